@@ -37,7 +37,7 @@ RUST_SOURCES := $(shell find crates $(PROGRAMS:%=-path crates/% -prune -o) \( -n
 PAGES := python/dumbbell/present/serve/pages
 PLAYGROUND := build/playground
 WEB_SOURCES := $(shell find web \( -name node_modules -o -name test \) -prune -o -type f -print)
-PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel programs -type f) Cargo.lock
+PROGRAM_SOURCES := $(shell find $(PROGRAMS:%=crates/%) kernel -type f) Cargo.lock
 # A Go that is recent enough, wherever the set-up found it.
 GO = $(if $(wildcard $(VENV)/bin/go),$(CURDIR)/$(VENV)/bin/go,go)
 
@@ -96,8 +96,16 @@ $(VENV)/.real: scripts/bootstrap.sh $(VENV)/.python | compiler
 $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may be in the same folder of Cargo's
 	$(CARGO) build --profile $(PROGRAM_PROFILE) --locked $(QUIET) $(PROGRAMS:%=-p %)
 	install -m 755 $(EXECUTABLES:%=$(TARGET)/$(PROGRAM_FOLDER)/%) $(VENV)/bin/
-	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 	@touch $@
+
+.PHONY: utp
+utp: $(VENV)/.python | compiler ## libutp as a scheme: fetches Go and its modules, one of them without a licence (docs/dependencies.md)
+	@scripts/bootstrap.sh utp $(VENV)
+	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
+
+.PHONY: test-utp
+test-utp: utp ## Lints and tests of dumbbell-utp
+	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./... && $(GO) test ./...
 
 web/node_modules/.installed: web/package-lock.json scripts/bootstrap.sh
 	@scripts/bootstrap.sh node $(VENV)
@@ -203,10 +211,9 @@ test-real: build $(VENV)/.tests ## Real packets and real time
 	$(PYTEST) --numprocesses=4 --maxschedchunk=1 -m "real and not slow" # they mostly wait
 
 .PHONY: test-programs
-test-programs: build $(VENV)/.tests ## Lints and tests of dumbbell-kernel, dumbbell-quic and dumbbell-utp, and of a module without them
+test-programs: build $(VENV)/.tests ## Lints and tests of dumbbell-kernel and dumbbell-quic, and of a module without them
 	$(CARGO) clippy --package py_bindings --no-default-features --locked --quiet -- -D warnings
 	$(CARGO) clippy --profile $(PROGRAM_PROFILE) $(PROGRAMS:%=-p %) --all-targets --locked --quiet -- -D warnings
-	cd programs/utp && test -z "$$($(GO)fmt -l .)" && $(GO) vet ./... && $(GO) test ./...
 	$(CARGO) test --profile $(PROGRAM_PROFILE) $(PROGRAMS:%=-p %) --locked --quiet
 	$(PYTEST_GATE) -m "programs and not real"
 

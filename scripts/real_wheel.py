@@ -12,7 +12,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-PROGRAMS = ("dumbbell-kernel", "dumbbell-quic", "dumbbell-utp")
+PROGRAMS = ("dumbbell-kernel", "dumbbell-quic")
 
 
 def write_wheel(programs: Path, dist: Path) -> Path:
@@ -25,7 +25,7 @@ def write_wheel(programs: Path, dist: Path) -> Path:
     files |= {f"{info}/licenses/{file.name}": file.read_bytes() for file in licences}
     files[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.4\nName: dumbbell-real\nVersion: {version}\n"
-        "Summary: Programs that dumbbell starts for real packets: BPF controllers, QUIC, uTP\n"
+        "Summary: Programs that dumbbell starts for real packets: BPF controllers, QUIC\n"
         "License-Expression: MIT OR Apache-2.0\nLicense-File: LICENSE-APACHE\nLicense-File: LICENSE-MIT\n"
     ).encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: dumbbell\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()

@@ -32,7 +32,7 @@ TOUCHED: dict[str, tuple[str, ...]] = {
         "tests/support/machine.py",
         "tests/support/punctual.py",
     ),
-    "programs": ("crates/bpf_loader/*", "crates/quic/*", "kernel/*", "programs/*", "requirements-real.lock"),
+    "programs": ("crates/bpf_loader/*", "crates/quic/*", "kernel/*"),
     "browser": (
         "web/*",
         "python/dumbbell/present/serve/*",

@@ -98,14 +98,14 @@ def leaves(tree: str) -> Iterator[str]:
 
 
 def imported(leaf: str, *, is_public: bool) -> Import:
-    """Return what a path of a `use` imports."""
+    """Return the import that a path of a `use` makes."""
     path, _, alias = leaf.partition(" as ")
     names = tuple(re.sub(r"\s", "", path).removeprefix("::").removesuffix("::self").split("::"))
     return Import(alias.strip() or names[-1], names[:-1] if names[-1] == "*" else names, is_public)
 
 
 class Crate:
-    """The modules of a crate, and which file points at which."""
+    """The modules of a crate, and the arrows between its files."""
 
     def __init__(self, folder: Path) -> None:
         self.modules: dict[Names, Module] = {}
@@ -179,13 +179,13 @@ class Crate:
         return (module.file, name) if exists else None
 
     def is_part(self, module: Module, file: Path) -> bool:
-        """Return whether `module` continues the `impl` of a type of `file`, which is above it."""
+        """Return True if `module` continues the `impl` of a type of `file`, which is above it."""
         folder = file.parent if file.name in FACES else file.with_suffix("")
         types = {name for other in self.modules.values() if other.file == file for name in other.items}
         return folder in module.file.parents and not types.isdisjoint(CONTINUED.findall(module.code))
 
     def arrows(self) -> Arrows:
-        """Return which file points at which."""
+        """Return the arrows between the files of the crate."""
         arrows: Arrows = defaultdict(lambda: defaultdict(set))
         for names, module in self.modules.items():
             words = set(re.findall(r"\w+", module.code))
@@ -202,7 +202,7 @@ class Crate:
 
 
 def pages() -> Arrows:
-    """Return which file of the pages imports which, by relative paths; to import a type is an arrow, too."""
+    """Return the imports between the files of the pages, by relative paths; to import a type is an arrow, too."""
     arrows: Arrows = defaultdict(lambda: defaultdict(set))
     for file in sorted((ROOT / "web/src").rglob("*.ts*")):
         for names, path in re.findall(r'\b(?:im|ex)port\s([^;"]*?)\sfrom\s+"(\.[^"]*)"', file.read_text()):

@@ -115,10 +115,10 @@ def test_the_doctor_names_the_wheel_that_adds_programs_and_it_does(
     monkeypatch.setenv("PATH", os.defpath)
     fix = f"fix: `{python} -m pip install --find-links {wheels} 'dumbbell[real]'` adds it"
     said = run(python, tmp_path, "doctor").stdout
-    assert re.search(rf"--   program dumbbell-utp: not found\n     {re.escape(fix)}\n", said)
+    assert re.search(rf"--   program dumbbell-quic: not found\n     {re.escape(fix)}\n", said)
     programs = tmp_path / "programs"
     programs.mkdir()
-    names = ("dumbbell-kernel", "dumbbell-quic", "dumbbell-utp")
+    names = ("dumbbell-kernel", "dumbbell-quic")
     for name in names:
         (programs / name).write_text("#!/bin/sh\necho []\n")
     subprocess.run([sys.executable, ROOT / "scripts" / "real_wheel.py", programs, tmp_path], check=True)
@@ -196,10 +196,9 @@ def test_both_wheels_install_with_all_that_they_depend_on(
     check_installed(python, tmp_path / "there")
     monkeypatch.setenv("PATH", os.defpath)
     said = run(python, tmp_path, "doctor").stdout
-    for name in ("dumbbell-quic", "dumbbell-utp"):
-        program = python.with_name(name)
-        assert f"ok   program {name}: {program}\n" in said
-        assert subprocess.run([program, "--help"], stdout=subprocess.DEVNULL, check=False).returncode == 0
+    program = python.with_name("dumbbell-quic")
+    assert f"ok   program dumbbell-quic: {program}\n" in said
+    assert subprocess.run([program, "--help"], stdout=subprocess.DEVNULL, check=False).returncode == 0
     assert "vegas" in run(python, tmp_path, "kernel", "list").stdout
 
 

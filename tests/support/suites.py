@@ -11,7 +11,7 @@ SUITES = {
     "pages": "the blocks of the documentation, as a reader types them",
     "wheel": "wheels, as a user installs them",
     "wasm": "the playground, compiled for a browser",
-    "programs": "needs dumbbell-kernel, dumbbell-quic or dumbbell-utp",
+    "programs": "needs dumbbell-kernel or dumbbell-quic",
     "kills": "commands that are killed",
     "slow": "takes long",
 }

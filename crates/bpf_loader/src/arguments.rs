@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::failure::Failure;
+use crate::error::Error;
 use std::time::Duration;
 
 pub(crate) const HELP: &str = "\
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 }
 
 /// Reads the words after the program's name.
-pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, Failure> {
+pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, Error> {
     let (mut names, mut json, mut verbose, mut all, mut help, mut wait) =
         (vec![], false, false, false, false, None);
     let mut words = words;
@@ -57,7 +57,7 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, Fa
             "--all" => all = true,
             "--help" | "-h" => help = true,
             "--wait" => wait = Some(seconds(words.next().as_deref())?),
-            option if option.starts_with('-') => return Err(format!("{option}: no such option; see --help")),
+            option if option.starts_with('-') => return Err(Error::NoOption(option.to_owned())),
             _ => names.push(word),
         }
     }
@@ -71,16 +71,16 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, Fa
         "hold" => (&["--wait"], true),
         "load" => (&[], true),
         "unload" => (&["--all"], !all),
-        _ => return Err(format!("{command}: no such command; allowed: list, check, hold, load, unload")),
+        _ => return Err(Error::NoCommand(command)),
     };
     if let Some((option, _)) = options.iter().find(|(option, given)| *given && !allowed.contains(option)) {
-        return Err(format!("{command}: {option} does not belong here; see --help"));
+        return Err(Error::Misplaced { command, option });
     }
     if needs_names && names.is_empty() {
-        return Err(format!("{command}: give the names of controllers; see 'dumbbell-kernel list'"));
+        return Err(Error::NoNames(command));
     }
     if !needs_names && !names.is_empty() {
-        return Err(format!("{command}: takes no names here, got {}", names.join(" ")));
+        return Err(Error::Names { command, names: names.join(" ") });
     }
     let command = match command.as_str() {
         "list" => Command::List { json },
@@ -92,20 +92,21 @@ pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, Fa
     Ok(Arguments { command, verbose })
 }
 
-fn seconds(word: Option<&str>) -> Result<Duration, Failure> {
-    let word = word.ok_or("--wait: give a number of seconds")?;
+fn seconds(word: Option<&str>) -> Result<Duration, Error> {
+    let word = word.ok_or(Error::NoSeconds)?;
     word.parse::<f64>()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or(format!("--wait: {word} is not a number of seconds of at least 0"))
+        .ok_or_else(|| Error::Seconds(word.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn command(line: &str) -> Result<Command, Failure> {
-        parse(line.split_whitespace().map(String::from)).map(|arguments| arguments.command)
+    fn command(line: &str) -> Result<Command, String> {
+        let words = line.split_whitespace().map(String::from);
+        parse(words).map(|arguments| arguments.command).map_err(|error| error.to_string())
     }
 
     #[test]

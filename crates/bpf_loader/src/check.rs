@@ -1,14 +1,12 @@
 //! What the machine needs for our controllers, in the order in which one would fix it.
 
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::{controllers, registration};
 use libbpf_rs::btf::{Btf, types};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-
-pub(crate) const AS_ROOT: &str = "as root of the machine";
 
 const BTF: &str = "/sys/kernel/btf/vmlinux";
 /// Number of each capability in the mask of `/proc/self/status`, and its name. The last is for sharing links.
@@ -38,10 +36,10 @@ pub(crate) fn all() -> Vec<Check> {
 }
 
 /// The first requirement that is not met, as an error.
-pub(crate) fn require() -> Result<(), Failure> {
+pub(crate) fn require() -> Result<(), Error> {
     match [clang(), rights(), kernel_version(), btf(), struct_ops()].iter().find(|check| !check.passed) {
         None => Ok(()),
-        Some(check) => Err(format!("{}: {}; {}", check.name, check.found, check.fix)),
+        Some(check) => Err(Error::Missing { name: check.name, found: check.found.clone(), fix: check.fix }),
     }
 }
 
@@ -148,7 +146,7 @@ fn verifier() -> Check {
     Check {
         name: "verifier",
         passed: refused.is_none(),
-        found: refused.unwrap_or_else(|| "accepts every controller".into()),
+        found: refused.map_or_else(|| "accepts every controller".into(), |error| error.to_string()),
         fix: "please report this with the output of 'dumbbell-kernel check --verbose'",
     }
 }

@@ -1,6 +1,6 @@
 //! The controllers that the program carries.
 
-use crate::failure::Failure;
+use crate::error::Error;
 
 /// One file of `kernel/`.
 #[derive(Debug)]
@@ -16,10 +16,10 @@ pub(crate) struct Controller {
 pub(crate) const ALL: &[Controller] = include!(concat!(env!("OUT_DIR"), "/controllers.rs"));
 
 /// The controller called `name`.
-pub(crate) fn find(name: &str) -> Result<&'static Controller, Failure> {
+pub(crate) fn find(name: &str) -> Result<&'static Controller, Error> {
     ALL.iter().find(|controller| controller.name == name).ok_or_else(|| {
         let known: Vec<_> = ALL.iter().map(|controller| controller.name).collect();
-        format!("{name}: no such controller; allowed: {}", known.join(", "))
+        Error::NoController { name: name.to_owned(), known: known.join(", ") }
     })
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
         assert_eq!(
-            find("vegas").expect_err("no such name"),
+            find("vegas").expect_err("no such name").to_string(),
             "vegas: no such controller; allowed: bpf_copa_delay, bpf_ledbat, bpf_ledbat_2017, bpf_vegas"
         );
     }

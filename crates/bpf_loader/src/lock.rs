@@ -1,6 +1,6 @@
 //! A lock per controller: one process at a time looks who has it registered and changes that.
 
-use crate::failure::Failure;
+use crate::error::Error;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -13,27 +13,27 @@ const RETRY: Duration = Duration::from_millis(20);
 const MODE: u32 = 0o600;
 
 /// Where the lock files are: in a directory that only root can write to, as whoever registers controllers is.
-fn directory() -> Result<PathBuf, Failure> {
+fn directory() -> Result<PathBuf, Error> {
     let directory = PathBuf::from("/run/dumbbell");
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-    made.map_err(|error| format!("{}: {error}", directory.display()))?;
+    made.map_err(Error::of(directory.display()))?;
     Ok(directory)
 }
 
 /// The lock of controller `name`, held until the file is dropped; waits up to `wait` for it.
-pub(crate) fn acquire(name: &str, wait: Duration) -> Result<File, Failure> {
+pub(crate) fn acquire(name: &str, wait: Duration) -> Result<File, Error> {
     let path = directory()?.join(format!("kernel-{name}.lock"));
     let deadline = Instant::now() + wait;
-    let file = open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = open(&path).map_err(Error::of(path.display()))?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(RETRY),
             Err(TryLockError::WouldBlock) => {
                 let seconds = wait.as_secs_f64();
-                return Err(format!("{name}: {} is still locked after {seconds} s", path.display()));
+                return Err(Error::Locked { name: name.to_owned(), path, seconds });
             }
-            Err(TryLockError::Error(error)) => return Err(format!("{}: {error}", path.display())),
+            Err(TryLockError::Error(error)) => return Err(Error::of(path.display())(error)),
         }
     }
 }

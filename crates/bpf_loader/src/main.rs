@@ -11,7 +11,7 @@
 mod arguments;
 mod check;
 mod controllers;
-mod failure;
+mod error;
 mod list;
 mod lock;
 mod pin;
@@ -19,7 +19,7 @@ mod registration;
 mod sys;
 
 use arguments::Command;
-use failure::Failure;
+use error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<ExitCode, Failure> {
+fn run() -> Result<ExitCode, Error> {
     let arguments = arguments::parse(std::env::args().skip(1))?;
     registration::set_verbose(arguments.verbose);
     match arguments.command {
@@ -65,21 +65,18 @@ fn run() -> Result<ExitCode, Failure> {
 }
 
 /// Keeps `names` registered until standard input closes. Death by any signal closes the links as well.
-fn hold(names: &[String], wait: std::time::Duration) -> Result<(), Failure> {
+fn hold(names: &[String], wait: std::time::Duration) -> Result<(), Error> {
     check::require()?;
     let mut held = vec![];
     for name in names {
         held.push(registration::obtain(controllers::find(name)?, wait)?);
     }
     print(&format!("ready {}\n", names.join(" ")))?;
-    io::copy(&mut io::stdin(), &mut io::sink()).map_err(|error| format!("standard input: {error}"))?;
+    io::copy(&mut io::stdin(), &mut io::sink()).map_err(Error::of("standard input"))?;
     Ok(())
 }
 
-fn print(text: &str) -> Result<(), Failure> {
+fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|error| format!("standard output: {error}"))
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::of("standard output"))
 }

@@ -1,9 +1,8 @@
 //! Registrations that outlive the program: links pinned in the BPF file system.
 
 use crate::controllers::Controller;
-use crate::failure::Failure;
-use crate::registration::{self, RegisterError};
-use crate::{check, lock};
+use crate::error::Error;
+use crate::{lock, registration};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +27,7 @@ pub(crate) fn pinned_names() -> Vec<String> {
 }
 
 /// Registers `controller` and pins it; nothing happens if it is pinned already.
-pub(crate) fn load(controller: &Controller) -> Result<(), Failure> {
+pub(crate) fn load(controller: &Controller) -> Result<(), Error> {
     let name = controller.name;
     let _lock = lock::acquire(name, LOCK_WAIT)?;
     let path = path(name);
@@ -36,24 +35,19 @@ pub(crate) fn load(controller: &Controller) -> Result<(), Failure> {
         return Ok(());
     }
     mount()?;
-    fs::create_dir_all(DIRECTORY).map_err(|error| format!("{DIRECTORY}: {error}"))?;
-    let mut link = registration::register(controller).map_err(|error| match error {
-        RegisterError::Taken => {
-            format!("{name}: registered already, by a run or another program; try again later")
-        }
-        RegisterError::Refused(failure) => failure,
-    })?;
-    link.pin(&path).map_err(|error| format!("{}: {error}", path.display()))
+    fs::create_dir_all(DIRECTORY).map_err(Error::of(DIRECTORY))?;
+    let mut link = registration::register(controller)?;
+    link.pin(&path).map_err(|source| Error::Pin { path, source })
 }
 
 /// Removes the pin of `name`; runs that use the controller keep it until they end.
-pub(crate) fn unload(name: &str) -> Result<(), Failure> {
+pub(crate) fn unload(name: &str) -> Result<(), Error> {
     let _lock = lock::acquire(name, LOCK_WAIT)?;
     let path = path(name);
     if !path.exists() {
-        return Err(format!("{name}: not loaded ({} does not exist)", path.display()));
+        return Err(Error::NotLoaded { name: name.to_owned(), path });
     }
-    fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    fs::remove_file(&path).map_err(Error::of(path.display()))?;
     if pinned_names().is_empty() {
         // Tidiness only: an empty directory harms nobody.
         let _ = fs::remove_dir(DIRECTORY);
@@ -63,7 +57,7 @@ pub(crate) fn unload(name: &str) -> Result<(), Failure> {
 }
 
 /// Mounts the BPF file system where it is missing.
-fn mount() -> Result<(), Failure> {
+fn mount() -> Result<(), Error> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     if is_mounted(&mounts) {
         return Ok(());
@@ -73,7 +67,7 @@ fn mount() -> Result<(), Failure> {
     if mounted.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
-    Err(format!("{BPFFS}: no BPF file system is mounted here; {}: {}", check::AS_ROOT, command.join(" ")))
+    Err(Error::NotMounted { place: BPFFS, command: command.join(" ") })
 }
 
 /// Whether the table `mounts` has the BPF file system in its place.

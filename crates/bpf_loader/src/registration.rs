@@ -4,7 +4,7 @@
 //! controller share one link: whoever ends last unregisters, however it ends.
 
 use crate::controllers::Controller;
-use crate::failure::Failure;
+use crate::error::Error;
 use crate::{lock, sys};
 use libbpf_rs::query::{LinkInfoIter, LinkTypeInfo, MapInfoIter};
 use libbpf_rs::{ErrorKind, Link, MapCore as _, MapType, Object, ObjectBuilder, PrintLevel};
@@ -65,23 +65,18 @@ pub(crate) fn link_id(name: &str) -> Option<u32> {
 }
 
 /// Loads the programs of `controller`: the verifier looks at them, sockets do not see them yet.
-pub(crate) fn verify(controller: &Controller) -> Result<Object, Failure> {
+pub(crate) fn verify(controller: &Controller) -> Result<Object, Error> {
     let name = controller.name;
-    let bytes = controller.object.ok_or_else(without_clang)?;
+    let bytes = controller.object.ok_or(Error::WithoutClang)?;
     MESSAGES.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
     ObjectBuilder::default()
         .open_memory(bytes)
         .and_then(libbpf_rs::OpenObject::load)
-        .map_err(|error| format!("{name}: the kernel refuses the program: {error}{}", first_message()))
-}
-
-pub(crate) fn without_clang() -> Failure {
-    "built without clang, so without controllers: install clang (Debian: apt install clang) and build again"
-        .into()
+        .map_err(|source| Error::Program { name, source, said: first_message() })
 }
 
 /// Registers `controller`, or takes a share in the link of who did; waits up to `wait` for those who are at it.
-pub(crate) fn obtain(controller: &Controller, wait: Duration) -> Result<Held, Failure> {
+pub(crate) fn obtain(controller: &Controller, wait: Duration) -> Result<Held, Error> {
     let name = controller.name;
     let deadline = Instant::now() + wait;
     let _lock = lock::acquire(name, wait)?;
@@ -94,14 +89,12 @@ pub(crate) fn obtain(controller: &Controller, wait: Duration) -> Result<Held, Fa
         } else {
             match register(controller) {
                 Ok(link) => return Ok(Held::Own(link)),
-                Err(RegisterError::Taken) => {}
-                Err(RegisterError::Refused(failure)) => return Err(failure),
+                Err(Error::Taken(_)) => {}
+                Err(error) => return Err(error),
             }
         }
         if Instant::now() >= deadline {
-            return Err(format!(
-                "{name}: registered by something else ('bpftool struct_ops show' lists it); unregister that first"
-            ));
+            return Err(Error::Foreign(name));
         }
         thread::sleep(RETRY);
     }
@@ -116,23 +109,16 @@ pub(crate) fn await_end(name: &str) {
     }
 }
 
-#[derive(Debug)]
-pub(crate) enum RegisterError {
-    /// The name is in use.
-    Taken,
-    Refused(Failure),
-}
-
 /// Registers `controller`; the link keeps it so.
-pub(crate) fn register(controller: &Controller) -> Result<Link, RegisterError> {
+pub(crate) fn register(controller: &Controller) -> Result<Link, Error> {
     let name = controller.name;
-    let mut object = verify(controller).map_err(RegisterError::Refused)?;
+    let mut object = verify(controller)?;
     let Some(mut map) = object.maps_mut().find(|map| map.name().to_str() == Some(name)) else {
-        return Err(RegisterError::Refused(format!("{name}: its file defines no struct_ops of this name")));
+        return Err(Error::NoStructOps(name));
     };
-    map.attach_struct_ops().map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => RegisterError::Taken,
-        _ => RegisterError::Refused(format!("{name}: the kernel refuses to register it: {error}")),
+    map.attach_struct_ops().map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists => Error::Taken(name),
+        _ => Error::Registration { name, source },
     })
 }
 

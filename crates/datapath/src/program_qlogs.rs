@@ -62,6 +62,18 @@ struct Candidate {
     samples: PathBuf,
 }
 
+/// Why a qlog is not kept, or not read.
+#[derive(Debug, thiserror::Error)]
+enum LeftOut {
+    #[error("left out: {0}")]
+    System(io::Error),
+    #[error("left out: of the qlogs of a side {} MiB are kept", MOST_BYTES >> 20)]
+    TooMuch,
+    /// As it is told, with the name under which the qlog is kept.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
 impl QlogFolder<'_> {
     /// Finds, keeps and reads what the side wrote. Samples that lie between the start of the run and `end` are added to
     /// `samples`, of fields that are not among them yet; none if `samples` is `None`. They are of the trace that sent most
@@ -90,7 +102,7 @@ impl QlogFolder<'_> {
                         }
                     }
                 }
-                Err(why) => report.notes.push(why),
+                Err(why) => report.notes.push(why.to_string()),
             }
             reports.push(report);
         }
@@ -103,7 +115,7 @@ impl QlogFolder<'_> {
             report.notes.extend(note);
             match state(&best.samples.join("flows.parquet"), from, end, samples) {
                 Ok(added) => report.sampled = added > 0,
-                Err(why) => report.notes.push(why),
+                Err(why) => report.notes.push(why.to_string()),
             }
         }
         reports
@@ -116,22 +128,22 @@ impl QlogFolder<'_> {
         number: usize,
         bytes: &mut u64,
         report: &mut QlogReport,
-    ) -> Result<Vec<(String, ImportedTrace)>, String> {
+    ) -> Result<Vec<(String, ImportedTrace)>, LeftOut> {
         let source = self.folder.join(name);
-        let length = length_of(&source).map_err(|error| format!("left out: {error}"))?;
+        let length = length_of(&source).map_err(LeftOut::System)?;
         report.bytes = length;
         if *bytes + length > MOST_BYTES {
-            return Err(format!("left out: of the qlogs of a side {} MiB are kept", MOST_BYTES >> 20));
+            return Err(LeftOut::TooMuch);
         }
         *bytes += length;
         if let Some(kept) = self.kept {
             let file = format!("{}-{}", self.prefix, shown(name));
-            copy(&source, &kept.join(&file)).map_err(|error| format!("left out: {error}"))?;
+            copy(&source, &kept.join(&file)).map_err(LeftOut::System)?;
             report.file = file;
         }
         let told = |error: packetlog::Error| {
             let text = error.to_string();
-            text.replace(&source.display().to_string(), &report.file)
+            LeftOut::Unreadable(text.replace(&source.display().to_string(), &report.file))
         };
         import_file(&source, &self.imported(number), &Interrupts::none()).map_err(told)
     }
@@ -164,8 +176,13 @@ const MINUTE_NS: i128 = 60_000_000_000;
 const DAY_NS: i128 = 24 * 60 * MINUTE_NS;
 
 /// Adds the samples of a trace that began at `from_ns` to those of a flow, of fields that these do not have.
-fn state(file: &Path, from_ns: i128, end: Time, samples: &mut Vec<ProgramSample>) -> Result<usize, String> {
-    let rows = read_samples(file, SampleTable::Flows).map_err(|error| error.to_string())?;
+fn state(
+    file: &Path,
+    from_ns: i128,
+    end: Time,
+    samples: &mut Vec<ProgramSample>,
+) -> Result<usize, packetlog::Error> {
+    let rows = read_samples(file, SampleTable::Flows)?;
     let known: BTreeSet<String> = samples.iter().map(|sample| sample.field.clone()).collect();
     let before = samples.len();
     samples.extend(rows.into_iter().filter(|row| !known.contains(&*row.field)).filter_map(|row| {

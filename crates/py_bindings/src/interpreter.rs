@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use runs::{Moment, SampleColumns, StopWhen};
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
 /// What `work` reports.
 pub(crate) fn interruptible<T: Send>(
@@ -53,21 +54,23 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Calls `watch` with a moment of a run.
-    pub(crate) fn call(&self, watch: &Py<PyAny>, moment: &Moment) -> Result<(), String> {
-        Python::attach(|py| {
+    /// Calls `watch` with a moment of a run; breaks with what it raised.
+    pub(crate) fn call(&self, watch: &Py<PyAny>, moment: &Moment) -> ControlFlow<String> {
+        let called = Python::attach(|py| {
             let (flows, links) = (PyDict::new(py), PyDict::new(py));
             let Moment { at, flows: of_flows, links: of_links } = moment;
             put(of_flows, |row| of_flows.owner[row], &flows)?;
             put(of_links, |row| of_links.owner.get(row), &links)?;
             watch.call1(py, (at.as_secs_f64(), flows, links))
-        })
-        .map(drop)
-        .map_err(|raised| {
-            let reason = raised.to_string();
-            self.raised.borrow_mut().get_or_insert(raised);
-            reason
-        })
+        });
+        match called {
+            Ok(_) => ControlFlow::Continue(()),
+            Err(raised) => {
+                let reason = raised.to_string();
+                self.raised.borrow_mut().get_or_insert(raised);
+                ControlFlow::Break(reason)
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::Observer;
 use crate::columns::{FlowSamples, LinkSamples};
+use core::ops::ControlFlow;
 use measure::Sample;
 use units::Time;
 
@@ -16,7 +17,7 @@ pub struct Moment {
     pub links: LinkSamples,
 }
 
-/// Calls a function at the end of every sample interval; the run ends with the reason that it returns.
+/// Calls a function at the end of every sample interval; the run ends with the reason that it breaks with.
 #[derive(Debug)]
 pub struct Live<F> {
     moment: Moment,
@@ -24,18 +25,18 @@ pub struct Live<F> {
     reason: Option<String>,
 }
 
-impl<F: FnMut(&Moment) -> Result<(), String>> Live<F> {
+impl<F: FnMut(&Moment) -> ControlFlow<String>> Live<F> {
     /// Calls `tell`.
     pub fn new(tell: F) -> Self {
         Self { moment: Moment::default(), tell, reason: None }
     }
 }
 
-impl<F: FnMut(&Moment) -> Result<(), String>> Observer for Live<F> {
+impl<F: FnMut(&Moment) -> ControlFlow<String>> Observer for Live<F> {
     fn sample(&mut self, sample: &Sample<'_>) {
         self.moment.at = sample.at;
         if self.reason.is_none() {
-            self.reason = (self.tell)(&self.moment).err();
+            self.reason = (self.tell)(&self.moment).break_value();
         }
         self.moment.flows.clear();
         self.moment.links.clear();
@@ -68,7 +69,11 @@ mod tests {
         let mut live = Live::new(|moment: &Moment| {
             let links = (0..moment.links.value.len()).map(|row| moment.links.owner.get(row).to_owned());
             moments.push((moment.at, moment.flows.value.clone(), links.collect::<Vec<_>>()));
-            if moments.len() < 2 { Ok(()) } else { Err(format!("enough after {}", moments.len())) }
+            if moments.len() < 2 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(format!("enough after {}", moments.len()))
+            }
         });
         for second in 1..=3 {
             let at = Time::from_secs_f64(f64::from(second));

@@ -67,11 +67,13 @@ impl Check {
 
 impl Condition {
     /// Reads one; an error says what is expected.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let split = |operator: &'static str| text.split_once(operator).map(|parts| (operator, parts));
         let parts = split(">=").or_else(|| split("<=")).or_else(|| split("="));
         let Some((operator, (key, value))) = parts.filter(|(_, (key, _))| !key.is_empty()) else {
-            return Err(format!("`{text}`: expected `NAME=VALUE`, `NAME>=VALUE` or `NAME<=VALUE`"));
+            return Err(Refusal::new(format!(
+                "`{text}`: expected `NAME=VALUE`, `NAME>=VALUE` or `NAME<=VALUE`"
+            )));
         };
         let (expected, tolerance) =
             value.split_once('~').map_or((value, None), |(value, by)| (value, Some(by)));
@@ -86,20 +88,20 @@ impl Condition {
                     let (by, scale) = by.strip_suffix('%').map_or((by, 1.0), |by| (by, number.abs() / 100.0));
                     let by = by.parse::<f64>().ok().filter(|by| by.is_finite() && *by >= 0.0);
                     let Some(by) = by else {
-                        return Err(format!(
+                        return Err(Refusal::new(format!(
                             "`{text}`: expected a tolerance such as `0.5` or `1%` after `~`"
-                        ));
+                        )));
                     };
                     Relation::Near(by * scale)
                 }
             },
-            _ => return Err(format!("`{text}`: expected a number")),
+            _ => return Err(Refusal::new(format!("`{text}`: expected a number"))),
         };
         Ok(Self { key: key.to_owned(), relation, expected: expected.to_owned(), number })
     }
 
     /// Whether `found` is as expected, and how it is written.
-    pub(crate) fn check(&self, found: &Found) -> Result<(bool, String), String> {
+    pub(crate) fn check(&self, found: &Found) -> Result<(bool, String), Refusal> {
         let value = found.value;
         let Some(expected) = self.number else {
             if self.expected == "none" {
@@ -109,7 +111,7 @@ impl Condition {
             if !states(&found.unit).any(|(_, name)| name == self.expected) {
                 let known: Vec<String> = states(&found.unit).map(|(_, name)| name).collect();
                 let known = if known.is_empty() { "a number".to_owned() } else { known.join(", ") };
-                return Err(format!("`{}={}`: expected {known}", self.key, self.expected));
+                return Err(Refusal::new(format!("`{}={}`: expected {known}", self.key, self.expected)));
             }
             return Ok((name == self.expected, name));
         };
@@ -202,7 +204,7 @@ mod tests {
         assert!(!holds("x=slow-start", unit, 1.0) && holds("x=1", unit, 1.0));
         let found = Found { name: "x".to_owned(), unit: unit.to_owned(), value: 0.0 };
         let refused = Condition::parse("x=drain").unwrap().check(&found).unwrap_err();
-        assert_eq!(refused, "`x=drain`: expected slow-start, reno-friendly");
+        assert_eq!(refused.to_string(), "`x=drain`: expected slow-start, reno-friendly");
     }
 
     #[test]

@@ -169,9 +169,9 @@ impl Script {
     pub(crate) fn unmet(&self, controller: &dyn Controller) -> Result<Option<String>, Refusal> {
         let (_, fields) = answers::answers(controller, self.mss_bytes);
         for text in self.needs.iter().filter(|text| text.contains('=')) {
-            let condition = Condition::parse(text).map_err(Refusal::new)?;
+            let condition = Condition::parse(text)?;
             let Some(found) = fields.find(&condition.key) else { continue };
-            let (holds, found) = condition.check(found).map_err(Refusal::new)?;
+            let (holds, found) = condition.check(found)?;
             if !holds {
                 return Ok(Some(format!(
                     "the controller begins with {}={found}, the script with {text}",

@@ -244,7 +244,7 @@ impl Frames {
                 Ok((offset, block)) => {
                     let read = take(&mut self.interfaces, block);
                     self.reader.consume(offset);
-                    match read.map_err(|problem| self.refuse(number, &problem))? {
+                    match read.map_err(|problem| self.refuse(number, &problem.to_string()))? {
                         Read::Other => continue,
                         Read::Unread => self.captured.others += 1,
                         Read::Fragment => self.captured.fragments += 1,
@@ -297,17 +297,39 @@ impl Frames {
     }
 }
 
-/// Looks at a block; what is wrong with it, if so.
-fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>) -> Result<Read, String> {
+/// Why a packet cannot be read, behind its number.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error(
+        "is the header of another capture: `mergecap -w NEW FILES` of Wireshark joins captures, `cat` does not"
+    )]
+    AnotherCapture,
+    #[error("has an interface with a resolution of time that is unknown")]
+    Resolution,
+    #[error("has no time: simple packet blocks have none; capture without them")]
+    NoTime,
+    #[error("is an obsolete packet block (type 2): `editcap OLD NEW` of Wireshark writes current ones")]
+    Obsolete,
+    #[error("is of an interface that the file does not describe")]
+    NoInterface,
+    #[error(
+        "has link type {0}: read are Ethernet (1), Linux cooked (113, 276), raw IP (12, 101, 228, 229), loopback \
+         (0, 108), PPP (9, 50, 204), 802.11 (105, 127) and NFLOG (239): capture on an interface of such a kind"
+    )]
+    LinkType(i32),
+    #[error("has a time before 1970 or after 2116: `editcap OLD NEW NUMBER` of Wireshark leaves it out")]
+    Time,
+}
+
+/// Looks at a block.
+fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>) -> Result<Read, Unreadable> {
     match block {
         PcapBlockOwned::LegacyHeader(header) => {
             let ticks_per_second = if header.is_nanosecond_precision() { 1_000_000_000 } else { 1_000_000 };
             interfaces.push(interface(header.network.0 & 0xFFFF, ticks_per_second, 0));
             Ok(Read::Other)
         }
-        PcapBlockOwned::Legacy(frame) if is_header(&frame) => Err(
-            "is the header of another capture: `mergecap -w NEW FILES` of Wireshark joins captures, `cat` does not".into(),
-        ),
+        PcapBlockOwned::Legacy(frame) if is_header(&frame) => Err(Unreadable::AnotherCapture),
         PcapBlockOwned::Legacy(frame) => {
             let ticks = |interface: &Interface| {
                 u64::from(frame.ts_sec)
@@ -322,8 +344,7 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
         }
         PcapBlockOwned::NG(Block::InterfaceDescription(found)) => {
             let resolution = found.ts_resolution().filter(|&ticks| ticks > 0);
-            let resolution =
-                resolution.ok_or("has an interface with a resolution of time that is unknown")?;
+            let resolution = resolution.ok_or(Unreadable::Resolution)?;
             interfaces.push(interface(found.linktype.0, resolution, found.ts_offset()));
             Ok(Read::Other)
         }
@@ -332,15 +353,12 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
             let data = found.data.get(..found.caplen as usize).unwrap_or(found.data);
             packet(interfaces, found.if_id as usize, |_| Some(ticks), data, found.origlen)
         }
-        PcapBlockOwned::NG(Block::SimplePacket(_)) => {
-            Err("has no time: simple packet blocks have none; capture without them".into())
-        }
+        PcapBlockOwned::NG(Block::SimplePacket(_)) => Err(Unreadable::NoTime),
         // The parser gives the type of a block that it does not know in the order of the file.
         PcapBlockOwned::NG(Block::Unknown(found))
             if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&found.block_type) =>
         {
-            Err("is an obsolete packet block (type 2): `editcap OLD NEW` of Wireshark writes current ones"
-                .into())
+            Err(Unreadable::Obsolete)
         }
         PcapBlockOwned::NG(_) => Ok(Read::Other),
     }
@@ -364,17 +382,11 @@ fn packet(
     ticks: impl FnOnce(&Interface) -> Option<u64>,
     data: &[u8],
     original_bytes: u32,
-) -> Result<Read, String> {
-    let interface = interfaces.get(id).ok_or("is of an interface that the file does not describe")?;
-    let interface = interface.as_ref().map_err(|number| {
-        format!(
-            "has link type {number}: read are Ethernet (1), Linux cooked (113, 276), raw IP (12, 101, 228, 229), loopback \
-             (0, 108), PPP (9, 50, 204), 802.11 (105, 127) and NFLOG (239): capture on an interface of such a kind"
-        )
-    })?;
+) -> Result<Read, Unreadable> {
+    let interface = interfaces.get(id).ok_or(Unreadable::NoInterface)?;
+    let interface = interface.as_ref().map_err(|&number| Unreadable::LinkType(number))?;
     let time_ns = ticks(interface).and_then(|ticks| time_ns(ticks, interface));
-    let time_ns = time_ns
-        .ok_or("has a time before 1970 or after 2116: `editcap OLD NEW NUMBER` of Wireshark leaves it out")?;
+    let time_ns = time_ns.ok_or(Unreadable::Time)?;
     let cooked = cooked_interface(interface.link, data);
     let shown = (cooked.is_some() || interfaces.len() > 1)
         .then(|| (id as u64) << 32 | u64::from(cooked.unwrap_or_default()));

@@ -1,5 +1,6 @@
 //! One event of any generation of qlog in one form.
 
+use super::problem::Problem;
 use serde_json::{Map, Value};
 
 /// How a trace writes its events and their times.
@@ -44,7 +45,7 @@ impl Dialect {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn of(info: &Map<String, Value>) -> Result<Self, String> {
+    pub(super) fn of(info: &Map<String, Value>) -> Result<Self, Problem> {
         let common = |key: &str| info.get("common_fields").and_then(|fields| fields.get(key));
         let columns = match info.get("event_fields") {
             Some(Value::Array(fields)) if !fields.is_empty() => Some(Columns::of(fields)?),
@@ -57,7 +58,7 @@ impl Dialect {
         let ms = match units.or_else(|| common("time_units")).and_then(Value::as_str) {
             None | Some("ms") => 1.0,
             Some("us") => 1e-3,
-            Some(other) => return Err(format!("time_units = `{other}`: allowed are ms, us")),
+            Some(other) => return Err(Problem::TimeUnits(other.to_owned())),
         };
         let reference = common("reference_time").and_then(number).unwrap_or(0.0);
         Ok(Self { columns, is_delta, ms, reference, first: None, last: 0.0 })
@@ -112,13 +113,13 @@ impl Dialect {
 }
 
 impl Columns {
-    fn of(fields: &[Value]) -> Result<Self, String> {
+    fn of(fields: &[Value]) -> Result<Self, Problem> {
         let find = |names: &[&str]| {
             let is = |field: &Value| {
                 field.as_str().is_some_and(|text| names.iter().any(|name| text.eq_ignore_ascii_case(name)))
             };
             let position = fields.iter().position(is);
-            position.ok_or_else(|| format!("event_fields has none of {}", names.join(", ")))
+            position.ok_or_else(|| Problem::NoColumn(names.join(", ")))
         };
         Ok(Self {
             time: find(&["time", "relative_time", "delta_time"])?,
@@ -221,7 +222,11 @@ mod tests {
     #[test]
     fn what_a_trace_cannot_say_of_itself_is_refused() {
         let refusal = |info: Value| Dialect::of(info.as_object().unwrap()).unwrap_err();
-        assert!(refusal(json!({"configuration": {"time_units": "s"}})).contains("allowed are ms, us"));
-        assert!(refusal(json!({"event_fields": ["category", "event", "data"]})).contains("time"));
+        assert_eq!(
+            refusal(json!({"configuration": {"time_units": "s"}})),
+            Problem::TimeUnits("s".to_owned())
+        );
+        let columns = refusal(json!({"event_fields": ["category", "event", "data"]})).to_string();
+        assert!(columns.contains("time"), "{columns}");
     }
 }

@@ -8,6 +8,7 @@ use super::text::{RawFile, RawTrace, open_traces};
 use crate::{Error, Interrupts, PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -138,22 +139,22 @@ fn import_trace(
     let mut damage = Damage::default();
     while let Some(raw) = trace.next_event()? {
         interrupts.after(STEPS_PER_EVENT)?;
-        let problem = match &raw.value {
+        let problem: Option<Cow<'static, str>> = match &raw.value {
             Err(problem) => {
                 damage.has_lost_times |= dialect.is_delta;
-                Some(problem.as_str())
+                Some(problem.to_string().into())
             }
             Ok(value) => match dialect.read(value) {
-                Ok(Some(event)) => import.event(&event)?.err(),
+                Ok(Some(event)) => import.event(&event)?.err().map(Cow::from),
                 Ok(None) => None,
                 Err(problem) => {
                     damage.has_lost_times |= dialect.is_delta;
-                    Some(problem)
+                    Some(problem.into())
                 }
             },
         };
         if let Some(problem) = problem {
-            damage.add(problem, || trace.place(&raw));
+            damage.add(&problem, || trace.place(&raw));
         }
     }
     let mut notes = std::mem::take(&mut trace.notes);

@@ -11,6 +11,7 @@ mod event;
 mod export;
 mod import;
 mod metrics;
+mod problem;
 mod text;
 
 pub use export::{QlogExport, TraceInfo};

@@ -1,6 +1,7 @@
 //! The records of a qlog file, whatever its serialization.
 
 use super::export::RECORD_SEPARATOR;
+use super::problem::Problem;
 use crate::{Error, compressed};
 use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader, Cursor, Read};
@@ -51,7 +52,7 @@ enum Events {
 /// An event as the file has it, and where it is.
 pub(super) struct RawEvent {
     /// The event, or why it cannot be read.
-    pub(super) value: Result<Value, String>,
+    pub(super) value: Result<Value, Problem>,
     /// Line number in a sequence, from 1; of a whole JSON the event's number, from 1.
     place: u64,
 }
@@ -288,9 +289,9 @@ fn title_of(candidates: &[Option<&Value>]) -> String {
 }
 
 /// The library's complaint without its position, which is counted within the record.
-fn invalid(error: &serde_json::Error) -> String {
+fn invalid(error: &serde_json::Error) -> Problem {
     let text = error.to_string();
-    format!("is not valid JSON: {}", text.split(" at line ").next().unwrap_or_default())
+    Problem::Invalid(text.split(" at line ").next().unwrap_or_default().to_owned())
 }
 
 /// How many objects and values a text of JSON has. Brackets and commas are counted, also those within quotes: the true
@@ -311,13 +312,10 @@ impl Counts {
         counts
     }
 
-    fn check(self, most: Self) -> Result<(), String> {
-        if self.objects > most.objects || self.values > most.values {
-            let Self { objects, values } = self;
-            return Err(format!(
-                "has {objects} objects and {values} values: allowed are {} and {}",
-                most.objects, most.values
-            ));
+    fn check(self, most: Self) -> Result<(), Problem> {
+        let (Self { objects, values }, Self { objects: most_objects, values: most_values }) = (self, most);
+        if objects > most_objects || values > most_values {
+            return Err(Problem::TooLarge { objects, values, most_objects, most_values });
         }
         Ok(())
     }

@@ -14,7 +14,9 @@ from dumbbell.catalog.scheme import Scheme
 
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 LOADER = "dumbbell-kernel"
-OWN_PROGRAMS = (LOADER, "dumbbell-quic", "dumbbell-utp")
+UTP = "dumbbell-utp"
+"""In no wheel and not built by `make build`: one of its Go modules states no licence (docs/dependencies.md)."""
+OWN_PROGRAMS = (LOADER, "dumbbell-quic", UTP)
 _PREFIX = "kernel-"
 _COLORS = ("saddlebrown", "steelblue", "purple", "crimson", "darkcyan", "darkkhaki")
 
@@ -33,6 +35,8 @@ def how_to_add(program: str) -> str:
     """What adds a program that is not there, as a sentence: in a source tree, or installed with pip."""
     if program not in OWN_PROGRAMS:
         return "install it, or add its directory to PATH"
+    if program == UTP:
+        return "`make utp` in the source tree of dumbbell builds it"
     if _in_source_tree():
         return "`make build` builds it"
     extra = "'dumbbell[real]'"
