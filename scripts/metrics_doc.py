@@ -89,7 +89,7 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
 - **runs with one and the same value**: `(equal)`. Where that is so of every metric, the runs are `identical`: there
   was no chance in them, and they are no repetitions.
 
-`dumbbell._core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
+`dumbbell.core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
 (Ware et al. 2019).
 
 ## Beside published numbers

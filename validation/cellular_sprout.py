@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dumbbell
-from dumbbell import _core
+from dumbbell import _core, core
 from dumbbell.present.tables import Table, markdown
 
 SKIPPED_S = 60.0
@@ -77,7 +77,7 @@ def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
     spec = specification(preset, seed, seconds)
     with tempfile.TemporaryDirectory() as folder:
         _core.simulate(json.dumps(spec), folder)
-        _, times, delays = _core.delay_points(str(Path(folder) / "packets.parquet"), "data", 1 << 30)
+        _, times, delays = core.delay_points(str(Path(folder) / "packets.parquet"), "data", 1 << 30)
         points = _core.series(str(Path(folder) / "packets.parquet"), 1.0)
     arrived, delay = np.frombuffer(times), np.frombuffer(delays) / 1e3
     rates = json.loads(points)["flows"][0]["egress_mbps"]

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy
 
-from dumbbell import _core, catalog
+from dumbbell import _core, core, catalog
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.check_suite import CheckCell, CheckSuite, rule_name
@@ -303,7 +303,7 @@ def _simulate(specification: str) -> Any:  # noqa: ANN401 (a part of a run's tab
     """Return what a run's table would say: its numbers and the digest of its packet log, or why it failed."""
     try:
         text, packets, _, _ = _core.simulate_in_memory(specification, None)
-    except _core.Error as error:
+    except core.Error as error:
         return {"status": "failed", "reason": str(error)}
     table = json.loads(text) | {"status": "done"}
     if packets is not None:

@@ -1,8 +1,6 @@
 """An episode as a run of the library: its numbers, packets, samples and figures."""
 
-import json
-
-from dumbbell import _core, catalog
+from dumbbell import core, catalog
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
@@ -18,11 +16,9 @@ def recorded(environments: Environments, index: int, sample_interval_s: float) -
         UserError: no episode has begun, or the spacing of samples is not allowed.
     """
     try:
-        text, found, packets, flows, links = environments.core.record(index, sample_interval_s)
-    except _core.Error as error:
+        specification, statistics, packets, flows, links = environments.core.record(index, sample_interval_s)
+    except core.Error as error:
         raise UserError(str(error)) from None
-    specification = json.loads(text)
-    statistics = json.loads(found)
     names = [str(flow["scheme"]) for flow in statistics["flows"]]
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}

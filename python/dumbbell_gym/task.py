@@ -110,15 +110,14 @@ class Given:
     oracle: bool
     transport: Mapping[str, Any]
 
-    def task(self) -> str:
-        """As JSON for the core.
+    def task(self) -> dict[str, object]:
+        """Return the task for the core.
 
         Raises:
             UserError: something that is not allowed.
         """
         policy = chosen(self.policy, agents())
-        return json.dumps(
-            {
+        return {
                 "scenarios": [self._scenario(path, policy) for path in self.paths],
                 "agents": self.agents,
                 "policy": policy.line() if isinstance(policy, Policy) else None,
@@ -127,8 +126,7 @@ class Given:
                 "oracle": self.oracle,
                 "duration_s": float(self.duration_s),
                 "most_steps": self.max_steps,
-            }
-        )
+        }
 
     def _scenario(self, path: Where, policy: str | Policy) -> dict[str, Any]:
         if not isinstance(path, PathModel):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dumbbell._core import Error
+from dumbbell.core import Error
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_shape import Table, require_shape
 from dumbbell.machine.host import Host

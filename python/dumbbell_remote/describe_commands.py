@@ -1,6 +1,5 @@
 """The commands by which a peer process describes its side: `hello`, `describe`, `echo` and `time`."""
 
-import json
 import os
 import platform
 import resource
@@ -9,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from dumbbell.core.controllers import builtin_controllers
 from dumbbell import _core
-from dumbbell._core import Error
+from dumbbell.core import Error
 from dumbbell.base.addresses import addresses, mtu_towards
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger, read_words, send_to
@@ -51,7 +51,7 @@ def hello(state: State, message: Message, _payload: bytes) -> Reply:
         "machine": platform.machine(),
         "place": _place(),
         "libc": " ".join(platform.libc_ver()).strip(),
-        "controllers": [each["name"] for each in json.loads(_core.controllers())],
+        "controllers": [each["name"] for each in builtin_controllers()],
         "kernel_controllers": kernel_controllers(),
         "loader": find_program(LOADER),
         "clock": clock().get("clock", {}),

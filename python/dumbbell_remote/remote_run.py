@@ -1,6 +1,5 @@
 """A run between two machines, as the process sees it that coordinates both sides of it."""
 
-import json
 import math
 import queue
 import secrets
@@ -12,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from dumbbell import _core
+from dumbbell.core.machines import clock_offset, join_sides
+from dumbbell.core.paths import complete_transport
 from dumbbell.base.backend import Note
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
@@ -204,7 +204,7 @@ class Pair:
         specification["path"] |= {"overhead_bytes": overheads[-1], "mtu_bytes": met["mtu_bytes"]}
         before = self._counters()
         idle = self.local.peer.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
-        theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.peer.name)
+        theta_ns, rtt_ns = clock_offset(idle, self.remote.peer.name)
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
         known = references([side.peer for side in self._sides], options.ntp, note)
         part = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
@@ -218,10 +218,8 @@ class Pair:
             side.peer.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides
         )
         log.info("both machines have reported local_bytes=%d remote_bytes=%d", len(local), len(remote))
-        joined = _core.join_sides(
-            json.dumps(specification), options.local_sends, local, remote, most, json.dumps(known), str(directory)
-        )
-        statistics: dict[str, Any] = json.loads(joined)
+        joined = join_sides(specification, options.local_sends, local, remote, most, known, directory)
+        statistics: dict[str, Any] = {**joined}
         differences = {name: difference(*pair) for name, *pair in zip(("local", "remote"), before, after, strict=True)}
         statistics["clocks"] |= {
             "reverse": [number for number, flow in enumerate(specification["flows"], 1) if flow.get("reverse")],
@@ -407,7 +405,7 @@ def fitted(specification: Mapping[str, Any], mtu_bytes: int, note: Note) -> dict
     flows = []
     for number, flow in enumerate(specification["flows"], 1):
         if "transport" in flow:
-            complete = json.loads(_core.transport(json.dumps(flow["transport"])))
+            complete = complete_transport(flow["transport"])
             room = mtu_bytes - OVERHEAD_BYTES - int(complete["header_bytes"])
             if int(complete["payload_bytes"]) > room:
                 note(

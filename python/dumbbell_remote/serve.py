@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NoReturn
 
-from dumbbell import _core
-from dumbbell._core import Error
+from dumbbell import core
+from dumbbell.core import Error
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, nearest, one_line
 from dumbbell.base.guardian import guarded
@@ -156,7 +156,7 @@ def _gain_rights(state: State) -> None:
     state.is_root = os.geteuid() == 0
     if not state.is_root:
         try:
-            _core.enter_user_namespace()
+            core.enter_user_namespace()
         except Error as error:
             state.no_namespaces = one_line(error)
 

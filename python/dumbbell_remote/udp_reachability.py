@@ -7,7 +7,7 @@ import hmac
 import secrets
 import socket
 
-from dumbbell._core import Error
+from dumbbell.core import Error
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_shape import Table
 from dumbbell_remote.answer_errors import shaped

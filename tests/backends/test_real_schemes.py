@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core, catalog
+from dumbbell import _core, core, catalog
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
@@ -343,7 +343,7 @@ def test_an_emulation_that_lost_packets_is_repeated(tmp_path: Path, monkeypatch:
 
 
 def test_a_program_that_fails_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [_core.Error("the sender ended with status 1; no such model")])
+    statistics = emulated(tmp_path, monkeypatch, [core.Error("the sender ended with status 1; no such model")])
     assert (statistics["status"], statistics["reason"]) == ("failed", "the sender ended with status 1; no such model")
 
 

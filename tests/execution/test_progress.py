@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import _core, catalog, preview
+from dumbbell import , catalog, preview
 from dumbbell.backends import find_executor
 from dumbbell.base.progress import LOOK_EVERY_S, Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings

@@ -272,6 +272,6 @@ def make_task(out: Path) -> Task:
 
 
 def test_python_and_the_core_have_one_rule() -> None:
-    assert [_core.is_name(name) for name in ("ledbat++", "_own", "static.default", "..", "a/b")] == [True] * 3 + [
+    assert [core.is_name(name) for name in ("ledbat++", "_own", "static.default", "..", "a/b")] == [True] * 3 + [
         False
     ] * 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core
+from dumbbell import 
 from dumbbell.base.errors import UserError
 from dumbbell.machine import description, emulation, load
 from dumbbell.machine.emulation_lock import lock_holder

@@ -1,10 +1,10 @@
 """What can be named: schemes, paths, experiments, metrics and parameters."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dumbbell import _core, catalog
+from dumbbell.core.controllers import builtin_controllers
+from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_settings import READERS
 from dumbbell.catalog.outside.availability import missing
@@ -43,8 +43,9 @@ def experiments() -> "Index[ExperimentFile]":
 
 def metrics() -> "list[Definition]":
     """The definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
-    found: list[Definition] = json.loads(_core.metrics())
-    return found
+    from dumbbell.core.metrics import metric_definitions
+
+    return [each.copy() for each in metric_definitions()]
 
 
 def settings() -> list[str]:
@@ -73,7 +74,7 @@ def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
     """
     rows = []
     files = list(plugins)
-    for controller in _described(files) if files else json.loads(_core.controllers()):
+    for controller in _described(files) if files else builtin_controllers():
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
     return rows
 
@@ -158,5 +159,5 @@ def _described(plugins: Iterable[str]) -> Iterator[Listed]:
         if scheme.is_outside:
             listed = describe(scheme.code, plugin_sha256(scheme.code))
         else:
-            listed = json.loads(_core.controllers())
+            listed = builtin_controllers()
         yield from (item for item in listed if item["name"] == scheme.controller)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from dumbbell import _core, catalog
+from dumbbell import _core, core, catalog
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
 from dumbbell.api.run_arguments import (
@@ -338,7 +337,7 @@ class _CancelledRunError(Exception):
 
 def _simulated(
     specification: Mapping[str, Any], watch: Watch | None
-) -> tuple[dict[str, Any], Mapping[str, _core.Table | None]]:
+) -> tuple[dict[str, Any], Mapping[str, core.Table | None]]:
     """The statistics of a run, and its tables."""
     try:
         text = json.dumps(specification)
@@ -348,7 +347,7 @@ def _simulated(
     if not plugins:
         try:
             found, packets, flows, links = _core.simulate_in_memory(text, watch)
-        except _core.Error as error:
+        except core.Error as error:
             raise UserError(with_hint(str(error))) from None
         return json.loads(found), {PACKETS: packets, FLOWS: flows, LINKS: links}
     with Scratch("simulate") as folder:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
+from dumbbell.contract.read_only import ReadOnly
 from dumbbell.contract.statistics import BetweenMachines, Compared, EmulationReport, FlowStats, LinkStats, NetworkStats
-
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
 
 AxisValue: TypeAlias = str | float | bool | Sequence["AxisValue"] | Mapping[str, "AxisValue"] | None
 """The value of an axis of a grid, as TOML has it."""

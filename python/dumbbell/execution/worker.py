@@ -19,7 +19,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.entry import Entry
@@ -58,7 +58,7 @@ class Task:
     label: str
     executor: Executor
     identity: dict[str, Any]
-    specification: str
+    specification: RunSpec
     outside: tuple[str, ...]
     out: Path
     """The directory that both are below."""
@@ -238,8 +238,8 @@ def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds)
     A plug-in that ends the process leaves a line in the file for last words.
     """
     try:
-        _core.guard_process(str(bounds.last_words))
-    except _core.Error as error:  # a full disk
+        core.guard_process(str(bounds.last_words))
+    except core.Error as error:  # a full disk
         tell(failed(task, one_line(error)))
         return
     faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
@@ -416,11 +416,11 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
     what = f"begins backend={task.executor.backend.full_name} seed={task.identity.get('seed')} {where}"
     run_log.write(
         f"{started_at} dumbbell {__version__}: {task.label}",
-        f"specification: {without_times(task.specification)}",
+        f"specification: {json.dumps(without_times(task.specification))}",
         line_of(__name__, "info", what),
     )
     if obstacle is not None:
-        raise _core.Error(obstacle)
+        raise core.Error(obstacle)
     task.temporary.mkdir(parents=True)
 
     def note(line: str, stands_still: bool | None = None) -> None:
@@ -475,7 +475,7 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
         require_places(task)
         (task.unfinished / LOG).move_to(Entry.at(task.out, task.log))
     task.unfinished.clear(ignore_errors=True)
-    is_refusal = error is None or isinstance(error, (_core.Error, OSError))
+    is_refusal = error is None or isinstance(error, (core.Error, OSError))
     lines = [line_of(__name__, "error", f"failed: {reason}", None if is_refusal else error)]
     while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:
         if one_line(error) not in reason:

@@ -4,13 +4,12 @@ from dumbbell.experiment.overrides import Overrides, with_overrides
 from dumbbell.experiment.pin import pin
 from dumbbell.experiment.planned import Experiment, Run, derive_seed
 from dumbbell.experiment.resolve import everything, resolve
-from dumbbell.experiment.specification import complete_transport, fitted_transport
+from dumbbell.experiment.specification import fitted_transport
 
 __all__ = [
     "Experiment",
     "Overrides",
     "Run",
-    "complete_transport",
     "derive_seed",
     "everything",
     "fitted_transport",

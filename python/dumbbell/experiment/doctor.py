@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, catalog
+from dumbbell import core, catalog
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.catalog.outside.availability import (
     LOADER,
@@ -64,7 +64,7 @@ def _python() -> Check:
 
 
 def _module() -> Check:
-    built, installed = _core.version(), importlib.metadata.version("dumbbell")
+    built, installed = core.version(), importlib.metadata.version("dumbbell")
     found = f"dumbbell {built}" if built == installed else f"dumbbell {built}, in an installation of {installed}"
     return Check("core module", built == installed, found, how_to_reinstall())
 

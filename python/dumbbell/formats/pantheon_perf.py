@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell import _core
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_shape import Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
@@ -84,5 +83,5 @@ def _known(table: Mapping[str, Any]) -> dict[str, object]:
 @cache
 def _absent(level: str) -> dict[str, None]:
     """Return the metrics of a level, none of them known."""
-    named = (each for each in json.loads(_core.metrics()) if each["level"] == level)
+    named = (each for each in metric_definitions() if each["level"] == level)
     return {each["name"]: None for each in named if "." not in each["name"]}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import catalog
-from dumbbell._core import Error
+from dumbbell.core import Error
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, require_text
 from dumbbell.base.interrupts import Undisturbed, interruptible

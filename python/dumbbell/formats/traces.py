@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell import _core
+from dumbbell.core import logs
+from dumbbell import core
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import LOG, check_regular, require_size
@@ -33,6 +34,7 @@ from dumbbell.formats.staging import (
 from dumbbell.results import ResultsDirectory
 
 if TYPE_CHECKING:
+    from dumbbell.contract.packet_logs import LogTells, MeasureOptions
     from dumbbell.contract.statistics import RunStats
 
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
@@ -101,7 +103,7 @@ def import_traces(
             folder.mkdir(parents=True)
             try:
                 traces += read(file, folder, used)
-            except _core.Error as error:
+            except core.Error as error:
                 if "cannot write" in str(error) and str(folder) in str(error):
                     raise  # there is no room for what was made of it, whatever is in it
                 traces.append(Trace(label_of(stem_of(file), used, kind), file.name, reason=one_line(error)))
@@ -174,7 +176,7 @@ def read_log(file: Path) -> str:
         UserError: it is no file, empty, too long, or no text.
     """
     require_size(file, LOG, check_regular(file))
-    content = _core.read_compressed(str(file), LOG.most_bytes)
+    content = core.read_compressed(str(file), LOG.most_bytes)
     try:
         text = text_of(content)
     except UnicodeDecodeError:
@@ -295,7 +297,7 @@ def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
 
 
 def _measured(trace: Trace) -> RunStats:
-    options: dict[str, Any] = {
+    options: MeasureOptions = {
         "duration_s": trace.last_s,
         "flows": [
             {"flow": flow.number, "scheme": trace.label, "start_s": flow.start_s, "stop_s": flow.stop_s}
@@ -306,7 +308,7 @@ def _measured(trace: Trace) -> RunStats:
     if trace.samples is not None:
         options["stated"] = str(trace.samples)
     packets = None if trace.packets is None else str(trace.packets)
-    statistics: RunStats = json.loads(_core.measure_log(packets, json.dumps(options)))
+    statistics = logs.measure_log(packets, options)
     for flow in statistics["flows"]:
         if flow["packets_delivered"] and flow["loss_rate"] == 1.0 and flow["bytes_sent"]:
             number, delivered = flow["flow"], flow["packets_delivered"]

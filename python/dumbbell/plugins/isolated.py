@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Self
 
-from dumbbell import _core
+from dumbbell import _core, core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.base.guardian import Bounds, guarded, was_copied
@@ -340,7 +340,7 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
         try:
             _core.check_run(specification, "emu" if question["real_packets"] else "sim")
             refusals.append(None)
-        except _core.Error as error:
+        except core.Error as error:
             refusals.append(str(error))
     return refusals
 
@@ -348,14 +348,14 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
 def _scripted(text: str, question: dict[str, Any]) -> dict[str, Any]:
     try:
         report: dict[str, Any] = json.loads(_core.run_script(text, question["specification"], question["steps"]))
-    except _core.Error as error:
+    except core.Error as error:
         return {"refusal": str(error)}
     return report
 
 
 def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> str:
     """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
-    _core.guard_process(question["last_words"])
+    core.guard_process(question["last_words"])
     faulthandler.enable(2, all_threads=False)
     own = os.getpid()
 
@@ -378,7 +378,7 @@ def _main() -> None:
     answers = _Out(out, bytes.fromhex(question.pop("token")))
     try:
         answer = {"answer": _answer(question, os.fdopen(replies, encoding="utf-8"), answers)}
-    except _core.Error as error:
+    except core.Error as error:
         answer = {"refusal": one_line(error)}
     if os.getpid() == own:  # no copy that the plug-in has made
         answers.say(answer)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from dumbbell.core.metrics import labels, metric_definitions
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeGuard
 
-from dumbbell import _core
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
@@ -51,26 +50,26 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 @cache
 def _labels() -> frozenset[tuple[str, str]]:
-    return frozenset((label["level"], label["name"]) for label in json.loads(_core.labels()))
+    return frozenset((label["level"], label["name"]) for label in labels())
 
 
 @cache
 def sampled_metrics() -> frozenset[tuple[str, str]]:
     """Return the metrics that are computed from values per sample interval, as (entity, metric)."""
-    return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["sampled"])
+    return frozenset((metric["level"], metric["name"]) for metric in metric_definitions() if metric["sampled"])
 
 
 @cache
 def one_way_metrics() -> dict[tuple[str, str], str]:
     """Return the metrics that depend on the clocks of both ends, and how: `data`, `return` or `difference`."""
-    found = json.loads(_core.metrics())
+    found = metric_definitions()
     return {(metric["level"], metric["name"]): metric["one_way"] for metric in found if metric["one_way"]}
 
 
 @cache
 def fraction_metrics() -> frozenset[tuple[str, str]]:
     """Return the metrics that are fractions of a whole, as (entity, metric)."""
-    return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["fraction"])
+    return frozenset((metric["level"], metric["name"]) for metric in metric_definitions() if metric["fraction"])
 
 
 @dataclass(frozen=True)
@@ -109,4 +108,4 @@ def definition(entity_kind: str, name: str, rest: Mapping[str, str] | None = Non
 
 def definitions() -> list[Definition]:
     """Return the definitions of all metrics that the core computes."""
-    return [definition(metric["level"], metric["name"], metric) for metric in json.loads(_core.metrics())]
+    return [definition(metric["level"], metric["name"], metric) for metric in metric_definitions()]

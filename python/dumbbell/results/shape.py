@@ -3,13 +3,12 @@
 Readers of results rely on them. A file that is damaged, or that somebody else made, is refused here in one line.
 """
 
-import json
 import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from dumbbell import _core
+from dumbbell.core.metrics import labels, metric_definitions
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.catalog.published import MOST_METRIC
@@ -171,7 +170,7 @@ def _require_metrics(level: str, table: Mapping[str, Any], prefix: str = "") -> 
 @cache
 def _metrics() -> Mapping[tuple[str, str], float]:
     """Return the largest value of each metric, by level and name."""
-    named = [*json.loads(_core.metrics()), *json.loads(_core.labels())]
+    named = [*metric_definitions(), *labels()]
     texts = {("flow", "scheme"), ("link", "link"), ("link", "direction"), ("network", "invalid_reason")}
     found = {(each["level"], each["name"]): math.inf if each.get("unit") == _PRODUCT else MOST_METRIC for each in named}
     return {key: most for key, most in found.items() if key not in texts}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.api.running import plugin_files, specification
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.scheme import Scheme
@@ -117,7 +116,7 @@ def controller_cost(scheme: str | Scheme) -> ControllerCost:
         dumbbell.Error: it has no controller that is simulated, or does not do the same when it is told the same.
     """
     made = _specification(scheme)
-    figures = isolated.cost(json.dumps(made), plugin_files(made) or ["dumbbell"])
+    figures = isolated.cost(made, plugin_files(made) or ["dumbbell"])
     return ControllerCost(
         str(figures["scheme"]), float(figures["ns_per_ack"]), int(figures["acks"]), float(figures["throughput_mbps"])
     )
@@ -136,7 +135,7 @@ def cost_beside(candidate: str | Scheme, baseline: str | Scheme, *, threshold: f
         raise UserError(f"threshold = {threshold}: allowed is a number from 0 to 10")
     made = [_specification(scheme) for scheme in (candidate, baseline)]
     files = [file for each in made for file in plugin_files(each)]
-    return compared(isolated.cost_beside([json.dumps(each) for each in made], files or ["dumbbell"]), threshold)
+    return compared(isolated.cost_beside(made, files or ["dumbbell"]), threshold)
 
 
 def compared(figures: Mapping[str, Mapping[str, Any]], threshold: float = THRESHOLD) -> CostComparison:
@@ -150,7 +149,7 @@ def compared(figures: Mapping[str, Mapping[str, Any]], threshold: float = THRESH
         for one, other in zip(candidate.of(unit), baseline.of(unit), strict=True)
     ]
     mean = sum(logs) / len(logs)
-    low, high = _core.confidence_interval(logs, LEVEL) or (mean, mean)
+    low, high = core.confidence_interval(logs, LEVEL) or (mean, mean)
     return CostComparison(candidate, baseline, unit, math.exp(mean), math.exp(low), math.exp(high), threshold)
 
 

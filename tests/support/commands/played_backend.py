@@ -16,7 +16,7 @@ import json
 from contextlib import nullcontext
 from dataclasses import dataclass
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.backend import Backend
 
 
@@ -30,7 +30,7 @@ class Played:
 
     def check(self, specification):
         if json.loads(specification)["duration_s"] > 60.0:
-            raise _core.Error("too long a play")
+            raise core.Error("too long a play")
 
     def prepared(self, experiment):
         return nullcontext()

@@ -1,13 +1,14 @@
 """The three kinds of TOML files as JSON Schemas (draft-07), put together of what their readers and the core say."""
 
 import inspect
-import json
+import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell.core.controllers import builtin_controllers
+from dumbbell.core.schemas import run_schema
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.experiment_settings import DESCRIPTIONS, Settings
@@ -92,7 +93,7 @@ def _scheme() -> Schema:
             },
             "then": {"properties": {"parameters": _parameters(each["parameters"])}},
         }
-        for each in json.loads(_core.controllers())
+        for each in builtin_controllers()
     ]
     return {"type": "object", "properties": properties, "additionalProperties": False, "allOf": by_controller}
 
@@ -205,7 +206,7 @@ def _parameter(parameter: Mapping[str, Any]) -> Schema:
 
 def _definitions() -> dict[str, Schema]:
     """The core's, as TOML has them, and those of tables that stand in several files or places."""
-    core: dict[str, Schema] = json.loads(_core.run_schema())["definitions"]
+    core: dict[str, Schema] = run_schema()["definitions"]
     made = {name: _of_toml(each) for name, each in core.items()}
     for element in made["ElementSpec"]["oneOf"]:
         if element["properties"]["kind"]["const"] == "trace":
@@ -216,7 +217,7 @@ def _definitions() -> dict[str, Schema]:
     made["Flow"], made["Cell"], made["Grid"] = _flow(), _cell(), _grid(made["Config"])
     made["Path"], made["Scheme"], made["Experiment"] = _path(), _scheme(), _experiment()
     made["Sizes"] = _sizes()
-    made["FlowApplication"] = json.loads(json.dumps(made["ApplicationSpec"]))
+    made["FlowApplication"] = copy.deepcopy(made["ApplicationSpec"])
     for each in made["FlowApplication"]["oneOf"]:
         if "bytes" in each["properties"]:
             size = each["properties"]["bytes"]

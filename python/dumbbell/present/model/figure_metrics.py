@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from dumbbell import _core
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, capitalized, listed, nearest
@@ -187,7 +186,7 @@ def _defined() -> dict[str, _Definition]:
     If several levels have a metric of this name, the network comes before the flows, and these before the links.
     """
     found: dict[str, _Definition] = {}
-    metrics = sorted(json.loads(_core.metrics()), key=lambda metric: _LEVELS.index(metric["level"]))
+    metrics = sorted(metric_definitions(), key=lambda metric: _LEVELS.index(metric["level"]))
     for metric in metrics:
         found.setdefault(metric["name"], _Definition(*(metric[key] for key in _Definition._fields)))
     return found

@@ -14,7 +14,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.conformance_cases import Check
 from dumbbell.studies.conformance import windows
@@ -389,7 +389,7 @@ def _share(view: RunView, where: Window, arguments: Mapping[str, Any]) -> Figure
 def _jain(view: RunView, where: Window, _: Mapping[str, Any]) -> Figure:
     """Jain's index of the payload that arrived of each flow."""
     arrived = [_arrived_bytes(view, flow, where) for flow in range(1, len(view.specification["flows"]) + 1)]
-    (index,) = _core.jain_index([arrived])
+    (index,) = core.jain_index([arrived])
     if index is None:
         raise NotReachedError("nothing arrived")
     return Figure(float(index), where.end_s)
