@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from dumbbell.core import RunView
+from dumbbell._core import RunView
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 

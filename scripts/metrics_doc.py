@@ -4,12 +4,11 @@
 With `--check` nothing is written; the exit status is 1 if the page differs from the definitions.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell.core.metrics import labels, metric_definitions
 from dumbbell.present.tables import Table, markdown
 from scripts.generated import write_or_compare
 
@@ -144,8 +143,8 @@ def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, st
 
 def main() -> int:
     """Writes the page, or compares it."""
-    metrics, labels = json.loads(_core.metrics()), json.loads(_core.labels())
-    text = "\n".join([INTRODUCTION, *(section(level, metrics, labels) for level in TITLES)])
+    metrics, named = metric_definitions(), labels()
+    text = "\n".join([INTRODUCTION, *(section(level, metrics, named) for level in TITLES)])
     return write_or_compare({PAGE: text}, "scripts.metrics_doc", "the definitions")
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dumbbell import core, catalog
+from dumbbell import catalog, core
 from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.families import FAMILIES, family

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dumbbell.core.metrics import metric_definitions
 from dumbbell.contract.statistics import Definition
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.results.sql.rows import flow_rows, link_rows
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dumbbell import core
-from dumbbell.core import environments
 from dumbbell.base.errors import UserError
+from dumbbell.core import environments
 from dumbbell_gym.fields import ORACLE, STEP
 from dumbbell_gym.task import Given
 

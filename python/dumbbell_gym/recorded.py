@@ -1,12 +1,17 @@
 """An episode as a run of the library: its numbers, packets, samples and figures."""
 
-from dumbbell import core, catalog
+from typing import TYPE_CHECKING, cast
+
+from dumbbell import catalog, core
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import mix_label
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS
 from dumbbell_gym.memory import Environments
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunTable
 
 
 def recorded(environments: Environments, index: int, sample_interval_s: float) -> RunResults:
@@ -23,7 +28,7 @@ def recorded(environments: Environments, index: int, sample_interval_s: float) -
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
     return RunResults(
-        identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics,
+        cast("RunTable", {**identity, "backend": SIMULATION.form, "status": "done", "reason": None, **statistics}),
         lambda: specification,
         {PACKETS: packets, FLOWS: flows, LINKS: links},
         {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},

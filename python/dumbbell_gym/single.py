@@ -1,6 +1,5 @@
 """One flow, one agent: a Gymnasium environment."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from dumbbell.core.runs import check_run
 from dumbbell import core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger
+from dumbbell.core.runs import check_run
 from dumbbell_remote.remote_run import Options, Pair
 
 if TYPE_CHECKING:

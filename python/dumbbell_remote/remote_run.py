@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
 
-from dumbbell.core.machines import clock_offset, join_sides
-from dumbbell.core.paths import complete_transport
 from dumbbell.base.backend import Note
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
-from dumbbell.base.json_shape import Each, Table
 from dumbbell.base.live_file import live_file
 from dumbbell.base.logs import logger
+from dumbbell.core.machines import clock_offset, join_sides
+from dumbbell.core.paths import complete_transport
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.results.real_notes import real_notes
@@ -57,22 +56,29 @@ BASE_REPORT_BYTES = 64 * 2**20
 MAX_REPORT_BYTES = 8 * 2**30
 
 
-_MET = Table({"heard": Each(Each(bool)), "peers": Each(str), "hops": Each(dict)}, required=("heard", "peers", "hops"))
-_COUNTED = Table({}, others=int)
-_DESCRIBED = Table(
-    {
-        "counters": Table(
-            {
-                "interfaces": Table({}, others=_COUNTED),
-                "udp": _COUNTED,
-                "softnet": _COUNTED,
-                "cpu": Table({}, others=_COUNTED),
-            }
-        )
-    },
-    required=("counters",),
-)
-"""What a side tells of itself, as far as statistics have it."""
+class Met(TypedDict):
+    """How a side has found the other one."""
+
+    heard: list[tuple[bool, bool]]
+    """By socket: whether datagrams of the other side came, and whether it has heard this one."""
+    peers: list[str]
+    hops: list[dict[str, object]]
+    mtu: NotRequired[dict[str, int] | None]
+
+
+class Meeting(TypedDict):
+    """How both sides have found each other, for statistics."""
+
+    mtu_bytes: int
+    mtu: dict[str, int]
+    hops: list[dict[str, object]]
+    peers: dict[str, list[str]]
+
+
+class Described(TypedDict):
+    """A side as it describes itself, as far as statistics have it."""
+
+    counters: Counters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,9 +245,9 @@ class Pair:
         """What both machines have counted until now."""
         names = (side.peer.name for side in self._sides)
         told = [side.peer.ask("describe")[0] for side in self._sides]
-        return [shaped(*each, _DESCRIBED)["counters"] for each in zip(names, told, strict=True)]
+        return [shaped(*each, Described)["counters"] for each in zip(names, told, strict=True)]
 
-    def meet(self, flows: int, note: Note) -> dict[str, Any]:
+    def meet(self, flows: int, note: Note) -> Meeting:
         """Opens sockets on both sides and lets them find each other.
 
         Raises:
@@ -259,14 +265,15 @@ class Pair:
             side.peer.begin("meet", within_s=within_s, request=it)
             for side, it in zip(self._sides, (here, there), strict=True)
         ]
-        found = [shaped(side.peer.name, each.result()[0], _MET) for side, each in zip(self._sides, work, strict=True)]
+        found = [shaped(side.peer.name, each.result()[0], Met) for side, each in zip(self._sides, work, strict=True)]
         self._require_met(found, ports, str(here["address"]))
-        mtu = min(found[0]["mtu"].values())
+        sizes = found[0].get("mtu") or {}
+        mtu = min(sizes.values())
         if mtu < MOST_MTU_BYTES:
             note(f"packets longer than {mtu} bytes do not pass", False)
         return {
             "mtu_bytes": mtu,
-            "mtu": found[0]["mtu"],
+            "mtu": sizes,
             "hops": found[0]["hops"],
             "peers": {"remote": found[0]["peers"], "local": found[1]["peers"]},
         }
@@ -293,7 +300,7 @@ class Pair:
                 note(f"{side.peer.name}: its turn has come", False)
         return [found[0], found[1]]
 
-    def _require_met(self, found: list[dict[str, Any]], ports: list[list[int]], address: str) -> None:
+    def _require_met(self, found: list[Met], ports: list[list[int]], address: str) -> None:
         heard = [[there for there, _ in side["heard"]] for side in found]
         if all(heard[0]) and all(heard[1]):
             return

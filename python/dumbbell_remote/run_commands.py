@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dumbbell.core.machines import RemoteEndpoint
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger
+from dumbbell.core.machines import RemoteEndpoint
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell_remote.allowed_programs import require
 from dumbbell_remote.messages import Message

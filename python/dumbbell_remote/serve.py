@@ -16,12 +16,12 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from dumbbell import core
-from dumbbell.core import Error
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, nearest, one_line
 from dumbbell.base.guardian import guarded
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.logs import logger
+from dumbbell.core import Error
 from dumbbell_remote.messages import LOOK_S, Beats, Message, Messages, Silence, framed, taking
 
 log = logger(__name__)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell.core.environments import train_controller
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.core.environments import train_controller
 from dumbbell.results.files import write_atomically
 
 

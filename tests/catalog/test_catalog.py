@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from dumbbell import _core, core, catalog
+from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError, nearest, with_hint
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_experiment_file, parse_mix
 from dumbbell.catalog.grids.flows import FlowPlan
@@ -44,7 +44,7 @@ def test_every_scheme_names_a_controller_with_its_parameters() -> None:
     chosen = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.real and missing(scheme) is None}
     experiment = replace(resolve(catalog.experiments().find("quick")), schemes=chosen)
     for scheme in pin(experiment).schemes.values():
-        core.check_parameters(scheme.controller, scheme.parameters)
+        _core.check_parameters(scheme.controller, scheme.parameters)
 
 
 @pytest.mark.parametrize("name", [plan.name for plan in catalog.experiments()])

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from jsonschema import Draft7Validator
 
 import dumbbell
-from dumbbell import _core, core
+from dumbbell import _core
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
@@ -250,7 +250,7 @@ def test_no_file_that_can_be_read_is_invalid(kind_and_file: tuple[str, Path], da
         try:
             _core.transport(json.dumps(one.transport))
             _core.check_application(json.dumps(one.application))
-            core.check_parameters(one.controller, one.parameters)
+            _core.check_parameters(one.controller, one.parameters)
         except dumbbell.Error:
             return
     if kind != "experiment":  # the values of its grid and its schemes are read when it is resolved

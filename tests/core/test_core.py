@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core, core
+from dumbbell import _core
 from support.inputs.rules import rules_in_each_other
 from support.interrupts import interrupted
 
@@ -41,7 +41,7 @@ def doubles(raw: bytes) -> list[float]:
 
 def test_a_backend_that_is_none_is_not_taken_for_the_simulator() -> None:
     _core.check_run(specification(), "sim")
-    with pytest.raises(core.Error, match="backend `emulate`: allowed are sim, emu"):
+    with pytest.raises(_core.Error, match="backend `emulate`: allowed are sim, emu"):
         _core.check_run(specification(), "emulate")
 
 
@@ -94,11 +94,11 @@ def test_delay_points_are_all_or_those_that_can_be_told_apart(run: tuple[Path, d
     directory, statistics = run
     log = str(directory / "packets.parquet")
     delivered = statistics["flows"][0]["packets_delivered"]
-    flows, times, delays = core.delay_points(log, "data", 10**9)
+    flows, times, delays = _core.delay_points(log, "data", 10**9)
     assert len(doubles(times)) == len(doubles(delays)) == len(array("I", flows)) == delivered
     assert set(array("I", flows)) == {1}
     assert min(doubles(delays)) == pytest.approx(statistics["flows"][0]["owd_min_ms"], abs=1e-3)
-    few = [doubles(raw) for raw in core.delay_points(log, "data", 100)[1:]]
+    few = [doubles(raw) for raw in _core.delay_points(log, "data", 100)[1:]]
     # what is left out has a neighbour that cannot be told from it
     width, height = max(doubles(times)) / 720, (max(doubles(delays)) - min(doubles(delays))) / 360
     seen = {(time_s // width, delay // height) for time_s, delay in zip(*few, strict=True)}
@@ -113,13 +113,13 @@ def test_delay_points_are_all_or_those_that_can_be_told_apart(run: tuple[Path, d
 
 def test_samples_are_series_by_key_and_field(run: tuple[Path, dict[str, Any]]) -> None:
     directory, _ = run
-    flows = {(key, field): doubles(values) for key, field, _, _, values in core.samples(f"{directory}/flows.parquet")}
+    flows = {(key, field): doubles(values) for key, field, _, _, values in _core.samples(f"{directory}/flows.parquet")}
     assert any(field == "cwnd" or field.startswith("cwnd") for _, field in flows)
-    links = core.samples(f"{directory}/links.parquet")
+    links = _core.samples(f"{directory}/links.parquet")
     (queue,) = [doubles(values) for key, field, _, _, values in links if field == "queue"]
     assert max(queue) <= 31
-    with pytest.raises(core.Error, match=r"flows\.parquet and links\.parquet"):
-        core.samples(f"{directory}/packets.parquet")
+    with pytest.raises(_core.Error, match=r"flows\.parquet and links\.parquet"):
+        _core.samples(f"{directory}/packets.parquet")
 
 
 def test_ctrl_c_ends_a_simulation() -> None:
@@ -187,24 +187,24 @@ def test_refusals_are_one_line_of_one_class() -> None:
         lambda: _core.simulate(specification(seeed=1)),
         lambda: _core.check_run(specification(duration_s=-1.0)),
         lambda: _core.check_path("[]"),
-        lambda: core.check_parameters("renno", {}),
-        lambda: core.check_parameters("reno", {"beta": "9"}),
+        lambda: _core.check_parameters("renno", {}),
+        lambda: _core.check_parameters("reno", {"beta": "9"}),
         lambda: _core.transport('{"profile": "sctp"}'),
         lambda: _core.measure_log("/absent.parquet", "{}"),
         lambda: _core.measure_log("/absent.parquet", '{"duration": 1}'),
         lambda: _core.series("/absent.parquet", 0.0),
-        lambda: core.delay_points("/absent.parquet", "sideways", 1),
-        lambda: core.export_pantheon("/absent.parquet", "/absent/a", "/absent/b", 0),
+        lambda: _core.delay_points("/absent.parquet", "sideways", 1),
+        lambda: _core.export_pantheon("/absent.parquet", "/absent/a", "/absent/b", 0),
     ]
     for call in calls:
-        with pytest.raises(core.Error) as refusal:
+        with pytest.raises(_core.Error) as refusal:
             call()
         assert "\n" not in str(refusal.value)
-        assert issubclass(core.Error, ValueError)
+        assert issubclass(_core.Error, ValueError)
 
 
 def test_a_directory_that_does_not_exist_is_named() -> None:
-    with pytest.raises(core.Error, match="/absent/"):
+    with pytest.raises(_core.Error, match="/absent/"):
         _core.simulate(specification(), "/absent/directory")
 
 
@@ -212,7 +212,7 @@ def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     log = tmp_path / "packets.parquet"
     _core.simulate(specification(), str(tmp_path))
     log.write_bytes(log.read_bytes()[:1000])
-    with pytest.raises(core.Error, match=r"packets\.parquet"):
+    with pytest.raises(_core.Error, match=r"packets\.parquet"):
         _core.measure_log(str(log), "{}")
 
 
@@ -224,14 +224,14 @@ def test_raw_tunnel_logs(tmp_path: Path) -> None:
     found = json.loads(_core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 1.5), packets, strict=True))
     assert (found["records"], found["unusable"]) == (3, None)
     # received at 30.000 + 0.500 + 1.5 ms of offset, sent at 1.000: 31 ms
-    _, _, delays = core.delay_points(packets, "data", 10)
+    _, _, delays = _core.delay_points(packets, "data", 10)
     assert doubles(delays) == [31.0]
 
 
 def test_harm_is_what_a_competitor_takes() -> None:
-    assert core.harm(15.0, 3.0, more_is_better=True) == pytest.approx(0.8)
-    assert core.harm(50.0, 200.0, more_is_better=False) == pytest.approx(0.75)
-    assert core.harm(0.0, 1.0, more_is_better=True) is None
+    assert _core.harm(15.0, 3.0, more_is_better=True) == pytest.approx(0.8)
+    assert _core.harm(50.0, 200.0, more_is_better=False) == pytest.approx(0.75)
+    assert _core.harm(0.0, 1.0, more_is_better=True) is None
 
 
 def test_sampled_metrics_say_so_and_the_interval_stands_beside_them() -> None:
@@ -244,5 +244,5 @@ def test_sampled_metrics_say_so_and_the_interval_stands_beside_them() -> None:
 
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.2])
 def test_a_delta_that_is_no_fraction_is_refused(delta: float) -> None:
-    with pytest.raises(core.Error, match=rf"^convergence_delta = {delta:g}: must be above 0 and below 1$"):
+    with pytest.raises(_core.Error, match=rf"^convergence_delta = {delta:g}: must be above 0 and below 1$"):
         _core.check_run(specification(convergence_delta=delta))

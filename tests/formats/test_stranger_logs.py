@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import _core, core
+from dumbbell import _core
 from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, checked
 from support.inputs.captures import START_NS, Packet, Tcp, tcp, write_pcap
 from support.inputs.transfer_logs import REPORT
@@ -84,7 +84,7 @@ def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, both: bool) -> None:
 def test_exports_go_on_until_ctrl_c(packets: Path, tmp_path: Path) -> None:
     data, ack = tmp_path / "data.log", tmp_path / "ack.log"
     with interrupted(MOMENT_S):
-        core.export_pantheon(str(packets), str(data), str(ack), 0)
+        _core.export_pantheon(str(packets), str(data), str(ack), 0)
     assert not list(tmp_path.iterdir())
     trace = '{"title": "", "description": "", "name": ""}'
     with interrupted(MOMENT_S):

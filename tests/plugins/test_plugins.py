@@ -17,7 +17,7 @@ import polars
 import pytest
 
 import dumbbell as library
-from dumbbell import _core, core, catalog, plugin_include, plugins
+from dumbbell import _core, catalog, plugin_include, plugins
 from dumbbell.studies.vectors.write import run_scenario, scenario
 from support.commands.command import Dumbbell, show
 from support.commands.forks import Forks
@@ -82,15 +82,15 @@ def numbers(run: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_is_counted_is_said_where_help_shows_it() -> None:
     for cls, name, word in (
-        (core.Ack, "acked_bytes", "payload"),
-        (core.Ack, "in_recovery", "reduces nothing"),
-        (core.Sent, "bytes", "without headers"),
-        (core.Start, "mss_bytes", "without headers"),
-        (core.Control, "pacing_bps", "headers not counted"),
-        (core.Control, "window_bytes", "headers not"),
-        (core.Loss, "new_episode", "the controller reduces its window"),
-        (core.Loss, "by_ack", "follows at once"),
-        (core.Control, "app_limited", "limits the sender"),
+        (_core.Ack, "acked_bytes", "payload"),
+        (_core.Ack, "in_recovery", "reduces nothing"),
+        (_core.Sent, "bytes", "without headers"),
+        (_core.Start, "mss_bytes", "without headers"),
+        (_core.Control, "pacing_bps", "headers not counted"),
+        (_core.Control, "window_bytes", "headers not"),
+        (_core.Loss, "new_episode", "the controller reduces its window"),
+        (_core.Loss, "by_ack", "follows at once"),
+        (_core.Control, "app_limited", "limits the sender"),
     ):
         assert word in pydoc.render_doc(cls), f"{cls.__name__}.{name}"
         assert word in (getattr(cls, name).__doc__ or ""), f"{cls.__name__}.{name}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Error, _core
+from dumbbell import Error, core
 from dumbbell.base.errors import UserError
 from dumbbell_remote import run_commands
 from dumbbell_remote.serve import Given, State

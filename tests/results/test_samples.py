@@ -7,7 +7,7 @@ from typing import Any
 import numpy
 import pytest
 
-from dumbbell import _core, core
+from dumbbell import _core
 from dumbbell.catalog.description import describe
 from dumbbell.present.model.series import (
     Line,
@@ -107,7 +107,7 @@ def test_a_damaged_file_of_samples_is_named(tmp_path: Path) -> None:
     _, statistics = run(tmp_path)
     file = tmp_path / "flows.parquet"
     file.write_bytes(file.read_bytes()[:500])
-    with pytest.raises(core.Error, match=r"flows\.parquet"):
+    with pytest.raises(_core.Error, match=r"flows\.parquet"):
         run_samples(kept_files(tmp_path), statistics, specification())
 
 
@@ -181,7 +181,7 @@ def test_what_walks_at_random_does_not_follow_from_the_path() -> None:
 
 
 def test_the_core_computes_jains_index() -> None:
-    assert core.jain_index([[3.0, 1.0], [2.0, 2.0], [0.0, 0.0], [], [7.0]]) == [
+    assert _core.jain_index([[3.0, 1.0], [2.0, 2.0], [0.0, 0.0], [], [7.0]]) == [
         pytest.approx(0.8),
         1.0,
         None,

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dumbbell
-from dumbbell import core
-from dumbbell.core import RunView
+from dumbbell import _core
+from dumbbell._core import RunView
 from support.shelf import Shelf
 
 NARROW = """name = "narrow"
@@ -93,9 +93,9 @@ def test_an_index_is_used_again_unless_it_is_that_of_other_files(folder: Path) -
     assert _view(first, index=b"something else").built
     kept = RunView.of_index(built.index())
     assert kept.series() == built.series()
-    with pytest.raises(core.Error, match="this is no index of a run"):
+    with pytest.raises(_core.Error, match="this is no index of a run"):
         RunView.of_index(b"something else")
-    with pytest.raises(core.Error, match="damaged"):
+    with pytest.raises(_core.Error, match="damaged"):
         RunView.of_index(built.index()[:-1])
 
 
@@ -150,7 +150,7 @@ def test_packets_and_lives_are_those_of_the_log(folder: Path) -> None:
     life = json.loads(view.life(1, dropped))
     assert life["packet"]["drop_ns"] == packets["time_ns"][packets["event"] == DROP][0]
     assert any(sentence.startswith("Dropped inside the path") for sentence in life["sentences"])
-    with pytest.raises(core.Error, match="flow 1 sent no packet 99999999"):
+    with pytest.raises(_core.Error, match="flow 1 sent no packet 99999999"):
         view.life(1, 99999999)
     assert Columns(view.packets(0.0, 6e9, 0, 10)).meta["too_many"] > 1000
 
@@ -164,7 +164,7 @@ def test_runs_without_some_of_the_files_are_shown_as_well(folder: Path) -> None:
     texts = Columns(states.window(0.0, 6e9, 100, '["mode"]'))
     kinds = texts.names["event_text"]
     assert {"startup", "drain", "probe_bw"} <= {kinds[code] for code in texts["event_text"]}
-    with pytest.raises(core.Error, match="this run has no packet log"):
+    with pytest.raises(_core.Error, match="this run has no packet log"):
         states.packets(0.0, 1.0)
     nothing = RunView()
     assert json.loads(nothing.series()) == []

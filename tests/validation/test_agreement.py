@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import _core, core, catalog
+from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import Scheme
@@ -142,7 +142,7 @@ def is_left_out(scheme: Scheme) -> bool:
 
 def is_learned(scheme: Scheme) -> bool:
     """Whether its controller does what a file says."""
-    return scheme.controller in core.needed_files()
+    return scheme.controller in _core.needed_files()
 
 
 def test_every_learned_controller_that_has_its_file_is_compared() -> None:

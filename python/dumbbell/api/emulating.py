@@ -7,9 +7,7 @@ from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 
-from dumbbell.core.paths import check_path
-from dumbbell.core.runs import emulate_shell
-from dumbbell import _core, core, catalog
+from dumbbell import catalog, core
 from dumbbell.api.watching import served
 from dumbbell.base.ending import ended_by_signals
 from dumbbell.base.entry import Entry
@@ -21,6 +19,8 @@ from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
+from dumbbell.core.paths import check_path
+from dumbbell.core.runs import emulate_shell
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.present.live_lines import LiveLines
 from dumbbell.results.live_runs import LivePlace

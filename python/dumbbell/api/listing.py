@@ -3,17 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dumbbell.core.controllers import builtin_controllers
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_settings import READERS
 from dumbbell.catalog.outside.availability import missing
+from dumbbell.core.controllers import builtin_controllers
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_file import ExperimentFile
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
+    from dumbbell.contract.controllers import Controller
     from dumbbell.contract.statistics import Definition
 
 Listed: TypeAlias = dict[str, Any]
@@ -151,13 +152,12 @@ def _suite_rows() -> list[Listed]:
     ]
 
 
-def _described(plugins: Iterable[str]) -> Iterator[Listed]:
+def _described(plugins: Iterable[str]) -> "Iterator[Controller]":
     for scheme in plugin_schemes(plugins):
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-        if scheme.is_outside:
-            listed = describe(scheme.code, plugin_sha256(scheme.code))
-        else:
-            listed = builtin_controllers()
+        listed: Iterable[Controller] = (
+            describe(scheme.code, plugin_sha256(scheme.code)) if scheme.is_outside else builtin_controllers()
+        )
         yield from (item for item in listed if item["name"] == scheme.controller)

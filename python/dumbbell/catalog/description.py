@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from dumbbell.core.paths import describe_path
 from dumbbell.contract.paths import Steps
-from dumbbell import _core, core
+from dumbbell.core.paths import describe_path
 
 Changes = tuple[Sequence[float], Sequence[float]]
 """Times (s since the start of the run, the first is 0), and the values that hold from then on."""

@@ -1,10 +1,11 @@
 """Trace elements of a path whose times are in a file: found with its SHA-256, and read when the path is used."""
 
-import json
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import core
 from dumbbell.base.entry import Entry
@@ -12,6 +13,9 @@ from dumbbell.base.errors import UserError, full_name
 from dumbbell.base.input_files import TEXT, read_bytes, text_of
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.toml_tables import TomlTable
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import PathSpec, RunSpec
 
 
 def names_file(element: Mapping[str, Any]) -> bool:

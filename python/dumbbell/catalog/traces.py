@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from dumbbell.core.paths import opportunities
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import fitted
@@ -11,6 +10,7 @@ from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.catalog.trace_files import found
+from dumbbell.core.paths import opportunities
 
 _LINES_AT_ONCE = 65_536
 

@@ -5,10 +5,10 @@ import os
 import re
 import sys
 
-from dumbbell.core import Error
 from dumbbell.base.errors import one_line, option_words, require_text, with_hint
 from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE, stop_once
 from dumbbell.cli.parser import command, command_parser, take_verbosity
+from dumbbell.core import Error
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 

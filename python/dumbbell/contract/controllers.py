@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, final
 
 from dumbbell.contract.read_only import ReadOnly
 
@@ -105,6 +105,7 @@ class Condition(TypedDict):
     """The reason why the condition is known not to hold."""
 
 
+@final
 class ScriptReport(TypedDict):
     """The report on a script that was run."""
 

@@ -13,7 +13,7 @@ class PlannedFlow(TypedDict):
 
     flow: ReadOnly[int]
     scheme: NotRequired[ReadOnly[str]]
-    start_s: NotRequired[ReadOnly[float]]
+    start_s: NotRequired[ReadOnly[float | None]]
     stop_s: NotRequired[ReadOnly[float | None]]
 
 
@@ -207,7 +207,7 @@ class ComparedFlow(TypedDict):
 
     experiment: str
     scheme: str
-    throughput_mbps: float
+    throughput_mbps: float | None
     queueing_delay_ms: float | None
     owd_min_ms: float | None
 

@@ -1,4 +1,4 @@
-"""`ReadOnly` of PEP 705 for type checkers. At run time a read-only key has the type of its value, which is what decoders check."""
+"""`ReadOnly` of PEP 705 for type checkers. At run time, for decoders, a read-only key has the type of its value."""
 
 from typing import TYPE_CHECKING, TypeVar
 

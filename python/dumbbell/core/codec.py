@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar, cast
 
-if TYPE_CHECKING:
-    import msgspec
+from dumbbell import _core
 
 T = TypeVar("T")
 
@@ -22,20 +21,29 @@ def decoded(text: str, kind: type[T]) -> T:
     Raises:
         msgspec.ValidationError: the type is not that of what the core wrote, which is a mistake of dumbbell.
     """
-    return _decoder(kind).decode(text)
+    return decoder(kind)(text)
+
+
+def decoder(kind: type[T]) -> Callable[[str], T]:
+    """Return the decoder of a type. After a plug-in, which may remove modules, a process can make no other one."""
+    decode: Callable[[str], T] = _decoder(cast("Hashable", kind))
+    return decode
 
 
 @cache
-def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    import msgspec  # what lists schemes is faster without it
+def _decoder(kind: Hashable) -> Callable[[str], Any]:
+    import msgspec  # commands that decode nothing start without it
 
-    return msgspec.json.Decoder(kind)
+    return msgspec.json.Decoder(kind).decode
 
 
 def encoded(value: object) -> str:
     """Return a value as JSON for the core, which checks it.
 
     Raises:
-        TypeError, ValueError, RecursionError: the value is not JSON.
+        Error: the value is not JSON.
     """
-    return json.dumps(value)
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _core.Error(f"no JSON: {' '.join(str(error).split())}") from None

@@ -9,7 +9,6 @@ from dumbbell.contract.controllers import (
     ComparedFigures,
     Controller,
     ControllerFigures,
-    EnvironmentFields,
     PluginController,
     ScriptHead,
     ScriptReport,

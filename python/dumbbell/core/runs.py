@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dumbbell import _core
 from dumbbell.contract.controllers import EmulationCheck
 from dumbbell.contract.statistics import EmulatedRun, SimulatedRun
-from dumbbell.core.codec import Specification, decoded, encoded
+from dumbbell.core.codec import Specification, decoded, decoder, encoded
 
 if TYPE_CHECKING:
     from dumbbell._core import Table, Watch
@@ -24,16 +24,18 @@ def check_run(specification: Specification, backend: str = "sim") -> None:
     _core.check_run(encoded(specification), backend)
 
 
-def simulate(specification: Specification, directory: Path, watch: Watch | None = None) -> SimulatedRun:
+def simulate(specification: Specification, directory: Path | None = None, watch: Watch | None = None) -> SimulatedRun:
     """Execute a run and return its statistics; `packets`, `flows` and `links.parquet` are written to `directory`.
 
-    `watch` is called at the end of every sample interval. An exception of `watch` ends the run, and so does Ctrl-C, with
-    `KeyboardInterrupt`. The interpreter lock is released meanwhile.
+    `watch` is called at the end of every sample interval. An exception of `watch` ends the run, and so does Ctrl-C,
+    with `KeyboardInterrupt`. The interpreter lock is released meanwhile.
 
     Raises:
         Error: the reason why the run failed.
     """
-    return decoded(_core.simulate(encoded(specification), str(directory), watch), SimulatedRun)
+    folder = None if directory is None else str(directory)
+    decode = decoder(SimulatedRun)
+    return decode(_core.simulate(encoded(specification), folder, watch))
 
 
 def simulate_in_memory(
@@ -52,7 +54,7 @@ def simulate_in_memory(
 
 def emulate(
     specification: Specification,
-    directory: Path,
+    directory: Path | None = None,
     waits: Callable[..., object] | None = None,
     live: tuple[str, int] | None = None,
 ) -> EmulatedRun:
@@ -65,7 +67,9 @@ def emulate(
     Raises:
         Error: the reason why the run failed, which ends with a program's last lines.
     """
-    return decoded(_core.emulate(encoded(specification), str(directory), waits, live), EmulatedRun)
+    folder = None if directory is None else str(directory)
+    decode = decoder(EmulatedRun)
+    return decode(_core.emulate(encoded(specification), folder, waits, live))
 
 
 def emulate_shell(specification: Mapping[str, object]) -> int:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from dumbbell.core.paths import check_application, check_path, complete_transport
 from dumbbell import core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import Backend, backend_forms
@@ -11,6 +10,7 @@ from dumbbell.catalog.colors import ALLOWED, is_color
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import MOST_LABEL, MOST_TITLE
+from dumbbell.core.paths import check_application, check_path, complete_transport
 from dumbbell.experiment.planned import Experiment, Run
 from dumbbell.experiment.setting_groups import check_caps
 from dumbbell.plugins import isolated

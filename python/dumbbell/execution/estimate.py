@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.core.runs import simulate_in_memory
 from dumbbell.base.backend import find_backend
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.progress import Piece
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
+from dumbbell.core.runs import simulate_in_memory
 from dumbbell.experiment import Experiment, Run
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import faulthandler
+import json
 import os
 import platform
 import sys
@@ -17,7 +18,7 @@ from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from dumbbell import core
 from dumbbell.backends import Executor
@@ -36,11 +37,12 @@ from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all
 from dumbbell.results.integrity import recorded
 from dumbbell.results.series.run_files import LOG
-from dumbbell.results.shape import require_statistics
 from dumbbell.results.sql.rows import read_sampled
+from dumbbell.results.statistics import prepare, require_statistics
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.specification import RunSpec
 
 log = logger(__name__)
 
@@ -242,6 +244,7 @@ def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds)
     except core.Error as error:  # a full disk
         tell(failed(task, one_line(error)))
         return
+    prepare()
     faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
     _begin(_beat, tell)
     own = os.getpid()
@@ -433,9 +436,9 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
     state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
     times = {"started_at": started_at, "ended_at": now()}
     kept = {**state, **times, **statistics, "samples": read_sampled(Entry.of(task.temporary)), "files": files}
-    require_statistics("what came of it", kept)  # another machine may have had its part in it
+    made = require_statistics("what came of it", kept)  # another machine may have had its part in it
     log.debug("kept files=%s", ",".join(files))
-    return Attempt(cast("RunStatistics", kept))
+    return Attempt(made)
 
 
 def keep(task: Task, attempt: Attempt) -> RunStatistics:

@@ -1,15 +1,15 @@
 """Files that schemes depend on: libraries, classes, weights. Before runs they are found, and their sums recorded."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from collections.abc import Iterable
-from dumbbell.core.controllers import builtin_controllers
-from dumbbell.contract.controllers import Controller
 from dumbbell.base.errors import UserError, full_name, one_line
 from dumbbell.base.input_files import PARAMETER, Kind, digest
 from dumbbell.catalog.outside.plugin_schemes import plugin_file_kind
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.contract.controllers import Controller
+from dumbbell.core.controllers import builtin_controllers
 from dumbbell.experiment.planned import Experiment
 from dumbbell.plugins.isolated import describe
 

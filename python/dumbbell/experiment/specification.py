@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from dumbbell.core.paths import complete_transport
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
@@ -16,10 +13,11 @@ from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.open_tables import Transport
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import CODE, Scheme
+from dumbbell.core.paths import complete_transport
 from dumbbell.experiment.arrivals import expand
 
 if TYPE_CHECKING:
-    from dumbbell.contract.specification import FlowSpec, JitterElement, LogLevel, PathSpec, RunSpec, TransportSpec
+    from dumbbell.contract.specification import FlowSpec, JitterElement, LogLevel, PathSpec, RunSpec
 
 HOST = "host"
 """What the host of the senders is called among the elements of a path."""

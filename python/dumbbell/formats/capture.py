@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from dumbbell.core import logs
-from dumbbell.contract.packet_logs import CapturedFlow, ImportedCapture
 from dumbbell.base.errors import UserError
+from dumbbell.contract.packet_logs import CapturedFlow, ImportedCapture
+from dumbbell.core import logs
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, files_of, import_traces, label_of, started_at
 from dumbbell.results import ResultsDirectory

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dumbbell.core import logs as core_logs
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import RULE, fitted, is_name
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.path import PathModel
+from dumbbell.core import logs as core_logs
 from dumbbell.experiment import Experiment
 from dumbbell.formats.pantheon_import import measure
 from dumbbell.formats.staging import (

@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell.core.logs import import_qlog
 from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.core.logs import import_qlog
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of, read_log, started_at
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.findings.words import counted

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from dumbbell.core import logs
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.base.errors import UserError
@@ -17,11 +15,12 @@ from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import MOST_TITLE
+from dumbbell.core import logs
 from dumbbell.experiment import Experiment, Run
 from dumbbell.experiment.resolve import MOST_RUNS
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.formats.pantheon_metadata import PantheonMetadata, read_metadata
-from dumbbell.formats.pantheon_perf import PERFORMANCE, Runs, read_performance, statistics_of
+from dumbbell.formats.pantheon_perf import PERFORMANCE, Flows, Runs, read_performance, statistics_of
 from dumbbell.formats.pantheon_stats import RunTimes, read_times
 from dumbbell.formats.staging import (
     begin,
@@ -145,8 +144,10 @@ class _Import:
         if times is None:
             notes.append(f"{files.stats.name} is missing: the start of the run failed, or it was deleted")
         known = self._known(run, files)
-        found = {} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
-        reason = found.get("unusable")
+        found: ImportedLog = (
+            {"unusable": None} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
+        )
+        reason = found["unusable"]
         measured: RunStats | None = None
         if known:
             measured = statistics_of(known, self._schemes(run))
@@ -168,7 +169,7 @@ class _Import:
         log += [] if reason is None else [f"not usable: {reason}"]
         keep_run(self._results, run, temporary, statistics, log)
 
-    def _known(self, run: Run, files: RunFiles) -> dict[str, Mapping[str, Any]] | None:
+    def _known(self, run: Run, files: RunFiles) -> Flows | None:
         """Return the numbers that Pantheon computed of a run, by flow, where its logs are not there."""
         if files.data.is_file() or files.raw.data:
             return None
@@ -202,9 +203,7 @@ class _Import:
             found = _without_ack(found, alone)
         return found
 
-    def _measured(
-        self, packets: Path, run: Run, found: ImportedLog
-    ) -> tuple[RunStats | None, str | None, list[str]]:
+    def _measured(self, packets: Path, run: Run, found: ImportedLog) -> tuple[RunStats | None, str | None, list[str]]:
         """Return the statistics of a run, why it does not count, if so, and what is unusual about its flows."""
         experiment, there = self._results.experiment, found["flows"]
         planned = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]

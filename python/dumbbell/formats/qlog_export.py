@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell.core import logs
-from dumbbell.contract.packet_logs import QlogHead
 from dumbbell import core
 from dumbbell.base.backend import find_backend
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed, one_line, worded
 from dumbbell.base.names import foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.contract.packet_logs import QlogHead
+from dumbbell.core import logs
 from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.results import ACCEPTED, ResultsDirectory, open_results

@@ -5,8 +5,8 @@ A trace knows when a packet was acknowledged, not when it arrived: that counts a
 
 from pathlib import Path
 
-from dumbbell.core import logs
 from dumbbell.contract.packet_logs import ImportedTrace
+from dumbbell.core import logs
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of
 from dumbbell.results import ResultsDirectory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -10,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell.core import logs
 from dumbbell import core
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, one_line
@@ -19,6 +17,7 @@ from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_settings import MOST_SECONDS
 from dumbbell.catalog.path import PathModel
+from dumbbell.core import logs
 from dumbbell.experiment import Experiment
 from dumbbell.formats.contents import is_of_kind, stem_of, suffix_of, text_of
 from dumbbell.formats.pantheon_stats import RunTimes, stamp
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
 """Latest start, s after 1970, of what still ends in a year with four digits."""
 
-UNTOLD = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
+UNTOLD: LogTells = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
 """What records of packets tell where there are none."""
 
 Row = tuple[int, int, str, str, float]
@@ -60,7 +59,7 @@ class TracedFlow:
 class Trace:
     """What was read of one trace, or why it could not be (`reason`).
 
-    `tells` is what its records tell, as `_core.measure_log` takes it; `facts` are kept with the run.
+    `tells` is what its records tell, as `measure_log` takes it; `facts` are kept with the run.
     """
 
     label: str
@@ -70,7 +69,7 @@ class Trace:
     samples: Path | None = None
     last_s: float = 0.0
     events: int | None = None
-    tells: dict[str, Any] = field(default_factory=dict)
+    tells: LogTells = field(default_factory=lambda: LogTells())
     facts: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     started: datetime | None = None

@@ -3,12 +3,12 @@
 import os
 import subprocess
 
-from dumbbell.core.runs import check_emulation
-from dumbbell.core.codec import decoded
-from dumbbell.contract.controllers import EmulationCheck
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.base.starting import PYTHON
+from dumbbell.contract.controllers import EmulationCheck
+from dumbbell.core.codec import decoded
+from dumbbell.core.runs import check_emulation
 
 _CHECK_IN_USER_NAMESPACE = (
     "import json; from dumbbell import core; from dumbbell.core.runs import check_emulation; "

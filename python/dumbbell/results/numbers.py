@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dumbbell.core.metrics import labels, metric_definitions
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeGuard
 
+from dumbbell.core.metrics import labels, metric_definitions
 
 if TYPE_CHECKING:
+    from dumbbell.contract import statistics as contract
     from dumbbell.contract.run import RunTable
 
 
@@ -90,19 +91,18 @@ _LAYER = re.compile(r"_(l[1247])$")
 _REDUCED = re.compile(r"(^|[._])(mean|var|cov|p\d+)([._]|$)")
 
 
-def definition(entity_kind: str, name: str, rest: Mapping[str, str] | None = None) -> Definition:
+def definition(entity_kind: str, name: str, rest: contract.Definition | None = None) -> Definition:
     """Return the definition of a metric. A metric that this version does not know (no `rest`) has only its name."""
     layer = _LAYER.search(name)
-    found = rest or {}
     return Definition(
         entity_kind=entity_kind,
         name=name,
         layer=layer[1] if layer else None,
         sampling="statistical" if _REDUCED.search(name) else "singleton",
-        convention=found.get("convention", ""),
-        unit=found.get("unit", ""),
-        formula=found.get("formula", ""),
-        source=found.get("source", ""),
+        convention=rest["convention"] if rest else "",
+        unit=rest["unit"] if rest else "",
+        formula=rest["formula"] if rest else "",
+        source=rest["source"] if rest else "",
     )
 
 

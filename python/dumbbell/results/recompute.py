@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from dumbbell.core.logs import measure_log
 from dumbbell import core
 from dumbbell.base.errors import one_line
+from dumbbell.core.logs import measure_log
 from dumbbell.results.numbers import numbers
 from dumbbell.results.series.run_files import PACKETS, kept_files
 

@@ -11,6 +11,7 @@ from dumbbell import core
 from dumbbell.api.running import plugin_files, specification
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.contract.controllers import BlockFigures, ComparedFigures
 from dumbbell.plugins import isolated
 
 CostVerdict: TypeAlias = Literal["worse", "same", "better"]
@@ -117,9 +118,7 @@ def controller_cost(scheme: str | Scheme) -> ControllerCost:
     """
     made = _specification(scheme)
     figures = isolated.cost(made, plugin_files(made) or ["dumbbell"])
-    return ControllerCost(
-        str(figures["scheme"]), float(figures["ns_per_ack"]), int(figures["acks"]), float(figures["throughput_mbps"])
-    )
+    return ControllerCost(figures["scheme"], figures["ns_per_ack"], figures["acks"], figures["throughput_mbps"])
 
 
 def cost_beside(candidate: str | Scheme, baseline: str | Scheme, *, threshold: float = THRESHOLD) -> CostComparison:
@@ -138,9 +137,9 @@ def cost_beside(candidate: str | Scheme, baseline: str | Scheme, *, threshold: f
     return compared(isolated.cost_beside(made, files or ["dumbbell"]), threshold)
 
 
-def compared(figures: Mapping[str, Mapping[str, Any]], threshold: float = THRESHOLD) -> CostComparison:
+def compared(figures: ComparedFigures, threshold: float = THRESHOLD) -> CostComparison:
     """Return the comparison of what was measured."""
-    candidate, baseline = (_costs(figures[side]) for side in ("candidate", "baseline"))
+    candidate, baseline = _costs(figures["candidate"]), _costs(figures["baseline"])
     counted = candidate.instructions and baseline.instructions
     unit: CostUnit = "instructions" if counted else "ns"
     least = _RESOLUTION[unit]
@@ -157,5 +156,5 @@ def _specification(scheme: str | Scheme) -> Mapping[str, Any]:
     return specification(scheme, duration=20.0, log="none", settings={"host_jitter_us": 0})
 
 
-def _costs(figures: Mapping[str, Any]) -> BlockCosts:
-    return BlockCosts(str(figures["scheme"]), tuple(figures["ns"]), tuple(figures["instructions"]))
+def _costs(figures: BlockFigures) -> BlockCosts:
+    return BlockCosts(figures["scheme"], tuple(figures["ns"]), tuple(figures["instructions"]))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from dumbbell import _core, core, catalog
+from dumbbell import _core, catalog
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.check_suite import parse_check_suite
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
@@ -266,7 +266,7 @@ def _give_specification(content: bytes, _: Path) -> None:
     else:
         try:
             _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
-        except core.Error as error:  # `execution/check.py` says it so
+        except _core.Error as error:  # `execution/check.py` says it so
             raise UserError(str(error)) from None
 
 

@@ -1,14 +1,12 @@
 """The three kinds of TOML files as JSON Schemas (draft-07), put together of what their readers and the core say."""
 
-import inspect
 import copy
+import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dumbbell.core.controllers import builtin_controllers
-from dumbbell.core.schemas import run_schema
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.experiment_settings import DESCRIPTIONS, Settings
@@ -23,6 +21,9 @@ from dumbbell.catalog.schema.recorder import Recorder, Schema
 from dumbbell.catalog.schema.words import WORDS
 from dumbbell.catalog.scheme import KINDS, parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable
+from dumbbell.contract.controllers import Parameter
+from dumbbell.core.controllers import builtin_controllers
+from dumbbell.core.schemas import run_schema
 
 FILES = ("experiment", "path", "scheme")
 """The kinds of files that have a schema."""
@@ -182,18 +183,18 @@ def _first_sentence(function: Callable[..., object]) -> str:
     return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _parameters(parameters: list[dict[str, object]]) -> Schema:
+def _parameters(parameters: Sequence[Parameter]) -> Schema:
     return {"properties": {each["name"]: _parameter(each) for each in parameters}, "additionalProperties": False}
 
 
-def _parameter(parameter: Mapping[str, Any]) -> Schema:
+def _parameter(parameter: Parameter) -> Schema:
     unit = f" ({parameter['unit']})" if parameter.get("unit") else ""
     described = {"description": f"{parameter['help']}{unit}"}
     kind = parameter["kind"]
     if kind == "flag":
         one: Schema = {"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}
     elif kind == "choice":
-        one = {"enum": list(parameter["choices"])}
+        one = {"enum": list(parameter["choices"] or ())}
     elif kind == "file":
         one = {"type": "string"}
     else:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.core.logs import normalised
 from dumbbell.base.conventions import PANTHEON
+from dumbbell.contract.packet_logs import ComparedFlow
+from dumbbell.core.logs import normalised
 from dumbbell.present.model.content import ReportModel, load
 from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell.core import logs
 from dumbbell import core
+from dumbbell.core import logs
 from dumbbell.results.series.run_files import Source
 
 _ALL_UP_TO = 500_000

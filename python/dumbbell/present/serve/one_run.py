@@ -11,12 +11,12 @@ from functools import cached_property
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.core.logs import RunView
 from dumbbell.base.cache import cached
 from dumbbell.base.entry import Entry, statuses
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.input_files import digest
 from dumbbell.base.scratch import Scratch
+from dumbbell.core.logs import RunView
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.present.repeat import run_command
 from dumbbell.results.directory import STATISTICS

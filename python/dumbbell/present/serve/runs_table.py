@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell.core import metrics as core_metrics
-from dumbbell.contract.controllers import CriticalValues
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, capitalized, printable
 from dumbbell.base.version import __version__
 from dumbbell.catalog.families import family
+from dumbbell.contract.controllers import CriticalValues
+from dumbbell.core import metrics as core_metrics
 from dumbbell.present.model.figure_metrics import SHARE, FigureMetric, find_metric
 from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles

@@ -7,14 +7,13 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell.core.paths import complete_transport
 from dumbbell import core
+from dumbbell.core.paths import complete_transport
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source
 from dumbbell.results.series.transfers import Transfers, measure_transfers
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from dumbbell.core.logs import transfers
 from dumbbell.results.series.run_files import Source
 
 if TYPE_CHECKING:
-    from dumbbell.contract.packet_logs import TransferOptions
+    from dumbbell.contract.packet_logs import PlannedFlow, TransferOptions
     from dumbbell.contract.run import RunStatistics
 
 SUM = "SUM"
@@ -67,7 +67,8 @@ def measure_transfers(
     if packets is None:
         return None
     keys = ("flow", "scheme", "start_s", "stop_s")
-    flows = [{key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"]]
+    known = ({key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"])
+    flows = [cast("PlannedFlow", flow) for flow in known]
     options: TransferOptions = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
     found = transfers(packets, options)
     return Transfers(found["interval_s"], found["payload"], tuple(TransferRow(**row) for row in found["rows"]))

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.core.paths import complete_transport
 from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.core.paths import complete_transport
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.environment import short_commit

@@ -6,13 +6,12 @@ are and not by luck. What is said of a path that was found is judged in runs wit
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dumbbell.core.paths import complete_transport
 from dumbbell.base.errors import UserError
+from dumbbell.core.paths import complete_transport
 from dumbbell.experiment import Experiment
 from dumbbell.experiment.specification import between_hosts
 from dumbbell.studies.calibrate.error import Outcome, Outcomes

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from dumbbell.core.runs import simulate_in_memory
 from dumbbell import core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.spread import Helpers
 from dumbbell.catalog.experiment_settings import Settings
+from dumbbell.core.runs import simulate_in_memory
 from dumbbell.execution.cluster import Cluster, require_cluster
 from dumbbell.results.numbers import value_of
 

@@ -9,6 +9,7 @@ from dumbbell.api.running import specification
 from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.outside.plugin_schemes import NO_ECN, uses_ecn
 from dumbbell.catalog.scheme import Scheme, transports_of
+from dumbbell.contract.controllers import ScriptReport
 from dumbbell.execution.trust import outside_code
 from dumbbell.plugins import isolated
 from dumbbell.results import write_atomically

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from dumbbell.core.controllers import describe_script, run_script
-from dumbbell.contract.controllers import ScriptReport
-from dumbbell.contract.specification import RunSpec
 from dumbbell import core
 from dumbbell.base.errors import UserError, nearest
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.catalog.scheme import TRANSPORTS
+from dumbbell.contract.controllers import ScriptReport
+from dumbbell.core.codec import Specification
+from dumbbell.core.controllers import describe_script, run_script
 from dumbbell.formats import packetdrill
 
 SHIPPED = Path(__file__).parents[2] / "catalog" / "scripts"
@@ -98,7 +98,7 @@ class Script:
         """Return the result of a script that says nothing about a controller."""
         return ScriptResult(self.name, self.title, controller, (), notes=self.notes, not_applicable=why)
 
-    def run(self, specification: RunSpec | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
+    def run(self, specification: Specification | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
         """Run the script with its own controller, or with that of the first flow of a run, `scheme`.
 
         Raises:

@@ -7,10 +7,6 @@ from os import PathLike
 from pathlib import Path
 from string import Template
 
-from dumbbell.core.controllers import record_script, run_script
-from dumbbell.core.paths import complete_transport
-from dumbbell.core.runs import simulate
-from dumbbell.contract.specification import FlowSpec, RunSpec
 from dumbbell import catalog
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, listed
@@ -21,6 +17,10 @@ from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import to_toml
+from dumbbell.contract.specification import FlowSpec, RunSpec
+from dumbbell.core.controllers import record_script, run_script
+from dumbbell.core.paths import complete_transport
+from dumbbell.core.runs import simulate
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Overrides, resolve
 from dumbbell.formats.qlog_export import write_flow
@@ -97,9 +97,7 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     return rows
 
 
-def _script_of(
-    specification: RunSpec, head: str, files: list[str]
-) -> tuple[str, Sequence[Mapping[str, object]]]:
+def _script_of(specification: RunSpec, head: str, files: list[str]) -> tuple[str, Sequence[Mapping[str, object]]]:
     """Return the script of a run, and its events with all fields. Plug-ins in `files` run in a process of their own."""
     if not files:
         text = record_script(specification, head)

@@ -45,10 +45,16 @@ class Metric:
 @cache
 def definitions() -> dict[tuple[str, str], Metric]:
     """Every metric by level and name."""
-    keys = ("level", "name", "unit", "formula", "source", "convention")
     return {
         (row["level"], row["name"]): Metric(
-            **{key: row[key] for key in keys}, sampled=row["sampled"], better=_BETTER[row["better"]]
+            row["level"],
+            row["name"],
+            unit=row["unit"],
+            formula=row["formula"],
+            source=row["source"],
+            convention=row["convention"],
+            sampled=row["sampled"],
+            better=_BETTER[row["better"]],
         )
         for row in metric_definitions()
     }
