@@ -7,7 +7,6 @@ from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_settings import READERS
 from dumbbell.catalog.outside.availability import missing
-from dumbbell.core.controllers import builtin_controllers
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_file import ExperimentFile
@@ -73,7 +72,9 @@ def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
 
     With plug-ins, given as to `plugin_schemes`, those of their controllers alone.
     """
-    rows = []
+    from dumbbell.core.controllers import builtin_controllers  # schemes are listed without
+
+    rows: list[Listed] = []
     files = list(plugins)
     for controller in _described(files) if files else builtin_controllers():
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
@@ -155,6 +156,7 @@ def _suite_rows() -> list[Listed]:
 def _described(plugins: Iterable[str]) -> "Iterator[Controller]":
     for scheme in plugin_schemes(plugins):
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
+        from dumbbell.core.controllers import builtin_controllers
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
         listed: Iterable[Controller] = (
