@@ -15,8 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.errors import UserError
+from dumbbell.core.runs import emulate
 from dumbbell.machine.emulation import require_emulation
 
 PAYLOAD_SHARE = 1448 / 1500
@@ -54,7 +54,7 @@ def specification(scheme: str, rate_mbps: float | None, delay_ms: float, seconds
 def measure(scheme: str, rate_mbps: float | None, delay_ms: float, seconds: float) -> Figures:
     """One run: share of the link's payload rate, lateness, unplanned loss, CPU time per packet."""
     before = resource.getrusage(resource.RUSAGE_SELF)
-    report = json.loads(_core.emulate(json.dumps(specification(scheme, rate_mbps, delay_ms, seconds))))
+    report = emulate(specification(scheme, rate_mbps, delay_ms, seconds))
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     measured, emulation = report["flows"][0], report["emulation"]

@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.emulation import flow
-from dumbbell import _core
+from dumbbell.core.runs import emulate
 from dumbbell.machine.emulation import require_emulation
 
 RATE_MBPS, DELAY_MS = 100.0, 20.0
@@ -38,7 +38,7 @@ def specification(seconds: float) -> str:
     data = [{"kind": "link", "rate_mbps": RATE_MBPS, "queue": queue}, delay]
     path = {"data": data, "ack": [delay]}
     flows = [flow("cubic"), flow("bbr")]
-    return json.dumps({"seed": 1, "duration_s": seconds, "log": "none", "path": path, "flows": flows})
+    return {"seed": 1, "duration_s": seconds, "log": "none", "path": path, "flows": flows}
 
 
 def of_showing(seconds: float, repeats: int) -> dict[str, float]:
@@ -49,7 +49,7 @@ def of_showing(seconds: float, repeats: int) -> dict[str, float]:
         for shown in [True, False] * repeats:
             live = (f"{folder}/0.live.json", 1) if shown else None
             before, all_before = time.thread_time(), time.process_time()
-            _core.emulate(specification(seconds), folder, None, live)
+            emulate(specification(seconds), Path(folder), None, live)
             spent[shown].append((time.thread_time() - before) / seconds * 100)
             whole.append((time.process_time() - all_before) / seconds * 100)
     with_file, without = statistics.median(spent[True]), statistics.median(spent[False])

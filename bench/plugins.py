@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import json
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.controllers import ROOT, build, measure
-from dumbbell import _core, plugin_include
+from dumbbell import plugin_include
+from dumbbell.core.runs import simulate
 from dumbbell.results.environment import environment
 from scripts.blocks import replace_block
 
@@ -61,7 +61,7 @@ def library(folder: Path) -> Path:
 def simulated_ns(flow: dict[str, Any]) -> float:
     """The simulator's time for one run, ns per ACK."""
     specification = {"seed": 1, "duration_s": 20.0, "log": "none", "path": PATH, "flows": [flow]}
-    statistics = json.loads(_core.simulate(json.dumps(specification)))
+    statistics = simulate(specification)
     return float(statistics["sim_wall_s"] * 1e9 / statistics["flows"][0]["packets_delivered"])
 
 

@@ -129,7 +129,7 @@ def scale(runner: Path, scratch: Path) -> None:
 
 def import_speed(scratch: Path) -> None:
     """Lines per second of a merged Pantheon log of about 100 MB, with and without writing the packet log."""
-    from dumbbell import _core
+    from dumbbell.core.logs import import_merged_log
 
     log = scratch / "datalink.log"
     lines = 4_000_000
@@ -140,7 +140,7 @@ def import_speed(scratch: Path) -> None:
             out.write(f"{at:.3f} + 1500 1\n{at + 0.05:.3f} - 1500 28.643 1\n")
     packets = scratch / "packets.parquet"
     start, cpu = time.perf_counter(), time.process_time()
-    _core.import_merged_log(str(log), None, str(packets), strict=True)
+    import_merged_log(str(log), None, str(packets), strict=True)
     wall, cpu = time.perf_counter() - start, time.process_time() - cpu
     print(f"import of {lines} Pantheon log lines ({log.stat().st_size / 1e6:.0f} MB) into a packet log, durable:")
     print(

@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.json_text import to_json
+from dumbbell.core.metrics import labels, metric_definitions
+from dumbbell.core.schemas import run_schema, statistics_schema
 from scripts.generated import write_or_compare
 
 ROOT = Path(__file__).parent.parent
@@ -36,10 +37,9 @@ Written by `python -m scripts.contract` from {file}. Do not edit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
+from dumbbell.contract.read_only import ReadOnly
 '''
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 NAMES = {"Config": "TransportSpec"}
@@ -52,7 +52,20 @@ GROUPS = {"AckLinkStats": "acklink.", "MediaStats": "media.", "Completion": "com
 
 
 IDENTITY = ("flow", "scheme", "link", "direction", "bytes", "flows")
-"""What a table of metrics always has: results of an earlier version lack the metrics that were defined since."""
+"""Keys of every table of metrics. Results of an earlier version lack the metrics that were defined since."""
+KEPT = {
+    "BetweenMachines": ("channel", "flows"),
+    "Carried": ("guarded",),
+    "Compared": ("uncertainty_ms",),
+    "EmulationReport": ("lateness_us", "tx_dropped"),
+    "EndReport": ("wait_p99_us",),
+    "Judged": (),
+    "LatenessError": (),
+    "LatenessReport": ("p50", "p90", "p99", "p999", "max", "bound", "packets"),
+    "ProgramReport": ("flow", "side"),
+    "Punctuality": (),
+}
+"""Keys that these tables have in results of every version."""
 
 
 def named(name: str) -> str:
@@ -90,6 +103,12 @@ def kind_of(schema: Schema) -> str:
     return union([_simple(kind, schema) for kind in (kinds if isinstance(kinds, list) else [kinds])])
 
 
+def _measured(schema: Schema) -> str:
+    """Return the type of a metric: null where a log lacks what it needs, and any number in files of other tools."""
+    kinds = kind_of(schema).split(" | ")
+    return union([*kinds, *(["float"] if "int" in kinds else []), "None"])
+
+
 def _simple(kind: str, schema: Schema) -> str:
     if kind == "array":
         items = schema["items"]  # of a tuple: a list
@@ -123,9 +142,9 @@ def table(name: str, schema: Schema, told: Mapping[str, str]) -> Iterator[str]:
     yield f"class {name}(TypedDict):"
     yield from documented(schema.get("description", "A table."), "    ")
     yield ""
-    required = IDENTITY if told else schema.get("required", ())
+    required = IDENTITY if told else KEPT.get(name, schema.get("required", ()))
     for key, each in sorted(schema["properties"].items(), key=lambda each: each[0] != "kind"):
-        kind = f"ReadOnly[{kind_of(each)}]"
+        kind = f"ReadOnly[{kind_of(each) if key in required or not told else _measured(each)}]"
         yield f"    {key}: {kind if key in required else f'NotRequired[{kind}]'}"
         says = [each.get("description") or told.get(key, ""), _limits(each)]
         if any(says):
@@ -173,7 +192,7 @@ def _alias(name: str, kind: str, schema: Schema) -> Iterator[str]:
 def meanings() -> dict[str, dict[str, str]]:
     """Return what metrics and labels mean, by table of the core and key."""
     found: dict[str, dict[str, str]] = {}
-    for each in [*json.loads(_core.metrics()), *json.loads(_core.labels())]:
+    for each in [*metric_definitions(), *labels()]:
         unit = f"{each['unit']}: " if each.get("unit") else ""
         says = f"{unit}{each['meaning'] if 'meaning' in each else each['formula']}."
         for table, level in LEVELS.items():
@@ -208,11 +227,10 @@ def formatted(text: str) -> str:
 def main() -> int:
     """Writes the files, or compares them."""
     files: dict[Path, str] = {}
-    for name, made, what in (
-        ("specification", _core.run_schema(), "The specification of a run, as the core is given it: JSON."),
-        ("statistics", _core.statistics_schema(), "The statistics of a run, as the core returns them: JSON."),
+    for name, schema, what in (
+        ("specification", run_schema(), "The specification of a run, as the core is given it: JSON."),
+        ("statistics", statistics_schema(), "The statistics of a run, as the core returns them: JSON."),
     ):
-        schema: Schema = json.loads(made)
         files[FOLDER / f"{name}.json"] = to_json(schema)
         files[FOLDER / f"{name}.py"] = formatted(module(schema, what, f"{name}.json"))
     return write_or_compare(files, "scripts.contract", "what the core says")

@@ -4,12 +4,11 @@
 With `--check` nothing is written; the exit status is 1 if the page differs from the definitions.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell.core.metrics import labels, metric_definitions
 from dumbbell.present.tables import Table, markdown
 from scripts.generated import write_or_compare
 
@@ -89,7 +88,7 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
 - **runs with one and the same value**: `(equal)`. Where that is so of every metric, the runs are `identical`: there
   was no chance in them, and they are no repetitions.
 
-`dumbbell._core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
+`dumbbell.core.harm(solo, with, more_is_better)` is the harm that a competitor does to a victim by any of these metrics
 (Ware et al. 2019).
 
 ## Beside published numbers
@@ -144,8 +143,8 @@ def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, st
 
 def main() -> int:
     """Writes the page, or compares it."""
-    metrics, labels = json.loads(_core.metrics()), json.loads(_core.labels())
-    text = "\n".join([INTRODUCTION, *(section(level, metrics, labels) for level in TITLES)])
+    metrics, named = metric_definitions(), labels()
+    text = "\n".join([INTRODUCTION, *(section(level, metrics, named) for level in TITLES)])
     return write_or_compare({PAGE: text}, "scripts.metrics_doc", "the definitions")
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core, catalog
+from dumbbell import catalog, core
 from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.families import FAMILIES, family
@@ -40,7 +40,7 @@ def catalogue(folder: Path) -> dict[str, Any]:
     schemes = [scheme for scheme in catalog.schemes() if scheme.kind == "core"]
     looks = styles([(scheme.name, scheme.color, scheme.marker) for scheme in schemes])
     strokes = dict(zip(looks, scheme_strokes(list(looks.values())), strict=True))
-    needed = _core.needed_files()
+    needed = core.needed_files()
     settings = Settings()
     return {
         "version": __version__,

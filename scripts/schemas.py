@@ -7,15 +7,14 @@ what the readers of these files say. With `--check` nothing is written; the exit
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.json_text import to_json
 from dumbbell.catalog.schema.files import FILES, SHIPPED, schema
+from dumbbell.core.paths import complete_transport
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import with_block
 from scripts.generated import write_or_compare
@@ -162,7 +161,7 @@ PROFILES = ("tcp", "quic")
 
 def transport_keys(table: Schema, definitions: dict[str, Schema]) -> str:
     """Return the table of the keys of a transport, with the value that each profile has."""
-    presets = [json.loads(_core.transport(json.dumps({"profile": name}))) for name in PROFILES]
+    presets = [complete_transport({"profile": name}) for name in PROFILES]
     rows = [
         [f"`{key}`", allowed(one, definitions), *(written(each[key]) for each in presets), one.get("description", "")]
         for key, one in table["properties"].items()

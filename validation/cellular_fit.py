@@ -19,7 +19,6 @@ their ratio. Both in turn. The sigma and the maximum keep the element's relation
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dumbbell
-from dumbbell import _core
+from dumbbell.core.paths import opportunities
 from dumbbell.present.tables import Table, markdown
 
 ONE_WAY_MS = 20.0
@@ -83,14 +82,14 @@ def shipped(link: Link) -> dict[str, Any]:
 
 def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int = 1) -> Found:
     """Statistics of runs of the recording's length that make up `seconds`, on slow links up to six times."""
-    path = json.dumps({"data": [element], "ack": []})
+    path = {"data": [element], "ack": []}
     gaps: list[NDArray[np.float64]] = []
     longest: list[float] = []
     count = 0
     # slow links are cheap to simulate and need longer runs: a few long outages decide their age
     runs = max(3, round(seconds * min(max(LTE_KBPS / link.mean_kbps, 1.0), 6.0) / link.seconds))
     for seed in range(first_seed, first_seed + runs):
-        times = np.array(_core.opportunities(path, "data", seed, link.seconds), dtype=np.float64) / 1e6
+        times = np.array(opportunities(path, "data", seed, link.seconds), dtype=np.float64) / 1e6
         count += len(times)
         gaps.append(np.diff(times, prepend=0.0, append=link.seconds * 1e3))
         longest.append(float(gaps[-1].max()))

@@ -10,7 +10,6 @@ newest packet that has arrived, less that of an omniscient sender, whose packets
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -21,7 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dumbbell
-from dumbbell import _core
+from dumbbell import core
+from dumbbell.core.logs import series
+from dumbbell.core.paths import opportunities
+from dumbbell.core.runs import simulate
 from dumbbell.present.tables import Table, markdown
 
 SKIPPED_S = 60.0
@@ -76,15 +78,15 @@ def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
     preset, seed, seconds = task
     spec = specification(preset, seed, seconds)
     with tempfile.TemporaryDirectory() as folder:
-        _core.simulate(json.dumps(spec), folder)
-        _, times, delays = _core.delay_points(str(Path(folder) / "packets.parquet"), "data", 1 << 30)
-        points = _core.series(str(Path(folder) / "packets.parquet"), 1.0)
+        simulate(spec, Path(folder))
+        _, times, delays = core.delay_points(str(Path(folder) / "packets.parquet"), "data", 1 << 30)
+        points = series(str(Path(folder) / "packets.parquet"), 1.0)
     arrived, delay = np.frombuffer(times), np.frombuffer(delays) / 1e3
-    rates = json.loads(points)["flows"][0]["egress_mbps"]
+    rates = points["flows"][0]["egress_mbps"]
     # egress counts IP and UDP headers; sizes differ, so the headers are subtracted packet by packet
     counted = arrived >= SKIPPED_S
     bits = 1e6 * sum(rates[int(SKIPPED_S) :]) - 8 * IP_UDP_BYTES * int(counted.sum())
-    offered = np.array(_core.opportunities(json.dumps(spec["path"]), "data", seed, seconds)) / 1e9
+    offered = np.array(opportunities(spec["path"], "data", seed, seconds)) / 1e9
     omniscient = age_p95_ms(offered, offered - ONE_WAY_S, seconds)
     kbits = 1e3 * (seconds - SKIPPED_S)
     return (

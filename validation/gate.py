@@ -28,12 +28,13 @@ from typing import Any
 
 import numpy
 
-from dumbbell import _core, catalog
+from dumbbell import catalog, core
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.check_suite import CheckCell, CheckSuite, rule_name
 from dumbbell.catalog.conformance_cases import Case, find_suite
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.core.runs import simulate_in_memory
 from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.experiment import Experiment
 from dumbbell.present.tables import Table, markdown
@@ -293,19 +294,19 @@ class _MemoryCell(ComparedCell):
     def make(self, part: str, experiment: Experiment, first: int, pool: Executor) -> None:
         """Make the runs of a part from run number `first` on."""
         runs = [run for run in experiment.all_runs() if run.run >= first]
-        made = pool.map(_simulate, [json.dumps(experiment.specification(run)) for run in runs])
+        made = pool.map(_simulate, [experiment.specification(run) for run in runs])
         for run, table in zip(runs, made, strict=True):
             seen = self.seen.setdefault((part, run.scheme), Observed())
             seen.add(run, table, self.cell.metrics, experiment.duration_s)
 
 
-def _simulate(specification: str) -> Any:  # noqa: ANN401 (a part of a run's table)
+def _simulate(specification: Mapping[str, object]) -> Any:  # noqa: ANN401 (a part of a run's table)
     """Return what a run's table would say: its numbers and the digest of its packet log, or why it failed."""
     try:
-        text, packets, _, _ = _core.simulate_in_memory(specification, None)
-    except _core.Error as error:
+        statistics, packets, _, _ = simulate_in_memory(specification)
+    except core.Error as error:
         return {"status": "failed", "reason": str(error)}
-    table = json.loads(text) | {"status": "done"}
+    table = {**statistics, "status": "done"}
     if packets is not None:
         digest = hashlib.sha256()
         for name in packets.names():

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import dumbbell
-from dumbbell import _core
+from dumbbell.core.runs import emulate
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.present.tables import Table, markdown
 
@@ -62,7 +62,7 @@ def measured(scheme: str, rate_mbps: float, seconds: float) -> dict[str, Any]:
         "flows": [{"scheme": scheme, **flow}],
     }
     with tempfile.TemporaryDirectory() as folder:
-        emulation = json.loads(_core.emulate(json.dumps(run), folder))["emulation"]
+        emulation = emulate(run, Path(folder))["emulation"]
         log = pq.read_table(Path(folder) / "packets.parquet", columns=["time_ns", "event"])
     times, events = (log[name].to_numpy().astype(np.float64) for name in ("time_ns", "event"))
     sides = {side: summary(answers(times, events, *pair)) for side, pair in SIDES.items()}

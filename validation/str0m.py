@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from dumbbell import _core
+from dumbbell.core.logs import import_merged_log, measure_log, series
+from dumbbell.core.runs import simulate
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 
@@ -66,9 +67,8 @@ def encoder() -> dict[str, Any]:
 def measured(packets: Path) -> Call:
     """The figures of a packet log."""
     options = {"duration_s": DURATION_S, "flows": [{"flow": 1, "scheme": "gcc", "start_s": 0.0}]}
-    (flow,) = json.loads(_core.measure_log(str(packets), json.dumps(options)))["flows"]
-    series = json.loads(_core.series(str(packets), BIN_S))
-    rates = series["flows"][0]["egress_mbps"][: round(DURATION_S / BIN_S)]
+    (flow,) = measure_log(str(packets), options)["flows"]
+    rates = series(str(packets), BIN_S)["flows"][0]["egress_mbps"][: round(DURATION_S / BIN_S)]
     return Call(
         rate_mbps=statistics.mean(rates),
         settled_mbps=statistics.mean(rates[round(SETTLED_S / BIN_S) :]),
@@ -98,7 +98,7 @@ def run_ours(path: dict[str, Any], seed: int, folder: Path) -> Call:
         "path": path,
         "flows": [flow],
     }
-    _core.simulate(json.dumps(spec), str(folder))
+    simulate(spec, folder)
     return measured(folder / "packets.parquet")
 
 
@@ -128,7 +128,7 @@ def run_str0m(program: Path, path: dict[str, Any], seed: int, folder: Path, foll
     (folder / "report.json").write_text(report)
     packets = folder / "packets.parquet"
     packets.unlink(missing_ok=True)
-    _core.import_merged_log(str(log), None, str(packets), strict=True)
+    import_merged_log(str(log), None, str(packets), strict=True)
     return measured(packets)
 
 

@@ -1,6 +1,5 @@
 """The public names of dumbbell, and where each is from: read when it is used, as most uses need few of them."""
 
-from ._core import Error as Error
 from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
@@ -62,6 +61,7 @@ from .catalog.outside.bpf import bpf_loader as bpf_loader
 from .catalog.path import PathModel as PathModel
 from .catalog.schema.files import schema as schema
 from .catalog.scheme import Scheme as Scheme
+from .core import Error as Error
 from .execution.pool import Outcome as Outcome
 from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run

@@ -223,7 +223,7 @@ def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[
 
 def emulate(
     specification: str,
-    directory: str,
+    directory: str | None = None,
     waits: Callable[..., object] | None = None,
     live: tuple[str, int] | None = None,
 ) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dumbbell import _core
+from dumbbell.contract.statistics import Definition
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.results.sql.rows import flow_rows, link_rows
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def ccperf_tables(results: Results) -> list[CcperfTable]:
 def _rows(level: str, entities: Sequence[Mapping[str, object]], interval_s: float) -> list[list[str]]:
     """A row for each of ccperf's metrics of this level, with its unit and the interval it was sampled at."""
     made = []
-    for metric in json.loads(_core.metrics()):
+    for metric in metric_definitions():
         if (metric["level"], metric["convention"]) == (level, CONVENTION):
             notes = [metric["unit"], f"per {interval_s * 1e3:g} ms" if metric["sampled"] else ""]
             shown = ", ".join(note for note in notes if note)
@@ -62,7 +62,7 @@ def _rows(level: str, entities: Sequence[Mapping[str, object]], interval_s: floa
     return made
 
 
-def _value(metric: dict[str, str], entity: Mapping[str, object]) -> str:
+def _value(metric: Definition, entity: Mapping[str, object]) -> str:
     value = entity.get(metric["name"])
     if value is None:
         return "-"

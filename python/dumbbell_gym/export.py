@@ -5,18 +5,23 @@ import math
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
+from typing import TypedDict
 
 import numpy as np
 
 from dumbbell.base.errors import UserError
-from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import parse_json
+from dumbbell.base.json_types import typed
 from dumbbell.results.files import write_atomically
 from dumbbell_gym.policy import Policy
 
 _ALIGNED = 8
-_HEADER = Table({"__metadata__": Table({}, others=str)}, required=("__metadata__",))
-_TENSOR = Table({"shape": Each(int), "data_offsets": Each(int)}, required=("shape", "data_offsets"))
+_Header = TypedDict("_Header", {"__metadata__": dict[str, str]})
+
+
+class _Tensor(TypedDict):
+    shape: list[int]
+    data_offsets: list[int]
 
 
 def export_policy(
@@ -71,12 +76,13 @@ def unpacked(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """
     length = int.from_bytes(contents[:8], "little")
     header = parse_json(contents[8 : 8 + length].decode())
-    require_shape(header, _HEADER)
-    metadata = header.pop("__metadata__")
+    metadata = typed(header, _Header)["__metadata__"]
     data = contents[8 + length :]
     tensors, reached = {}, 0
-    for name, told in header.items():
-        require_shape(told, _TENSOR, name)
+    for name, value in header.items():
+        if name == "__metadata__":
+            continue
+        told = typed(value, _Tensor, name)
         if min(told["shape"], default=0) < 0:
             raise ValueError(f"`{name}`: has a shape that is none")
         begin, reached = reached, reached + 4 * math.prod(told["shape"])

@@ -1,13 +1,11 @@
 """What environments tell, as the core lists it."""
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
-from dumbbell import _core
+from dumbbell.core.environments import environment_fields
 
-_LISTED: dict[str, Any] = json.loads(_core.environment_fields())
+_LISTED = environment_fields()
 
 
 @dataclass(frozen=True)

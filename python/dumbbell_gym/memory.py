@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
+from dumbbell.core import environments
 from dumbbell_gym.fields import ORACLE, STEP
 from dumbbell_gym.task import Given
 
@@ -18,8 +19,8 @@ class Environments:
     def __init__(self, given: Given, count: int, threads: int | None, autoreset: str, keeps: bool) -> None:
         workers = len(os.sched_getaffinity(0)) if threads is None else threads
         try:
-            self.core = _core.Environments(given.task(), count, workers, autoreset, keeps)
-        except _core.Error as error:
+            self.core = environments.Environments(given.task(), count, workers, autoreset, keeps)
+        except core.Error as error:
             raise UserError(str(error)) from None
         except (OverflowError, TypeError) as error:
             raise UserError(f"num_envs = {count!r}, threads = {threads!r}: {error}") from None
@@ -45,8 +46,8 @@ class Environments:
     def reset(self, seeds: Sequence[int | None], mask: Sequence[bool] | None = None) -> None:
         """Begins episodes."""
         try:
-            self.core.reset(list(seeds), None if mask is None else list(mask))
-        except _core.Error as error:
+            self.core.reset(seeds, mask)
+        except core.Error as error:
             raise UserError(str(error)) from None
         except (OverflowError, TypeError) as error:
             raise UserError(
@@ -57,7 +58,7 @@ class Environments:
         """One step of all."""
         try:
             self.core.step()
-        except _core.Error as error:
+        except core.Error as error:
             raise UserError(str(error)) from None
 
     def write(self, rows: Any, actions: Any, discrete: bool) -> None:  # noqa: ANN401 (whatever numpy takes)

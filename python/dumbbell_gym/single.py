@@ -1,6 +1,5 @@
 """One flow, one agent: a Gymnasium environment."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -104,7 +103,7 @@ class CongestionEnv(gymnasium.Env[np.ndarray, Any]):
         self._environments.reset([seed])
         self._return = 0.0
         run_seed, drawn = self._environments.core.drawn(0)
-        info = told(self._environments, 0) | {"seed": run_seed, "drawn": json.loads(drawn)}
+        info = told(self._environments, 0) | {"seed": run_seed, "drawn": drawn}
         return self._environments.observations[0].copy(), info
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, Information]:  # noqa: ANN401 (Gymnasium's)

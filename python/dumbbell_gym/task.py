@@ -1,6 +1,5 @@
 """What episodes are made of: paths to choose from, what varies, who else sends."""
 
-import json
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -110,25 +109,23 @@ class Given:
     oracle: bool
     transport: Mapping[str, Any]
 
-    def task(self) -> str:
-        """As JSON for the core.
+    def task(self) -> dict[str, object]:
+        """Return the task for the core.
 
         Raises:
             UserError: something that is not allowed.
         """
         policy = chosen(self.policy, agents())
-        return json.dumps(
-            {
-                "scenarios": [self._scenario(path, policy) for path in self.paths],
-                "agents": self.agents,
-                "policy": policy.line() if isinstance(policy, Policy) else None,
-                "reward": reward_table(self.reward),
-                "share_reward": self.share_reward,
-                "oracle": self.oracle,
-                "duration_s": float(self.duration_s),
-                "most_steps": self.max_steps,
-            }
-        )
+        return {
+            "scenarios": [self._scenario(path, policy) for path in self.paths],
+            "agents": self.agents,
+            "policy": policy.line() if isinstance(policy, Policy) else None,
+            "reward": reward_table(self.reward),
+            "share_reward": self.share_reward,
+            "oracle": self.oracle,
+            "duration_s": float(self.duration_s),
+            "most_steps": self.max_steps,
+        }
 
     def _scenario(self, path: Where, policy: str | Policy) -> dict[str, Any]:
         if not isinstance(path, PathModel):

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TypeVar
 
-from dumbbell._core import Error
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.json_shape import Table, require_shape
+from dumbbell.base.json_types import typed
+from dumbbell.core import Error
 from dumbbell.machine.host import Host
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -28,14 +30,13 @@ def understanding(host: Host) -> Iterator[None]:
         raise UserError(f"{host}: what it answers is not understood: {what}") from error
 
 
-def shaped(name: str, answer: dict[str, Any], shape: Table) -> dict[str, Any]:
-    """Return the answer of the peer process with this `name` if it has the shape of one.
+def shaped(name: str, answer: object, kind: type[T]) -> T:
+    """Return the answer of the peer process with this `name` as one of its type.
 
     Raises:
-        UserError: it has another.
+        UserError: it is none.
     """
     try:
-        require_shape(answer, shape)
+        return typed(answer, kind)
     except UserError as error:
         raise UserError(f"{name}: what it answers is not understood: {error}") from None
-    return answer

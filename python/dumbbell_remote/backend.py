@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger
+from dumbbell.core.runs import check_run
 from dumbbell_remote.remote_run import Options, Pair
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.specification import RunSpec
     from dumbbell.experiment import Experiment
     from dumbbell.machine.host import Host
 
@@ -47,14 +48,14 @@ class Remote:
 
         return read_host(self.backend.argument)
 
-    def check(self, specification: str) -> None:
+    def check(self, specification: RunSpec) -> None:
         """Asks what the emulator is asked: there is no path of ours, but packets are as real."""
         ports = self.options.udp_ports
-        needed = len(json.loads(specification)["flows"]) + 1
+        needed = len(specification["flows"]) + 1
         if ports and ports[1] - ports[0] + 1 < needed:
             said = "a flow needs" if needed == 2 else f"{needed - 1} flows need"
             raise UserError(f"{said} {needed} ports", argument="udp_ports", value=f"{ports[0]}-{ports[1]}")
-        _core.check_run(specification, "emu")
+        check_run(specification, "emu")
 
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
@@ -78,19 +79,19 @@ class Remote:
         """Needs nothing: peer processes gain what rights they need themselves."""
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
+    def run_one(self, specification: RunSpec, directory: Path, note: Note) -> RunStatistics:
         """One run between the two machines."""
         log.info("begins %s", " ".join(f"{name}={value}" for name, value in vars(self.options).items()))
         try:
             with Pair(self.host, self.options) as pair:
-                statistics = pair.run(json.loads(specification), directory, note)
+                statistics = pair.run(specification, directory, note)
         except UserError as error:
-            raise _core.Error(str(error)) from None
+            raise core.Error(str(error)) from None
         return cast("RunStatistics", {"sim_wall_s": None} | statistics)
 
     def clean_up(self) -> None:
         """Ends what the programs of a run that was cut short had started here; peer processes end theirs themselves."""
-        _core.clean_up()
+        core.clean_up()
 
 
 EXECUTOR = Remote

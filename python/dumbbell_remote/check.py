@@ -8,7 +8,6 @@ from dumbbell.base.clock import Clock
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.interrupts import interruptible
-from dumbbell.base.json_shape import Table
 from dumbbell.base.progress import Progress
 from dumbbell.experiment.doctor import LEAST_FREE_BYTES, Check
 from dumbbell.machine.host import Host, read_host
@@ -26,7 +25,6 @@ COARSE_CLOCKS = ("acpi_pm", "hpet", "jiffies", "refined-jiffies", "pit")
 _ASKED = 5
 
 Facts = dict[str, Any]
-_CHECK = Table({"name": str, "good": bool, "found": str, "fix": str, "needed": bool})
 
 
 def check_remote(host: str) -> list[Check]:
@@ -66,7 +64,7 @@ def _checks(machine: Host, there: Peer, here: Peer, clock: Clock) -> list[Check]
         found += [Check(**each, needed=False) for each in facts["rights"]["checks"]]
         found += _udp(machine, there, here)
         for check in found:
-            shaped(str(machine), asdict(check), _CHECK)
+            shaped(str(machine), asdict(check), Check)
     return found
 
 

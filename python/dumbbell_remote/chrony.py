@@ -4,7 +4,7 @@ import math
 import shutil
 import subprocess
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.machine.sntp import MOST_ROOT_S, Known
@@ -65,9 +65,9 @@ def wall_clock_ahead(clock: Clock = SYSTEM_CLOCK) -> tuple[int, int, int]:
     """How far the wall clock is ahead of the clock of runs: when, by how much, and off by at most so much, ns."""
     readings = []
     for _ in range(_READINGS):
-        before_ns = _core.clock_ns()
+        before_ns = core.clock_ns()
         wall_ns = clock.time_ns()
-        after_ns = _core.clock_ns()
+        after_ns = core.clock_ns()
         readings.append((after_ns - before_ns, (before_ns + after_ns) // 2, wall_ns))
     between_ns, at_ns, wall_ns = min(readings)
     return at_ns, wall_ns - at_ns, between_ns

@@ -1,6 +1,5 @@
 """The commands by which a peer process describes its side: `hello`, `describe`, `echo` and `time`."""
 
-import json
 import os
 import platform
 import resource
@@ -9,13 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
-from dumbbell._core import Error
 from dumbbell.base.addresses import addresses, mtu_towards
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger, read_words, send_to
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import LOADER, find_program, kernel_controllers
+from dumbbell.contract.controllers import EmulationCheck
+from dumbbell.core import Error
+from dumbbell.core.controllers import builtin_controllers
 from dumbbell.machine import emulation, sntp
 from dumbbell.machine.description import clock, describe as describe_machine
 from dumbbell.machine.load import counters
@@ -51,7 +51,7 @@ def hello(state: State, message: Message, _payload: bytes) -> Reply:
         "machine": platform.machine(),
         "place": _place(),
         "libc": " ".join(platform.libc_ver()).strip(),
-        "controllers": [each["name"] for each in json.loads(_core.controllers())],
+        "controllers": [each["name"] for each in builtin_controllers()],
         "kernel_controllers": kernel_controllers(),
         "loader": find_program(LOADER),
         "clock": clock().get("clock", {}),
@@ -125,7 +125,7 @@ def _rights(state: State) -> dict[str, Any]:
     """What this side may do: as `Check`s of the doctor, and whether threads may have real-time priority."""
     if state.no_namespaces:
         found, _, fix = state.no_namespaces.rpartition(": ")
-        checks = [{"name": "user namespace", "good": False, "found": found, "fix": fix}]
+        checks: list[EmulationCheck] = [{"name": "user namespace", "good": False, "found": found, "fix": fix}]
     else:
         checks = emulation.checks()
     return {"root": state.is_root, "checks": checks, "real_time": _may_real_time()}

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 
-PACKAGE = Path(_core.__file__).resolve().parent
+PACKAGE = Path(core.FILE).resolve().parent
 _MARK = "package:"
 
 
@@ -15,7 +15,7 @@ def files(flow: Mapping[str, Any]) -> dict[str, str]:
     """The parameters of a flow's controller that name files, and what they name."""
     if flow.get("plugin") or flow.get("python"):
         return {}
-    named = _core.needed_files().get(str(flow.get("controller", "")), [])
+    named = core.needed_files().get(str(flow.get("controller", "")), [])
     return {name: str(value) for name, value in flow.get("parameters", {}).items() if name in named}
 
 

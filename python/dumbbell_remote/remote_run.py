@@ -1,6 +1,5 @@
 """A run between two machines, as the process sees it that coordinates both sides of it."""
 
-import json
 import math
 import queue
 import secrets
@@ -10,15 +9,15 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NotRequired, Self, TypedDict
 
-from dumbbell import _core
 from dumbbell.base.backend import Note
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, argument, one_line, printable
-from dumbbell.base.json_shape import Each, Table
 from dumbbell.base.live_file import live_file
 from dumbbell.base.logs import logger
+from dumbbell.core.machines import clock_offset, join_sides
+from dumbbell.core.paths import complete_transport
 from dumbbell.machine.host import Host
 from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.results.real_notes import real_notes
@@ -57,22 +56,29 @@ BASE_REPORT_BYTES = 64 * 2**20
 MAX_REPORT_BYTES = 8 * 2**30
 
 
-_MET = Table({"heard": Each(Each(bool)), "peers": Each(str), "hops": Each(dict)}, required=("heard", "peers", "hops"))
-_COUNTED = Table({}, others=int)
-_DESCRIBED = Table(
-    {
-        "counters": Table(
-            {
-                "interfaces": Table({}, others=_COUNTED),
-                "udp": _COUNTED,
-                "softnet": _COUNTED,
-                "cpu": Table({}, others=_COUNTED),
-            }
-        )
-    },
-    required=("counters",),
-)
-"""What a side tells of itself, as far as statistics have it."""
+class Met(TypedDict):
+    """How a side has found the other one."""
+
+    heard: list[tuple[bool, bool]]
+    """By socket: whether datagrams of the other side came, and whether it has heard this one."""
+    peers: list[str]
+    hops: list[dict[str, object]]
+    mtu: NotRequired[dict[str, int] | None]
+
+
+class Meeting(TypedDict):
+    """How both sides have found each other, for statistics."""
+
+    mtu_bytes: int
+    mtu: dict[str, int]
+    hops: list[dict[str, object]]
+    peers: dict[str, list[str]]
+
+
+class Described(TypedDict):
+    """A side as it describes itself, as far as statistics have it."""
+
+    counters: Counters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +210,7 @@ class Pair:
         specification["path"] |= {"overhead_bytes": overheads[-1], "mtu_bytes": met["mtu_bytes"]}
         before = self._counters()
         idle = self.local.peer.ask("ask", within_s=IDLE_S + MARGIN_S, seconds=IDLE_S, per_s=IDLE_PER_S)[0]["exchanges"]
-        theta_ns, rtt_ns = _core.clock_offset(json.dumps(idle), self.remote.peer.name)
+        theta_ns, rtt_ns = clock_offset(idle, self.remote.peer.name)
         note(f"round trip {rtt_ns / 1e6:.3f} ms, path MTU {met['mtu_bytes']} bytes", False)
         known = references([side.peer for side in self._sides], options.ntp, note)
         part = {"tunnels": tunnels, "inner_mtu_bytes": met["mtu_bytes"] - max(overheads[-1], PANTHEON_OVERHEAD_BYTES)}
@@ -218,10 +224,8 @@ class Pair:
             side.peer.ask("finish", within_s=2 * MARGIN_S, max_payload_bytes=most)[1] for side in self._sides
         )
         log.info("both machines have reported local_bytes=%d remote_bytes=%d", len(local), len(remote))
-        joined = _core.join_sides(
-            json.dumps(specification), options.local_sends, local, remote, most, json.dumps(known), str(directory)
-        )
-        statistics: dict[str, Any] = json.loads(joined)
+        joined = join_sides(specification, options.local_sends, local, remote, most, known, directory)
+        statistics: dict[str, Any] = {**joined}
         differences = {name: difference(*pair) for name, *pair in zip(("local", "remote"), before, after, strict=True)}
         statistics["clocks"] |= {
             "reverse": [number for number, flow in enumerate(specification["flows"], 1) if flow.get("reverse")],
@@ -241,9 +245,9 @@ class Pair:
         """What both machines have counted until now."""
         names = (side.peer.name for side in self._sides)
         told = [side.peer.ask("describe")[0] for side in self._sides]
-        return [shaped(*each, _DESCRIBED)["counters"] for each in zip(names, told, strict=True)]
+        return [shaped(*each, Described)["counters"] for each in zip(names, told, strict=True)]
 
-    def meet(self, flows: int, note: Note) -> dict[str, Any]:
+    def meet(self, flows: int, note: Note) -> Meeting:
         """Opens sockets on both sides and lets them find each other.
 
         Raises:
@@ -261,14 +265,15 @@ class Pair:
             side.peer.begin("meet", within_s=within_s, request=it)
             for side, it in zip(self._sides, (here, there), strict=True)
         ]
-        found = [shaped(side.peer.name, each.result()[0], _MET) for side, each in zip(self._sides, work, strict=True)]
+        found = [shaped(side.peer.name, each.result()[0], Met) for side, each in zip(self._sides, work, strict=True)]
         self._require_met(found, ports, str(here["address"]))
-        mtu = min(found[0]["mtu"].values())
+        sizes = found[0].get("mtu") or {}
+        mtu = min(sizes.values())
         if mtu < MOST_MTU_BYTES:
             note(f"packets longer than {mtu} bytes do not pass", False)
         return {
             "mtu_bytes": mtu,
-            "mtu": found[0]["mtu"],
+            "mtu": sizes,
             "hops": found[0]["hops"],
             "peers": {"remote": found[0]["peers"], "local": found[1]["peers"]},
         }
@@ -295,7 +300,7 @@ class Pair:
                 note(f"{side.peer.name}: its turn has come", False)
         return [found[0], found[1]]
 
-    def _require_met(self, found: list[dict[str, Any]], ports: list[list[int]], address: str) -> None:
+    def _require_met(self, found: list[Met], ports: list[list[int]], address: str) -> None:
         heard = [[there for there, _ in side["heard"]] for side in found]
         if all(heard[0]) and all(heard[1]):
             return
@@ -408,7 +413,7 @@ def fitted(specification: Mapping[str, Any], mtu_bytes: int, note: Note) -> dict
     flows = []
     for number, flow in enumerate(specification["flows"], 1):
         if "transport" in flow:
-            complete = json.loads(_core.transport(json.dumps(flow["transport"])))
+            complete = complete_transport(flow["transport"])
             room = mtu_bytes - OVERHEAD_BYTES - int(complete["header_bytes"])
             if int(complete["payload_bytes"]) > room:
                 note(

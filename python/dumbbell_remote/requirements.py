@@ -1,10 +1,11 @@
 """Whether two machines can do their parts in an experiment, asked before it begins."""
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from dumbbell.base.errors import UserError, argument, listed
-from dumbbell.base.json_shape import Each, Table, require_shape
+from dumbbell.base.json_types import typed
+from dumbbell.contract.controllers import EmulationCheck
 from dumbbell.machine.host import Host
 from dumbbell_remote.link import Peer
 from dumbbell_remote.package_files import files, is_shipped
@@ -14,17 +15,27 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
 
 
-_CHECK = Table({"name": str, "good": bool, "found": str, "fix": str}, required=("name", "good", "found", "fix"))
-_HELLO = Table(
-    {"rights": Table({"checks": Each(_CHECK)}, required=("checks",)), "kernel_controllers": Each(str)},
-    required=("rights", "kernel_controllers"),
-)
-"""What a peer process has to say of itself, as far as an experiment depends on it."""
-_DESCRIPTION = Table({"machine": dict}, required=("machine",))
+class Rights(TypedDict):
+    """What a peer process may do."""
+
+    checks: list[EmulationCheck]
+
+
+class Hello(TypedDict):
+    """What a peer process says of itself, as far as an experiment depends on it."""
+
+    rights: Rights
+    kernel_controllers: list[str]
+
+
+class Description(TypedDict):
+    """A machine, as its peer process describes it."""
+
+    machine: dict[str, object]
 
 
 @cache
-def _asked(host: Host | None) -> tuple[dict[str, Any], dict[str, Any]]:
+def _asked(host: Host | None) -> tuple[Hello, dict[str, object]]:
     """Return what the peer process of a machine says of itself (`hello`, `describe`), asked once.
 
     Raises:
@@ -33,14 +44,12 @@ def _asked(host: Host | None) -> tuple[dict[str, Any], dict[str, Any]]:
     with Peer(host) as peer:
         description = peer.ask("describe")[0]
         try:
-            require_shape(peer.hello, _HELLO)
-            require_shape(description, _DESCRIPTION)
+            return typed(peer.hello, Hello), typed(description, Description)["machine"]
         except UserError as error:
             raise UserError(f"{peer.name}: what it says of itself is not understood: {error}") from None
-        return peer.hello, description["machine"]
 
 
-def machines(host: Host) -> dict[str, Any]:
+def machines(host: Host) -> dict[str, object]:
     """What both machines are."""
     return {"local": _asked(None)[1], "remote": _asked(host)[1]}
 
@@ -72,7 +81,7 @@ def _from_here() -> str:
     return f"{argument('sender')} local"
 
 
-def _require_namespaces(scheme: "Scheme", hello: dict[str, Any], name: str) -> None:
+def _require_namespaces(scheme: "Scheme", hello: Hello, name: str) -> None:
     """Ends behind a tunnel need a network namespace and a device."""
     for check in hello["rights"]["checks"]:
         if not check["good"]:
@@ -82,7 +91,7 @@ def _require_namespaces(scheme: "Scheme", hello: dict[str, Any], name: str) -> N
             )
 
 
-def _require_controller(scheme: "Scheme", hello: dict[str, Any], name: str) -> None:
+def _require_controller(scheme: "Scheme", hello: Hello, name: str) -> None:
     known = hello["kernel_controllers"]
     if scheme.controller not in known and not (scheme.kind == "bpf" and name == "this machine"):
         raise UserError(f"{name}: its kernel has no `{scheme.controller}`: it has {listed(known)}")

@@ -1,15 +1,15 @@
 """A peer process's part in a run between two machines: the commands `open`, `meet`, `ask`, `probe`, `run`, `finish`."""
 
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger
+from dumbbell.core.machines import RemoteEndpoint
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell_remote.allowed_programs import require
 from dumbbell_remote.messages import Message
@@ -34,30 +34,30 @@ def open_sockets(state: State, message: Message, _payload: bytes) -> Reply:
         state.kept[_LOCK] = _take_lock(state)
         state.held.callback(state.kept.pop, _LOCK, None)
     if _SIDE not in state.kept and os.environ.get(TEST_CLOCK):
-        _core.distort_clock(os.environ[TEST_CLOCK])
+        core.distort_clock(os.environ[TEST_CLOCK])
     if _HELD not in state.kept:
         state.kept[_HELD] = state.held.callback(_stop, state)
     _stop(state)
-    side = state.kept[_SIDE] = _core.RemoteEndpoint()
-    return json.loads(side.open(json.dumps(message["request"]))), b""
+    side = state.kept[_SIDE] = RemoteEndpoint()
+    return side.open(message["request"]), b""
 
 
 def meet(state: State, message: Message, _payload: bytes) -> Reply:
     """Finds the other side."""
     with _stopping(state) as side:
-        return json.loads(side.meet(json.dumps(message["request"]))), b""
+        return side.meet(message["request"]), b""
 
 
 def ask(state: State, message: Message, _payload: bytes) -> Reply:
     """Asks the other side for the time."""
     with _stopping(state) as side:
-        return {"exchanges": json.loads(side.ask(float(message["seconds"]), float(message["per_s"])))}, b""
+        return {"exchanges": side.ask(float(message["seconds"]), float(message["per_s"]))}, b""
 
 
 def probe(state: State, message: Message, _payload: bytes) -> Reply:
     """Sends bursts of packets and listens to those of the other side."""
     with _stopping(state) as side:
-        return json.loads(side.probe(json.dumps(message["request"]))), b""
+        return side.probe(message["request"]), b""
 
 
 def run(state: State, message: Message, _payload: bytes) -> Reply:
@@ -72,14 +72,14 @@ def run(state: State, message: Message, _payload: bytes) -> Reply:
     def begins() -> int:
         state.tell(ready=True)
         said = state.hear(BEGINS_WITHIN_S)
-        start_ns = int(said["start_ns"]) if "start_ns" in said else _core.clock_ns() + int(said["in_s"] * 1e9)
+        start_ns = int(said["start_ns"]) if "start_ns" in said else core.clock_ns() + int(said["in_s"] * 1e9)
         state.tell(starts_ns=start_ns)
         return start_ns
 
     with _stopping(state) as side:
         # at another machine's word no file is written
         live = message.get("live") if state.is_own else None
-        side.run(json.dumps(specification), json.dumps(part), begins, live)
+        side.run(specification, part, begins, live)
     return {}, b""
 
 
@@ -91,7 +91,7 @@ def finish(state: State, _message: Message, _payload: bytes) -> Reply:
     return {}, side.finish()
 
 
-def _take_lock(state: State) -> _core.EmulationLock:
+def _take_lock(state: State) -> core.EmulationLock:
     """Waits for the emulation lock of this machine, and reports who holds it meanwhile.
 
     Raises:
@@ -106,8 +106,8 @@ def _take_lock(state: State) -> _core.EmulationLock:
         state.tell(waits=f"another run goes on{whom}")
 
     try:
-        return _core.take_emulation_lock(LOCK_WITHIN_S, stopping.is_set, waits)
-    except _core.Error as error:
+        return core.take_emulation_lock(LOCK_WITHIN_S, stopping.is_set, waits)
+    except core.Error as error:
         if stopping.is_set():
             raise
         raise UserError(f"another run goes on{whom}, for {LOCK_WITHIN_S:.0f} s now") from error
@@ -120,7 +120,7 @@ def _stop(state: State) -> None:
 
 
 @contextmanager
-def _stopping(state: State) -> "Iterator[_core.RemoteEndpoint]":
+def _stopping(state: State) -> "Iterator[RemoteEndpoint]":
     """The side, which is stopped when the command is."""
     side = state.kept.get(_SIDE)
     if side is None:

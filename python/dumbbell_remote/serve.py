@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NoReturn
 
-from dumbbell import _core
-from dumbbell._core import Error
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, nearest, one_line
 from dumbbell.base.guardian import guarded
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.logs import logger
+from dumbbell.core import Error
 from dumbbell_remote.messages import LOOK_S, Beats, Message, Messages, Silence, framed, taking
 
 log = logger(__name__)
@@ -156,7 +156,7 @@ def _gain_rights(state: State) -> None:
     state.is_root = os.geteuid() == 0
     if not state.is_root:
         try:
-            _core.enter_user_namespace()
+            core.enter_user_namespace()
         except Error as error:
             state.no_namespaces = one_line(error)
 

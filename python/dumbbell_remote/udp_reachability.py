@@ -6,10 +6,10 @@ A socket is open for seconds, and nothing that it hears counts but the token tha
 import hmac
 import secrets
 import socket
+from typing import TypedDict
 
-from dumbbell._core import Error
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.base.json_shape import Table
+from dumbbell.core import Error
 from dumbbell_remote.answer_errors import shaped
 from dumbbell_remote.link import Peer
 from dumbbell_remote.messages import Message
@@ -61,20 +61,23 @@ def speak(state: State, message: Message, _payload: bytes) -> Reply:
     return {}, b""
 
 
-_OPENED = Table({"port": int}, required=("port",))
-_HEARD = Table({"from": list | None}, required=("from",))
+class _Opened(TypedDict):
+    port: int
+
+
+_Heard = TypedDict("_Heard", {"from": list[object] | None})
 
 
 def passes(sender: Peer, receiver: Peer, address: str) -> str | None:
     """Send from one peer process to the address of the other; return why it does not arrive, or None if it does."""
     token = secrets.token_hex(16)
     try:
-        port = int(shaped(receiver.name, receiver.ask("listen")[0], _OPENED)["port"])
+        port = shaped(receiver.name, receiver.ask("listen")[0], _Opened)["port"]
         hearing = receiver.begin("heard", token=token)
         try:
             sender.ask("speak", token=token, address=address, port=port)
         finally:
-            heard = shaped(receiver.name, hearing.result()[0], _HEARD)["from"]
+            heard = shaped(receiver.name, hearing.result()[0], _Heard)["from"]
     except Error as error:
         return one_line(error)
     return None if heard else f"nothing arrives at {address} (tried port {port})"

@@ -13,7 +13,7 @@ than oscillators are off."""
 
 
 def references(peers: Sequence[Peer], ntp: str | None, note: Note) -> list[dict[str, Any]]:
-    """How far the remote clock is ahead, as both know the time from elsewhere, as `_core.join_sides` takes it.
+    """How far the remote clock is ahead, as both know the time from elsewhere, as `join_sides` takes it.
 
     `peers` are the local and the remote one; both are asked at the same time. What cannot be known is a note.
     """

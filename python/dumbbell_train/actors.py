@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import parse_json
+from dumbbell.base.json_types import typed
 from dumbbell.catalog.options.values import count
 from dumbbell_train.trainer import Setting, Trainer
 from dumbbell_train.values import many, number, span
@@ -182,8 +182,7 @@ def _kept(job: "Job") -> "tuple[dict[str, np.ndarray], int]":
         tensors, metadata = unpacked(job.start)
         training = parse_json(metadata["training"])
         words = training["trainer"], training["seed"], training["settings"] | {"steps": job.settings["steps"]}
-        require_shape(training["steps"], int)
-        steps: int = training["steps"]
+        steps = typed(training["steps"], int)
         if steps < 0 or not tensors:
             raise ValueError(steps)
     except (ValueError, KeyError, TypeError, AttributeError):

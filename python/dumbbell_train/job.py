@@ -1,13 +1,12 @@
 """One training: what it was asked for, what it says, and the file that keeps what was learned."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.core.environments import train_controller
 from dumbbell.results.files import write_atomically
 
 
@@ -60,6 +59,6 @@ class Job:
 
     def in_core(self, name: str, settings: dict[str, Any]) -> None:
         """Trains with the core's trainer called `name`."""
-        words = (name, json.dumps(settings), self.seed, self.jobs, self.minutes * 60.0, self.start)
-        learned = _core.train_controller(*words, self.tell)
+        words = (name, settings, self.seed, self.jobs, self.minutes * 60.0, self.start)
+        learned = train_controller(*words, self.tell)
         self.tell(self.said, learned)

@@ -37,7 +37,7 @@ def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Pat
         check(resolve(plan, RunRequest(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 61.0})))
     run = experiment.all_runs()[0]
     final = tmp_path / "out" / "run"
-    specification = json.dumps(experiment.specification(run))
+    specification = experiment.specification(run)
     statistics = worker.execute(
         worker.Task(0, run.label, played, {"run": 1}, specification, (), tmp_path, tmp_path / "run", final)
     )
@@ -50,11 +50,12 @@ def test_a_run_whose_statistics_are_none_has_failed_and_is_not_damaged(played: E
     found = {"flows": [], "links": [], "network": {}}
     for told, said in (
         (found | {"events": 10**20}, "what came of it: `events` = 100000000000000000000: allowed is up to"),
-        ({"flows": 7}, "what came of it: key `links` is missing: not the statistics of a run"),
+        ({"flows": 7}, "what came of it: `flows`: allowed is a list: not the statistics of a run"),
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(played), "run_one", lambda *_, told=told: told)
-            task = worker.Task(0, "run", played, {}, "{}", (), tmp_path, tmp_path / "run", tmp_path / "out")
+            places = tmp_path, tmp_path / "run", tmp_path / "out"
+            task = worker.Task(0, "run", played, {}, {"path": {"data": [], "ack": []}}, (), *places)
             statistics = worker.make(task).statistics
         assert statistics["status"] == "failed"
         assert statistics["reason"].startswith(said)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_emulate import SCHEME, TALKER
 
-from dumbbell import _core
+from dumbbell import core
 from support.commands.command import COMMAND, Dumbbell, replaced, show
 from support.punctual import Punctual, Run, runs_of
 from support.waiting import TIMEOUT_S, wait_for
@@ -132,7 +132,7 @@ def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
         def looked() -> bool:
             """Clean up as an emulated run does first; return True if programs run before and after, or at the end."""
             before = talking(folder)
-            _core.clean_up()
+            core.clean_up()
             return inside.poll() is not None or bool(before and talking(folder))
 
         wait_for(looked)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core, catalog
-from dumbbell.backends import find_executor
+from dumbbell import _core, catalog, core
+from dumbbell.backends import emu, find_executor
 from dumbbell.base.backend import EMULATION
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
@@ -277,22 +277,22 @@ def emulated(
     """
     left = iter(outcomes)
 
-    def play(_specification: str, directory: str, _waits: object, _live: object) -> str:
-        assert not list(Path(directory).iterdir())
-        (Path(directory) / "packets.parquet").write_text("x")
+    def play(_specification: object, directory: Path, _waits: object, _live: object) -> dict[str, Any]:
+        assert not list(directory.iterdir())
+        (directory / "packets.parquet").write_text("x")
         outcome = next(left)
         if isinstance(outcome, Exception):
             raise outcome
-        return json.dumps({"flows": [], "links": [], "network": {}, "emulation": MEASURED | outcome})
+        return {"flows": [], "links": [], "network": {}, "emulation": MEASURED | outcome}
 
-    monkeypatch.setattr(_core, "emulate", play, raising=False)
+    monkeypatch.setattr(emu, "emulate", play)
     final = tmp_path / "out/a/b/c/d"
     task = worker.Task(
         0,
         "a run",
         find_executor(Settings(backend=EMULATION)),
         {"run": 1},
-        "{}",
+        {"path": {"data": [], "ack": []}},
         (),
         tmp_path,
         tmp_path / "temporary",
@@ -308,7 +308,7 @@ def emulated(
 
 
 MEASURED = {
-    "lateness_us": dict.fromkeys(("p50", "p90", "p99", "p999", "max", "bound", "packets"), 7000.0),
+    "lateness_us": dict.fromkeys(("p50", "p90", "p99", "p999", "max", "bound", "packets"), 7000),
     "tx_dropped": 0,
 }
 LATE = {"degraded": "99.9 % of packets were late by 7 ms", "invalid": None}
@@ -451,7 +451,7 @@ def test_the_doctor_only_notes_what_real_packets_lack(
 def test_the_doctor_sees_a_module_of_another_version(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(_core, "version", lambda: "0.0.9")
+    monkeypatch.setattr(core, "version", lambda: "0.0.9")
     assert diagnosed() == 1
     found = f"dumbbell 0.0.9, in an installation of {metadata.version('dumbbell')}"
     assert f"BAD  core module: {found}\n     fix: `make build` builds it again\n" in capsys.readouterr().out

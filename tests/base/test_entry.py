@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry, open_regular, statuses
 from dumbbell.base.errors import UserError
 from dumbbell.base.input_files import TEXT, digest, read_text
@@ -69,7 +69,7 @@ def test_nothing_is_read_through_a_link(root: Path, change: object) -> None:
         entry.require_beneath()
     assert not entry.is_file()
     with pytest.raises(OSError, match="leads out of"):
-        _core.read_packets(entry)
+        core.read_packets(entry)
     # a link itself is no file
     assert entry.status() is None or not entry.is_file()
 
@@ -135,8 +135,8 @@ def test_folders_are_made_and_files_removed(root: Path) -> None:
 
 def test_the_core_says_the_name_and_not_the_descriptor(root: Path) -> None:
     (root / "a/flows.parquet").write_text("no table")
-    with pytest.raises(_core.Error, match=f"{root}/a/flows.parquet: is no complete Parquet file"):
-        _core.samples(Entry.of(root) / "a/flows.parquet")
+    with pytest.raises(core.Error, match=f"{root}/a/flows.parquet: is no complete Parquet file"):
+        core.samples(Entry.of(root) / "a/flows.parquet")
 
 
 def test_the_state_of_many_is_that_of_each(root: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import argcomplete
 import pytest
 
-from dumbbell import __version__, _core
+from dumbbell import __version__, core
 from dumbbell.cli.version import version_text
 from dumbbell.results import installation
 from support.commands.command import COMMAND, Dumbbell
@@ -146,7 +146,7 @@ def test_the_commit_is_the_checkouts_or_the_builds(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, object] | None, built: str | None, said: str
 ) -> None:
     monkeypatch.setattr(installation, "git_state", lambda: state)
-    monkeypatch.setattr(_core, "commit", lambda: built)
+    monkeypatch.setattr(core, "commit", lambda: built)
     assert said in version_text()
 
 

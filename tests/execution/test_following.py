@@ -33,7 +33,7 @@ def task(folder: Path) -> Task:
         label="reno on small, run 1",
         executor=None,  # type: ignore[arg-type]  # nobody executes it
         identity={},
-        specification="{}",
+        specification={},
         outside=(),
         out=folder,
         temporary=folder / "0",

@@ -278,7 +278,9 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
         "out = Path('out').resolve()\n"
         "out.mkdir()\n"
         "places = (out, out / 'run', out / 'runs/a/b/1')\n"
-        "task = worker.Task(0, 'label', find_executor(Settings()), {'run': 1}, '{}', (), *places)\n"
+        "specification = {'path': {'data': [], 'ack': []}}\n"
+        "executor = find_executor(Settings())\n"
+        "task = worker.Task(0, 'label', executor, {'run': 1}, specification, (), *places)\n"
         "print(worker.execute(task)['reason'])\n"
     )
     done = subprocess.run([sys.executable, "-c", broken], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S)
@@ -291,7 +293,7 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
 
 def test_processes_that_make_the_folder_of_logs_at_once_do_not_fail(tmp_path: Path) -> None:
     """Another process has just made the folder."""
-    specification = json.dumps(package.specification("reno", "default", duration=0.1, log="none"))
+    specification = package.specification("reno", "default", duration=0.1, log="none")
     (tmp_path / "out").mkdir()
     places = (tmp_path / "out", tmp_path / "out/runs/.unfinished/1", tmp_path / "out/runs/p/reno/1")
     task = worker.Task(0, "a run", find_executor(Settings()), {"run": 1}, specification, (), *places)

@@ -9,7 +9,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from dumbbell import _core
+from dumbbell import core
 from support.commands.command import COMMAND, Dumbbell
 from support.inputs.paths import path_text
 
@@ -57,7 +57,7 @@ def test_a_small_file_of_many_samples_is_drawn_in_bounded_memory(folder: Path) -
     with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd", store_schema=False) as writer:
         writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema), row_group_size=1 << 20)
         writer.add_key_value_metadata({"dumbbell.format": "flows 1"})
-    ((key, field, unit, times, values),) = _core.samples(str(file))
+    ((key, field, unit, times, values),) = core.samples(str(file))
     assert (key, field, unit) == ("1", "cwnd", "packets")
     assert most // 4 <= len(times) // 8 <= most
     drawn = numpy.frombuffer(values)

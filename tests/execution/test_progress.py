@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import _core, catalog, preview
-from dumbbell.backends import find_executor
+from dumbbell import catalog, preview
+from dumbbell.backends import emu, find_executor
 from dumbbell.base.backend import EMULATION
 from dumbbell.base.progress import LOOK_EVERY_S, Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings
@@ -273,11 +273,11 @@ def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subproces
 def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # They took three times as long as was said, in silence.
     outcomes = iter([{"degraded": "p99 of lateness 3 ms"}, {"degraded": "p99 of lateness 2 ms"}, {}])
-    monkeypatch.setattr(_core, "emulate", lambda *_: json.dumps({"emulation": next(outcomes)}))
+    monkeypatch.setattr(emu, "emulate", lambda *_: {"emulation": next(outcomes)})
     notes: list[tuple[str, bool | None]] = []
     (tmp_path / "run").mkdir()
     statistics = find_executor(Settings(backend=EMULATION)).run_one(
-        "{}", tmp_path / "run", lambda line, still=None: notes.append((line, still))
+        {}, tmp_path / "run", lambda line, still=None: notes.append((line, still))
     )
     assert (statistics["status"], statistics["attempts"]) == ("done", 3)
     assert notes == [

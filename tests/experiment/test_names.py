@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
-from dumbbell import Error, _core
+from dumbbell import Error, core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.names import fitted, is_name
@@ -241,7 +241,7 @@ def test_what_a_worker_sends_is_not_written_through_a_link(tmp_path: Path) -> No
 
 
 def test_a_process_that_executes_runs_writes_nothing_through_a_link(tmp_path: Path) -> None:
-    specification = json.dumps(library.specification("reno", duration=0.5))
+    specification = library.specification("reno", duration=0.5)
     task = replace(make_task(tmp_path / "out"), specification=specification)
     (tmp_path / "victim").mkdir()
     (tmp_path / "out").mkdir()
@@ -264,7 +264,7 @@ def make_task(out: Path) -> Task:
         label=run.label,
         executor=find_executor(Settings(backend=SIMULATION)),
         identity={"scheme": "reno", "path": "p", "run": 1, "seed": 7},
-        specification="",
+        specification=library.specification("reno", duration=0.5),
         outside=(),
         out=out,
         temporary=out / "runs/.unfinished/0",
@@ -273,6 +273,6 @@ def make_task(out: Path) -> Task:
 
 
 def test_python_and_the_core_have_one_rule() -> None:
-    assert [_core.is_name(name) for name in ("ledbat++", "_own", "static.default", "..", "a/b")] == [True] * 3 + [
+    assert [core.is_name(name) for name in ("ledbat++", "_own", "static.default", "..", "a/b")] == [True] * 3 + [
         False
     ] * 2

@@ -516,7 +516,7 @@ def test_logs_count_where_they_are_there_beside_the_numbers(dumbbell: Dumbbell, 
     [
         ("{", "pantheon_perf.json:1: not valid JSON"),
         ("[]", "pantheon_perf.json: the file: allowed is a table"),
-        ('{"cubic": {"1": {"all": {"tput": "fast"}}}}', "tput`: allowed is a whole number or a number"),
+        ('{"cubic": {"1": {"all": {"tput": "fast"}}}}', "`cubic.1.all.tput`: allowed is a number"),
         ('{"cubic": {"1": {"all": {"tput": NaN}}}}', "perf.json:1: has the number NaN: allowed are finite ones"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.machine import description, emulation, load
 from dumbbell.machine.emulation_lock import lock_holder
@@ -139,6 +139,6 @@ def test_every_experiment_records_its_machine() -> None:
 
 
 def test_a_build_of_the_simulator_alone_refuses_real_packets_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(_core, "check_emulation")
+    monkeypatch.delattr(core, "enter_user_namespace")
     with pytest.raises(UserError, match=r"^cannot emulate here: this build: simulates only: make build$"):
         emulation.require_emulation()

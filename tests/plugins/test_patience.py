@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell.base.errors import UserError
+from dumbbell.contract.controllers import PluginController
 from dumbbell.plugins import isolated
 from support.clock import ManualClock
 from support.commands.sleepers import SECONDS, sleepers
@@ -28,5 +29,5 @@ def test_a_plug_in_that_is_not_loaded_in_time_is_given_up_with_all_that_it_start
 
     monkeypatch.setattr(clock, "wait", wait)
     with pytest.raises(UserError, match=r"slow\.py: was not loaded within 30 s: a plug-in does its work in runs"):
-        isolated._ask(question, [str(file)], isolated._DESCRIPTIONS, clock)
+        isolated._ask(question, [str(file)], list[PluginController], clock)
     wait_for(lambda: sleepers() == [])

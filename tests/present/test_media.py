@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.present.model.content import load
 from dumbbell.present.model.drawing import draw
 from dumbbell.present.report.page import ReportPage
@@ -51,7 +51,7 @@ def test_a_camera_on_a_wide_link_is_seen_at_its_highest_bitrate(cameras: Path, d
 
 def test_the_samples_of_frames_agree_with_the_metrics(cameras: Path, dumbbell: Dumbbell) -> None:
     run = show(dumbbell, cameras)["runs"][0]
-    found = {field: values for _, field, _, *values in _core.samples(str(cameras / run["directory"] / "flows.parquet"))}
+    found = {field: values for _, field, _, *values in core.samples(str(cameras / run["directory"] / "flows.parquet"))}
     times, delays, sizes = (memoryview(column).cast("d") for column in (*found["frame_delay"], found["frame_size"][1]))
     media = run["flows"][0]["media"]
     assert len(times) == len(sizes) == media["frames_decoded"]

@@ -23,7 +23,7 @@ CLOCKS = {
     "offset_ms": 37.012,
     "skew_ppm": -48.2,
     "method": "convex hull",
-    "steps": [{"at_s": 3.0}],
+    "steps": [[3.0, 1.0]],
     "explained": [WHY],
 }
 RUN = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell import Error, _core
+from dumbbell import Error, core
 from dumbbell.base.errors import UserError
 from dumbbell_remote import run_commands
 from dumbbell_remote.serve import Given, State
@@ -56,7 +56,7 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     monkeypatch.setattr(run_commands, "LOCK_WITHIN_S", 1.0)
     told: list[dict[str, Any]] = []
     state = State(tell=lambda **what: told.append(what), given=[Given({}, b"")])
-    held = _core.take_emulation_lock(0.0, lambda: False, print)
+    held = core.take_emulation_lock(0.0, lambda: False, print)
     who = f"another run goes on (pid {os.getpid()}, since "
     with pytest.raises(UserError, match=re.escape(who) + r"[0-9:]{8}\), for 1 s now"):
         run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
@@ -72,9 +72,9 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     # it has it now, for as many runs as it makes, and lets it go as it ends
     run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     with pytest.raises(Error, match="stopped"):
-        _core.take_emulation_lock(0.1, lambda: False, lambda *_: None)
+        core.take_emulation_lock(0.1, lambda: False, lambda *_: None)
     state.held.close()
-    assert _core.take_emulation_lock(0.0, lambda: False, print)
+    assert core.take_emulation_lock(0.0, lambda: False, print)
 
 
 def _has_turn(bed: Bed) -> bool:

@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.present.serve.runs_table import critical_values
 from dumbbell.results.analysis.summary import LEVEL
 
@@ -38,7 +38,7 @@ def _whole_quantiles() -> list[dict[str, float]]:
         for freedom in (4, 5, 6, 7, 9, 12, 19, 29, 60, 120, 499, 2000):
             values = [math.cos(math.pi * number) for number in range(freedom + 1)]
             deviation = math.dist(values, [sum(values) / len(values)] * len(values)) / math.sqrt(freedom)
-            interval = _core.confidence_interval(values, 1 - (1 - LEVEL) / tests)
+            interval = core.confidence_interval(values, 1 - (1 - LEVEL) / tests)
             assert interval is not None
             value = (interval[1] - interval[0]) / 2 / deviation * math.sqrt(len(values))
             found.append({"tests": tests, "freedom": freedom, "value": value})
@@ -53,7 +53,7 @@ def _welch_quantiles(draw: random.Random) -> list[dict[str, float]]:
         shares = [_variance(values) / len(values) for values in (first, second)]
         squares = sum(share**2 / (len(values) - 1) for share, values in zip(shares, (first, second), strict=True))
         tests = 1 + number % 12
-        difference = _core.difference(first, second, False, 1 - (1 - LEVEL) / tests)
+        difference = core.difference(first, second, False, 1 - (1 - LEVEL) / tests)
         assert difference is not None
         value = (difference[1] - difference[0]) / 2 / math.sqrt(sum(shares))
         found.append({"tests": tests, "freedom": sum(shares) ** 2 / squares, "value": value})
@@ -74,14 +74,14 @@ def _intervals(draw: random.Random) -> list[dict[str, Any]]:
     samples += [([3.0] * 7, False), ([0.0, 0.0, 0.0, 0.0, 1.0], True), ([1.0], False)]
     found = []
     for values, fraction in samples:
-        low, high = _core.confidence_interval(values, LEVEL, fraction) or (None, None)
+        low, high = core.confidence_interval(values, LEVEL, fraction) or (None, None)
         found.append({"values": values, "fraction": fraction, "low": low, "high": high})
     return found
 
 
 def _difference(draw: random.Random, size: int, paired: bool) -> dict[str, Any]:
     first, second = _sample(draw, size), _sample(draw, size, 1.0, 2.0)
-    low, high, _, _ = _core.difference(first, second, paired, LEVEL) or (None, None, 1.0, None)
+    low, high, _, _ = core.difference(first, second, paired, LEVEL) or (None, None, 1.0, None)
     return {"first": first, "second": second, "paired": paired, "low": low, "high": high}
 
 
@@ -92,11 +92,11 @@ def _family(draw: random.Random, tests: int) -> dict[str, Any]:
         paired = draw.random() < 0.5
         size = draw.randint(5, 9)
         first, second = _sample(draw, size), _sample(draw, size, draw.uniform(0.0, 4.0))
-        difference = _core.difference(first, second, paired, LEVEL)
+        difference = core.difference(first, second, paired, LEVEL)
         assert difference is not None
         samples.append({"first": first, "second": second, "paired": paired})
         probabilities.append(difference[2])
-    return {"samples": samples, "significant": [each < 1 - LEVEL for each in _core.holm(probabilities)]}
+    return {"samples": samples, "significant": [each < 1 - LEVEL for each in core.holm(probabilities)]}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Any command behind an emulated path."""
 
-import json
 import os
 import signal
 from collections.abc import Mapping, Sequence
@@ -8,7 +7,7 @@ from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 
-from dumbbell import _core, catalog
+from dumbbell import catalog, core
 from dumbbell.api.watching import served
 from dumbbell.base.ending import ended_by_signals
 from dumbbell.base.entry import Entry
@@ -20,6 +19,8 @@ from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.options.values import shell_words
 from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
+from dumbbell.core.paths import check_path
+from dumbbell.core.runs import emulate_shell
 from dumbbell.machine.emulation import require_emulation
 from dumbbell.present.live_lines import LiveLines
 from dumbbell.results.live_runs import LivePlace
@@ -61,8 +62,8 @@ def emulate(
     """
     model = path if isinstance(path, PathModel) else catalog.paths().find(str(path))
     try:
-        _core.check_path(json.dumps(model.spec()))
-    except _core.Error as error:
+        check_path(model.spec())
+    except core.Error as error:
         raise UserError(f"{model.file}: path `{model.name}`: {with_hint(str(error))}") from None
     if watch and not command:
         raise UserError(
@@ -86,7 +87,7 @@ def emulate(
     require_emulation()
     os.environ["PATH"] = search_path()
     if os.geteuid() != 0:
-        _core.enter_user_namespace()  # before there is a second thread
+        core.enter_user_namespace()  # before there is a second thread
     with interruptible(), ExitStack() as shown:
         if not (live or watch):
             return _emulated(specification)
@@ -103,7 +104,7 @@ def emulate(
 def _emulated(specification: Mapping[str, object]) -> int:
     """Return the exit status of the command; a signal that ended it here raises `KeyboardInterrupt`."""
     with ended_by_signals() as asked:
-        status = _core.emulate_shell(json.dumps(specification))
+        status = emulate_shell(specification)
         if asked.is_interrupted and status == _BY_SIGNAL + signal.SIGINT:
             raise KeyboardInterrupt
         return status

@@ -1,10 +1,9 @@
 """What can be named: schemes, paths, experiments, metrics and parameters."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dumbbell import _core, catalog
+from dumbbell import catalog
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_settings import READERS
 from dumbbell.catalog.outside.availability import missing
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import PathModel
     from dumbbell.catalog.scheme import Scheme
+    from dumbbell.contract.controllers import Controller
     from dumbbell.contract.statistics import Definition
 
 Listed: TypeAlias = dict[str, Any]
@@ -43,8 +43,9 @@ def experiments() -> "Index[ExperimentFile]":
 
 def metrics() -> "list[Definition]":
     """The definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
-    found: list[Definition] = json.loads(_core.metrics())
-    return found
+    from dumbbell.core.metrics import metric_definitions
+
+    return [each.copy() for each in metric_definitions()]
 
 
 def settings() -> list[str]:
@@ -71,9 +72,11 @@ def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
 
     With plug-ins, given as to `plugin_schemes`, those of their controllers alone.
     """
-    rows = []
+    from dumbbell.core.controllers import builtin_controllers  # schemes are listed without
+
+    rows: list[Listed] = []
     files = list(plugins)
-    for controller in _described(files) if files else json.loads(_core.controllers()):
+    for controller in _described(files) if files else builtin_controllers():
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
     return rows
 
@@ -150,13 +153,13 @@ def _suite_rows() -> list[Listed]:
     ]
 
 
-def _described(plugins: Iterable[str]) -> Iterator[Listed]:
+def _described(plugins: Iterable[str]) -> "Iterator[Controller]":
     for scheme in plugin_schemes(plugins):
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
+        from dumbbell.core.controllers import builtin_controllers
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-        if scheme.is_outside:
-            listed = describe(scheme.code, plugin_sha256(scheme.code))
-        else:
-            listed = json.loads(_core.controllers())
+        listed: Iterable[Controller] = (
+            describe(scheme.code, plugin_sha256(scheme.code)) if scheme.is_outside else builtin_controllers()
+        )
         yield from (item for item in listed if item["name"] == scheme.controller)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from copy import deepcopy
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell import _core, catalog
+from dumbbell import catalog, core
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
 from dumbbell.api.selection import DEFAULT, chosen_experiment_file, named, with_pantheon
 from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, argument, listed, one_line, with_hint
-from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.errors import UserError, argument, listed, with_hint
 from dumbbell.base.request_fields import options, with_fields_of
 from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.core.runs import simulate_in_memory
 from dumbbell.execution.check import check
 from dumbbell.execution.perform import Execution, perform_experiment_file
 from dumbbell.execution.pool import Outcome
@@ -33,7 +32,7 @@ from dumbbell.experiment.request import Assignments
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table
-from dumbbell.results.shape import require_statistics
+from dumbbell.results.statistics import require_statistics
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
@@ -227,26 +226,17 @@ class _CancelledRunError(Exception):
 
 def _simulated(
     specification: Mapping[str, Any], watch: Watch | None
-) -> tuple[dict[str, Any], Mapping[str, _core.Table | None]]:
+) -> tuple[dict[str, Any], Mapping[str, core.Table | None]]:
     """The statistics of a run, and its tables."""
-    try:
-        text = json.dumps(specification)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UserError(f"a specification that is no JSON: {one_line(error)}") from None
     plugins = plugin_files(specification)
     if not plugins:
         try:
-            found, packets, flows, links = _core.simulate_in_memory(text, watch)
-        except _core.Error as error:
+            found, packets, flows, links = simulate_in_memory(specification, watch)
+        except core.Error as error:
             raise UserError(with_hint(str(error))) from None
-        return json.loads(found), {PACKETS: packets, FLOWS: flows, LINKS: links}
+        return {**found}, {PACKETS: packets, FLOWS: flows, LINKS: links}
     with Scratch("simulate") as folder:
-        found = isolated.simulate(text, plugins, folder, watch)
-        try:
-            told = parse_json(found)
-        except BadJson as error:
-            raise UserError(f"{listed(plugins)}: told no statistics: {error.reason}") from None
-        statistics = {"status": "done"} | told if isinstance(told, dict) else told
+        statistics: dict[str, Any] = {"status": "done", **isolated.simulate(specification, plugins, folder, watch)}
         require_statistics(f"{listed(plugins)}: told", statistics)
         return statistics, {name: read_table(name, file) for name, file in kept_files(Entry.of(folder)).items()}
 

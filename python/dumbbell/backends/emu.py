@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,17 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.backend import Backend, Note
 from dumbbell.base.errors import one_line
 from dumbbell.base.live_file import live_file
+from dumbbell.core.runs import check_run, emulate
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell.results.real_notes import real_notes
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.contract.run import RunStatistics, Status
-    from dumbbell.contract.statistics import EmulatedRun, EmulationReport
+    from dumbbell.contract.specification import RunSpec
+    from dumbbell.contract.statistics import EmulationReport
     from dumbbell.experiment import Experiment
 
 ATTEMPTS = 3
@@ -39,9 +40,9 @@ class Emulator:
         """Needs no settings beside the run specification."""
         return cls(backend)
 
-    def check(self, specification: str) -> None:
+    def check(self, specification: RunSpec) -> None:
         """Asks the emulator."""
-        _core.check_run(specification, "emu")
+        check_run(specification, "emu")
 
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
@@ -67,12 +68,12 @@ class Emulator:
         os.environ["PATH"] = search_path()
         try:
             if os.geteuid() != 0:
-                _core.enter_user_namespace()
-        except _core.Error as error:
+                core.enter_user_namespace()
+        except core.Error as error:
             return one_line(error)
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> RunStatistics:
+    def run_one(self, specification: RunSpec, directory: Path, note: Note) -> RunStatistics:
         """One run with real packets, repeated where this machine was too busy to keep the path's times.
 
         The last repetition counts. It is invalid where packets were lost that the path did not drop.
@@ -91,7 +92,7 @@ class Emulator:
             shutil.rmtree(directory)
             directory.mkdir()
             live = (str(live_file(directory)), attempt)
-            emulated: EmulatedRun = json.loads(_core.emulate(specification, str(directory), waits, live))
+            emulated = emulate(specification, directory, waits, live)
             status, reason = _verdict(emulated["emulation"])
             said = _SAID[status] + (f": {reason}" if reason else "")
             note(f"attempt {attempt} of {ATTEMPTS}: {said}")
@@ -106,7 +107,7 @@ class Emulator:
 
     def clean_up(self) -> None:
         """Ends what the programs of a run that was cut short had started."""
-        _core.clean_up()
+        core.clean_up()
 
 
 _SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}

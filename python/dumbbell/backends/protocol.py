@@ -11,6 +11,7 @@ from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.experiment import Experiment
 
 if TYPE_CHECKING:
+    from dumbbell.contract.specification import RunSpec
     from dumbbell.contract.statistics import RunStats
 
 
@@ -28,11 +29,11 @@ class Executor(Protocol):
     def backend(self) -> Backend:
         """The backend, with its argument."""
 
-    def check(self, specification: str) -> None:
-        """Asks whether the run (JSON) can be executed, which changes nothing.
+    def check(self, specification: RunSpec) -> None:
+        """Asks whether the run can be executed, which changes nothing.
 
         Raises:
-            dumbbell._core.Error: the reason why not.
+            dumbbell.core.Error: the reason why not.
         """
 
     def prepared(self, experiment: Experiment) -> AbstractContextManager[None]:
@@ -48,13 +49,13 @@ class Executor(Protocol):
     def enter(self) -> str | None:
         """Called once in each process that executes runs, before it has a second thread; why it cannot, if so."""
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> RunStats:
+    def run_one(self, specification: RunSpec, directory: Path, note: Note) -> RunStats:
         """Execute a run into an empty directory. Return its statistics, with `status` and `reason` unless it is done.
 
         `note` adds a line to its log.
 
         Raises:
-            dumbbell._core.Error: the reason why it failed.
+            dumbbell.core.Error: the reason why it failed.
         """
 
     def clean_up(self) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from dumbbell import _core
 from dumbbell.base.backend import Backend, Note
+from dumbbell.core.runs import check_run, simulate
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
+    from dumbbell.contract.specification import RunSpec
     from dumbbell.contract.statistics import SimulatedRun
     from dumbbell.experiment import Experiment
 
@@ -28,9 +28,9 @@ class Simulator:
         """Needs no settings beside the run specification."""
         return cls(backend)
 
-    def check(self, specification: str) -> None:
+    def check(self, specification: RunSpec) -> None:
         """Asks the simulator."""
-        _core.check_run(specification, "sim")
+        check_run(specification, "sim")
 
     def prepared(self, experiment: Experiment) -> AbstractContextManager[None]:
         """Needs nothing."""
@@ -44,9 +44,9 @@ class Simulator:
         """Needs nothing."""
         return None
 
-    def run_one(self, specification: str, directory: Path, note: Note) -> SimulatedRun:
+    def run_one(self, specification: RunSpec, directory: Path, note: Note) -> SimulatedRun:
         """One run under the virtual clock."""
-        statistics: SimulatedRun = json.loads(_core.simulate(specification, str(directory)))
+        statistics = simulate(specification, directory)
         note(f"done in {statistics['sim_wall_s']:.3f} s")
         return statistics
 

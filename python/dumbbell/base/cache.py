@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.base.user_folders import user_folder
 from dumbbell.base.version import __version__
@@ -28,7 +28,7 @@ def cached(kind: str, *made_of: object) -> Entry | None:
     folder = _folder(_place())
     if folder is None:
         return None
-    code = f"{__version__} {_core.commit()}"
+    code = f"{__version__} {core.commit()}"
     name = hashlib.sha256(repr((code, *map(str, made_of))).encode()).hexdigest()[:40]
     return folder / f"{name}.{kind}"
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import ClassVar
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.starting import stop_at_once, stop_once
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -40,7 +40,7 @@ def interruptible() -> Iterator[None]:
     except KeyboardInterrupt:
         is_ending = True
         raise
-    except (_core.Error, OSError):
+    except (core.Error, OSError):
         raise
     except Exception:
         if _Interrupts.came:  # something swallowed it, and then failed because its work was half done

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import JSON, read_text
+
+T = TypeVar("T")
 
 MOST_DEPTH = 50
 """Maximum nesting of objects and lists in what others wrote: code that walks a value recurses."""
@@ -145,21 +147,27 @@ def _is_deeper(value: object, most_depth: int) -> bool:
     return True
 
 
-def read_json(file: Path | Entry) -> Any:  # noqa: ANN401 (any JSON value)
-    """The value of a file that dumbbell wrote, or somebody in its place.
+def read_json(file: Path | Entry, kind: type[T]) -> T:
+    """Return the value of a file that dumbbell wrote, or somebody in its place, as one of its type.
 
     Raises:
         FileNotFoundError, NotADirectoryError: there is none.
-        UserError: it cannot be read; the line says where it is damaged.
+        UserError: the file cannot be read; the line says where it is damaged, or names the key and what is allowed.
     """
+    from dumbbell.base.json_types import typed  # what only writes JSON starts without it
+
     try:
-        return parse_json(read_text(file, JSON), _OWN_DEPTH)
+        value = parse_json(read_text(file, JSON), _OWN_DEPTH)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}; the file is cut off or damaged") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{file}: {one_line(error)}") from None
+    try:
+        return typed(value, kind)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
 
 
 def _whole(digits: str) -> int:

@@ -4,7 +4,7 @@
 
 The time is UTC. The library only makes records. The command writes them to stderr (`configure`), a process that makes a
 run writes them to the run's log (`RunLog`), and a peer process sends them to who asked for them (`send_to`). Events of
-the core are lines of the same form, which it writes itself (`_core.log_to`).
+the core are lines of the same form, which it writes itself (`core.log_to`).
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, is_command, listed, nearest, printable
 from dumbbell.base.progress import print_line
@@ -216,8 +216,8 @@ def configure(wanted: Levels) -> None:
     For the command alone: a library leaves that to the program that uses it.
     """
     _handle_by(_Written(print_line), wanted)
-    with contextlib.suppress(OSError, ValueError, _core.Error):  # stderr is closed
-        _core.log_to(sys.stderr.fileno(), wanted.words(), _CLEARED if sys.stderr.isatty() else "")
+    with contextlib.suppress(OSError, ValueError, core.Error):  # stderr is closed
+        core.log_to(sys.stderr.fileno(), wanted.words(), _CLEARED if sys.stderr.isatty() else "")
 
 
 def send_to(send: Callable[[str], None], wanted: Levels) -> None:
@@ -228,7 +228,7 @@ def send_to(send: Callable[[str], None], wanted: Levels) -> None:
     _handle_by(_Written(send), wanted)
     source, sink = os.pipe()
     os.set_blocking(sink, False)  # what nobody reads in time is lost, and stops no thread of a run
-    _core.log_to(sink, wanted.words())
+    core.log_to(sink, wanted.words())
     os.close(sink)
 
     def read() -> None:
@@ -280,12 +280,12 @@ class RunLog:
 
     def __enter__(self) -> "RunLog":
         _runs.begin(self)
-        with contextlib.suppress(_core.Error):
-            _core.log_to(self._descriptor, self.levels.words())
+        with contextlib.suppress(core.Error):
+            core.log_to(self._descriptor, self.levels.words())
         return self
 
     def __exit__(self, *_: object) -> None:
-        _core.log_to(None)
+        core.log_to(None)
         _runs.end(self)
         with contextlib.suppress(OSError):  # a plug-in may have closed it
             os.close(self._descriptor)

@@ -4,10 +4,10 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import count
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 
-RULE = _core.name_rule()
+RULE = core.name_rule()
 """What a name is, as the end of a refusal."""
 
 MOST_LABEL = 200
@@ -19,7 +19,7 @@ _MOST_FITTED = 80
 
 def is_name(text: str) -> bool:
     """Whether a text can name something."""
-    return text.isascii() and _core.is_name(text)
+    return text.isascii() and core.is_name(text)
 
 
 def require_names(kind: str, names: Iterable[str], file: str) -> None:

@@ -1,5 +1,5 @@
 """The version of dumbbell, which the compiled module knows."""
 
-from dumbbell._core import version
+from dumbbell.core import version
 
 __version__ = version()

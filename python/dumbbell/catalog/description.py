@@ -1,12 +1,10 @@
 """What a path is, as the core describes it: base RTT, capacity, loss, links and bottleneck."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-from dumbbell import _core
+from dumbbell.contract.paths import Steps
+from dumbbell.core.paths import describe_path
 
 Changes = tuple[Sequence[float], Sequence[float]]
 """Times (s since the start of the run, the first is 0), and the values that hold from then on."""
@@ -60,18 +58,13 @@ class Description:
         return sorted({time_s for times, _ in known for time_s in times[1:]})
 
 
-def describe(path: Mapping[str, Any]) -> Description:
+def describe(path: Mapping[str, object]) -> Description:
     """What a path of a run specification is.
 
     Raises:
-        _core.Error: it cannot be built.
+        core.Error: it cannot be built.
     """
-    return _described(json.dumps(path))
-
-
-@lru_cache(maxsize=256)
-def _described(table: str) -> Description:
-    found = json.loads(_core.describe_path(table))
+    found = describe_path(path)
     links = tuple(Link(**link) for link in found["links"])
     bottleneck = found["bottleneck"]
     return Description(
@@ -85,5 +78,5 @@ def _described(table: str) -> Description:
     )
 
 
-def _changes(steps: list[tuple[float, float]] | None) -> Changes | None:
+def _changes(steps: Steps | None) -> Changes | None:
     return None if steps is None else ([at_s for at_s, _ in steps], [value for _, value in steps])

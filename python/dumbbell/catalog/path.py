@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import require_names
 from dumbbell.catalog.description import Description, describe
@@ -60,7 +60,7 @@ class PathModel:
         """
         try:
             return describe(self.spec())
-        except _core.Error as error:
+        except core.Error as error:
             raise UserError(f"{self.file}: path `{self.name}`: {error}") from None
 
     def table(self) -> dict[str, object]:

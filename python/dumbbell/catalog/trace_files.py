@@ -1,17 +1,21 @@
 """Trace elements of a path whose times are in a file: found with its SHA-256, and read when the path is used."""
 
-import json
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, full_name
 from dumbbell.base.input_files import TEXT, read_bytes, text_of
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.toml_tables import TomlTable
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import PathSpec, RunSpec
 
 
 def names_file(element: Mapping[str, Any]) -> bool:
@@ -79,15 +83,17 @@ def with_times(element: Element) -> Element:
     return element | {"times_ms": _times(element["file"], element["sha256"])} if names_file(element) else element
 
 
-def without_times(specification: str) -> str:
-    """Return a run's specification, as JSON, without the times of trace files; the names and SHA-256 of these stay."""
-    if '"times_ms"' not in specification:
-        return specification
-    table = json.loads(specification)
-    for element in (*table["path"]["data"], *table["path"]["ack"]):
-        if names_file(element):
-            del element["times_ms"]
-    return json.dumps(table)
+def without_times(specification: RunSpec) -> RunSpec:
+    """Return a run's specification without the times of trace files; the names and SHA-256 of these stay."""
+    path = specification["path"]
+    data, ack = (
+        [
+            {key: value for key, value in each.items() if key != "times_ms"} if names_file(each) else each
+            for each in elements
+        ]
+        for elements in (path["data"], path["ack"])
+    )
+    return {**specification, "path": cast("PathSpec", {**path, "data": data, "ack": ack})}
 
 
 @lru_cache(maxsize=16)
@@ -123,8 +129,8 @@ def _sum(content: bytes) -> str:
 
 def _parsed(file: Path, content: bytes) -> list[int]:
     try:
-        return _core.parse_trace(text_of(content, "ascii"))
+        return core.parse_trace(text_of(content, "ascii"))
     except UnicodeDecodeError:
         raise UserError(f"{file}: no trace: allowed is one whole number of ms a line") from None
-    except _core.Error as error:
+    except core.Error as error:
         raise UserError(f"{file}: {error}") from None

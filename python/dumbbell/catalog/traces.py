@@ -1,16 +1,16 @@
 """Mahimahi's trace files as paths."""
 
-import json
 import os
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.base.names import fitted
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.catalog.trace_files import found
+from dumbbell.core.paths import opportunities
 
 _LINES_AT_ONCE = 65_536
 
@@ -49,8 +49,8 @@ def trace_text(path: PathModel, direction: str, seed: int, seconds: float) -> st
         UserError: the direction has no link with opportunities, or one without any in this time.
     """
     try:
-        times = _core.opportunities(json.dumps(path.spec()), direction, seed, seconds)
-    except _core.Error as error:
+        times = opportunities(path.spec(), direction, seed, seconds)
+    except core.Error as error:
         raise UserError(f"path {path.name}: {error}") from None
     if not times or times[-1] < 1_000_000:
         raise UserError(

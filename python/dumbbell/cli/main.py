@@ -5,10 +5,10 @@ import os
 import re
 import sys
 
-from dumbbell._core import Error
 from dumbbell.base.errors import one_line, require_text, with_hint, words_of
 from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE, stop_once
 from dumbbell.cli.parser import command, command_parser, option_words, take_verbosity
+from dumbbell.core import Error
 
 GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
+from dumbbell.contract.read_only import ReadOnly
 
 
 class Git(TypedDict):

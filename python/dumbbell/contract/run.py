@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
+from dumbbell.contract.read_only import ReadOnly
 from dumbbell.contract.statistics import BetweenMachines, Compared, EmulationReport, FlowStats, LinkStats, NetworkStats
-
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
 
 AxisValue: TypeAlias = str | float | bool | Sequence["AxisValue"] | Mapping[str, "AxisValue"] | None
 """The value of an axis of a grid, as TOML has it."""
@@ -24,7 +22,7 @@ class KeptFile(TypedDict):
     sha256: ReadOnly[str]
 
 
-class ImportTimes(TypedDict):
+class ImportTimes(TypedDict, total=False):
     """When an imported run was recorded, as far as its log says so."""
 
     started: ReadOnly[str | None]
@@ -43,13 +41,39 @@ class Clocks(Compared):
     """What a reader has to know of it, a sentence each."""
 
 
+class PathMtu(TypedDict):
+    """Largest packet that passes, bytes."""
+
+    there: ReadOnly[int]
+    back: ReadOnly[int]
+
+
+class Busy(TypedDict):
+    """Load of the processors of a machine, as a fraction of their time."""
+
+    busy: ReadOnly[float]
+    steal: NotRequired[ReadOnly[float | None]]
+    """Time that other virtual machines took."""
+    busiest: NotRequired[ReadOnly[float | None]]
+    """Load of the busiest processor."""
+
+
+class MachineLoad(TypedDict, total=False):
+    """Load of a machine during a run."""
+
+    interfaces: ReadOnly[Mapping[str, Mapping[str, int]]]
+    udp: ReadOnly[Mapping[str, int]]
+    softnet: ReadOnly[Mapping[str, int]]
+    cpu: ReadOnly[Busy | None]
+
+
 class Network(BetweenMachines):
     """What happened between two machines, and what they are."""
 
     mtu_bytes: NotRequired[ReadOnly[int]]
     """Largest packet that passes both ways."""
-    mtu: ReadOnly[Mapping[str, int]]
-    """The same for each way: `there`, `back`."""
+    mtu: ReadOnly[PathMtu]
+    """The same for each way."""
     hops: ReadOnly[Sequence[Mapping[str, object]]]
     """Who is on the way."""
     peers: NotRequired[ReadOnly[Mapping[str, object]]]
@@ -58,8 +82,8 @@ class Network(BetweenMachines):
     overhead_bytes: ReadOnly[Sequence[int]]
     """Bytes that a tunnel adds to a packet, by flow."""
     sender: NotRequired[ReadOnly[str]]
-    machines: ReadOnly[Mapping[str, Mapping[str, object]]]
-    """What both machines had to do meanwhile: `local`, `remote`."""
+    machines: ReadOnly[Mapping[str, MachineLoad]]
+    """Load of both machines during the run: `local`, `remote`."""
 
 
 class RunStatistics(TypedDict):

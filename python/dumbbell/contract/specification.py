@@ -6,10 +6,9 @@ Written by `python -m scripts.contract` from specification.json. Do not edit.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
+from dumbbell.contract.read_only import ReadOnly
 
 
 class GreedyApplication(TypedDict):

@@ -6,10 +6,9 @@ Written by `python -m scripts.contract` from statistics.json. Do not edit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Literal, NotRequired, TypeAlias, TypedDict
 
-if TYPE_CHECKING:
-    from typing_extensions import ReadOnly
+from dumbbell.contract.read_only import ReadOnly
 
 
 class AckLinkStats(TypedDict):
@@ -19,7 +18,7 @@ class AckLinkStats(TypedDict):
     """ms: delay_p95_ms of the return direction."""
     loss_rate: NotRequired[ReadOnly[float | None]]
     """loss_rate of the return direction."""
-    throughput_mbps: NotRequired[ReadOnly[float]]
+    throughput_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: throughput_mbps of the return direction."""
 
 
@@ -32,61 +31,61 @@ class BetweenMachines(TypedDict):
 
     channel: ReadOnly[Guarded]
     """What the channel beside the flows was sent by others."""
-    degraded: ReadOnly[str | None]
+    degraded: NotRequired[ReadOnly[str | None]]
     """Why its times are not those of the network alone, if so."""
-    ends_latest_us: ReadOnly[int | None]
+    ends_latest_us: NotRequired[ReadOnly[int | None]]
     """How late a sending end of ours woke up at most, us; null if all are programs."""
     flows: ReadOnly[Sequence[Carried]]
     """What happened around the packets, flow by flow."""
-    invalid: ReadOnly[str | None]
+    invalid: NotRequired[ReadOnly[str | None]]
     """Why the run must not be used, if so."""
-    lost_at_ends: ReadOnly[int]
+    lost_at_ends: NotRequired[ReadOnly[int]]
     """Packets that ends behind tunnels lost, on both sides."""
-    programs: ReadOnly[Sequence[ProgramReport]]
+    programs: NotRequired[ReadOnly[Sequence[ProgramReport]]]
     """What the programs of the run did."""
-    real_time: ReadOnly[bool]
+    real_time: NotRequired[ReadOnly[bool]]
     """Whether the schedulers of both sides preferred the run's threads to ordinary programs."""
-    remark: ReadOnly[str | None]
+    remark: NotRequired[ReadOnly[str | None]]
     """How late an end or a tunnel was, where the numbers are good all the same."""
 
 
 class Carried(TypedDict):
     """What happened around the packets of a flow."""
 
-    copies: ReadOnly[Sequence[int]]
+    copies: NotRequired[ReadOnly[Sequence[int]]]
     """Of it, what had come before: to the local side, to the remote one."""
-    dropped: ReadOnly[int]
+    dropped: NotRequired[ReadOnly[int]]
     """Datagrams that sockets on the network had no room for."""
     guarded: ReadOnly[Guarded]
     """What was not the peer's, on both sides."""
-    late: ReadOnly[Sequence[Punctuality | None]]
+    late: NotRequired[ReadOnly[Sequence[Punctuality | None]]]
     """How late dumbbell's own ends and tunnels took datagrams and timers: on the local side, on the remote one."""
-    refused: ReadOnly[int]
+    refused: NotRequired[ReadOnly[int]]
     """Packets that devices behind the tunnel refused."""
 
 
 class Compared(TypedDict):
     """The comparison of two clocks."""
 
-    answered: ReadOnly[int]
+    answered: NotRequired[ReadOnly[int]]
     """See above."""
-    asked: ReadOnly[int]
+    asked: NotRequired[ReadOnly[int]]
     """Questions for the time, and those that were answered."""
-    changes: ReadOnly[Sequence[Sequence[float]]]
+    changes: NotRequired[ReadOnly[Sequence[Sequence[float]]]]
     """Times of the run at which the path changed: when (s), by how much there and back (ms)."""
-    method: ReadOnly[str]
+    method: NotRequired[ReadOnly[str]]
     """How it was found, and by whom first."""
-    offset_ms: ReadOnly[float]
+    offset_ms: NotRequired[ReadOnly[float]]
     """Remote less local clock at the start of the run, each counted from when it told its side to begin, ms."""
-    references: ReadOnly[Sequence[Judged]]
+    references: NotRequired[ReadOnly[Sequence[Judged]]]
     """Other knowledge of the clocks, and why it was refused if it was."""
-    residual_us: ReadOnly[float]
+    residual_us: NotRequired[ReadOnly[float]]
     """What differences of delays over time are exact to, us."""
-    rtt_ms: ReadOnly[float]
+    rtt_ms: NotRequired[ReadOnly[float]]
     """Shortest round trip seen, ms."""
-    skew_ppm: ReadOnly[float]
+    skew_ppm: NotRequired[ReadOnly[float]]
     """How much faster the remote clock was, ppm."""
-    steps: ReadOnly[Sequence[Sequence[float]]]
+    steps: NotRequired[ReadOnly[Sequence[Sequence[float]]]]
     """Times of the run at which a clock was set: when (s), by how much (ms), in how long a time that happened (ms)."""
     uncertainty_ms: ReadOnly[Sequence[float]]
     """True less stated one-way delay of data lies between these, ms."""
@@ -97,7 +96,7 @@ class Completion(TypedDict):
 
     bytes: ReadOnly[int]
     """size of the transfers."""
-    completed: NotRequired[ReadOnly[int]]
+    completed: NotRequired[ReadOnly[int | float | None]]
     """flows: those that were completed."""
     flows: ReadOnly[int]
     """flows: finite transfers of one size."""
@@ -157,25 +156,25 @@ class EmulatedRun(TypedDict):
 class EmulationReport(TypedDict):
     """How the emulation went."""
 
-    degraded: ReadOnly[str | None]
+    degraded: NotRequired[ReadOnly[str | None]]
     """Why the numbers of the run are further off than they may be, if so."""
-    ends: ReadOnly[Sequence[EndReport]]
+    ends: NotRequired[ReadOnly[Sequence[EndReport]]]
     """What the ends of flows had of the processors."""
-    ends_latest_us: ReadOnly[int | None]
+    ends_latest_us: NotRequired[ReadOnly[int | None]]
     """How late a sending end of ours woke up at most, us; `None` if all are programs."""
-    invalid: ReadOnly[str | None]
+    invalid: NotRequired[ReadOnly[str | None]]
     """Why it must not be used, if so."""
-    lateness_error: ReadOnly[LatenessError]
+    lateness_error: NotRequired[ReadOnly[LatenessError]]
     """How far lateness made the numbers of the run wrong."""
     lateness_us: ReadOnly[LatenessReport]
     """How late departures were, both directions."""
-    programs: ReadOnly[Sequence[ProgramReport]]
+    programs: NotRequired[ReadOnly[Sequence[ProgramReport]]]
     """What the programs of the run did."""
-    real_time: ReadOnly[bool]
+    real_time: NotRequired[ReadOnly[bool]]
     """Whether the scheduler preferred the threads of the run to ordinary programs (which takes root)."""
-    remark: ReadOnly[str | None]
+    remark: NotRequired[ReadOnly[str | None]]
     """How late the run was, where its numbers are good all the same."""
-    socket_dropped: ReadOnly[int]
+    socket_dropped: NotRequired[ReadOnly[int]]
     """Packets that the sockets of our own ends and of the kernel's TCP had no room for."""
     tx_dropped: ReadOnly[int]
     """Packets that the devices at the ends dropped in silence."""
@@ -184,29 +183,29 @@ class EmulationReport(TypedDict):
 class EndReport(TypedDict):
     """What an end of a flow had of the processors."""
 
-    flow: ReadOnly[int]
+    flow: NotRequired[ReadOnly[int]]
     """Flow number, from 1."""
-    late: ReadOnly[Punctuality | None]
+    late: NotRequired[ReadOnly[Punctuality | None]]
     """How late the end took datagrams and timers, where it is dumbbell's own."""
-    lowered_s: ReadOnly[float]
+    lowered_s: NotRequired[ReadOnly[float]]
     """Time without real-time priority because it used a processor for itself, or had only just begun, s; of programs
     only.
     """
-    ran_s: ReadOnly[float]
+    ran_s: NotRequired[ReadOnly[float]]
     """Processor time, s."""
-    side: ReadOnly[str]
+    side: NotRequired[ReadOnly[str]]
     """`sender` or `receiver`."""
-    starved_s: ReadOnly[float]
+    starved_s: NotRequired[ReadOnly[float]]
     """Time in which a task of it always wanted to run and waited for over a quarter of it, s."""
-    starved_wait_s: ReadOnly[float]
+    starved_wait_s: NotRequired[ReadOnly[float]]
     """The part of that time in which it waited, s."""
-    wait_mean_us: ReadOnly[float]
+    wait_mean_us: NotRequired[ReadOnly[float]]
     """Mean wait for a processor, us."""
     wait_p99_us: ReadOnly[int]
     """99th percentile of the wait for a processor, us: waits count as the mean of those of a task in 0.1 s."""
-    waited_s: ReadOnly[float]
+    waited_s: NotRequired[ReadOnly[float]]
     """Time in which a task of it could have run and had no processor, s."""
-    watched_s: ReadOnly[float]
+    watched_s: NotRequired[ReadOnly[float]]
     """Time in which it was looked at, s."""
 
 
@@ -214,9 +213,9 @@ class FlowStats(TypedDict):
     """One flow."""
 
     acklink: NotRequired[ReadOnly[AckLinkStats | None]]
-    bytes_delivered: NotRequired[ReadOnly[int | None]]
+    bytes_delivered: NotRequired[ReadOnly[int | float | None]]
     """bytes: bytes that left the path, overhead included."""
-    bytes_sent: NotRequired[ReadOnly[int | None]]
+    bytes_sent: NotRequired[ReadOnly[int | float | None]]
     """bytes: bytes that entered the path, overhead included."""
     competing_goodput_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: payload bits new to the receiver delivered from competing_from_s to competing_to_s / that time; null of
@@ -236,7 +235,7 @@ class FlowStats(TypedDict):
     """sample standard deviation / mean of the bytes in flight at the ends of the samples."""
     cov_throughput_l4: NotRequired[ReadOnly[float | None]]
     """sample standard deviation / mean of the throughput of the samples."""
-    data_bytes_delivered: NotRequired[ReadOnly[int | None]]
+    data_bytes_delivered: NotRequired[ReadOnly[int | float | None]]
     """bytes: payload bytes new to the receiver; null in logs that do not tell payload."""
     delay_p95_ms: NotRequired[ReadOnly[float | None]]
     """ms: of the n sorted one-way delays of all delivered packets, the one at index round(0.95 (n - 1)), halves to
@@ -252,7 +251,7 @@ class FlowStats(TypedDict):
     """Mbit/s: payload bits new to the receiver / (min(stop, end) - max(start, warm-up)), delivered in that time."""
     ingress_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: bits sent (path overhead included) / (last - first sending); 0 if these times are equal."""
-    loss_episodes: NotRequired[ReadOnly[int | None]]
+    loss_episodes: NotRequired[ReadOnly[int | float | None]]
     """recoveries that losses began; those after ECN marks do not count."""
     loss_rate: NotRequired[ReadOnly[float | None]]
     """1 - bytes delivered / bytes sent, whole log: packets under way at the end are lost, duplicates make it negative.
@@ -339,24 +338,24 @@ class FlowStats(TypedDict):
     packet_lost: (declared lost and not acknowledged later) / (those + acknowledged); in other logs without drops:
     not delivered / all of the packets sent from max(start, warm-up) to the flow's largest delay before the end.
     """
-    packets_delivered: NotRequired[ReadOnly[int | None]]
+    packets_delivered: NotRequired[ReadOnly[int | float | None]]
     """packets: packets that left the path, duplicates included."""
-    packets_dropped: NotRequired[ReadOnly[int | None]]
+    packets_dropped: NotRequired[ReadOnly[int | float | None]]
     """packets: packets dropped in the path; null in logs that do not tell drops."""
-    packets_in_flight_at_end: NotRequired[ReadOnly[int | None]]
+    packets_in_flight_at_end: NotRequired[ReadOnly[int | float | None]]
     """packets: sent - delivered - dropped, at least 0; in imported qlogs that have packet_lost: sent - acknowledged -
     declared lost; in other logs without drops: sent within the flow's largest delay before the end and not
     delivered.
     """
-    packets_marked: NotRequired[ReadOnly[int | None]]
+    packets_marked: NotRequired[ReadOnly[int | float | None]]
     """packets: packets CE-marked in the path."""
-    packets_sent: NotRequired[ReadOnly[int | None]]
+    packets_sent: NotRequired[ReadOnly[int | float | None]]
     """packets: packets that entered the path."""
     payload_share: NotRequired[ReadOnly[float | None]]
     """payload of goodput_mbps / the sum of it over all flows that send in the same direction; null if that is zero."""
     queueing_delay_mean_ms: NotRequired[ReadOnly[float | None]]
     """ms: mean - smallest one-way delay of all delivered packets of the whole log."""
-    retransmissions: NotRequired[ReadOnly[int | None]]
+    retransmissions: NotRequired[ReadOnly[int | float | None]]
     """packets: packets sent with payload that was sent before (what sets up a connection has none)."""
     rtt_mean_ms: NotRequired[ReadOnly[float | None]]
     """ms: mean of the same times, of what was acknowledged from max(start, warm-up) to min(stop, end)."""
@@ -382,14 +381,14 @@ class FlowStats(TypedDict):
     """s: time from the same change to the end of the first sample interval from which on packets left the path at
     within 20 % of the fair share; null if the last one did not, and where flows pass different parts of the path.
     """
-    start_s: NotRequired[ReadOnly[float]]
+    start_s: NotRequired[ReadOnly[float | None]]
     """planned start, or time of the first record, s."""
     starvation_time_s: NotRequired[ReadOnly[float | None]]
     """s: time of the sample intervals in which the throughput was below 1/10 of the fair share; that is the capacity of
     the narrowest link of the direction / number of flows active in all of the interval; null of applications that
     limit their rate, and where flows pass different parts of the path.
     """
-    stop_s: NotRequired[ReadOnly[float]]
+    stop_s: NotRequired[ReadOnly[float | None]]
     """planned stop, or end of the run, s."""
     throughput_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: bits delivered (path overhead included) / (last - first delivery); 0 if these times are equal."""
@@ -398,15 +397,15 @@ class FlowStats(TypedDict):
     of the flow left the path at 90 % of the fair share or more; if the change took capacity away, in which they were
     sent at 110 % of it or less instead; null if there was none, and where flows pass different parts of the path.
     """
-    timeouts: NotRequired[ReadOnly[int | None]]
+    timeouts: NotRequired[ReadOnly[int | float | None]]
     """expired retransmission timers, and persistent congestion of QUIC; those of a connection's set-up do not count."""
-    total_retransmissions_l4: NotRequired[ReadOnly[int | None]]
+    total_retransmissions_l4: NotRequired[ReadOnly[int | float | None]]
     """segments: retransmissions."""
-    total_rtos_l4: NotRequired[ReadOnly[int | None]]
+    total_rtos_l4: NotRequired[ReadOnly[int | float | None]]
     """timeouts."""
     var_throughput_l4: NotRequired[ReadOnly[float | None]]
     """(Mbit/s)^2: sample variance of the throughput of the samples."""
-    zero_samples_l4: NotRequired[ReadOnly[int | None]]
+    zero_samples_l4: NotRequired[ReadOnly[int | float | None]]
     """samples: samples of zero throughput."""
 
 
@@ -439,9 +438,9 @@ class JoinedRun(TypedDict):
 class Judged(TypedDict):
     """A [`Reference`] and what became of it."""
 
-    refused: ReadOnly[str | None]
+    refused: NotRequired[ReadOnly[str | None]]
     """Why it was refused; none where it was used."""
-    source: ReadOnly[str]
+    source: NotRequired[ReadOnly[str]]
     """Where it is from."""
 
 
@@ -459,23 +458,23 @@ class Label(TypedDict):
 class LatenessError(TypedDict):
     """How far lateness made the numbers of a run wrong, at most."""
 
-    delay_bound_ms: ReadOnly[float]
+    delay_bound_ms: NotRequired[ReadOnly[float]]
     """What that may reach before the run counts as degraded, ms."""
-    delay_ms: ReadOnly[float]
+    delay_ms: NotRequired[ReadOnly[float]]
     """What lateness added to a round trip in the mean, ms: on the path in both directions, and at the ends of the flow
     where that is most.
     """
-    delay_p95_bound_ms: ReadOnly[float]
+    delay_p95_bound_ms: NotRequired[ReadOnly[float]]
     """What that may reach before the run counts as degraded, ms."""
-    delay_p95_ms: ReadOnly[float]
+    delay_p95_ms: NotRequired[ReadOnly[float]]
     """Delay that lateness added to a packet one way, 95th percentile, ms."""
-    longest_bound_ms: ReadOnly[float]
+    longest_bound_ms: NotRequired[ReadOnly[float]]
     """What that may reach before the run counts as degraded, ms."""
-    longest_ms: ReadOnly[float]
+    longest_ms: NotRequired[ReadOnly[float]]
     """Longest time that the path or an end stood still, ms."""
-    rate: ReadOnly[float]
+    rate: NotRequired[ReadOnly[float]]
     """Share by which rates are wrong."""
-    rate_bound: ReadOnly[float]
+    rate_bound: NotRequired[ReadOnly[float]]
     """What that may reach before the run counts as degraded."""
 
 
@@ -484,17 +483,17 @@ class LatenessReport(TypedDict):
 
     bound: ReadOnly[int]
     """What the 99th percentile may reach before a run tells that it was late, us."""
-    histogram: ReadOnly[Sequence[int]]
+    histogram: NotRequired[ReadOnly[Sequence[int]]]
     """Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before."""
     max: ReadOnly[int]
     """Largest, us."""
-    mean: ReadOnly[float]
+    mean: NotRequired[ReadOnly[float]]
     """Mean, us."""
     p50: ReadOnly[int]
     """Median, us."""
     p90: ReadOnly[int]
     """90th percentile, us."""
-    p95: ReadOnly[int]
+    p95: NotRequired[ReadOnly[int]]
     """95th percentile, us."""
     p99: ReadOnly[int]
     """99th percentile, us."""
@@ -502,11 +501,11 @@ class LatenessReport(TypedDict):
     """99.9th percentile, us."""
     packets: ReadOnly[int]
     """Departures."""
-    paused: ReadOnly[int]
+    paused: NotRequired[ReadOnly[int]]
     """Time in which this direction stood still for longer than 1 ms, us."""
-    pauses: ReadOnly[int]
+    pauses: NotRequired[ReadOnly[int]]
     """Times that a direction stood still for longer than the bound, of the one that stood still for longer in all."""
-    pauses_bound: ReadOnly[int]
+    pauses_bound: NotRequired[ReadOnly[int]]
     """How many of them there may be before a run tells of them."""
 
 
@@ -525,11 +524,11 @@ class LinkStats(TypedDict):
     """packets marked / packets sent."""
     link: ReadOnly[str]
     """name of the link."""
-    max_queue_bytes: NotRequired[ReadOnly[int]]
+    max_queue_bytes: NotRequired[ReadOnly[int | float | None]]
     """bytes: longest queue that lasted."""
-    max_queue_delay_ms: NotRequired[ReadOnly[float]]
+    max_queue_delay_ms: NotRequired[ReadOnly[float | None]]
     """ms: longest time that a packet spent in the queue."""
-    max_queue_packets: NotRequired[ReadOnly[int]]
+    max_queue_packets: NotRequired[ReadOnly[int | float | None]]
     """packets: longest queue that lasted."""
     mean_qdisc_delay_l2: NotRequired[ReadOnly[float | None]]
     """ms: mean_queue_delay_ms."""
@@ -543,19 +542,19 @@ class LinkStats(TypedDict):
     """packets: time integral of the queue length / elapsed time."""
     mean_sending_rate_l1: NotRequired[ReadOnly[float | None]]
     """Mbit/s: throughput_mbps, framing included."""
-    packets_dropped: NotRequired[ReadOnly[int]]
+    packets_dropped: NotRequired[ReadOnly[int | float | None]]
     """packets: packets the link's queue dropped."""
-    packets_in: NotRequired[ReadOnly[int]]
+    packets_in: NotRequired[ReadOnly[int | float | None]]
     """packets: packets offered to the link."""
-    packets_marked: NotRequired[ReadOnly[int]]
+    packets_marked: NotRequired[ReadOnly[int | float | None]]
     """packets: packets the link's queue CE-marked."""
-    packets_out: NotRequired[ReadOnly[int]]
+    packets_out: NotRequired[ReadOnly[int | float | None]]
     """packets: packets the link sent."""
     peak_queue_ms: NotRequired[ReadOnly[float | None]]
     """ms: the same of the packets that left the queue after the path's last scheduled change; null without a change."""
     throughput_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: bits the link sent / elapsed time."""
-    total_qdisc_drops_l2: NotRequired[ReadOnly[int]]
+    total_qdisc_drops_l2: NotRequired[ReadOnly[int | float | None]]
     """packets: packets_dropped."""
     utilization: NotRequired[ReadOnly[float | None]]
     """bits the link sent / bits it could have carried."""
@@ -570,11 +569,11 @@ class MediaStats(TypedDict):
     """ms: 95th percentile of the same times."""
     frame_delay_p99_ms: NotRequired[ReadOnly[float | None]]
     """ms: 99th percentile of the same times."""
-    frames_decoded: NotRequired[ReadOnly[int]]
+    frames_decoded: NotRequired[ReadOnly[int | float | None]]
     """frames: frames that could be decoded."""
-    frames_skipped: NotRequired[ReadOnly[int]]
+    frames_skipped: NotRequired[ReadOnly[int | float | None]]
     """frames: frames the encoder skipped because too much was waiting."""
-    frames_written: NotRequired[ReadOnly[int]]
+    frames_written: NotRequired[ReadOnly[int | float | None]]
     """frames: frames the encoder wrote."""
     media_rate_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: bits of decoded frames / (min(stop, end) - max(start, warm-up) - planned pauses in between), decoded in
@@ -586,9 +585,9 @@ class MediaStats(TypedDict):
     """
     stall_ratio: NotRequired[ReadOnly[float | None]]
     """stall_time_s / the time of media_rate_mbps."""
-    stall_time_s: NotRequired[ReadOnly[float]]
+    stall_time_s: NotRequired[ReadOnly[float | None]]
     """s: sum of the intervals of stalls."""
-    stalls: NotRequired[ReadOnly[int]]
+    stalls: NotRequired[ReadOnly[int | float | None]]
     """intervals between decoded frames, less planned pauses, of at least max(3 a, a + 150 ms), a = mean of the (up to)
     30 before, that end from max(start, warm-up) to min(stop, end); the time from the last frame to the end is one
     too, and without any frame all of the time.
@@ -609,21 +608,21 @@ class NetworkStats(TypedDict):
     """Mbit/s: payload bits of all flows' competing_goodput_mbps / the same time."""
     competing_to_s: NotRequired[ReadOnly[float | None]]
     """until the first of them stops or is complete, or the run ends, s; null if they are never all active."""
-    completions: NotRequired[ReadOnly[Sequence[Completion]]]
-    convergence_delta: NotRequired[ReadOnly[float]]
+    completions: NotRequired[ReadOnly[Sequence[Completion] | None]]
+    convergence_delta: NotRequired[ReadOnly[float | None]]
     """distance from the fair share, as a fraction of it, that convergence_time_s allows."""
     convergence_time_s: NotRequired[ReadOnly[float | None]]
     """s: start of the last flow to the end of the first stretch of convergence_window_s from which on, while all flows
     are active, every flow's payload read was within convergence_delta of the n-th part; null if the last stretch was
     not so, and of one flow.
     """
-    convergence_window_s: NotRequired[ReadOnly[float]]
+    convergence_window_s: NotRequired[ReadOnly[float | None]]
     """length of time whose shares convergence_time_s looks at, s."""
     delay_p95_ms: NotRequired[ReadOnly[float | None]]
     """ms: delay_p95_ms over the packets of all flows."""
     duration_s: NotRequired[ReadOnly[float | None]]
     """s: last - first delivery over all flows."""
-    fct_incomplete: NotRequired[ReadOnly[int]]
+    fct_incomplete: NotRequired[ReadOnly[int | float | None]]
     """flows: finite transfers that were not completed."""
     fct_mean_s: NotRequired[ReadOnly[float | None]]
     """s: mean flow_completion_time_l4 of the finite transfers that were completed."""
@@ -663,7 +662,7 @@ class NetworkStats(TypedDict):
     another n than the one before, and the last, are left out. Hides starvation: a flow that gets nothing is not
     counted.
     """
-    jain_window_s: NotRequired[ReadOnly[float]]
+    jain_window_s: NotRequired[ReadOnly[float | None]]
     """length of the windows of jain_seen_p50 and its like, s."""
     loss_rate: NotRequired[ReadOnly[float | None]]
     """1 - bytes delivered / bytes sent over all flows."""
@@ -700,7 +699,7 @@ class NetworkStats(TypedDict):
     """Mbit/s: bits delivered of all flows / (last - first delivery over all flows)."""
     utilization: NotRequired[ReadOnly[float | None]]
     """utilization of links[0], the bottleneck in the data direction."""
-    valid: NotRequired[ReadOnly[bool]]
+    valid: NotRequired[ReadOnly[bool | None]]
     """every flow that sent anything received something, and duration_s is at least 0.8 of the planned duration."""
 
 
@@ -711,15 +710,15 @@ OneWay: TypeAlias = Literal["data", "return", "difference"]
 class ProgramReport(TypedDict):
     """What a program did."""
 
-    command: ReadOnly[Sequence[str]]
+    command: NotRequired[ReadOnly[Sequence[str]]]
     """The command."""
-    ended: ReadOnly[str | None]
+    ended: NotRequired[ReadOnly[str | None]]
     """How it ended before it was told to, if it did."""
     flow: ReadOnly[int]
     """Flow number, from 1."""
-    output: ReadOnly[Sequence[str]]
+    output: NotRequired[ReadOnly[Sequence[str]]]
     """Its last output lines."""
-    qlogs: ReadOnly[Sequence[QlogReport]]
+    qlogs: NotRequired[ReadOnly[Sequence[QlogReport]]]
     """The qlogs that it wrote."""
     side: ReadOnly[str]
     """`sender` or `receiver`."""
@@ -728,15 +727,15 @@ class ProgramReport(TypedDict):
 class Punctuality(TypedDict):
     """How late an end took what there was to take."""
 
-    events: ReadOnly[int]
+    events: NotRequired[ReadOnly[int]]
     """Datagrams and timers."""
-    max_us: ReadOnly[int]
+    max_us: NotRequired[ReadOnly[int]]
     """Longest, us."""
-    mean_us: ReadOnly[int]
+    mean_us: NotRequired[ReadOnly[int]]
     """Mean, us."""
-    p50_us: ReadOnly[int]
+    p50_us: NotRequired[ReadOnly[int]]
     """Median, us."""
-    p99_us: ReadOnly[int]
+    p99_us: NotRequired[ReadOnly[int]]
     """99th percentile, us."""
 
 

@@ -1,8 +1,6 @@
 """Whether an experiment can run: asked before anything runs."""
 
-import json
-
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import Backend, backend_forms
 from dumbbell.base.errors import UserError, argument, listed, with_hint
@@ -10,6 +8,7 @@ from dumbbell.catalog.colors import ALLOWED, is_color
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import MOST_LABEL, MOST_TITLE
+from dumbbell.core.paths import check_application, check_path, complete_transport
 from dumbbell.experiment.planned import Experiment, Run
 from dumbbell.experiment.setting_groups import check_caps
 from dumbbell.plugins import isolated
@@ -25,8 +24,8 @@ def check(experiment: Experiment) -> None:
     check_caps(experiment, executor.backend)
     for path in experiment.paths.values():
         try:
-            _core.check_path(json.dumps(path.spec()))
-        except _core.Error as error:
+            check_path(path.spec())
+        except core.Error as error:
             raise UserError(f"{path.file}: path `{path.name}`: {with_hint(str(error))}") from None
     _check_texts(experiment)
     for scheme in experiment.schemes.values():
@@ -38,8 +37,8 @@ def check(experiment: Experiment) -> None:
             outside.append(run)
             continue
         try:
-            executor.check(json.dumps(experiment.specification(run)))
-        except _core.Error as error:
+            executor.check(experiment.specification(run))
+        except core.Error as error:
             raise _refused(experiment, run, str(error)) from None
     _check_outside(experiment, outside, executor.backend.capabilities.real_packets)
 
@@ -48,7 +47,7 @@ def _check_outside(experiment: Experiment, runs: list[Run], real_packets: bool) 
     """Asks about the runs with plug-ins, where those can do no harm."""
     if not runs:
         return
-    specifications = [json.dumps(experiment.specification(run)) for run in runs]
+    specifications = [experiment.specification(run) for run in runs]
     files = [scheme.code for run in runs for scheme in experiment.outside(run)]
     for run, refusal in zip(runs, isolated.check(specifications, real_packets, files), strict=True):
         if refusal is not None:
@@ -83,10 +82,10 @@ def _check_scheme(scheme: Scheme, backend: Backend) -> None:
         return
     try:
         if not scheme.is_outside:
-            _core.check_parameters(scheme.controller, scheme.parameters)
-        _core.transport(json.dumps(scheme.transport))
-        _core.check_application(json.dumps(scheme.application))
-    except _core.Error as error:
+            core.check_parameters(scheme.controller, scheme.parameters)
+        complete_transport(scheme.transport)
+        check_application(scheme.application)
+    except core.Error as error:
         raise UserError(f"{scheme.file}: scheme `{scheme.name}`: {with_hint(str(error))}") from None
 
 

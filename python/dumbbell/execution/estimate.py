@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.progress import Piece
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
+from dumbbell.core.runs import simulate_in_memory
 from dumbbell.experiment import Experiment, Run
 
 if TYPE_CHECKING:
@@ -152,10 +151,9 @@ def packet_s(clock: Clock = SYSTEM_CLOCK) -> float:
         "flows": [{"scheme": "reno", "controller": "reno"}],
     }
     packets: float = carried_packets(path, specification)
-    text = json.dumps(specification)
     taken: list[float] = []
     for _ in range(3):  # the first time is slower
         started = clock.thread_time()
-        _core.simulate_in_memory(text)
+        simulate_in_memory(specification)
         taken.append(clock.thread_time() - started)
     return sum(taken[1:]) / len(taken[1:]) / packets

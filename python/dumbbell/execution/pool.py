@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -240,7 +239,7 @@ def _tasks(todo: list[tuple[ResultsDirectory, Run]], executors: Mapping[Path, Ex
             label=run.label,
             executor=executors[results.directory],
             identity={"scheme": run.scheme, "path": run.path, "run": run.run, "seed": run.seed},
-            specification=json.dumps(results.experiment.specification(run)),
+            specification=results.experiment.specification(run),
             outside=tuple(f"{scheme.name} ({scheme.code})" for scheme in results.experiment.outside(run)),
             out=here / results.directory,
             temporary=here / results.unfinished.path / str(place),

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import faulthandler
+import json
 import os
 import platform
 import sys
@@ -17,9 +18,9 @@ from multiprocessing import Pipe, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.entry import Entry
@@ -36,11 +37,12 @@ from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all
 from dumbbell.results.integrity import recorded
 from dumbbell.results.series.run_files import LOG
-from dumbbell.results.shape import require_statistics
 from dumbbell.results.sql.rows import read_sampled
+from dumbbell.results.statistics import prepare, require_statistics
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
+    from dumbbell.contract.specification import RunSpec
 
 log = logger(__name__)
 
@@ -58,7 +60,7 @@ class Task:
     label: str
     executor: Executor
     identity: dict[str, Any]
-    specification: str
+    specification: RunSpec
     outside: tuple[str, ...]
     out: Path
     """The directory that both are below."""
@@ -238,10 +240,11 @@ def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds)
     A plug-in that ends the process leaves a line in the file for last words.
     """
     try:
-        _core.guard_process(str(bounds.last_words))
-    except _core.Error as error:  # a full disk
+        core.guard_process(str(bounds.last_words))
+    except core.Error as error:  # a full disk
         tell(failed(task, one_line(error)))
         return
+    prepare()
     faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
     _begin(_beat, tell)
     own = os.getpid()
@@ -416,11 +419,11 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
     what = f"begins backend={task.executor.backend.full_name} seed={task.identity.get('seed')} {where}"
     run_log.write(
         f"{started_at} dumbbell {__version__}: {task.label}",
-        f"specification: {without_times(task.specification)}",
+        f"specification: {json.dumps(without_times(task.specification))}",
         line_of(__name__, "info", what),
     )
     if obstacle is not None:
-        raise _core.Error(obstacle)
+        raise core.Error(obstacle)
     task.temporary.mkdir(parents=True)
 
     def note(line: str, stands_still: bool | None = None) -> None:
@@ -433,9 +436,9 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
     state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
     times = {"started_at": started_at, "ended_at": now()}
     kept = {**state, **times, **statistics, "samples": read_sampled(Entry.of(task.temporary)), "files": files}
-    require_statistics("what came of it", kept)  # another machine may have had its part in it
+    made = require_statistics("what came of it", kept)  # another machine may have had its part in it
     log.debug("kept files=%s", ",".join(files))
-    return Attempt(cast("RunStatistics", kept))
+    return Attempt(made)
 
 
 def keep(task: Task, attempt: Attempt) -> RunStatistics:
@@ -475,7 +478,7 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
         require_places(task)
         (task.unfinished / LOG).move_to(Entry.at(task.out, task.log))
     task.unfinished.clear(ignore_errors=True)
-    is_refusal = error is None or isinstance(error, (_core.Error, OSError))
+    is_refusal = error is None or isinstance(error, (core.Error, OSError))
     lines = [line_of(__name__, "error", f"failed: {reason}", None if is_refusal else error)]
     while is_refusal and error is not None and (error := error.__cause__ or error.__context__) is not None:
         if one_line(error) not in reason:

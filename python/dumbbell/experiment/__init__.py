@@ -5,13 +5,12 @@ from dumbbell.experiment.planned import Experiment, Run, derive_seed
 from dumbbell.experiment.request import RunRequest
 from dumbbell.experiment.requested import with_request
 from dumbbell.experiment.resolve import everything, resolve
-from dumbbell.experiment.specification import complete_transport, fitted_transport
+from dumbbell.experiment.specification import fitted_transport
 
 __all__ = [
     "Experiment",
     "Run",
     "RunRequest",
-    "complete_transport",
     "derive_seed",
     "everything",
     "fitted_transport",

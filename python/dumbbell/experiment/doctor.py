@@ -9,12 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dumbbell import _core, catalog
+from dumbbell import catalog, core
 from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.catalog.outside.availability import (
     LOADER,
@@ -64,7 +63,7 @@ def _python() -> Check:
 
 
 def _module() -> Check:
-    built, installed = _core.version(), importlib.metadata.version("dumbbell")
+    built, installed = core.version(), importlib.metadata.version("dumbbell")
     found = f"dumbbell {built}" if built == installed else f"dumbbell {built}, in an installation of {installed}"
     return Check("core module", built == installed, found, how_to_reinstall())
 
@@ -111,7 +110,7 @@ def _emulation() -> list[Check]:
     return [_reported(check, bool(check["good"])) for check in emulation.checks()]
 
 
-def _reported(check: dict[str, Any], good: bool, about: str = "") -> Check:
+def _reported(check: Mapping[str, object], good: bool, about: str = "") -> Check:
     """A check that another part made."""
     return Check(f"{about}{check['name']}", good, str(check["found"]), str(check["fix"] or ""), needed=False)
 

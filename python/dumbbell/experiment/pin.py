@@ -1,16 +1,15 @@
 """Files that schemes depend on: libraries, classes, weights. Before runs they are found, and their sums recorded."""
 
-import json
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.errors import UserError, full_name, one_line
 from dumbbell.base.input_files import PARAMETER, Kind, digest
 from dumbbell.catalog.outside.plugin_schemes import plugin_file_kind
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.contract.controllers import Controller
+from dumbbell.core.controllers import builtin_controllers
 from dumbbell.experiment.planned import Experiment
 from dumbbell.plugins.isolated import describe
 
@@ -62,7 +61,9 @@ def _sum(scheme: Scheme, file: str, kind: Kind, key: str) -> str:
 
 def _file_parameters(scheme: Scheme) -> list[str]:
     """The names of the parameters whose values are files."""
-    listed = describe(scheme.code, scheme.files[scheme.code]) if scheme.is_outside else _builtin()
+    listed: Iterable[Controller] = (
+        describe(scheme.code, scheme.files[scheme.code]) if scheme.is_outside else builtin_controllers()
+    )
     return [
         parameter["name"]
         for controller in listed
@@ -70,8 +71,3 @@ def _file_parameters(scheme: Scheme) -> list[str]:
         for parameter in controller["parameters"]
         if parameter["kind"] == "file"
     ]
-
-
-@cache
-def _builtin() -> tuple[dict[str, Any], ...]:
-    return tuple(json.loads(_core.controllers()))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.open_tables import Transport
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import CODE, Scheme
+from dumbbell.core.paths import complete_transport
 from dumbbell.experiment.arrivals import expand
 
 if TYPE_CHECKING:
-    from dumbbell.contract.specification import FlowSpec, JitterElement, LogLevel, PathSpec, RunSpec, TransportSpec
+    from dumbbell.contract.specification import FlowSpec, JitterElement, LogLevel, PathSpec, RunSpec
 
 HOST = "host"
 """What the host of the senders is called among the elements of a path."""
@@ -109,8 +108,8 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> Transport:
     if "payload_bytes" in scheme.transport:
         return scheme.transport
     try:
-        config = complete_transport(json.dumps(scheme.transport))
-    except _core.Error:
+        config = complete_transport(scheme.transport)
+    except core.Error:
         # left to `check`, which names the scheme or the flow at fault
         return scheme.transport
     room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
@@ -119,10 +118,3 @@ def fitted_transport(scheme: Scheme, path: PathModel) -> Transport:
     if int(config["payload_bytes"]) <= room:
         return scheme.transport
     return scheme.transport | {"payload_bytes": room}
-
-
-@cache
-def complete_transport(given: str) -> TransportSpec:
-    """The whole configuration that a transport table (JSON) stands for."""
-    complete: TransportSpec = json.loads(_core.transport(given))
-    return complete

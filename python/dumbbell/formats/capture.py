@@ -1,13 +1,12 @@
 """Packet captures, pcap and pcapng, of one end or of both, as a results directory."""
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.errors import UserError, argument
+from dumbbell.contract.packet_logs import CapturedFlow, ImportedCapture
+from dumbbell.core import logs
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, files_of, import_traces, label_of, started_at
 from dumbbell.results import ResultsDirectory
@@ -56,13 +55,13 @@ def _read(
     label = label_of(stem_of(file) if name is None else name, used, "capture")
     source = file.name if receiver is None else f"{file.name} and {receiver.name}"
     other = None if receiver is None else str(receiver)
-    found = json.loads(_core.import_capture(str(file), other, end, clocks, str(folder)))
+    found = logs.import_capture(str(file), other, end, clocks, str(folder))
     return [
         _trace(file, label if len(found) == 1 else f"{label}-{held['name']}", source, folder, held) for held in found
     ]
 
 
-def _trace(file: Path, label: str, source: str, folder: Path, held: dict[str, Any]) -> Trace:
+def _trace(file: Path, label: str, source: str, folder: Path, held: ImportedCapture) -> Trace:
     part = folder / held["name"]
     started = started_at(file, held["first_s"])
     captured = started.isoformat(timespec="seconds")
@@ -90,13 +89,13 @@ def _trace(file: Path, label: str, source: str, folder: Path, held: dict[str, An
     )
 
 
-def _flow(number: int, flow: dict[str, Any]) -> TracedFlow:
+def _flow(number: int, flow: CapturedFlow) -> TracedFlow:
     """Return a flow with the time in which its data was under way: what comes before and after is no transfer."""
     from_s, to_s = flow["data_s"] or flow["life_s"]
     return TracedFlow(number, from_s, to_s)
 
 
-def _idle_notes(flows: Sequence[dict[str, Any]]) -> Iterator[str]:
+def _idle_notes(flows: Sequence[CapturedFlow]) -> Iterator[str]:
     """Yield a note on each connection that lived longer than its data was under way by more than `NOTED_IDLE_S`."""
     for number, flow in enumerate(flows, 1):
         if flow["data_s"] is None:

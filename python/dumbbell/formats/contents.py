@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 """Suffixes of compressed files, behind the suffix of what is in them."""
@@ -54,8 +54,8 @@ def text_of(content: bytes) -> str:
 def kind_of(file: Path) -> str | None:
     """Return the kind of a log that the content of a file tells; None if it tells none, or cannot be read."""
     try:
-        head = _core.read_head(str(file), _HEAD_BYTES)
-    except _core.Error:
+        head = core.read_head(str(file), _HEAD_BYTES)
+    except core.Error:
         return None
     if head.startswith(_CAPTURES):
         return "capture"

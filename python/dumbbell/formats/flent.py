@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.formats.contents import stem_of
@@ -145,7 +145,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
     if others := _others(result, [*found, *pings]):
         notes.append(f"left out: {len(others)} series that are no rate of a flow and no ping, as {others[0][:60]}")
     rows.sort()
-    _core.write_samples(str(samples), rows)
+    core.write_samples(str(samples), rows)
     metadata = result["metadata"]
     return Trace(
         label=label,

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, json_parts
 from dumbbell.formats.contents import stem_of
@@ -170,7 +170,7 @@ def _trace(label: str, file: Path, samples: Path, report: dict[str, Any]) -> Tra
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{file}: is not what iperf3 writes: {one_line(error)}") from None
-    _core.write_samples(str(samples), rows)
+    core.write_samples(str(samples), rows)
     return replace(trace, notes=tuple(notes))
 
 

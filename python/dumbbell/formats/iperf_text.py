@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.stamps import stamp_behind, stamp_in_front
@@ -196,7 +196,7 @@ def _trace(label: str, file: Path, test: _Test, folder: Path) -> Trace:
     rows.sort()
     folder.mkdir()
     samples = folder / "flows.parquet"
-    _core.write_samples(str(samples), rows)
+    core.write_samples(str(samples), rows)
     if test.started is not None:
         started_at(file, test.started.timestamp())
     return Trace(

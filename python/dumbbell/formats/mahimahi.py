@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from dumbbell import _core
 from dumbbell.base.errors import UserError, argument
 from dumbbell.base.names import RULE, fitted, is_name
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.path import PathModel
+from dumbbell.core import logs as core_logs
 from dumbbell.experiment import Experiment
 from dumbbell.formats.pantheon_import import measure
 from dumbbell.formats.staging import (
@@ -50,7 +49,7 @@ def import_mahimahi(logs: LinkLogs, out: Path, command: list[str]) -> ResultsDir
         progress.doing(f"reading {logs.data.name}")
         packets = directory / "packets.parquet"
         ack = None if logs.ack is None else str(logs.ack)
-        found = json.loads(_core.import_mahimahi(str(logs.data), ack, str(packets), strict=True))
+        found = core_logs.import_mahimahi(str(logs.data), ack, str(packets), strict=True)
         if found["unusable"]:
             raise UserError(str(found["unusable"]))
         results = begin(directory, _experiment(logs, found["last_s"]), logs.data, command)

@@ -10,9 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.core.logs import import_qlog
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of, read_log, started_at
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.findings.words import counted
@@ -232,8 +233,8 @@ def _trace(label: str, file: Path, folder: Path, session: _Session, offset_ms: f
         for record in _qlog(session):
             stream.write(f"\x1e{json.dumps(record)}\n")
     try:
-        (held,) = json.loads(_core.import_qlog(str(written), str(folder)))
-    except _core.Error as error:
+        (held,) = import_qlog(str(written), str(folder))
+    except core.Error as error:
         raise UserError(str(error).replace(str(written), str(file))) from None
     first_ms = session.events[0]["time"]
     started: datetime | None = started_at(file, (offset_ms + first_ms) / 1e3) if offset_ms > 0 else None

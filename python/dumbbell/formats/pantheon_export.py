@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, printable
@@ -78,7 +78,7 @@ def _export_path(
         times, init_us = _times(results.folder(run) / "stats.json", statistics, origin, results.experiment.duration_s)
         stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
-        _core.export_pantheon(packets, logs[0], logs[1], init_us)
+        core.export_pantheon(packets, logs[0], logs[1], init_us)
         generated = stamp(SYSTEM_CLOCK.utc())
         text = stats_text(times, statistics, generated)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
-from dumbbell import _core
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.conventions import PANTHEON
 from dumbbell.base.errors import UserError
@@ -18,11 +15,12 @@ from dumbbell.catalog.experiment_file import parse_mix
 from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import MOST_TITLE
+from dumbbell.core import logs
 from dumbbell.experiment import Experiment, Run
 from dumbbell.experiment.resolve import MOST_RUNS
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.formats.pantheon_metadata import PantheonMetadata, read_metadata
-from dumbbell.formats.pantheon_perf import PERFORMANCE, Runs, read_performance, statistics_of
+from dumbbell.formats.pantheon_perf import PERFORMANCE, Flows, Runs, read_performance, statistics_of
 from dumbbell.formats.pantheon_stats import RunTimes, read_times
 from dumbbell.formats.staging import (
     begin,
@@ -37,6 +35,7 @@ from dumbbell.formats.staging import (
 from dumbbell.results import ResultsDirectory, unsuccessful
 
 if TYPE_CHECKING:
+    from dumbbell.contract.packet_logs import ImportedLog, MeasureOptions
     from dumbbell.contract.run import ImportTimes, RunStatistics
     from dumbbell.contract.statistics import FlowStats, RunStats
 
@@ -145,8 +144,10 @@ class _Import:
         if times is None:
             notes.append(f"{files.stats.name} is missing: the start of the run failed, or it was deleted")
         known = self._known(run, files)
-        found = {} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
-        reason = found.get("unusable")
+        found: ImportedLog = (
+            {"unusable": None} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
+        )
+        reason = found["unusable"]
         measured: RunStats | None = None
         if known:
             measured = statistics_of(known, self._schemes(run))
@@ -168,7 +169,7 @@ class _Import:
         log += [] if reason is None else [f"not usable: {reason}"]
         keep_run(self._results, run, temporary, statistics, log)
 
-    def _known(self, run: Run, files: RunFiles) -> dict[str, Mapping[str, Any]] | None:
+    def _known(self, run: Run, files: RunFiles) -> Flows | None:
         """Return the numbers that Pantheon computed of a run, by flow, where its logs are not there."""
         if files.data.is_file() or files.raw.data:
             return None
@@ -177,35 +178,32 @@ class _Import:
     def _schemes(self, run: Run) -> list[str]:
         return [plan.scheme for plan in self._results.experiment.flow_plans(run.scheme, run.path)]
 
-    def _read(self, files: RunFiles, times: RunTimes, packets: Path) -> dict[str, Any]:
+    def _read(self, files: RunFiles, times: RunTimes, packets: Path) -> ImportedLog:
         """What the logs of a run hold; `unusable` says why they cannot be used, if so, and names all that are bad."""
         data, ack = str(files.data), str(files.ack) if files.ack.is_file() else None
         if not files.data.is_file():
             if not files.raw.data:
                 return {"unusable": f"{files.data.name} is missing{files.instead}"}
             offsets = _offsets(times, self._metadata)
-            both = _core.import_raw_logs(files.raw.data, files.raw.ack, offsets, str(packets), self._strict)
-            found: dict[str, Any] = json.loads(both)
+            found = logs.import_raw_logs(files.raw.data, files.raw.ack, offsets, str(packets), self._strict)
             if found["unusable"] and files.raw.ack:
-                alone = _core.import_raw_logs(files.raw.data, [], offsets, str(packets), self._strict)
-                found = _without_ack(found, json.loads(alone))
+                alone = logs.import_raw_logs(files.raw.data, [], offsets, str(packets), self._strict)
+                found = _without_ack(found, alone)
             return found
-        read = _core.import_merged_log if files.is_tunnelled else _core.import_mahimahi
-        found = json.loads(read(data, ack, str(packets), self._strict))
+        read = logs.import_merged_log if files.is_tunnelled else logs.import_mahimahi
+        found = read(data, ack, str(packets), self._strict)
         if found["unusable"] and ack is not None:
             # an unusable ACK log costs the ACK metrics, not the run
-            alone = json.loads(read(data, None, str(packets), self._strict))
+            alone = read(data, None, str(packets), self._strict)
             if alone["unusable"]:
-                back = json.loads(read(ack, None, str(packets.with_name("ack.parquet")), self._strict))
+                back = read(ack, None, str(packets.with_name("ack.parquet")), self._strict)
                 packets.with_name("ack.parquet").unlink(missing_ok=True)
                 reasons = [alone["unusable"], back["unusable"]]
                 return {"unusable": "; ".join(reason for reason in reasons if reason)}
             found = _without_ack(found, alone)
         return found
 
-    def _measured(
-        self, packets: Path, run: Run, found: Mapping[str, Any]
-    ) -> tuple[RunStats | None, str | None, list[str]]:
+    def _measured(self, packets: Path, run: Run, found: ImportedLog) -> tuple[RunStats | None, str | None, list[str]]:
         """Return the statistics of a run, why it does not count, if so, and what is unusual about its flows."""
         experiment, there = self._results.experiment, found["flows"]
         planned = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]
@@ -226,11 +224,11 @@ class _Import:
         return cast("RunStats", made), measured["network"].get("invalid_reason"), notes
 
 
-def _without_ack(both: dict[str, Any], alone: dict[str, Any]) -> dict[str, Any]:
+def _without_ack(both: ImportedLog, alone: ImportedLog) -> ImportedLog:
     """What the data log alone holds, and why the other was left out."""
     if alone["unusable"]:
         return alone
-    return alone | {"oddities": [f"{both['unusable']}: the ACK direction is left out", *alone["oddities"]]}
+    return {**alone, "oddities": [f"{both['unusable']}: the ACK direction is left out", *alone["oddities"]]}
 
 
 def _with_absent(flow: FlowStats, absent: list[int]) -> FlowStats:
@@ -262,7 +260,7 @@ def measure(
     No log of Pantheon or mahimahi tells marks, and some do not tell flows apart.
     """
     plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
-    options = {
+    options: MeasureOptions = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
         "tells": {"marks": False, "flows": tells_flows},
@@ -270,5 +268,4 @@ def measure(
         "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
         "log_zero_ns": log_zero_ns,
     }
-    measured: RunStats = json.loads(_core.measure_log(str(packets), json.dumps(options)))
-    return measured
+    return logs.measure_log(str(packets), options)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
-from dumbbell import _core
 from dumbbell.base.errors import UserError
-from dumbbell.base.json_shape import Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.json_types import typed
 from dumbbell.base.names import is_name
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.formats.pantheon_text import read_text
 
 if TYPE_CHECKING:
@@ -22,12 +21,20 @@ if TYPE_CHECKING:
 PERFORMANCE = "pantheon_perf.json"
 _MOST_BYTES = 64 << 20
 _NUMBER = re.compile(r"[0-9]{1,4}")
-_NUMBERS = Table({"tput": int | float | None, "delay": int | float | None, "loss": int | float | None})
-_SHAPE = Table({}, others=Table({}, others=Table({}, others=_NUMBERS)))
-"""By scheme, run and flow (`all`: of all of them)."""
 _METRICS = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_rate"}
 
-Runs = dict[str, dict[int, dict[str, Mapping[str, Any]]]]
+
+class Numbers(TypedDict, total=False):
+    """The numbers of a flow, or of all flows of a run."""
+
+    tput: float | None
+    delay: float | None
+    loss: float | None
+
+
+Flows = dict[str, Numbers]
+"""Numbers by flow; `all`: of all flows."""
+Runs = dict[str, dict[int, Flows]]
 """Numbers by scheme, run and flow."""
 
 
@@ -50,22 +57,22 @@ def read_performance(source: Path, strict: bool) -> tuple[Runs, list[str]]:
 
 def _read(file: Path, strict: bool) -> Runs:
     try:
-        content = parse_json(read_text(file, strict, _MOST_BYTES)[0])
+        value = parse_json(read_text(file, strict, _MOST_BYTES)[0])
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}") from None
     try:
-        require_shape(content, _SHAPE)
+        content = typed(value, dict[str, dict[str, Flows]])
     except UserError as error:
         raise UserError(f"{file}: {error}") from None
     return {scheme: _runs(table) for scheme, table in content.items() if is_name(scheme)}
 
 
-def _runs(table: Mapping[str, Any]) -> dict[int, dict[str, Mapping[str, Any]]]:
+def _runs(table: Mapping[str, Flows]) -> dict[int, Flows]:
     found = {int(number): flows for number, flows in table.items() if _NUMBER.fullmatch(number)}
     return {number: flows for number, flows in found.items() if number > 0 and "all" in flows}
 
 
-def statistics_of(flows: Mapping[str, Mapping[str, Any]], schemes: list[str]) -> RunStats:
+def statistics_of(flows: Flows, schemes: list[str]) -> RunStats:
     """Return the statistics of a run of which only these numbers are known; `schemes` are those of its flows."""
     numbered = {int(flow): values for flow, values in flows.items() if _NUMBER.fullmatch(flow)}
     told: list[dict[str, object]] = [
@@ -77,12 +84,12 @@ def statistics_of(flows: Mapping[str, Mapping[str, Any]], schemes: list[str]) ->
     return cast("RunStats", made)
 
 
-def _known(table: Mapping[str, Any]) -> dict[str, object]:
+def _known(table: Mapping[str, object]) -> dict[str, object]:
     return {metric: table.get(name) for name, metric in _METRICS.items()}
 
 
 @cache
 def _absent(level: str) -> dict[str, None]:
     """Return the metrics of a level, none of them known."""
-    named = (each for each in json.loads(_core.metrics()) if each["level"] == level)
+    named = (each for each in metric_definitions() if each["level"] == level)
     return {each["name"]: None for each in named if "." not in each["name"]}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 
 MOST_BYTES = 1 << 20
@@ -20,8 +20,8 @@ def read_text(file: Path, strict: bool, most: int = MOST_BYTES) -> tuple[str, li
     if not file.exists():
         raise FileNotFoundError(file)
     try:
-        content = _core.read_compressed(str(file), most)
-    except _core.Error as error:
+        content = core.read_compressed(str(file), most)
+    except core.Error as error:
         raise UserError(str(error)) from None
     try:
         text = content.decode("utf-8")

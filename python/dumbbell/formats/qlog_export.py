@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.backend import find_backend
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.base.names import foreign_name, unlike
 from dumbbell.base.progress import Piece, Progress
+from dumbbell.contract.packet_logs import QlogHead
+from dumbbell.core import logs
 from dumbbell.experiment import Experiment, Run
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.results import ACCEPTED, ResultsDirectory, open_results
@@ -71,7 +72,7 @@ def export_qlog(
             numbers = range(1, count + 1) if flow is None else [flow]
             try:
                 written, lacking = _write_run(results, run, statistics, numbers, made, names, (draft, during))
-            except _core.DamagedLog as error:
+            except core.DamagedLog as error:
                 left_out.append((run, one_line(error)))
             else:
                 names += written
@@ -109,7 +110,7 @@ def _write_run(
             described = _description(scheme, statistics["backend"], lacking[-1])
             file = folder / f"{names[-1]}.sqlog"
             write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, described, *how)
-    except _core.DamagedLog:
+    except core.DamagedLog:
         for name in names:
             (folder / f"{name}.sqlog").unlink(missing_ok=True)
         raise
@@ -143,11 +144,11 @@ def write_flow(
 ) -> None:
     """Writes flow `number` of the run whose files are in `folder`."""
     samples = folder / "flows.parquet"
-    trace = {"title": title, "description": description, "name": scheme}
+    trace: QlogHead = {"title": title, "description": description, "name": scheme}
     state = samples if samples.is_file() else None
     from_ns, to_ns = (None if each is None else round(each * 1e9) for each in during)
     packets = folder / "packets.parquet"
-    _core.export_qlog(packets, state, str(file), number, draft, json.dumps(trace), from_ns or 0, to_ns)
+    logs.export_qlog(packets, state, str(file), number, draft, trace, from_ns or 0, to_ns)
 
 
 def _lacking(experiment: Experiment, scheme: str, backend: str) -> str:

@@ -3,11 +3,10 @@
 A trace knows when a packet was acknowledged, not when it arrived: that counts as its delivery.
 """
 
-import json
 from pathlib import Path
-from typing import Any
 
-from dumbbell import _core
+from dumbbell.contract.packet_logs import ImportedTrace
+from dumbbell.core import logs
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of
 from dumbbell.results import ResultsDirectory
@@ -33,7 +32,7 @@ def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    found = json.loads(_core.import_qlog(str(file), str(folder)))
+    found = logs.import_qlog(str(file), str(folder))
     traces: list[Trace] = []
     for number, held in enumerate(found, 1):
         taken = [*used, *(trace.label for trace in traces)]
@@ -50,16 +49,16 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
                 last_s=held["last_s"],
                 events=held["events"],
                 tells={"arrivals": held["acked"] > 0, "marks": False, "delay": "round-trip"},
-                facts=held,
+                facts={key: value for key, value in held.items() if key != "notes"},
                 notes=notes,
             )
         )
     return traces
 
 
-def _notes(held: dict[str, Any]) -> list[str]:
-    """Return what a reader has to know of a trace; what the core noted goes from the facts to the notes."""
-    notes = list(held.pop("notes"))
+def _notes(held: ImportedTrace) -> list[str]:
+    """Return what a reader has to know of a trace, which begins with the core's notes."""
+    notes = list(held["notes"])
     if not held["acked"]:
         seen = held["ack_frames"]
         frames = f"{seen} ACK frames, none of a packet that was sent" if seen else "no acknowledged packets"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.stamps import Stamp, stamp_behind, stamp_in_front, watch_header
@@ -156,7 +156,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
             at_ns = round((time_s - first_s) * 1e9)
             rows += [(at_ns, number, *sample) for sample in _samples(said, connection.is_receiver, words)]
     rows.sort()
-    _core.write_samples(str(samples), rows)
+    core.write_samples(str(samples), rows)
     notes = [f"flow {number} is {connection.name}" for number, connection in enumerate(flows, 1)]
     notes += _untold(words)
     receivers = [number for number, connection in enumerate(flows, 1) if connection.is_receiver]

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import catalog
-from dumbbell._core import Error
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, argument, require_text
 from dumbbell.base.interrupts import Undisturbed, interruptible
@@ -21,6 +20,7 @@ from dumbbell.base.json_text import to_json
 from dumbbell.catalog.experiment_settings import LEAST_SECONDS
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.core import Error
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_environment
 from dumbbell.results.environment import environment, now

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -10,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.backend import IMPORTED
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.input_files import LOG, check_regular, require_size
@@ -18,6 +17,7 @@ from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_settings import MOST_SECONDS
 from dumbbell.catalog.path import PathModel
+from dumbbell.core import logs
 from dumbbell.experiment import Experiment
 from dumbbell.formats.contents import is_of_kind, stem_of, suffix_of, text_of
 from dumbbell.formats.pantheon_stats import RunTimes, stamp
@@ -33,12 +33,13 @@ from dumbbell.formats.staging import (
 from dumbbell.results import ResultsDirectory
 
 if TYPE_CHECKING:
+    from dumbbell.contract.packet_logs import LogTells, MeasureOptions
     from dumbbell.contract.statistics import RunStats
 
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
 """Latest start, s after 1970, of what still ends in a year with four digits."""
 
-UNTOLD = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
+UNTOLD: LogTells = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
 """What records of packets tell where there are none."""
 
 Row = tuple[int, int, str, str, float]
@@ -58,7 +59,7 @@ class TracedFlow:
 class Trace:
     """What was read of one trace, or why it could not be (`reason`).
 
-    `tells` is what its records tell, as `_core.measure_log` takes it; `facts` are kept with the run.
+    `tells` is what its records tell, as `measure_log` takes it; `facts` are kept with the run.
     """
 
     label: str
@@ -68,7 +69,7 @@ class Trace:
     samples: Path | None = None
     last_s: float = 0.0
     events: int | None = None
-    tells: dict[str, Any] = field(default_factory=dict)
+    tells: LogTells = field(default_factory=lambda: LogTells())
     facts: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     started: datetime | None = None
@@ -101,7 +102,7 @@ def import_traces(
             folder.mkdir(parents=True)
             try:
                 traces += read(file, folder, used)
-            except _core.Error as error:
+            except core.Error as error:
                 if "cannot write" in str(error) and str(folder) in str(error):
                     raise  # there is no room for what was made of it, whatever is in it
                 traces.append(Trace(label_of(stem_of(file), used, kind), file.name, reason=one_line(error)))
@@ -174,7 +175,7 @@ def read_log(file: Path) -> str:
         UserError: it is no file, empty, too long, or no text.
     """
     require_size(file, LOG, check_regular(file))
-    content = _core.read_compressed(str(file), LOG.most_bytes)
+    content = core.read_compressed(str(file), LOG.most_bytes)
     try:
         text = text_of(content)
     except UnicodeDecodeError:
@@ -295,7 +296,7 @@ def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
 
 
 def _measured(trace: Trace) -> RunStats:
-    options: dict[str, Any] = {
+    options: MeasureOptions = {
         "duration_s": trace.last_s,
         "flows": [
             {"flow": flow.number, "scheme": trace.label, "start_s": flow.start_s, "stop_s": flow.stop_s}
@@ -306,7 +307,7 @@ def _measured(trace: Trace) -> RunStats:
     if trace.samples is not None:
         options["stated"] = str(trace.samples)
     packets = None if trace.packets is None else str(trace.packets)
-    statistics: RunStats = json.loads(_core.measure_log(packets, json.dumps(options)))
+    statistics = logs.measure_log(packets, options)
     for flow in statistics["flows"]:
         if flow["packets_delivered"] and flow["loss_rate"] == 1.0 and flow["bytes_sent"]:
             number, delivered = flow["flow"], flow["packets_delivered"]

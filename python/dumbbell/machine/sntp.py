@@ -11,7 +11,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.machine.host import Host, read_host
@@ -89,14 +89,14 @@ def _exchange(end: socket.socket, clock: Clock) -> Known:
     """One question and its answer."""
     cookie = secrets.randbits(64) | 1  # our time is none of its business; nobody can guess it either
     end.settimeout(PATIENCE_S)
-    asked_ns = _core.clock_ns()
+    asked_ns = core.clock_ns()
     end.send(_FORM.pack(0b00_100_011, 0, 0, 0, b"", b"", b"", 0, 0, 0, cookie))
     poll = select.poll()
     poll.register(end, select.POLLIN)
     until = clock.monotonic() + PATIENCE_S
     while (left_s := until - clock.monotonic()) > 0 and clock.wait(polling(poll), left_s):
         answer = end.recv(2048)
-        returned_ns = _core.clock_ns()
+        returned_ns = core.clock_ns()
         if len(answer) >= _FORM.size and _FORM.unpack_from(answer)[8] == cookie:
             return understood(answer, asked_ns, returned_ns, clock)
     raise TimeoutError

@@ -3,6 +3,6 @@
 `docs/plugins.md` tells how to write one.
 """
 
-from dumbbell._core import Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout
+from dumbbell.core import Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout
 
 __all__ = ["Ack", "Control", "Ecn", "Frame", "Loss", "Packet", "RateSample", "Sent", "Start", "Timeout"]

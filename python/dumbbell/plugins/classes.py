@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import listed, nearest, one_line
 
 _PREFIX = "dumbbell_plugin_"
@@ -27,12 +27,12 @@ def load(file: str, code: bytes, name: str) -> tuple[type, str]:
     `code` are the bytes of the file. They are executed anew for each run: what one leaves in its module no other sees.
 
     Raises:
-        _core.Error: one line naming the file and what is wrong with it.
+        core.Error: one line naming the file and what is wrong with it.
     """
     known = {item.__name__: item for item in _controllers(_execute(file, code))}
     if name not in known:
         allowed = f"allowed are {listed(known)}" if known else f"no class in it has {' and '.join(NEEDED)}"
-        raise _core.Error(f"{file}: unknown class `{name}`{nearest(name, known)}: {allowed}")
+        raise core.Error(f"{file}: unknown class `{name}`{nearest(name, known)}: {allowed}")
     cls = known[name]
     documentation = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
     declaration = {
@@ -45,7 +45,7 @@ def load(file: str, code: bytes, name: str) -> tuple[type, str]:
         try:
             json.dumps(declaration, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise _core.Error(f"{file}: class `{name}`: declares half of a character (a lone surrogate)") from None
+            raise core.Error(f"{file}: class `{name}`: declares half of a character (a lone surrogate)") from None
     return cls, text
 
 
@@ -53,11 +53,11 @@ def controllers(file: str, code: bytes) -> tuple[str, ...]:
     """Return the names of the classes of `file`, whose bytes are `code`, that are controllers.
 
     Raises:
-        _core.Error: it cannot be executed, or has none.
+        core.Error: it cannot be executed, or has none.
     """
     names = tuple(item.__name__ for item in _controllers(_execute(file, code)))
     if not names:
-        raise _core.Error(f"{file}: no class in it has {' and '.join(NEEDED)}")
+        raise core.Error(f"{file}: no class in it has {' and '.join(NEEDED)}")
     return names
 
 
@@ -116,9 +116,9 @@ def _execute(file: str, code: bytes) -> types.ModuleType:
     try:
         loader.exec_module(module)
     except SyntaxError as error:
-        raise _core.Error(f"{file}: line {error.lineno}: {error.msg}") from None
+        raise core.Error(f"{file}: line {error.lineno}: {error.msg}") from None
     except Exception as error:
-        raise _core.Error(f"{file}: raised {describe(error)}") from None
+        raise core.Error(f"{file}: raised {describe(error)}") from None
     return module
 
 
@@ -138,9 +138,9 @@ def _keywords(file: str, cls: type) -> list[inspect.Parameter]:
     try:
         given = list(inspect.signature(cls, eval_str=True).parameters.values())
     except (NameError, TypeError, ValueError) as error:
-        raise _core.Error(f"{file}: class `{cls.__name__}`: {one_line(error)}") from None
+        raise core.Error(f"{file}: class `{cls.__name__}`: {one_line(error)}") from None
     if not given:
-        raise _core.Error(f"{file}: class `{cls.__name__}`: its __init__ needs the parameter `start`")
+        raise core.Error(f"{file}: class `{cls.__name__}`: its __init__ needs the parameter `start`")
     return given[1:]
 
 
@@ -155,7 +155,7 @@ def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, A
     elif isinstance(default, bool):
         kind = "flag"
     elif get_origin(annotation) is Literal or not isinstance(default, int | float):
-        raise _core.Error(
+        raise core.Error(
             f"{file}: class `{cls}`: parameter `{name}` of __init__: needed is a default that is a number, True or "
             "False, or the annotation Literal[...] of texts, or bytes for a file"
         )
@@ -174,7 +174,7 @@ def _is_choice(default: object, choices: tuple[object, ...]) -> bool:
 def _within(file: str, cls: str, name: str, default: float, most: float) -> float:
     """Return the default of a parameter, unless it is larger than the core's numbers, or none."""
     if not -most <= default <= most:
-        raise _core.Error(
+        raise core.Error(
             f"{file}: class `{cls}`: parameter `{name}` of __init__: allowed is a default of up to {most:g}"
         )
     return default
@@ -183,7 +183,7 @@ def _within(file: str, cls: str, name: str, default: float, most: float) -> floa
 def _fields(file: str, cls: type) -> list[tuple[str, str]]:
     declared = getattr(cls, "FIELDS", {})
     if not isinstance(declared, Mapping) or not all(isinstance(text, str) for text in (*declared, *declared.values())):
-        raise _core.Error(f"{file}: class `{cls.__name__}`: FIELDS: allowed is a dict from names of fields to units")
+        raise core.Error(f"{file}: class `{cls.__name__}`: FIELDS: allowed is a dict from names of fields to units")
     if declared and not callable(getattr(cls, "fields", None)):
-        raise _core.Error(f"{file}: class `{cls.__name__}`: FIELDS needs the method `fields`")
+        raise core.Error(f"{file}: class `{cls.__name__}`: FIELDS needs the method `fields`")
     return list(declared.items())

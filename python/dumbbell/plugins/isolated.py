@@ -12,98 +12,73 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, Self, TypedDict, TypeVar, final
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.base.guardian import Bounds, guarded, was_copied
 from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox, send
 from dumbbell.base.interrupts import interruptible
-from dumbbell.base.json_shape import Each, Shape, Table, require_shape
+from dumbbell.base.json_types import typed
 from dumbbell.base.processes import ENDS_WITHIN_S, cause_of_death
 from dumbbell.base.scratch import Scratch
 from dumbbell.base.starting import PYTHON
+from dumbbell.contract.controllers import ComparedFigures, ControllerFigures, PluginController, ScriptReport
+from dumbbell.contract.statistics import SimulatedRun
+from dumbbell.core import controllers as core_controllers, runs
+from dumbbell.core.codec import Specification, encoded
+from dumbbell.core.controllers import controller_cost, controllers_beside, describe_plugin, run_script
+
+T = TypeVar("T")
 
 _COMMAND = [*PYTHON, "-m", __name__]
 
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""
 
-_DESCRIPTIONS = Each(
-    Table(
-        {"name": str, "summary": str, "parameters": Each(dict), "fields": Each(dict), "hears_ecn": bool},
-        required=("name", "summary", "parameters", "fields", "hears_ecn"),
-    )
-)
-_COST = Table(
-    {"scheme": str, "ns_per_ack": int | float, "acks": int, "throughput_mbps": int | float},
-    required=("scheme", "ns_per_ack", "acks", "throughput_mbps"),
-)
-_COSTS = Table(
-    {"scheme": str, "ns": Each(int | float), "instructions": Each(int | float)},
-    required=("scheme", "ns", "instructions"),
-)
-_BESIDE = Table({"candidate": _COSTS, "baseline": _COSTS}, required=("candidate", "baseline"))
-_SCRIPTED = Table(
-    {
-        "refusal": str,
-        "not_applicable": str,
-        "checks": Each(
-            Table(
-                {
-                    "line": int,
-                    "time_s": int | float,
-                    "condition": str,
-                    "found": str,
-                    "holds": bool | None,
-                    "source": str,
-                    "known": str | None,
-                },
-                required=("line", "time_s", "condition", "found", "holds", "source"),
-            )
-        ),
-        "steps": Each(dict),
-        "title": str,
-    }
-)
-_FIELDS = Table({}, others=Table({}, others=int | float))
+
+@final
+class ScriptRefusal(TypedDict):
+    """The reason why a script was not run."""
+
+    refusal: str
 
 
 @cache
-def describe(file: str, sha256: str) -> tuple[dict[str, Any], ...]:
+def describe(file: str, sha256: str) -> list[PluginController]:
     """Return `name`, `summary`, `parameters`, `fields` and `hears_ecn` of each controller in a file.
 
     Raises:
         UserError: it cannot be loaded, does something else than that, or holds other code than that with this SHA-256.
     """
-    return tuple(_ask({"describe": file, "sha256": sha256}, [file], _DESCRIPTIONS))
+    return _ask({"describe": file, "sha256": sha256}, [file], list[PluginController])
 
 
-def cost(specification: str, files: Iterable[str]) -> dict[str, Any]:
+def cost(specification: Specification, files: Iterable[str]) -> ControllerFigures:
     """What the controller of the first flow of a run (JSON) costs. `files` are those of its plug-ins.
 
     Raises:
         UserError: it cannot be loaded, or does something wrong.
     """
-    figures: dict[str, Any] = _ask({"cost": specification}, files, _COST)
-    return figures
+    return _ask({"cost": specification}, files, ControllerFigures)
 
 
-def cost_beside(specifications: list[str], files: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
+def cost_beside(specifications: Sequence[Specification], files: Iterable[str]) -> ComparedFigures:
     """What the controllers of the first flows of two runs (JSON) cost in turn. `files` are those of their plug-ins.
 
     Raises:
         UserError: one of them cannot be loaded, or does something wrong.
     """
-    figures: Mapping[str, Mapping[str, Any]] = _ask({"beside": specifications}, files, _BESIDE)
-    return figures
+    return _ask({"beside": specifications}, files, ComparedFigures)
 
 
-def run_scripts(scripts: list[str], specification: str, steps: bool, files: Iterable[str]) -> list[dict[str, Any]]:
+def run_scripts(
+    scripts: list[str], specification: Specification, steps: bool, files: Iterable[str]
+) -> list[ScriptReport | ScriptRefusal]:
     """Run scripts with the controller of the first flow of a run (JSON); what each shows, or its `refusal`.
 
     Raises:
@@ -111,23 +86,26 @@ def run_scripts(scripts: list[str], specification: str, steps: bool, files: Iter
     """
     files = list(files)
     question = {"scripts": scripts, "specification": specification, "steps": steps}
-    reports: list[dict[str, Any]] = _ask(question, files, Each(_SCRIPTED))
-    if len(reports) != len(scripts) or any("refusal" not in one and "checks" not in one for one in reports):
+    answers = _ask(question, files, list[dict[str, object]])
+    if len(answers) != len(scripts):
         raise UserError(f"{_named(files)}: {_NO_ANSWER}")
-    return reports
+    try:
+        return [typed(each, ScriptRefusal) if "refusal" in each else typed(each, ScriptReport) for each in answers]
+    except UserError:
+        raise UserError(f"{_named(files)}: {_NO_ANSWER}") from None
 
 
-def record_script(specification: str, head: str, files: Iterable[str]) -> str:
+def record_script(specification: Specification, head: str, files: Iterable[str]) -> str:
     """Return what a run (JSON) of one flow tells its controller, and the answers, as a script that begins with `head`.
 
     Raises:
         UserError: If the plug-in in `files` cannot be loaded, or does something wrong.
     """
-    return str(_ask({"record": specification, "head": head}, files, str))
+    return _ask({"record": specification, "head": head}, files, str)
 
 
 def check(
-    specifications: list[str], real_packets: bool, files: Iterable[str], clock: Clock = SYSTEM_CLOCK
+    specifications: Sequence[Specification], real_packets: bool, files: Iterable[str], clock: Clock = SYSTEM_CLOCK
 ) -> list[str | None]:
     """For each run (JSON) why the core refuses it, or None. `files` are those of its plug-ins.
 
@@ -136,7 +114,7 @@ def check(
     """
     files = list(files)
     question = {"check": specifications, "real_packets": real_packets}
-    refusals: list[str | None] = _ask(question, files, Each(str | None), clock)
+    refusals = _ask(question, files, list[str | None], clock)
     if len(refusals) != len(specifications):
         raise UserError(f"{_named(files)}: {_NO_ANSWER}")
     return refusals
@@ -145,8 +123,10 @@ def check(
 Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]]], object]
 
 
-def simulate(specification: str, plugins: Iterable[str], directory: Path, watch: Watch | None = None) -> str:
-    """Simulates a run (JSON) with `plugins` into an empty directory; its statistics as JSON.
+def simulate(
+    specification: Specification, plugins: Iterable[str], directory: Path, watch: Watch | None = None
+) -> SimulatedRun:
+    """Simulates a run with `plugins` into an empty directory; its statistics.
 
     `watch` is called in this process while the run waits; what it raises ends the run.
 
@@ -159,7 +139,7 @@ def simulate(specification: str, plugins: Iterable[str], directory: Path, watch:
         try:
             for told in asked.answers():
                 if "moment" not in told:
-                    return str(_answer_in(told, str))
+                    return _answer_in(told, SimulatedRun)
                 moment = _moment(told["moment"])
                 if watch is not None:
                     watch(*moment)
@@ -169,21 +149,16 @@ def simulate(specification: str, plugins: Iterable[str], directory: Path, watch:
         raise UserError(cause_of_death(asked.end(), last_words, plugins))
 
 
-def _moment(
-    told: Any,  # noqa: ANN401 (any JSON value)
-) -> tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]:
+def _moment(told: object) -> tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]:
     """Return the time (s) of a moment of a run, the samples of its flows by number, and those of its links by name.
 
     Raises:
         Garbled: it is nothing that a run says.
     """
     try:
-        time_s, flows, links = told
-        require_shape(time_s, int | float)
-        for fields in (flows, links):
-            require_shape(fields, _FIELDS)
+        time_s, flows, links = typed(told, tuple[float, dict[str, dict[str, float]], dict[str, dict[str, float]]])
         return time_s, {int(number): fields for number, fields in flows.items()}, links
-    except (TypeError, ValueError):
+    except ValueError:
         raise Garbled(_NO_ANSWER) from None
 
 
@@ -195,11 +170,11 @@ def _named(files: Iterable[str]) -> str:
 
 
 def _ask(
-    question: dict[str, Any],
+    question: dict[str, object],
     files: Iterable[str],
-    shape: Shape,
+    kind: type[T],
     clock: Clock = SYSTEM_CLOCK,
-) -> Any:  # noqa: ANN401 (JSON)
+) -> T:
     named = _named(files)
     with (
         interruptible(),
@@ -208,7 +183,7 @@ def _ask(
     ):
         try:
             for told in asked.answers(PATIENCE_S):
-                return _answer_in(told, shape)
+                return _answer_in(told, kind)
         except TimeoutError:
             raise UserError(
                 f"{named}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs"
@@ -226,7 +201,7 @@ def _ask(
 class _Asked:
     """A process that was asked something. Afterwards nothing of it is left."""
 
-    def __init__(self, question: dict[str, Any], last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(self, question: dict[str, object], last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._process = subprocess.Popen(
             _COMMAND,
@@ -252,10 +227,10 @@ class _Asked:
         """Says something; nobody may listen any more."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            self._process.stdin.write(f"{json.dumps(content)}\n".encode())
+            self._process.stdin.write(f"{encoded(content)}\n".encode())
             self._process.stdin.flush()
 
-    def answers(self, within_s: float | None = None) -> Iterator[dict[str, Any]]:
+    def answers(self, within_s: float | None = None) -> Iterator[dict[str, object]]:
         """What it says until it ends, or for so many seconds.
 
         Raises:
@@ -289,20 +264,19 @@ class _Asked:
             return self._process.wait()
 
 
-def _answer_in(told: dict[str, Any], shape: Shape) -> Any:  # noqa: ANN401 (JSON)
+def _answer_in(told: dict[str, object], kind: type[T]) -> T:
     """The answer in a message.
 
     Raises:
         UserError: the message is a refusal.
-        Garbled: it is no answer of this shape.
+        Garbled: it is no answer of this type.
     """
     if "refusal" in told:
         raise UserError(with_hint(str(told["refusal"])))
     try:
-        require_shape(told.get("answer"), shape)
+        return typed(told.get("answer"), kind)
     except UserError:
         raise Garbled(_NO_ANSWER) from None
-    return told["answer"]
 
 
 class _Out:
@@ -316,21 +290,21 @@ class _Out:
         """Return its descriptor."""
         return self._descriptor
 
-    def say(self, message: dict[str, Any]) -> None:
+    def say(self, message: dict[str, object]) -> None:
         """Sends a message; nobody may listen any more."""
         with contextlib.suppress(OSError):
             send(self, self._token, message)
 
 
-def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # noqa: ANN401 (JSON)
+def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> object:
     if "describe" in question:
-        return json.loads(_core.describe_plugin(question["describe"], question["sha256"]))
+        return describe_plugin(question["describe"], question["sha256"])
     if "cost" in question:
-        return json.loads(_core.controller_cost(question["cost"]))
+        return controller_cost(question["cost"])
     if "beside" in question:
-        return json.loads(_core.controllers_beside(*question["beside"]))
+        return controllers_beside(*question["beside"])
     if "record" in question:
-        return _core.record_script(question["record"], question["head"])
+        return core_controllers.record_script(question["record"], question["head"])
     if "scripts" in question:
         return [_scripted(text, question) for text in question["scripts"]]
     if "simulate" in question:
@@ -338,24 +312,23 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> Any:  # no
     refusals: list[str | None] = []
     for specification in question["check"]:
         try:
-            _core.check_run(specification, "emu" if question["real_packets"] else "sim")
+            runs.check_run(specification, "emu" if question["real_packets"] else "sim")
             refusals.append(None)
-        except _core.Error as error:
+        except core.Error as error:
             refusals.append(str(error))
     return refusals
 
 
-def _scripted(text: str, question: dict[str, Any]) -> dict[str, Any]:
+def _scripted(text: str, question: dict[str, Any]) -> ScriptReport | ScriptRefusal:
     try:
-        report: dict[str, Any] = json.loads(_core.run_script(text, question["specification"], question["steps"]))
-    except _core.Error as error:
+        return run_script(text, question["specification"], question["steps"])
+    except core.Error as error:
         return {"refusal": str(error)}
-    return report
 
 
-def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> str:
+def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> SimulatedRun:
     """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
-    _core.guard_process(question["last_words"])
+    core.guard_process(question["last_words"])
     faulthandler.enable(2, all_threads=False)
     own = os.getpid()
 
@@ -363,7 +336,9 @@ def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> str:
         out.say({"moment": moment})
         replies.readline()
 
-    statistics = _core.simulate(question["simulate"], question["directory"], watch if question["watched"] else None)
+    statistics = runs.simulate(
+        question["simulate"], Path(question["directory"]), watch if question["watched"] else None
+    )
     if os.getpid() != own or was_copied(Path(question["last_words"])):
         os._exit(1)
     return statistics
@@ -378,7 +353,7 @@ def _main() -> None:
     answers = _Out(out, bytes.fromhex(question.pop("token")))
     try:
         answer = {"answer": _answer(question, os.fdopen(replies, encoding="utf-8"), answers)}
-    except _core.Error as error:
+    except core.Error as error:
         answer = {"refusal": one_line(error)}
     if os.getpid() == own:  # no copy that the plug-in has made
         answers.say(answer)

@@ -2,7 +2,6 @@
 
 from dumbbell.base.json_text import to_json
 from dumbbell.results.directory import (
-    ACCEPTED,
     LOCK,
     ResultsDirectory,
     extended,
@@ -15,6 +14,7 @@ from dumbbell.results.directory import (
 from dumbbell.results.files import publish, write_atomically
 from dumbbell.results.sql.database import INDEX, Database
 from dumbbell.results.sql.recording import Gathering, Recording
+from dumbbell.results.statistics import ACCEPTED
 
 __all__ = [
     "ACCEPTED",

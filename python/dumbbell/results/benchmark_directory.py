@@ -6,7 +6,6 @@ from pathlib import Path
 from dumbbell import catalog
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, argument, listed, nearest
-from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import read_json
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.experiment_settings import SettingValues
@@ -18,10 +17,6 @@ from dumbbell.results.benchmark_results import BASELINES, Benchmark, Part
 from dumbbell.results.numbers import definitions
 
 NOTE = "benchmark.json"
-_NOTE = Table(
-    {"schemes": Each(str), "quick": bool, "given": Each(str), "path": str, "baselines": Each(str)},
-    required=("schemes", "quick"),
-)
 
 
 @dataclass(frozen=True)
@@ -126,16 +121,10 @@ def read_note(directory: Path) -> Note | None:
     """
     file = Entry.of(directory) / NOTE
     try:
-        found = read_json(file)
+        note = read_json(file, Note)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    try:
-        require_shape(found, _NOTE)
-    except UserError as error:
-        raise UserError(f"{file}: {error}") from None
-    schemes = tuple(found["schemes"])
-    baselines = tuple(found.get("baselines", BASELINES))
-    return Note(schemes, found["quick"], tuple(found.get("given", schemes)), found.get("path", ""), baselines)
+    return note if note.given else replace(note, given=note.schemes)
 
 
 def take(directory: Path, wanted: Note, resume: bool) -> None:

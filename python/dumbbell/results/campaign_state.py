@@ -12,6 +12,7 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import read_json, to_json
+from dumbbell.base.json_types import typed
 from dumbbell.results.directory import DAMAGED
 from dumbbell.results.files import write_atomically
 
@@ -96,7 +97,7 @@ def read_state(directory: Path) -> State | None:
     """
     file = Entry.of(directory) / STATE_FILE
     try:
-        content = read_json(file)
+        content = read_json(file, object)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
@@ -105,28 +106,20 @@ def read_state(directory: Path) -> State | None:
         raise UserError(f"{file}: not the state of a campaign: it is damaged, and can be removed") from None
 
 
-def _checked(content: Any) -> State:  # noqa: ANN401 (any JSON value)
-    """The state in a file that anybody may have written.
+def _checked(content: object) -> State:
+    """Return a state that anybody may have written.
 
     Raises:
-        TypeError, ValueError, KeyError: it is none.
+        TypeError, ValueError, KeyError: a campaign has no such state.
     """
-    kinds = {each.name: each.type for each in fields(State)}
-    state = State(**content)
-    for name, kind in (("state", str), ("reason", str), ("boot", str), ("began_at", str), ("last", dict)):
-        if not isinstance(getattr(state, name), kind):
-            raise TypeError(kinds[name])
-    numbers = (state.rounds, state.round, state.process)
-    if not all(isinstance(each, int) for each in numbers) or not 0 < state.every_s < float("inf"):
+    known = typed(content, dict[str, object]).keys() <= {each.name for each in fields(State)}
+    state = typed(content, State)
+    if not known or state.every_s <= 0:
         raise ValueError
-    if not isinstance(state.next, dict) or not isinstance(state.missed, list):
-        raise TypeError
     stamp(state.began_s)
     for told, keys in ((state.last, ("run", "status", "ended_at")), (state.next, ("run", "due_at"))):
         if told and not all(isinstance(told[key], str) for key in keys):
             raise TypeError
-    if not all(isinstance(each, str) for each in state.missed):
-        raise TypeError
     return state
 
 

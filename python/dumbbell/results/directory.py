@@ -19,15 +19,13 @@ from typing import TYPE_CHECKING, Literal, cast
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, argument, listed, one_line, require_text
-from dumbbell.base.json_shape import require_shape
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.experiment import Experiment, Run, resolve
-from dumbbell.results.clocks import check_clocks
 from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, locked_file, remove_left, write_atomically
 from dumbbell.results.integrity import damage
 from dumbbell.results.kept_experiment import KEPT, TRACES, kept_experiment, lasting_table, write_experiment
-from dumbbell.results.shape import ENVIRONMENT, require_statistics
+from dumbbell.results.statistics import ACCEPTED, require_statistics
 
 if TYPE_CHECKING:
     from dumbbell.contract.environment import Environment
@@ -36,10 +34,6 @@ if TYPE_CHECKING:
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
 RUNNING = "not run yet: the experiment is running"
-ACCEPTED = ("done", "degraded")
-"""Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
-STATUSES = (*ACCEPTED, "invalid", "failed")
-"""What can have become of a run that was made."""
 NOT_YET = "not run: its round was missed, or is still to come"
 """That of a campaign."""
 DAMAGED: Literal["damaged"] = "damaged"
@@ -108,14 +102,14 @@ class ResultsDirectory:
         """
         file = self.folder(run) / STATISTICS
         try:
-            content: Mapping[str, object] = read_json(file)
+            content = read_json(file, object)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        _check_statistics(file, content)
+        statistics = require_statistics(str(file), content)
         for key, wanted in (("scheme", run.scheme), ("path", run.path), ("run", run.run)):
-            if content.get(key, wanted) != wanted:
-                raise UserError(f"{file}: is of {key} `{content[key]}`: this is the place of {key} `{wanted}`")
-        return cast("RunStatistics", content)  # whose shape was checked
+            if (stated := statistics.get(key, wanted)) != wanted:
+                raise UserError(f"{file}: is of {key} `{stated}`: this is the place of {key} `{wanted}`")
+        return statistics
 
     def is_finished(self, run: Run) -> bool:
         """Whether the run need not be made again: it is readable, and neither failed nor invalid.
@@ -185,37 +179,20 @@ class ResultsDirectory:
             UserError: the file is damaged; the line says where.
         """
         file = self.root / "environment.json"
+        from dumbbell.contract.environment import Environment
+
         try:
-            content: Environment = read_json(file)
+            return read_json(file, Environment)
         except FileNotFoundError:
             return {}
-        try:
-            require_shape(content, ENVIRONMENT)
-        except UserError as error:
-            raise UserError(f"{file}: {error}") from None
-        return content
-
-
-def _check_statistics(file: Entry, content: object) -> None:
-    """Refuses what no statistics of a run look like.
-
-    Raises:
-        UserError: names the file, the key and what is allowed.
-    """
-    require_statistics(str(file), content)
-    assert isinstance(content, dict)
-    if content["status"] not in STATUSES:
-        raise UserError(f"{file}: `status` = {content['status']}: allowed are {listed(STATUSES)}")
-    check_clocks(str(file), content)
 
 
 def _scheme_of(statistics: Entry) -> object:
     """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
     try:
-        content = read_json(statistics)
+        return read_json(statistics, dict[str, object]).get("scheme")
     except (OSError, UserError):
         return None
-    return content.get("scheme") if isinstance(content, dict) else None
 
 
 def _numbers(folder: Entry) -> list[int]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.questions import ask
 from dumbbell.base.version import __version__
@@ -36,7 +36,7 @@ def environment(command: list[str]) -> dict[str, object]:
         "started_at": now(),
         "command": command,
         "dumbbell": __version__,
-        "commit": _core.commit(),
+        "commit": core.commit(),
         "git": git_state(),
         "python": platform.python_version(),
         "packages": {name: _package(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from dumbbell import _core, plugins
+from dumbbell import core, plugins
 from dumbbell.base.backend import backend_forms
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import OWN_PROGRAMS, find_program
@@ -29,7 +29,7 @@ class Installation:
 
 def installation() -> Installation:
     """What is installed here."""
-    state, built = git_state(), _core.commit() or packed_commit()
+    state, built = git_state(), core.commit() or packed_commit()
     commit = short_commit(built) if built else None
     if state is not None:
         commit = short_commit(state["commit"] or "", bool(state["changed"]))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, printable
-from dumbbell.base.json_shape import Each, Table, require_shape
 from dumbbell.base.json_text import BadJson, parse_json
+from dumbbell.base.json_types import typed
 from dumbbell.base.live_file import SUFFIX
 from dumbbell.results.directory import open_results
 from dumbbell.results.files import Stamp, stamp
@@ -34,43 +34,6 @@ _MOST_ENTRIES, _MOST_RUNS = 4096, 64
 _MOST_FLOWS, _MOST_LINKS, _MOST_STATES, _MOST_LETTERS = 256, 64, 64, 100
 _MOST_IN_LINE = 2048
 _NUMBERED = re.compile(r"([0-9]{1,9})(\.log|\.live\.json)")
-
-_DELAY = Table({"p50": float | int, "p95": float | int, "max": float | int}, ("p50", "p95", "max"), nothing=True)
-_STATE = Table({"name": str, "unit": str, "value": float | int}, ("name", "unit", "value"))
-_FLOW = Table(
-    {
-        "flow": int,
-        "scheme": str,
-        "sent_bytes": int,
-        "delivered_bytes": int,
-        "delivered_packets": int,
-        "delay_ms": _DELAY,
-        "state": Each(_STATE),
-    },
-    ("flow", "scheme", "sent_bytes", "delivered_bytes", "delivered_packets", "delay_ms", "state"),
-)
-_LINK = Table(
-    {
-        "name": str,
-        "queue_packets": int,
-        "queue_bytes": int,
-        "dropped_packets": int,
-        "marked_packets": int,
-        "delivered_bytes": int,
-        "offered_bytes": int,
-    },
-    ("name", "queue_packets", "queue_bytes", "dropped_packets", "marked_packets", "delivered_bytes", "offered_bytes"),
-)
-_CONTENT = Table(
-    {
-        "at_s": float | int,
-        "duration_s": float | int | None,
-        "attempt": int,
-        "flows": Each(_FLOW),
-        "links": Each(_LINK),
-    },
-    ("at_s", "duration_s", "attempt", "flows", "links"),
-)
 
 
 @dataclass(frozen=True)
@@ -190,8 +153,7 @@ def _parsed(text: bytes) -> RunShown | None:
     if len(text) > _MOST_BYTES:
         return None
     try:
-        content: RunShown = parse_json(text.decode())
-        require_shape(content, _CONTENT)
+        content = typed(parse_json(text.decode()), RunShown)
     except (BadJson, UserError, UnicodeDecodeError):
         return None
     if len(content["flows"]) > _MOST_FLOWS or len(content["links"]) > _MOST_LINKS:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, TypeGuard
 
-from dumbbell import _core
+from dumbbell.core.metrics import labels, metric_definitions
 
 if TYPE_CHECKING:
+    from dumbbell.contract import statistics as contract
     from dumbbell.contract.run import RunTable
 
 
@@ -51,26 +51,26 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 @cache
 def _labels() -> frozenset[tuple[str, str]]:
-    return frozenset((label["level"], label["name"]) for label in json.loads(_core.labels()))
+    return frozenset((label["level"], label["name"]) for label in labels())
 
 
 @cache
 def sampled_metrics() -> frozenset[tuple[str, str]]:
     """Return the metrics that are computed from values per sample interval, as (entity, metric)."""
-    return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["sampled"])
+    return frozenset((metric["level"], metric["name"]) for metric in metric_definitions() if metric["sampled"])
 
 
 @cache
 def one_way_metrics() -> dict[tuple[str, str], str]:
     """Return the metrics that depend on the clocks of both ends, and how: `data`, `return` or `difference`."""
-    found = json.loads(_core.metrics())
+    found = metric_definitions()
     return {(metric["level"], metric["name"]): metric["one_way"] for metric in found if metric["one_way"]}
 
 
 @cache
 def fraction_metrics() -> frozenset[tuple[str, str]]:
     """Return the metrics that are fractions of a whole, as (entity, metric)."""
-    return frozenset((metric["level"], metric["name"]) for metric in json.loads(_core.metrics()) if metric["fraction"])
+    return frozenset((metric["level"], metric["name"]) for metric in metric_definitions() if metric["fraction"])
 
 
 @dataclass(frozen=True)
@@ -91,22 +91,21 @@ _LAYER = re.compile(r"_(l[1247])$")
 _REDUCED = re.compile(r"(^|[._])(mean|var|cov|p\d+)([._]|$)")
 
 
-def definition(entity_kind: str, name: str, rest: Mapping[str, str] | None = None) -> Definition:
+def definition(entity_kind: str, name: str, rest: contract.Definition | None = None) -> Definition:
     """Return the definition of a metric. A metric that this version does not know (no `rest`) has only its name."""
     layer = _LAYER.search(name)
-    found = rest or {}
     return Definition(
         entity_kind=entity_kind,
         name=name,
         layer=layer[1] if layer else None,
         sampling="statistical" if _REDUCED.search(name) else "singleton",
-        convention=found.get("convention", ""),
-        unit=found.get("unit", ""),
-        formula=found.get("formula", ""),
-        source=found.get("source", ""),
+        convention=rest["convention"] if rest else "",
+        unit=rest["unit"] if rest else "",
+        formula=rest["formula"] if rest else "",
+        source=rest["source"] if rest else "",
     )
 
 
 def definitions() -> list[Definition]:
     """Return the definitions of all metrics that the core computes."""
-    return [definition(metric["level"], metric["name"], metric) for metric in json.loads(_core.metrics())]
+    return [definition(metric["level"], metric["name"], metric) for metric in metric_definitions()]

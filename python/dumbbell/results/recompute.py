@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, cast
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import one_line
+from dumbbell.core.logs import measure_log
 from dumbbell.results.numbers import numbers
 from dumbbell.results.series.run_files import PACKETS, kept_files
 
 if TYPE_CHECKING:
+    from dumbbell.contract.packet_logs import MeasureOptions, PlannedFlow
     from dumbbell.contract.run import RunTable
     from dumbbell.results.directory import ResultsDirectory
 
@@ -49,7 +50,7 @@ def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
     packets, such as windows, retransmissions and times of completion, are not compared.
     """
     experiment = results.experiment
-    flows = [
+    flows: list[PlannedFlow] = [
         {
             "flow": flow["flow"],
             "scheme": flow.get("scheme") or run["scheme"],
@@ -58,13 +59,13 @@ def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
         }
         for flow in run["flows"]
     ]
-    options = {"duration_s": experiment.duration_s, "warmup_s": experiment.warmup_s, "flows": flows}
+    options: MeasureOptions = {"duration_s": experiment.duration_s, "warmup_s": experiment.warmup_s, "flows": flows}
     packets = results.root / run["directory"] / f"{PACKETS}.parquet"
     try:
-        measured = json.loads(_core.measure_log(packets, json.dumps(options)))
-    except _core.Error as error:
+        measured = measure_log(packets, options)
+    except core.Error as error:
         return one_line(error).replace(f"{packets.parent}/", "")
-    found = {value[:3]: value[3] for value in numbers(cast("RunTable", measured | {"links": []}))}
+    found = {value[:3]: value[3] for value in numbers(cast("RunTable", {**measured, "links": []}))}
     said = {value[:3]: value[3] for value in numbers(run) if value[0] != "link"}
     wrong = [
         f"`{name}` of {_entity(kind, entity)} is {value:g}, its packets say {found[kind, entity, name]:g}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.api.running import plugin_files, specification
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.scheme import Scheme
+from dumbbell.contract.controllers import BlockFigures, ComparedFigures
 from dumbbell.plugins import isolated
 
 CostVerdict: TypeAlias = Literal["worse", "same", "better"]
@@ -117,10 +117,8 @@ def controller_cost(scheme: str | Scheme) -> ControllerCost:
         dumbbell.Error: it has no controller that is simulated, or does not do the same when it is told the same.
     """
     made = _specification(scheme)
-    figures = isolated.cost(json.dumps(made), plugin_files(made) or ["dumbbell"])
-    return ControllerCost(
-        str(figures["scheme"]), float(figures["ns_per_ack"]), int(figures["acks"]), float(figures["throughput_mbps"])
-    )
+    figures = isolated.cost(made, plugin_files(made) or ["dumbbell"])
+    return ControllerCost(figures["scheme"], figures["ns_per_ack"], figures["acks"], figures["throughput_mbps"])
 
 
 def cost_beside(candidate: str | Scheme, baseline: str | Scheme, *, threshold: float = THRESHOLD) -> CostComparison:
@@ -136,12 +134,12 @@ def cost_beside(candidate: str | Scheme, baseline: str | Scheme, *, threshold: f
         raise UserError(f"threshold = {threshold}: allowed is a number from 0 to 10")
     made = [_specification(scheme) for scheme in (candidate, baseline)]
     files = [file for each in made for file in plugin_files(each)]
-    return compared(isolated.cost_beside([json.dumps(each) for each in made], files or ["dumbbell"]), threshold)
+    return compared(isolated.cost_beside(made, files or ["dumbbell"]), threshold)
 
 
-def compared(figures: Mapping[str, Mapping[str, Any]], threshold: float = THRESHOLD) -> CostComparison:
+def compared(figures: ComparedFigures, threshold: float = THRESHOLD) -> CostComparison:
     """Return the comparison of what was measured."""
-    candidate, baseline = (_costs(figures[side]) for side in ("candidate", "baseline"))
+    candidate, baseline = _costs(figures["candidate"]), _costs(figures["baseline"])
     counted = candidate.instructions and baseline.instructions
     unit: CostUnit = "instructions" if counted else "ns"
     least = _RESOLUTION[unit]
@@ -150,7 +148,7 @@ def compared(figures: Mapping[str, Mapping[str, Any]], threshold: float = THRESH
         for one, other in zip(candidate.of(unit), baseline.of(unit), strict=True)
     ]
     mean = sum(logs) / len(logs)
-    low, high = _core.confidence_interval(logs, LEVEL) or (mean, mean)
+    low, high = core.confidence_interval(logs, LEVEL) or (mean, mean)
     return CostComparison(candidate, baseline, unit, math.exp(mean), math.exp(low), math.exp(high), threshold)
 
 
@@ -158,5 +156,5 @@ def _specification(scheme: str | Scheme) -> Mapping[str, Any]:
     return specification(scheme, duration=20.0, log="none", settings={"host_jitter_us": 0})
 
 
-def _costs(figures: Mapping[str, Any]) -> BlockCosts:
-    return BlockCosts(str(figures["scheme"]), tuple(figures["ns"]), tuple(figures["instructions"]))
+def _costs(figures: BlockFigures) -> BlockCosts:
+    return BlockCosts(figures["scheme"], tuple(figures["ns"]), tuple(figures["instructions"]))

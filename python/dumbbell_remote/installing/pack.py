@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.outside.availability import OWN_PROGRAMS
 from dumbbell.results.installation import COMMIT_FILE, installation
@@ -26,7 +26,7 @@ def pack_own(folder: Path) -> Path:
     distribution = _found(OWN)
     info = _info(distribution)
     files = dict(_recorded(distribution))
-    place = Path(_core.__file__).parents[1]
+    place = Path(core.FILE).parents[1]
     for package in (OWN, *BESIDE):
         for file in sorted((place / package).rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts and not _is_other_core(file):
@@ -77,7 +77,7 @@ def _recorded(distribution: metadata.Distribution) -> Iterator[tuple[str, Path]]
 
 def _is_other_core(file: Path) -> bool:
     """Whether it is a core module that another build left."""
-    return file.name.startswith("_core.") and file.suffix == ".so" and file != Path(_core.__file__)
+    return file.name.startswith("_core.") and file.suffix == ".so" and file != Path(core.FILE)
 
 
 def _needed(distribution: metadata.Distribution) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dumbbell import _core
+from dumbbell import core
 
 _SEND, _DELIVER = "send", "deliver"
 _LINGER_S = 0.3
@@ -66,10 +66,10 @@ class FlowLog:
 
 def read_flows(packets: Path, run: Mapping[str, Any]) -> list[FlowLog]:
     """The flows of the packet log of a run; what left too late to be known of is left out."""
-    return flow_logs(_core.read_packets(packets), len(run["flows"]), float(run["duration_s"]))
+    return flow_logs(core.read_packets(packets), len(run["flows"]), float(run["duration_s"]))
 
 
-def flow_logs(table: _core.Table, flows: int, duration_s: float) -> list[FlowLog]:
+def flow_logs(table: core.Table, flows: int, duration_s: float) -> list[FlowLog]:
     """The flows of a packet log that is in memory."""
     codes = {name: code for code, name in enumerate(table.dictionary("event") or [])}
     column: dict[str, NDArray[Any]] = {name: np.asarray(table.column(name)) for name in table.names()}

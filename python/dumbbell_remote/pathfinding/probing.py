@@ -1,10 +1,9 @@
 """Trains of packets and ECN codepoints, both ways, through the peer processes of both sides."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-from dumbbell import _core
+from dumbbell.core.machines import round_trips
 from dumbbell_remote.pathfinding import probe_budget
 from dumbbell_remote.pathfinding.ecn import Codepoints, codepoints
 from dumbbell_remote.pathfinding.trains import Train
@@ -79,4 +78,4 @@ def understood(bursts: list[dict[str, Any]], sender: dict[str, Any], receiver: d
 def questions(pair: Pair, seconds: float, per_s: float) -> list[float]:
     """Round trips of small packets, ms, in order of length."""
     asked = pair.local.peer.ask("ask", within_s=seconds + MARGIN_S, seconds=seconds, per_s=per_s)[0]["exchanges"]
-    return sorted(trip / 1e6 for trip in _core.round_trips(json.dumps(asked), pair.remote.peer.name))
+    return sorted(trip / 1e6 for trip in round_trips(asked, pair.remote.peer.name))

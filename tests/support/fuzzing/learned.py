@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy
 
 import dumbbell
-from dumbbell import _core
+from dumbbell import core
 from dumbbell_gym import Policy, export_policy
 from support.fuzzing.given import MARK, Target, joined, simulate
 
@@ -46,7 +46,7 @@ def _follow(controller: str, parameter: str, content: bytes, folder: Path) -> No
     flow = {"scheme": "learned", "controller": controller, "parameters": {parameter: str(file)}}
     flow |= {"transport": {"profile": "datagram"}}
     path = {"data": [{"kind": "link", "rate_mbps": 5.0}, {"kind": "delay", "delay_ms": 5.0}], "ack": []}
-    _core.check_parameters(controller, flow["parameters"])
+    core.check_parameters(controller, flow["parameters"])
     simulate({"seed": 1, "duration_s": 0.3, "log": "none", "path": path, "flows": [flow]})
 
 

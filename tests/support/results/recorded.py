@@ -9,7 +9,7 @@ from pathlib import Path
 from dumbbell import catalog
 from support.results.report import make
 
-LATENESS = {"packets": 5, "p50": 1.0, "p90": 2.0, "p99": 3.0, "p999": 4.0, "max": 5.0, "bound": 1000.0, "histogram": []}
+LATENESS = {"packets": 5, "p50": 1, "p90": 2, "p99": 3, "p999": 4, "max": 5, "bound": 1000, "histogram": []}
 OF_OTHER_BACKENDS = {
     "emulation": {
         "lateness_us": LATENESS,
@@ -17,7 +17,7 @@ OF_OTHER_BACKENDS = {
         "ends_latest_us": 12,
         "tx_dropped": 0,
         "socket_dropped": 0,
-        "ends": [{"flow": 1, "wait_p99_us": 3.0}],
+        "ends": [{"flow": 1, "wait_p99_us": 3}],
         "programs": [],
     },
     "remote": {

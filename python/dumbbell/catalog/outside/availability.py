@@ -7,7 +7,7 @@ import sys
 import zlib
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.programs import Program
 from dumbbell.catalog.scheme import Scheme
@@ -126,7 +126,7 @@ def missing(scheme: Scheme) -> str | None:
 
 def _missing_file(scheme: Scheme) -> str | None:
     """Which file has to be named that is not shipped, for a controller that cannot do without one."""
-    needed = _core.needed_files().get(scheme.controller, [])
+    needed = core.needed_files().get(scheme.controller, [])
     lost = [name for name in needed if name not in scheme.parameters]
     return f"it needs a file of yours: `--set {scheme.name}.{lost[0]}=FILE`" if lost else None
 

@@ -1,13 +1,12 @@
 """The three kinds of TOML files as JSON Schemas (draft-07), put together of what their readers and the core say."""
 
+import copy
 import inspect
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dumbbell import _core
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.experiment_settings import DESCRIPTIONS, Settings
@@ -22,6 +21,9 @@ from dumbbell.catalog.schema.recorder import Recorder, Schema
 from dumbbell.catalog.schema.words import WORDS
 from dumbbell.catalog.scheme import KINDS, parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable
+from dumbbell.contract.controllers import Parameter
+from dumbbell.core.controllers import builtin_controllers
+from dumbbell.core.schemas import run_schema
 
 FILES = ("experiment", "path", "scheme")
 """The kinds of files that have a schema."""
@@ -92,7 +94,7 @@ def _scheme() -> Schema:
             },
             "then": {"properties": {"parameters": _parameters(each["parameters"])}},
         }
-        for each in json.loads(_core.controllers())
+        for each in builtin_controllers()
     ]
     return {"type": "object", "properties": properties, "additionalProperties": False, "allOf": by_controller}
 
@@ -181,18 +183,18 @@ def _first_sentence(function: Callable[..., object]) -> str:
     return (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _parameters(parameters: list[dict[str, object]]) -> Schema:
+def _parameters(parameters: Sequence[Parameter]) -> Schema:
     return {"properties": {each["name"]: _parameter(each) for each in parameters}, "additionalProperties": False}
 
 
-def _parameter(parameter: Mapping[str, Any]) -> Schema:
+def _parameter(parameter: Parameter) -> Schema:
     unit = f" ({parameter['unit']})" if parameter.get("unit") else ""
     described = {"description": f"{parameter['help']}{unit}"}
     kind = parameter["kind"]
     if kind == "flag":
         one: Schema = {"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}
     elif kind == "choice":
-        one = {"enum": list(parameter["choices"])}
+        one = {"enum": list(parameter["choices"] or ())}
     elif kind == "file":
         one = {"type": "string"}
     else:
@@ -205,7 +207,7 @@ def _parameter(parameter: Mapping[str, Any]) -> Schema:
 
 def _definitions() -> dict[str, Schema]:
     """The core's, as TOML has them, and those of tables that stand in several files or places."""
-    core: dict[str, Schema] = json.loads(_core.run_schema())["definitions"]
+    core: dict[str, Schema] = run_schema()["definitions"]
     made = {name: _of_toml(each) for name, each in core.items()}
     for element in made["ElementSpec"]["oneOf"]:
         if element["properties"]["kind"]["const"] == "trace":
@@ -216,7 +218,7 @@ def _definitions() -> dict[str, Schema]:
     made["Flow"], made["Cell"], made["Grid"] = _flow(), _cell(), _grid(made["Config"])
     made["Path"], made["Scheme"], made["Experiment"] = _path(), _scheme(), _experiment()
     made["Sizes"] = _sizes()
-    made["FlowApplication"] = json.loads(json.dumps(made["ApplicationSpec"]))
+    made["FlowApplication"] = copy.deepcopy(made["ApplicationSpec"])
     for each in made["FlowApplication"]["oneOf"]:
         if "bytes" in each["properties"]:
             size = each["properties"]["bytes"]

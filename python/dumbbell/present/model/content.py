@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.backend import Backend, find_backend
 from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.conventions import Convention
@@ -440,7 +440,7 @@ def _transfers(
     packets = kept_files(folder).get(PACKETS)
     try:
         return measure_transfers(packets, content, experiment.duration_s, experiment.intervals_s), ""
-    except _core.Error as error:
+    except core.Error as error:
         return None, one_line(error).replace(f"{folder}/", "")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import one_line
 from dumbbell.base.progress import Piece, Progress, Stage
@@ -255,7 +255,7 @@ def _rates(job: Job) -> Rates | None:
     """The rates of a run and the range of its delays; nothing of an unreadable log, which drawing reports."""
     try:
         return _Logs(job).rates
-    except _core.Error:
+    except core.Error:
         return None
 
 
@@ -313,7 +313,7 @@ def draw_run(job: Job) -> RunFigures:
     try:
         kinds = [kind for kind in SHOWN if kind not in OF_STAIRCASES or is_staircase(job.flows)]
         drawings = {kind: _DRAWN[kind](job, logs) for kind in kinds}
-    except _core.Error as error:
+    except core.Error as error:
         return RunFigures(problem=str(error).replace(f"{_folder(job)}/", ""))
     except (ArithmeticError, ValueError) as error:  # of numbers that cannot be drawn
         return RunFigures(problem=f"what it kept cannot be drawn: {one_line(error)}")
@@ -325,7 +325,7 @@ def draw_one(job: Job, kind: str) -> str:
     """One figure of a run, of a kind in `SHOWN`, also where a report leaves it out; nothing if nothing was recorded.
 
     Raises:
-        _core.Error: what the run kept is damaged.
+        core.Error: what the run kept is damaged.
     """
     return _DRAWN[kind](job, _Logs(job))
 

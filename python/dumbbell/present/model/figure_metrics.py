@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS, CORRECTED, PANTHEON, Convention, MainMetric
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError, capitalized, listed, nearest
+from dumbbell.contract.statistics import Definition
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.results.analysis.metric_words import metric_words
 from dumbbell.results.analysis.shares import share_of
 from dumbbell.results.analysis.summary import Estimate, Repetitions
@@ -70,7 +70,7 @@ class FigureMetric:
     @property
     def is_fraction(self) -> bool:
         """Return True for a fraction of a whole: intervals of its mean stay within it."""
-        return bool(self.scheme) or _defined()[self.key].fraction
+        return bool(self.scheme) or _defined()[self.key]["fraction"]
 
     def text(self, value: float) -> str:
         """Return a value, in the unit that figures show, with its unit."""
@@ -97,7 +97,7 @@ class FigureMetric:
             known = [float(share) for share in own if share is not None]
             return sum(known) if known else None
         network = dict(flat(run["network"]))
-        if self.key in network or _defined()[self.key].level == "network":
+        if self.key in network or _defined()[self.key]["level"] == "network":
             return network.get(self.key)
         of_flows = [value for flow in run["flows"] if (value := dict(flat(flow)).get(self.key)) is not None]
         if of_flows:
@@ -129,7 +129,7 @@ class FigureMetric:
 
 def main_metric(metric: MainMetric, convention: Convention) -> FigureMetric:
     """Return one of the three metrics of a convention."""
-    better = _defined()[metric.key].better
+    better = _defined()[metric.key]["better"]
     by = convention.label if convention is PANTHEON else ""
     return FigureMetric(metric.key, metric.title, metric.unit, metric.factor, metric.digits, better, by)
 
@@ -161,33 +161,25 @@ def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
         raise UserError(f"unknown metric `{name}`{nearest(name, _defined())}: `dumbbell list metrics` shows all")
     found = _defined()[name]
     # what is counted or averaged over the run is not of the time that the corrected convention counts
-    whole = ", whole run" if found.convention == "counter" else ""
-    percent = not found.unit and name.endswith(_PERCENT)
+    whole = ", whole run" if found["convention"] == "counter" else ""
+    percent = not found["unit"] and name.endswith(_PERCENT)
     return FigureMetric(
         name,
         f"{metric_words(name)}{whole}",
-        "%" if percent else found.unit,
+        "%" if percent else found["unit"],
         100.0 if percent else 1.0,
-        better=found.better,
+        better=found["better"],
     )
 
 
-class _Definition(NamedTuple):
-    level: str
-    unit: str
-    better: str
-    convention: str
-    fraction: bool
-
-
 @cache
-def _defined() -> dict[str, _Definition]:
+def _defined() -> dict[str, Definition]:
     """Return the definition of each metric by its name.
 
     If several levels have a metric of this name, the network comes before the flows, and these before the links.
     """
-    found: dict[str, _Definition] = {}
-    metrics = sorted(json.loads(_core.metrics()), key=lambda metric: _LEVELS.index(metric["level"]))
+    found: dict[str, Definition] = {}
+    metrics = sorted(metric_definitions(), key=lambda metric: _LEVELS.index(metric["level"]))
     for metric in metrics:
-        found.setdefault(metric["name"], _Definition(*(metric[key] for key in _Definition._fields)))
+        found.setdefault(metric["name"], metric)
     return found

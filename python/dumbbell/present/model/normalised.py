@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell import _core
 from dumbbell.base.conventions import PANTHEON
+from dumbbell.contract.packet_logs import ComparedFlow
+from dumbbell.core.logs import normalised
 from dumbbell.present.model.content import ReportModel, load
 from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
 
 
 @dataclass(frozen=True)
 class Normalised:
-    """A scheme over all experiments; as `_core.normalised` tells it."""
+    """A scheme over all experiments; as the core computes it."""
 
     scheme: str
     throughput: float
@@ -33,7 +33,7 @@ class Experiments:
 
     def found(self) -> list[Normalised]:
         """Each scheme with a flow that counts, in order of names; `legacy`: with the published denominators."""
-        flows: list[dict[str, object]] = []
+        flows: list[ComparedFlow] = []
         for number, model in enumerate(self.models):
             for run in (run for run in model.runs if run.good):
                 flows += [
@@ -47,7 +47,7 @@ class Experiments:
                     for flow in run.flows
                     if flow.get("throughput_mbps") is not None
                 ]
-        return [Normalised(**each) for each in json.loads(_core.normalised(json.dumps(flows), self.legacy))]
+        return [Normalised(**each) for each in normalised(flows, self.legacy)]
 
     def draw(self, name: str) -> str:
         """The figure as SVG; nothing without a scheme whose delay is known and above zero."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dumbbell.base.conventions import CORRECTED as CORRECTED_CONVENTION, MainMetric
 from dumbbell.base.digits import decimal
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.present.model.captions import starts_sentence
 from dumbbell.present.model.content import ReportModel, RunEntry
-from dumbbell.present.model.source import definitions
 from dumbbell.present.model.words.network import network_rows
 from dumbbell.present.model.words.wording import NO_DATA
 from dumbbell.present.tables import Field, Table
@@ -477,7 +477,7 @@ def run_list(model: ReportModel, runs: Sequence[tuple[RunEntry, str]], anchors: 
 
 def definitions_table() -> Table:
     """How each metric is computed."""
-    return Table.of(_DEFINED, ([each[key] for key in _DEFINED] for each in definitions()), "llllww")
+    return Table.of(_DEFINED, ([dict(each)[key] for key in _DEFINED] for each in metric_definitions()), "llllww")
 
 
 def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:

@@ -1,13 +1,13 @@
-"""What the report asks of `dumbbell._core`: packet logs and definitions."""
+"""What drawings ask of the core about packet logs."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell import _core
+from dumbbell import core
+from dumbbell.core import logs
 from dumbbell.results.series.run_files import Source
 
 _ALL_UP_TO = 500_000
@@ -32,7 +32,7 @@ class Rates:
 
 def rates(packets: Source, bin_s: float) -> Rates:
     """The series of a throughput figure."""
-    found: dict[str, Any] = json.loads(_core.series(packets, bin_s))
+    found = logs.series(packets, bin_s)
     return Rates(
         bin_s=found["bin_s"],
         start_s=found["start_s"],
@@ -48,7 +48,7 @@ def delays(packets: Source) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
 
     Of more than half a million packets, only those that can be told apart in a figure over time.
     """
-    columns = _core.delay_points(packets, "data", _ALL_UP_TO)
+    columns = core.delay_points(packets, "data", _ALL_UP_TO)
     flows = numpy.frombuffer(columns[0], dtype=numpy.uint32)
     time_s, delay_ms = (numpy.frombuffer(column, dtype=numpy.float64) for column in columns[1:])
     return {int(flow): (time_s[flows == flow], delay_ms[flows == flow]) for flow in numpy.unique(flows)}
@@ -57,13 +57,7 @@ def delays(packets: Source) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
 def delay_steps(packets: Source, most: int) -> dict[int, tuple[NDArray[Any], NDArray[Any]]]:
     """Return by flow the delays (ms) at which its distribution rises, and the part of its packets up to each."""
     found = {}
-    for flow, *columns in _core.delay_steps(packets, most):
+    for flow, *columns in core.delay_steps(packets, most):
         delay_ms, passed = map(numpy.frombuffer, columns)
         found[flow] = (delay_ms, passed / passed[-1])
-    return found
-
-
-def definitions() -> list[dict[str, str]]:
-    """How the core defines each metric."""
-    found: list[dict[str, str]] = json.loads(_core.metrics())
     return found

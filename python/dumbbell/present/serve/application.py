@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, one_line
@@ -138,7 +138,7 @@ def application(explorer: Explorer) -> Starlette:
         columns = _number(request, "columns", 1, _MOST_COLUMNS)
         names = [name.rpartition("/") for name in request.query_params.getlist("series")]
         wanted = [[owner, name] if owner else name for owner, _, name in names] or run.series_names
-        return Response(run.view.window(first, max(first, last), columns, json.dumps(wanted)), media_type=BYTES)
+        return Response(run.view.window(first, max(first, last), columns, wanted), media_type=BYTES)
 
     def packets(run: OneRun, request: Request) -> Response:
         first, last = _number(request, "from", 0, _MOST_NS), _number(request, "to", 0, _MOST_NS)
@@ -201,7 +201,7 @@ def application(explorer: Explorer) -> Starlette:
         exception_handlers={
             _BadRequest: lambda _, error: PlainTextResponse(str(error), 400),
             UserError: lambda _, error: PlainTextResponse(one_line(error), 404),
-            _core.Error: lambda _, error: PlainTextResponse(one_line(error), 422),
+            core.Error: lambda _, error: PlainTextResponse(one_line(error), 422),
             OSError: lambda _, error: PlainTextResponse(one_line(error), 422),
         },
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Mapping
@@ -12,12 +11,12 @@ from functools import cached_property
 from io import BufferedReader
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
 from dumbbell.base.cache import cached
 from dumbbell.base.entry import Entry, statuses
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.input_files import digest
 from dumbbell.base.scratch import Scratch
+from dumbbell.core.logs import RunView
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
 from dumbbell.present.repeat import run_command
 from dumbbell.results.directory import STATISTICS
@@ -66,12 +65,12 @@ class OneRun:
         return self.place.results.readable(self.run)
 
     @cached_property
-    def view(self) -> _core.RunView:
+    def view(self) -> RunView:
         """The series and packets of the run.
 
         Raises:
             UserError: it kept none.
-            dumbbell._core.DamagedLog: a file of it cannot be read.
+            dumbbell.core.DamagedLog: a file of it cannot be read.
         """
         kept = kept_files(self.folder)
         if not kept:
@@ -79,7 +78,7 @@ class OneRun:
             raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
         index = cached(PYRAMID, {name: digest(file) for name, file in kept.items()})
         known = None if index is None else _read_index(index)
-        view = _core.RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, self._retransmissions())
+        view = RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, self._retransmissions())
         if view.built and index is not None:
             with suppress(OSError):  # where nothing can be written, it is made anew each time
                 write_atomically(index, view.index())
@@ -94,7 +93,7 @@ class OneRun:
         """Return what `facts.json` says; `written` for files, where nothing more can be asked for."""
         content = self.statistics
         kept = kept_files(self.folder)
-        series = json.loads(self.view.series()) if kept else []
+        series = self.view.series() if kept else []
         return {
             "id": self.identity,
             "label": self.run.label,
@@ -142,11 +141,11 @@ class OneRun:
     @cached_property
     def series_names(self) -> list[list[str]]:
         """Owner and name of each series."""
-        return [[each["owner"], each["name"]] for each in json.loads(self.view.series())]
+        return [[each["owner"], each["name"]] for each in self.view.series()]
 
-    def reading(self) -> str:
+    def reading(self) -> bytes:
         """Return what `reading.json` says: sentences on what happened in the run."""
-        return self.view.reading(json.dumps(self._known))
+        return self.view.reading(self._known)
 
     def files(self) -> list[dict[str, object]]:
         """Return names and sizes of its files; links and folders are none."""

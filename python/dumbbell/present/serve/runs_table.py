@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dumbbell import _core
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, capitalized, printable
 from dumbbell.base.version import __version__
 from dumbbell.catalog.families import family
+from dumbbell.contract.controllers import CriticalValues
+from dumbbell.core import metrics as core_metrics
 from dumbbell.present.model.figure_metrics import SHARE, FigureMetric, find_metric
 from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
@@ -235,13 +235,12 @@ class RunsTable:
         }
 
 
-def critical_values() -> dict[str, object]:
+def critical_values() -> CriticalValues:
     """Return the critical values of Student's t by which pages compute intervals and test differences.
 
     Pages interpolate between them as `measure::CriticalValues` says, with a relative error below 1e-9.
     """
-    table: dict[str, object] = json.loads(_core.critical_values(LEVEL, _MAX_TESTS))
-    return table
+    return core_metrics.critical_values(LEVEL, _MAX_TESTS)
 
 
 def known_metric(name: str) -> FigureMetric | None:

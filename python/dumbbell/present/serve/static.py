@@ -9,7 +9,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.progress import Piece, Progress
@@ -79,10 +79,10 @@ def _answers(one: OneRun) -> Iterator[tuple[str, bytes]]:
         facts = one.facts(written=True)
         duration_ns = int(str(facts["duration_ns"]))
         yield "facts.json", json.dumps(facts).encode()
-        yield "reading.json", one.reading().encode()
-        yield "window.bin", one.view.window(0, duration_ns, COLUMNS, json.dumps(one.series_names))
+        yield "reading.json", one.reading()
+        yield "window.bin", one.view.window(0, duration_ns, COLUMNS, one.series_names)
         yield "packets.bin", one.view.packets(0, duration_ns, 0, _MOST_PACKETS)
-    except (UserError, _core.Error) as error:
+    except (UserError, core.Error) as error:
         yield "problem.txt", one_line(error).encode()
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.results.analysis.summary import LEVEL, Estimate, MetricKey, Repetitions, repetitions
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, 
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(one, other, metric))
     judged = [(row, row["p"]) for row in rows if row["p"] is not None]
-    for (row, _), adjusted in zip(judged, _core.holm([p for _, p in judged]), strict=True):
+    for (row, _), adjusted in zip(judged, core.holm([p for _, p in judged]), strict=True):
         row["p_adjusted"] = adjusted
     for row in rows:
         row["verdict"] = _verdict(row)
@@ -149,7 +149,7 @@ def tested(
     paired = len(first) == len(second) == len(seeds) and None not in seeds and seeds.keys() == others.keys()
     if paired:
         first, second = list(seeds.values()), [others[seed] for seed in seeds]
-    return paired and bool(first), _core.difference(first, second, paired, LEVEL)
+    return paired and bool(first), core.difference(first, second, paired, LEVEL)
 
 
 def _verdict(row: Comparison) -> str:

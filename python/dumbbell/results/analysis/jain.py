@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell import _core
+from dumbbell.core import logs
 from dumbbell.results.series.run_files import Source
 
 if TYPE_CHECKING:
+    from dumbbell.contract.packet_logs import JainOptions, PlannedFlow
     from dumbbell.contract.statistics import FlowStats
 
 RULES = {"seen_in_bucket": "flows seen", "scheduled_active": "flows scheduled"}
@@ -37,14 +37,20 @@ def jain_series(packets: Source, flows: Sequence[FlowStats], rule: str, window_s
     """The series of a packet log; `flows` are those of `show --json`.
 
     Raises:
-        dumbbell._core.Error: the packet log is damaged.
+        dumbbell.core.Error: the packet log is damaged.
     """
-    plans = [{key: flow[key] for key in ("flow", "start_s", "stop_s") if flow.get(key) is not None} for flow in flows]
+    plans = [_plan(flow) for flow in flows]
     # the last window ends with the run, not with its last packet
     duration_s = max((flow.get("stop_s") or 0.0 for flow in flows), default=0.0)
-    options = {"window_s": window_s, "rule": rule, "duration_s": duration_s, "flows": plans}
-    found = json.loads(_core.jain_series(packets, json.dumps(options)))
+    options: JainOptions = {"window_s": window_s, "rule": rule, "duration_s": duration_s, "flows": plans}
+    found = logs.jain_series(packets, options)
     return JainSeries(rule, found["window_s"], numpy.array(found["time_s"]), numpy.array(found["index"]))
+
+
+def _plan(flow: FlowStats) -> PlannedFlow:
+    """Return number and times of a flow, as far as they are known."""
+    known = {key: flow.get(key) for key in ("start_s", "stop_s")}
+    return cast("PlannedFlow", {"flow": flow["flow"]} | {key: time for key, time in known.items() if time is not None})
 
 
 def is_staircase(flows: Sequence[FlowStats]) -> bool:

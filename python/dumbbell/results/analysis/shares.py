@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.conventions import CORRECTED, Convention
 from dumbbell.results.analysis.summary import Estimate, Repetitions
 from dumbbell.results.clocks import Interval
@@ -206,7 +206,7 @@ def _harms(alone: Repetitions | None, group: Repetitions, index: int, keys: _Key
     else:
         mean = sum(alone.values[before]) / len(alone.values[before])
         pairs = [(mean, rate) for rate in group.values[beside]]
-    return _estimate([_core.harm(lone, rate, True) for lone, rate in pairs], fraction=True)
+    return _estimate([core.harm(lone, rate, True) for lone, rate in pairs], fraction=True)
 
 
 def _single(group: Repetitions, index: int, name: str, keys: _Keys, alone: Repetitions | None) -> Share:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.results.clocks import LEGEND, Clocks, Interval, clocks_of, clocks_text, mean_shift
 from dumbbell.results.numbers import fraction_metrics, numbers
 
@@ -51,7 +51,7 @@ class Estimate:
         low, high = min(values), max(values)
         if low == high:
             return cls(count, low, low, high, "equal", clocks)
-        interval = _core.confidence_interval(values, LEVEL, fraction)
+        interval = core.confidence_interval(values, LEVEL, fraction)
         if interval is None:
             return cls(count, mean, low, high, "range", clocks)
         return cls(count, mean, *interval, "confidence", clocks)
@@ -84,7 +84,7 @@ def bounds_legend(runs: int, clocks: bool = False) -> str:
     behind = LEGEND if clocks else ""
     if runs < 2:
         return behind
-    few = _core.confidence_interval([float(value) for value in range(runs)], LEVEL) is None
+    few = core.confidence_interval([float(value) for value in range(runs)], LEVEL) is None
     meaning = (
         f"In parentheses: the range of the {runs} runs; of so few no confidence interval holds."
         if few

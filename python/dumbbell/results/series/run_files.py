@@ -2,7 +2,7 @@
 
 import re
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 
 PACKETS, FLOWS, LINKS = "packets", "flows", "links"
@@ -14,7 +14,7 @@ RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parqu
 
 _QLOG = re.compile(r"flow-\d+-(?:sender|receiver)-.*\.s?qlog(?:\.(?:gz|bz2|xz|zst))?", re.IGNORECASE)
 
-Source = Entry | _core.Table
+Source = Entry | core.Table
 """A file of a run's directory, or a table in memory."""
 
 
@@ -35,8 +35,8 @@ def qlog_names(folder: Entry) -> set[str]:
     return {name for name in names if (folder / name).is_file()}
 
 
-def read_table(name: str, kept: Source) -> _core.Table:
+def read_table(name: str, kept: Source) -> core.Table:
     """What is kept under a name, in memory."""
-    if isinstance(kept, _core.Table):
+    if isinstance(kept, core.Table):
         return kept
-    return _core.read_packets(kept) if name == PACKETS else _core.read_samples(kept)
+    return core.read_packets(kept) if name == PACKETS else core.read_samples(kept)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell import _core
+from dumbbell import core
+from dumbbell.core.paths import complete_transport
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source
 from dumbbell.results.series.transfers import Transfers, measure_transfers
 
@@ -108,7 +107,7 @@ def read_samples(samples: Source | None) -> dict[str, dict[str, Series]]:
     """What samples of flows or links have, by field and flow (its number as text) or link; nothing if there are none.
 
     Raises:
-        dumbbell._core.Error: the file is damaged.
+        dumbbell.core.Error: the file is damaged.
     """
     return read_sampled(samples).series
 
@@ -125,10 +124,10 @@ def read_sampled(samples: Source | None) -> Sampled:
     """As `read_samples`, with units.
 
     Raises:
-        dumbbell._core.Error: the file is damaged.
+        dumbbell.core.Error: the file is damaged.
     """
     found = Sampled()
-    for key, name, unit, times, values in _core.samples(samples) if samples is not None else ():
+    for key, name, unit, times, values in core.samples(samples) if samples is not None else ():
         found.series.setdefault(name, {})[key] = (numpy.frombuffer(times), numpy.frombuffer(values))
         found.units[name] = unit
     return found
@@ -151,7 +150,7 @@ def run_samples(kept: Mapping[str, Source], statistics: RunStatistics, specifica
     """The series of a run: what it kept, its `stats.json` and what the core was given for it.
 
     Raises:
-        dumbbell._core.Error: one of the files is damaged.
+        dumbbell.core.Error: one of the files is damaged.
     """
     interval_s = float(specification["sample_interval_s"])
     sampled, queues = read_samples(kept.get(FLOWS)), read_samples(kept.get(LINKS))
@@ -193,19 +192,14 @@ def _segment_bytes(specification: RunSpec, flow: int) -> int:
     """Payload of a full packet; of flows with a transport that is not ours, TCP's on a plain path."""
     flows = specification["flows"]
     table = flows[flow - 1].get("transport") if flow <= len(flows) else None
-    return _payload_bytes(json.dumps(table or {}))
-
-
-@lru_cache(maxsize=256)
-def _payload_bytes(transport: str) -> int:
-    return int(json.loads(_core.transport(transport))["payload_bytes"])
+    return complete_transport(table or {})["payload_bytes"]
 
 
 def read_links(samples: Source | None) -> dict[str, LinkSamples]:
     """The links of a run, by name.
 
     Raises:
-        dumbbell._core.Error: the file is damaged.
+        dumbbell.core.Error: the file is damaged.
     """
     sampled = read_samples(samples)
     return {name: _link(name, sampled) for name in sampled.get("queue", {})}
@@ -265,6 +259,6 @@ def _jain(received: Mapping[int, _Received]) -> Series:
             if whole:
                 rates.setdefault(time_s, []).append(mbps)
     times = sorted(rates)
-    found = zip(times, _core.jain_index([rates[time_s] for time_s in times]), strict=True)
+    found = zip(times, core.jain_index([rates[time_s] for time_s in times]), strict=True)
     known = [(time_s, index) for time_s, index in found if index is not None]
     return numpy.array([time_s for time_s, _ in known]), numpy.array([index for _, index in known])

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.json_text import to_json
 from dumbbell.results.files import write_atomically
@@ -31,14 +31,14 @@ class Table:
     where they are. `table["value"]` is a numpy array of a column, and `dict(table)` has them all.
     """
 
-    def __init__(self, core: _core.Table) -> None:
+    def __init__(self, core: core.Table) -> None:
         self._core = core
 
     @classmethod
     def of(cls, kinds: Mapping[str, str], rows: Sequence[Sequence[object]]) -> "Table":
         """A table of the given rows; `kinds` are `text`, `integer` or `number` by column. None is no value."""
         columns = zip(*rows, strict=True) if rows else ([] for _ in kinds)
-        return cls(_core.Table([(*named, list(values)) for named, values in zip(kinds.items(), columns, strict=True)]))
+        return cls(core.Table([(*named, list(values)) for named, values in zip(kinds.items(), columns, strict=True)]))
 
     def keys(self) -> list[str]:
         """The names of the columns, in order."""

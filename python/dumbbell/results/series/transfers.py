@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from dumbbell import _core
+from dumbbell.core.logs import transfers
 from dumbbell.results.series.run_files import Source
 
 if TYPE_CHECKING:
+    from dumbbell.contract.packet_logs import PlannedFlow, TransferOptions
     from dumbbell.contract.run import RunStatistics
 
 SUM = "SUM"
@@ -62,14 +62,15 @@ def measure_transfers(
     """The transfers of a run, given as in `show --json`, with this packet log; `None` if it kept none.
 
     Raises:
-        dumbbell._core.Error: the packet log is damaged, or there are too many intervals.
+        dumbbell.core.Error: the packet log is damaged, or there are too many intervals.
     """
     if packets is None:
         return None
     keys = ("flow", "scheme", "start_s", "stop_s")
-    flows = [{key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"]]
-    options = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
-    found: dict[str, Any] = json.loads(_core.transfers(packets, json.dumps(options)))
+    known = ({key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"])
+    flows = [cast("PlannedFlow", flow) for flow in known]
+    options: TransferOptions = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
+    found = transfers(packets, options)
     return Transfers(found["interval_s"], found["payload"], tuple(TransferRow(**row) for row in found["rows"]))
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.results.directory import ACCEPTED
 from dumbbell.results.files import Stamp, stamp
 from dumbbell.results.numbers import numbers
 from dumbbell.results.sql.database import INDEX, require_own_journal
 from dumbbell.results.sql.schema import SCHEMA_VERSION, require_nothing_else, require_ours
+from dumbbell.results.statistics import ACCEPTED
 
 if TYPE_CHECKING:
     from dumbbell.base.entry import Entry

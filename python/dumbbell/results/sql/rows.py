@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.catalog.ns3 import names
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment import Experiment, Run, complete_transport
+from dumbbell.core.paths import complete_transport
+from dumbbell.experiment import Experiment, Run
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.environment import short_commit
 from dumbbell.results.sql.schema import sql_text
@@ -153,7 +154,7 @@ def _planned(experiment: Experiment, run: RunTable) -> Sequence[Mapping[str, Any
 def _sender(scheme: Scheme | None, plan: Mapping[str, Any]) -> Row:
     """What carries the flow; of a program it is unknown."""
     if "transport" in plan:
-        transport = complete_transport(json.dumps(plan["transport"]))
+        transport = complete_transport(plan["transport"])
         profile = str(transport["profile"])
         protocol = {"datagram": "UDP", "quic": "QUIC"}.get(profile, "TCP")
         recovery = names().recovery_name(str(transport["recovery"])) if transport["reliable"] else None
@@ -275,7 +276,7 @@ def sampled(folder: Entry, run: RunTable) -> Mapping[str, Mapping[str, str]]:
         return noted
     try:
         return read_sampled(folder)
-    except _core.Error:
+    except core.Error:
         return {}
 
 
@@ -285,5 +286,5 @@ def read_sampled(folder: Entry) -> dict[str, dict[str, str]]:
     for kind, (name, _) in SAMPLES.items():
         file = folder / name
         if file.is_file():
-            found[kind] = {field: unit for _, field, unit, _, _ in _core.samples(file)}
+            found[kind] = {field: unit for _, field, unit, _, _ in core.samples(file)}
     return found

@@ -63,8 +63,7 @@ class BenchmarkResults:
 
         There is a row for each scheme under test, baseline, experiment and metric (docs/benchmark.md).
         """
-        found: list[dict[str, object]] = read_json(Entry.of(self.directory) / VERDICTS)
-        return found
+        return read_json(Entry.of(self.directory) / VERDICTS, list[dict[str, object]])
 
     def __repr__(self) -> str:
         return f"<dumbbell.BenchmarkResults: {len(self.experiments)} experiments in {self.directory}>"

@@ -6,14 +6,14 @@ are and not by luck. What is said of a path that was found is judged in runs wit
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dumbbell.base.errors import UserError
+from dumbbell.core.paths import complete_transport
 from dumbbell.experiment import Experiment
-from dumbbell.experiment.specification import between_hosts, complete_transport
+from dumbbell.experiment.specification import between_hosts
 from dumbbell.studies.calibrate.error import Outcome, Outcomes
 from dumbbell.studies.calibrate.journal import Candidate, Journal
 from dumbbell.studies.calibrate.search import derived_seed
@@ -62,7 +62,7 @@ class Objective:
             if self._journal.find(candidate, scheme) is None
         ]
         texts = [
-            self._text(run, candidates[index])
+            self._specification(run, candidates[index])
             for index, scheme in missing
             for run in self._runs_of(candidates[index])[scheme]
         ]
@@ -77,14 +77,14 @@ class Objective:
     def _runs_of(self, candidate: Candidate) -> Runs:
         return self._judging if candidate.get("judged") else self._fitting
 
-    def _text(self, run: RunSpec, candidate: Candidate) -> str:
+    def _specification(self, run: RunSpec, candidate: Candidate) -> RunSpec:
         hosts: Mapping[str, Any] = candidate.get("hosts", {})
         experiment = self._experiment
         if "host_jitter_us" in hosts:
             experiment = replace(experiment, host_jitter_us=hosts["host_jitter_us"])
         path: PathSpec = {**self._frame, "data": candidate["data"], "ack": candidate["ack"]}
         flows = [_with_buffer(flow, hosts.get("send_buffer_bytes", 0)) for flow in run["flows"]]
-        return json.dumps({**run, "path": between_hosts(path, experiment), "flows": flows})
+        return {**run, "path": between_hosts(path, experiment), "flows": flows}
 
     def _known(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:
         outcomes: dict[tuple[str, int], Outcome] = {}
@@ -114,7 +114,7 @@ def _with_buffer(flow: FlowSpec, size: int) -> FlowSpec:
     transport = flow.get("transport", {})
     if not size or not takes_buffer(transport):
         return flow
-    config = complete_transport(json.dumps(transport))
+    config = complete_transport(transport)
     room = max(size, int(config["payload_bytes"]))
     if any(config["tcp_wmem"]):  # the buffer of that size is in the place of Linux's
         return {**flow, "transport": {**transport, "profile": "linux-like", "send_buffer_bytes": room}}
@@ -126,7 +126,7 @@ def takes_buffer(transport: Mapping[str, Any]) -> bool:
 
     The default buffers of the profile `linux` are what hosts have that set none.
     """
-    config = complete_transport(json.dumps(transport))
+    config = complete_transport(transport)
     sets_buffer = config["send_buffer_bytes"] or any(transport.get("tcp_wmem", ()))
     return bool(config["reliable"]) and not sets_buffer
 

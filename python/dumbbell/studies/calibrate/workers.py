@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.spread import Helpers
 from dumbbell.catalog.experiment_settings import Settings
+from dumbbell.core.runs import simulate_in_memory
 from dumbbell.execution.cluster import Cluster, require_cluster
 from dumbbell.results.numbers import value_of
 
 if TYPE_CHECKING:
-    from dumbbell.contract.statistics import SimulatedRun
+    from dumbbell.contract.specification import RunSpec
 
 METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
@@ -26,9 +26,9 @@ Found = list[list[float | None]] | None
 
 
 class Workers(Protocol):
-    """Simulates specifications (JSON), in any order and at once; what was found is in their order."""
+    """Simulates specifications, in any order and at once; what was found is in their order."""
 
-    def map(self, specifications: Sequence[str]) -> list[Found]:
+    def map(self, specifications: Sequence[RunSpec]) -> list[Found]:
         """What the runs came to."""
 
 
@@ -51,13 +51,12 @@ def workers(jobs: int, cluster: str | None) -> Iterator[Workers]:
         connected.stop()
 
 
-def simulated(specification: str) -> Found:
+def simulated(specification: RunSpec) -> Found:
     """One run. Whatever stops it makes its path a bad one, no error: a search may go anywhere."""
     try:
-        text, *_ = _core.simulate_in_memory(specification)
-    except _core.Error:
+        statistics, *_ = simulate_in_memory(specification)
+    except core.Error:
         return None
-    statistics: SimulatedRun = json.loads(text)
     parts: tuple[Mapping[str, object], ...] = (statistics["network"], *statistics["flows"])
     return [[value_of(part, name) for name in METRICS] for part in parts]
 
@@ -66,7 +65,7 @@ class _Local:
     def __init__(self, helpers: Helpers) -> None:
         self._helpers = helpers
 
-    def map(self, specifications: Sequence[str]) -> list[Found]:
+    def map(self, specifications: Sequence[RunSpec]) -> list[Found]:
         return self._helpers.map(simulated, specifications)
 
 
@@ -74,7 +73,7 @@ class _Dask:
     def __init__(self, cluster: Cluster) -> None:
         self._client = cluster.client
 
-    def map(self, specifications: Sequence[str]) -> list[Found]:
+    def map(self, specifications: Sequence[RunSpec]) -> list[Found]:
         futures = self._client.map(simulated, specifications, pure=False, retries=1)
         try:
             found: list[Found] = self._client.gather(futures)

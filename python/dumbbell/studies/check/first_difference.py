@@ -108,7 +108,7 @@ def read_log(folder: Entry) -> SentLog:
     """Return all packet events of the full log in a run's folder.
 
     Raises:
-        dumbbell._core.Error: a log is damaged.
+        dumbbell.core.Error: a log is damaged.
     """
     files = kept_files(folder)
     return _log_of(Table(read_table(PACKETS, files[PACKETS])), files.get(FLOWS))
@@ -134,7 +134,7 @@ def first_difference(cell: str, run: int, baseline: Entry, candidate: Entry) -> 
     Packets that senders send are compared first: what else differs follows from them.
 
     Raises:
-        dumbbell._core.Error: a log is damaged.
+        dumbbell.core.Error: a log is damaged.
     """
     return parting(cell, run, sends(baseline), sends(candidate)) or parting(
         cell, run, read_log(baseline), read_log(candidate)

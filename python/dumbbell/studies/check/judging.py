@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.catalog.check_suite import JudgedMetric
 from dumbbell.results.analysis.compare import LEAST_TESTED
 
@@ -113,7 +113,7 @@ def _interval(
 
     None if the runs are too few. Without any scatter the interval is the difference.
     """
-    found = _core.difference(first, second, paired, 1.0 - outside)
+    found = core.difference(first, second, paired, 1.0 - outside)
     if found is not None:
         return found[0], found[1], found[3]
     if min(len(first), len(second)) < LEAST_TESTED:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy
 from numpy.typing import NDArray
 
-from dumbbell import _core
 from dumbbell.base.errors import listed
 from dumbbell.catalog.description import describe
+from dumbbell.core.paths import complete_transport
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, read_table
 from dumbbell.results.series.samples import STATE_FIELDS, Sampled, Series, read_sampled, read_samples, value_names
 from dumbbell.results.series.table import Table
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
-    from dumbbell.contract.specification import RunSpec
+    from dumbbell.contract.specification import RunSpec, TransportSpec
 
 TCP_HEADERS = 52
 """IPv4, TCP and the timestamp option, bytes: the headers of packets that are not of the built-in transport."""
@@ -99,9 +98,8 @@ class RunView:
         return "controller" in self.specification["flows"][0]
 
     @cached_property
-    def _transport(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(_core.transport(json.dumps(self.specification["flows"][0].get("transport"))))
-        return found
+    def _transport(self) -> TransportSpec:
+        return complete_transport(self.specification["flows"][0].get("transport"))
 
     def transport(self, key: str) -> str:
         """Return a word that the transport of the first flow is set to.
@@ -111,7 +109,7 @@ class RunView:
         """
         if not self.is_built_in:
             raise UnseenError("needs the controller's state (the transport's settings)")
-        return str(self._transport[key])
+        return str(dict(self._transport)[key])
 
     @property
     def payload_bytes(self) -> int:

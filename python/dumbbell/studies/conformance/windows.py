@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from dumbbell.studies.conformance.view import NotReachedError, RunView, Visit
 
@@ -13,8 +11,18 @@ OF = ("run", "at", "after", *EVENTS)
 """Of visits: any, the one in which the run was disturbed, or those that begin after that; of spans: what 0 s is.
 
 `drop` and `mark` are the first such event of the flow; of spans, the `nth` one."""
-ARGUMENTS = {"phase": str, "nth": int, "of": str, "longest": bool, "from_s": float, "to_s": float}
-"""Arguments that say where a check looks, with their types."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Arguments that say where a check looks."""
+
+    phase: str = ""
+    nth: int = 1
+    of: str = "run"
+    longest: bool = False
+    from_s: float = 0.0
+    to_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -43,23 +51,21 @@ class Window:
         return self.of_phase
 
 
-def window(view: RunView, arguments: Mapping[str, Any]) -> Window:
+def window(view: RunView, place: Place) -> Window:
     """Return where the arguments of a check say to look.
 
     Raises:
         UnseenError: the controller does not tell its phase, or has no such phase.
         NotReachedError: it did not come to this phase, or the run was not disturbed.
     """
-    phase, of = str(arguments.get("phase", "")), str(arguments.get("of", "run"))
-    from_s, to_s = float(arguments.get("from_s", 0.0)), arguments.get("to_s")
-    base = _base(view, of, 1 if phase else int(arguments.get("nth", 1)))
-    if not phase:
-        end_s = view.duration_s if to_s is None else base + float(to_s)
-        return Window(base + from_s, min(end_s, view.duration_s))
-    nth = 0 if arguments.get("longest") else int(arguments.get("nth", 1))
-    visit = _visit(view, phase, nth, of, base)
-    end_s = visit.end_s if to_s is None else min(visit.start_s + float(to_s), visit.end_s)
-    return Window(visit.start_s + from_s, end_s, visit)
+    to_s = place.to_s
+    base = _base(view, place.of, 1 if place.phase else place.nth)
+    if not place.phase:
+        end_s = view.duration_s if to_s is None else base + to_s
+        return Window(base + place.from_s, min(end_s, view.duration_s))
+    visit = _visit(view, place.phase, 0 if place.longest else place.nth, place.of, base)
+    end_s = visit.end_s if to_s is None else min(visit.start_s + to_s, visit.end_s)
+    return Window(visit.start_s + place.from_s, end_s, visit)
 
 
 def _base(view: RunView, of: str, nth: int) -> float:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.outside.pantheon_names import Counterpart
@@ -244,6 +244,6 @@ def _unfit(statistics: RunTable) -> str | None:
 def _head(file: Path) -> str:
     """The first lines of a log; empty if it cannot be read."""
     try:
-        return bytes(_core.read_head(str(file), _HEAD_BYTES)).decode(errors="replace")
-    except _core.Error:
+        return bytes(core.read_head(str(file), _HEAD_BYTES)).decode(errors="replace")
+    except core.Error:
         return ""

@@ -32,7 +32,7 @@ def schedule_of(run: MeasuredRun) -> Schedule:
         spans = [run.packets.span_ms(int(flow["flow"])) for flow in run.statistics["flows"]]
         times = [(start / 1e3, stop / 1e3) for start, stop in spans]
     else:
-        times = [(float(flow["start_s"]), float(flow["stop_s"])) for flow in run.statistics["flows"]]
+        times = [(flow["start_s"] or 0.0, flow["stop_s"] or 0.0) for flow in run.statistics["flows"]]
     first, last = min(start for start, _ in times), max(stop for _, stop in times)
     digits = 0 if last - first >= _SHORT_S else 1
     duration = max(round(last - first, digits), 0.1)

@@ -175,7 +175,7 @@ def compare(run: MeasuredRun, flow: int, beside: Simulated) -> Comparison:
 def _together(run: MeasuredRun, flow: int) -> list[int]:
     """The flows of a run that started together with one, itself among them; it alone where no log says when."""
     flows = run.statistics["flows"]
-    starts = {int(each["flow"]): float(each["start_s"]) for each in flows if each.get("start_s") is not None}
+    starts = {int(each["flow"]): start for each in flows if (start := each.get("start_s")) is not None}
     if flow not in starts:
         return [flow]
     return [number for number, start in starts.items() if abs(start - starts[flow]) <= TOGETHER_S]

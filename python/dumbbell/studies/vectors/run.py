@@ -1,6 +1,5 @@
 """Scripts run with the controller of a scheme: built in, a library or a class."""
 
-import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -10,6 +9,7 @@ from dumbbell.api.running import specification
 from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.outside.plugin_schemes import NO_ECN, uses_ecn
 from dumbbell.catalog.scheme import Scheme, transports_of
+from dumbbell.contract.controllers import ScriptReport
 from dumbbell.execution.trust import outside_code
 from dumbbell.plugins import isolated
 from dumbbell.results import write_atomically
@@ -44,12 +44,12 @@ def run_scripts(
         raise UserError(f"{receiving[0]}: drives a receiver, which has no controller: leave `{name}` out")
     files = list(dict.fromkeys(str(file) for _, _, file in outside_code(made)))
     if not files:
-        return [script.run(json.dumps(made), name, steps) for script in read]
+        return [script.run(made, name, steps) for script in read]
     read = _that_hold(read, made["flows"][0].get("transport") or {}, list(map(str, scripts)))
     flow, code, file = next(outside_code(made))
     hears = uses_ecn(str(flow["controller"]), file, str(code["sha256"]), flow.get("transport") or {})
     told = [script for script in read if hears or not script.tells_marks]
-    reports = isolated.run_scripts([script.text for script in told], json.dumps(made), steps, files) if told else []
+    reports = isolated.run_scripts([script.text for script in told], made, steps, files) if told else []
     results = {id(script): _result(script, report, name) for script, report in zip(told, reports, strict=True)}
     return [results.get(id(script)) or script.not_judged(name, NO_ECN) for script in read]
 
@@ -85,7 +85,7 @@ def _that_hold(read: Sequence[Script], transport: Mapping[str, Any], named: Sequ
     return found
 
 
-def _result(script: Script, report: dict[str, Any], name: str) -> ScriptResult:
+def _result(script: Script, report: ScriptReport | isolated.ScriptRefusal, name: str) -> ScriptResult:
     if "refusal" in report:
         raise UserError(f"{script.name}: {report['refusal']}")
     return script.result(report, name)

@@ -1,17 +1,18 @@
 """Scripts: timelines of what a controller or the transport is told, and what has to follow (docs/vectors.md)."""
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError, nearest
 from dumbbell.base.input_files import TEXT, read_text
 from dumbbell.catalog.scheme import TRANSPORTS
+from dumbbell.contract.controllers import ScriptReport
+from dumbbell.core.codec import Specification
+from dumbbell.core.controllers import describe_script, run_script
 from dumbbell.formats import packetdrill
 
 SHIPPED = Path(__file__).parents[2] / "catalog" / "scripts"
@@ -53,7 +54,7 @@ class ScriptResult:
     """Name of the controller or scheme that was driven; empty for a receiver."""
     checks: tuple[ScriptCheck, ...]
     """Every condition, in the order of the script."""
-    steps: tuple[dict[str, Any], ...] = ()
+    steps: tuple[Mapping[str, object], ...] = ()
     """Every event with all of its fields and the answer, if they were asked for."""
     notes: tuple[str, ...] = ()
     """What was left out of a file of packetdrill, with its lines."""
@@ -97,19 +98,19 @@ class Script:
         """Return the result of a script that says nothing about a controller."""
         return ScriptResult(self.name, self.title, controller, (), notes=self.notes, not_applicable=why)
 
-    def run(self, specification: str | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
-        """Run the script with its own controller, or with that of the first flow of a run (JSON), `scheme`.
+    def run(self, specification: Specification | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
+        """Run the script with its own controller, or with that of the first flow of a run, `scheme`.
 
         Raises:
             UserError: If an event or a condition is not allowed, with its line.
         """
         try:
-            report = _core.run_script(self.text, specification, steps)
-        except _core.Error as error:
+            report = run_script(self.text, specification, steps)
+        except core.Error as error:
             raise UserError(f"{self.name}: {error}") from None
-        return self.result(json.loads(report), scheme or self.controller)
+        return self.result(report, scheme or self.controller)
 
-    def result(self, report: dict[str, Any], controller: str) -> ScriptResult:
+    def result(self, report: ScriptReport, controller: str) -> ScriptResult:
         """Return what the core has reported as a result."""
         checks = tuple(ScriptCheck(**check) for check in report["checks"])
         steps, why = tuple(report.get("steps", ())), report.get("not_applicable", "")
@@ -170,8 +171,8 @@ def parse_script(name: str, text: str) -> Script:
         UserError: If a line of it is not allowed.
     """
     try:
-        known = json.loads(_core.describe_script(text))
-    except _core.Error as error:
+        known = describe_script(text)
+    except core.Error as error:
         raise UserError(f"{name}: {error}") from None
-    drives, title, controller, transports = (known[key] for key in ("drives", "title", "controller", "transports"))
-    return Script(name, text, drives, title, controller, tuple(transports), packetdrill.notes_of(text))
+    transports, notes = tuple(known["transports"]), packetdrill.notes_of(text)
+    return Script(name, text, known["drives"], known["title"], known["controller"], transports, notes)

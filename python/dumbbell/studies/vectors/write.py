@@ -1,14 +1,13 @@
 """Runs the scenarios with a scheme and writes what came out."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import Any
 
-from dumbbell import _core, catalog
+from dumbbell import catalog
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, argument, listed
 from dumbbell.base.interrupts import interruptible
@@ -18,6 +17,10 @@ from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import to_toml
+from dumbbell.contract.specification import FlowSpec, RunSpec
+from dumbbell.core.controllers import record_script, run_script
+from dumbbell.core.paths import complete_transport
+from dumbbell.core.runs import simulate
 from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, RunRequest, resolve
 from dumbbell.formats.qlog_export import write_flow
@@ -75,30 +78,30 @@ def scenario(experiment_file: ExperimentFile, scheme: Scheme) -> Experiment:
 def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
     """Run a scenario's only run; write trace, table and events into `folder`; return the table's rows."""
     run = experiment.all_runs()[0]
-    specification = json.dumps(experiment.specification(run))
+    specification = experiment.specification(run)
     files = [scheme.code for scheme in experiment.outside(run)]
     with Scratch("vectors") as scratch:
         if files:
             isolated.simulate(specification, [f"{run.scheme} ({file})" for file in files], scratch)
         else:
-            _core.simulate(specification, str(scratch))
+            simulate(specification, scratch)
         described = f"{run.scheme}, measured by dumbbell (sim)"
         title = f"{run.scheme}: {experiment.title}"
         write_flow(Entry.of(scratch), 1, run.scheme, title, folder / TRACE, described)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
-    head = _head(experiment, experiment.specification(run)["flows"][0])
+    head = _head(experiment, specification["flows"][0])
     text, steps = _script_of(specification, head, files)
     write_atomically(folder / SCRIPT, text)
     write_atomically(folder / EVENTS, "[\n" + ",\n".join(map(json.dumps, steps)) + "\n]\n")
     return rows
 
 
-def _script_of(specification: str, head: str, files: list[str]) -> tuple[str, list[dict[str, Any]]]:
+def _script_of(specification: RunSpec, head: str, files: list[str]) -> tuple[str, Sequence[Mapping[str, object]]]:
     """Return the script of a run, and its events with all fields. Plug-ins in `files` run in a process of their own."""
     if not files:
-        text = _core.record_script(specification, head)
-        return text, json.loads(_core.run_script(text, specification, steps=True))["steps"]
+        text = record_script(specification, head)
+        return text, run_script(text, specification, steps=True)["steps"]
     text = isolated.record_script(specification, head, files)
     (report,) = isolated.run_scripts([text], specification, True, files)
     if "refusal" in report:
@@ -106,7 +109,7 @@ def _script_of(specification: str, head: str, files: list[str]) -> tuple[str, li
     return text, report["steps"]
 
 
-def _head(experiment: Experiment, flow: Mapping[str, Any]) -> str:
+def _head(experiment: Experiment, flow: FlowSpec) -> str:
     """Return the lines of a script's header that say what was recorded."""
     # a file has no name that holds elsewhere, and white space would end a parameter
     parameters = [f"{key}={value}" for key, value in flow["parameters"].items() if not {*value} & {*"/ \t\n#"}]
@@ -118,7 +121,7 @@ def _head(experiment: Experiment, flow: Mapping[str, Any]) -> str:
 
 
 def _scenarios(scheme: Scheme) -> list[ExperimentFile]:
-    transport = json.loads(_core.transport(json.dumps(scheme.transport)))
+    transport = complete_transport(scheme.transport)
     return [
         experiment_file
         for experiment_file in catalog.vectors()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.present.site.judging.direction import MORE, Metric, definitions
 from dumbbell.present.site.judging.findings import Findings, Flows, MeasuredCell, estimate
 from dumbbell.results.analysis.shares import share_of
@@ -121,7 +121,7 @@ def _harms(findings: Findings, cell: MeasuredCell, label: str, flows: tuple[int,
         beside = estimate(cell.flow_values(Flows(label, victim, flows, ""), name))
         if solo is None or beside is None:
             continue
-        harm = _core.harm(solo.mean, beside.mean, metric.better == MORE)
+        harm = core.harm(solo.mean, beside.mean, metric.better == MORE)
         if harm is not None:
             found.append(Harm(metric, solo, beside, harm))
     return tuple(found)

@@ -1,12 +1,11 @@
 """Which way each metric is better, and how its values are written."""
 
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from dumbbell import _core
+from dumbbell.core.metrics import metric_definitions
 from dumbbell.results.analysis.metric_words import metric_words
 
 MORE, LESS, NEITHER = 1, -1, 0
@@ -46,13 +45,18 @@ class Metric:
 @cache
 def definitions() -> dict[tuple[str, str], Metric]:
     """Every metric by level and name."""
-    keys = ("level", "name", "unit", "formula", "source", "convention")
-    rows = json.loads(_core.metrics())
     return {
         (row["level"], row["name"]): Metric(
-            **{key: row[key] for key in keys}, sampled=row["sampled"], better=_BETTER[row["better"]]
+            row["level"],
+            row["name"],
+            unit=row["unit"],
+            formula=row["formula"],
+            source=row["source"],
+            convention=row["convention"],
+            sampled=row["sampled"],
+            better=_BETTER[row["better"]],
         )
-        for row in rows
+        for row in metric_definitions()
     }
 
 

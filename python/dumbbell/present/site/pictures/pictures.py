@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.entry import Entry
 from dumbbell.base.names import directory_name
 from dumbbell.base.progress import Piece, Progress, Stage
@@ -135,7 +135,7 @@ def _draw(task: _Task) -> str:
     name, sketch, folder = task
     try:
         drawing = sketch.draw(name)
-    except _core.Error as error:
+    except core.Error as error:
         return str(error)
     write_atomically(folder / f"{name}.svg", for_file(drawing))
     return ""

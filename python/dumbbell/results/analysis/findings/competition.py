@@ -120,9 +120,10 @@ def _late(own: Sequence[tuple[Repetitions, list[Share]]], competitor: str) -> bo
         for flows in group.flows:
             starts: dict[bool, list[float]] = {True: [], False: []}
             for flow in flows:
-                if flow.get("start_s") is None:
+                start_s = flow.get("start_s")
+                if start_s is None:
                     return False
-                starts[flow["scheme"] == competitor].append(flow["start_s"])
+                starts[flow["scheme"] == competitor].append(start_s)
             if min(starts[True], default=0.0) < max(starts[False], default=0.0) + 1.0:
                 return False
     return True

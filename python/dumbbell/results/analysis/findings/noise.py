@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.results.analysis.compare import tested
 from dumbbell.results.analysis.summary import LEVEL, MetricKey, Repetitions
 
@@ -54,7 +54,7 @@ def judged(pairs: Sequence[Pair]) -> list[Verdict]:
     """
     found = [tested(*pair)[1] for pair in pairs]
     known = [index for index, each in enumerate(found) if each is not None]
-    adjusted = dict(zip(known, _core.holm([each[2] for each in found if each is not None]), strict=True))
+    adjusted = dict(zip(known, core.holm([each[2] for each in found if each is not None]), strict=True))
     return [_verdict(pair, found[index], adjusted.get(index)) for index, pair in enumerate(pairs)]
 
 

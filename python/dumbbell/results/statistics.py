@@ -1,0 +1,75 @@
+"""Statistics of runs that somebody else may have written, checked before anything relies on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from dumbbell.base.errors import UserError, listed
+from dumbbell.base.json_types import typed
+from dumbbell.catalog.published import MOST_METRIC
+from dumbbell.contract.run import RunStatistics
+from dumbbell.core.metrics import labels, metric_definitions
+from dumbbell.results.clocks import check_clocks
+from dumbbell.results.numbers import is_number
+
+ACCEPTED = ("done", "degraded")
+"""Statuses of a run that was made as well as this machine can; only the numbers of `done` runs enter averages."""
+STATUSES = (*ACCEPTED, "invalid", "failed")
+"""Statuses of runs that were made."""
+_PRODUCT = "(Mbit/s)^n"
+"""Unit of metrics that grow with the number of flows: these may be any finite number."""
+
+
+def prepare() -> None:
+    """Read the types and metrics that `require_statistics` needs. A plug-in may remove all modules of its process."""
+    require_statistics("", {"status": ACCEPTED[0], "flows": [], "links": [], "network": {"duration_s": 0.0}})
+
+
+def require_statistics(where: str, content: object) -> RunStatistics:
+    """Return what somebody says to be the statistics of a run.
+
+    Raises:
+        UserError: names the key and what is allowed, behind `where`.
+    """
+    status = content.get("status", ACCEPTED[0]) if isinstance(content, dict) else ACCEPTED[0]
+    if isinstance(status, str) and status not in STATUSES:
+        raise UserError(f"{where}: `status` = {status}: allowed are {listed(STATUSES)}")
+    try:
+        statistics = typed(content, RunStatistics)
+        for level, tables in (
+            ("network", [statistics["network"]]),
+            ("flow", statistics["flows"]),
+            ("link", statistics["links"]),
+        ):
+            for table in tables:
+                _require_possible(level, table)
+    except UserError as error:
+        raise UserError(f"{where}: {error}: not the statistics of a run") from None
+    check_clocks(where, statistics)
+    return statistics
+
+
+def _require_possible(level: str, table: Mapping[str, object]) -> None:
+    """Refuse metrics that are larger than anything measured."""
+    for name, value in _numbers(table):
+        if abs(value) > _most().get((level, name), math.inf):
+            raise UserError(f"`{level}.{name}` = {value:g}: allowed is up to {MOST_METRIC:g}")
+
+
+def _numbers(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a table, and of the tables and lists of tables in it, by name."""
+    for name, value in table.items():
+        for each in value if isinstance(value, list) else [value]:
+            if isinstance(each, dict):
+                yield from _numbers(each, f"{prefix}{name}.")
+            elif is_number(each):
+                yield prefix + name, each
+
+
+@cache
+def _most() -> Mapping[tuple[str, str], float]:
+    """Return the largest value of metrics and labels, by level and name."""
+    bounded = [(each["level"], each["name"]) for each in metric_definitions() if each["unit"] != _PRODUCT]
+    return dict.fromkeys([*bounded, *((each["level"], each["name"]) for each in labels())], MOST_METRIC)
