@@ -4,15 +4,9 @@ from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
-    import_flent as import_flent,
-    import_iperf as import_iperf,
-    import_iperf3 as import_iperf3,
-    import_mahimahi as import_mahimahi,
-    import_netlog as import_netlog,
-    import_pantheon as import_pantheon,
-    import_pcap as import_pcap,
-    import_qlog as import_qlog,
-    import_ss as import_ss,
+    import_kinds as import_kinds,
+    import_results as import_results,
+    import_results_request as import_results_request,
     pantheon_sets as pantheon_sets,
 )
 from .api.emulating import emulate as emulate
@@ -72,6 +66,7 @@ from .experiment.request import (
     Remote as Remote,
     RunRequest as RunRequest,
 )
+from .formats.import_request import ImportRequest as ImportRequest
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark

@@ -377,7 +377,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
 def test_results_go_to_other_tools_and_come_back(lab: dumbbell.PathModel, tmp_path: Path) -> None:
     made = dumbbell.run(schemes="cubic", path=lab, duration=2, out=tmp_path / "out", jobs=1)
     assert dumbbell.export_pantheon(made.directory, tmp_path / "pantheon") == []
-    back = dumbbell.import_pantheon(tmp_path / "pantheon", tmp_path / "back", command=["test"])
+    back = dumbbell.import_results("pantheon", tmp_path / "pantheon", tmp_path / "back", command=["test"])
     before, after = (each.runs[0].statistics["network"]["throughput_mbps"] for each in (made, back))
     assert after == pytest.approx(before, rel=0.02)
     assert back.environment["command"] == ["test"]
@@ -385,10 +385,12 @@ def test_results_go_to_other_tools_and_come_back(lab: dumbbell.PathModel, tmp_pa
     assert ([file.name for file in written], left_out) == (["lab_cubic_1_flow1.sqlog"], [])
     assert run.label == "cubic on lab, run 1"
     assert "acknowledged packets were not logged" in lacking
-    stack = dumbbell.import_qlog(written[0], tmp_path / "stack")
+    stack = dumbbell.import_results("qlog", written[0], tmp_path / "stack")
     assert stack.good
     assert "no acknowledged packets" in stack.runs[0].notes[0]
-    assert "no such directory" in refused(lambda: dumbbell.import_pantheon(tmp_path / "none", tmp_path / "x"))
+    assert "no such directory" in refused(
+        lambda: dumbbell.import_results("pantheon", tmp_path / "none", tmp_path / "x")
+    )
     assert not (tmp_path / "x").exists()
 
 

@@ -180,5 +180,5 @@ def compare(one: dumbbell.Results, other: Path) -> list[str]:
     """Two results side by side."""
     rows = dumbbell.compare(one, other, ["goodput_mbps"])
     worse = [str(row["verdict"]) for row in rows if row["difference"] is not None and row["difference"] < 0]
-    imported = dumbbell.import_pantheon("measured", "imported")
+    imported = dumbbell.import_results("pantheon", "measured", "imported")
     return [*worse, *imported.tested, *(check.name for check in dumbbell.doctor() if not check.good)]

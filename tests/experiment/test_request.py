@@ -18,6 +18,7 @@ from dumbbell.catalog.options.values import count, names
 from dumbbell.cli.options import request_of, request_options
 from dumbbell.execution.check import check
 from dumbbell.experiment import RunRequest, planned, resolve
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.studies.benchmark.request import BenchmarkRequest
 
 
@@ -34,6 +35,7 @@ def parsed(kind: type, *words: str) -> Any:  # noqa: ANN401 (a request of this k
         (dumbbell.preview, RunRequest),
         (dumbbell.run_benchmark, BenchmarkRequest),
         (dumbbell.preview_benchmark, BenchmarkRequest),
+        (dumbbell.import_results, ImportRequest),
     ],
 )
 def test_arguments_of_the_library_are_the_fields(function: Any, kind: type) -> None:  # noqa: ANN401

@@ -29,7 +29,7 @@ def imported(log: str, ack: str | None = None, flows: int = 1) -> dict[str, Any]
         (source / "cubic_stats_run1.log").write_text("Start at: 2018-01-01 00:00:00\n")
         if ack is not None:
             (source / "cubic_acklink_run1.log").write_bytes(ack.encode())
-        (run,) = dumbbell.import_pantheon(source, Path(scratch) / "out").runs
+        (run,) = dumbbell.import_results("pantheon", source, Path(scratch) / "out").runs
         return dict(run.statistics)
 
 

@@ -99,7 +99,7 @@ def test_strictly_read_the_first_bad_file_refuses_the_directory(dumbbell: Dumbbe
     assert f"{source}/bbr_datalink_run1.log:9: " in done.stderr
     assert not (source.parent / "out").exists()
     with pytest.raises(library.Error, match=r"bbr_datalink_run1\.log:9: "):
-        library.import_pantheon(source, source.parent / "out", strict=True)
+        library.import_results("pantheon", source, source.parent / "out", strict=True)
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
 _WRITERS = {
     "studies/benchmark/run.py": "names of databases, which SQLite opens by their paths",
     "catalog/outside/pantheon.py": "a checkout that the user names",
-    "formats/mahimahi.py": "new files of an import",
+    "formats/importers/mahimahi.py": "new files of an import",
     "formats/pantheon_export.py": "the words of a message",
     "formats/traces.py": "new files of an import",
     "plugins/isolated.py": "a temporary folder",

@@ -463,7 +463,7 @@ def test_what_failed_is_told_first(made: Make) -> None:
 
 def test_a_log_of_one_end_has_round_trips_and_no_delay(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(json.dumps(REPORT))
-    results = library.import_iperf3(tmp_path / "t.json", tmp_path / "out")
+    results = library.import_results("iperf3", tmp_path / "t.json", tmp_path / "out")
     said = " ".join(results.findings)
     (run,) = results.runs
     assert f"{run.statistics['network']['goodput_mbps']:.2f} Mbit/s of goodput" in said
@@ -476,7 +476,7 @@ def test_an_import_of_pantheon_has_its_numbers(tmp_path: Path) -> None:
     for file, content in (("datalink", DATA_LOG), ("acklink", ACK_LOG), ("stats", STATS)):
         (tmp_path / f"in/cubic_{file}_run1.log").write_text(content)
     (tmp_path / "in/pantheon_metadata.json").write_text(json.dumps(METADATA))
-    results = library.import_pantheon(tmp_path / "in", tmp_path / "out")
+    results = library.import_results("pantheon", tmp_path / "in", tmp_path / "out")
     (run,) = results.runs
     said = results.findings[0]
     network = run.statistics["network"]

@@ -236,7 +236,7 @@ def test_imported_logs_are_a_target(tmp_path: Path) -> None:
     words = {"schemes": ["cubic", "vegas"], "path": "steady-12mbps", "duration": 3, "flows": 2, "interval": 1}
     dumbbell.run(**words, out=made)  # type: ignore[arg-type]
     dumbbell.export_pantheon(made, logs)
-    dumbbell.import_pantheon(logs, imported)
+    dumbbell.import_results("pantheon", logs, imported)
     ours, theirs = (read_target(str(folder), TargetOptions(overhead_bytes=36)) for folder in (made, imported))
     assert [each.key for each in theirs.points] == [(name, flow) for name in ("cubic", "vegas") for flow in (1, 2)]
     for measured, read in zip(ours.points, theirs.points, strict=True):

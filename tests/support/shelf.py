@@ -206,7 +206,7 @@ def _imported(out: Path) -> None:
     for scheme in schemes:
         for what, content in (("datalink_run1", DATA_LOG), ("acklink_run1", ACK_LOG), ("stats_run1", STATS)):
             (source / f"{scheme}_{what}.log").write_text(content)
-    dumbbell.import_pantheon(source, out)
+    dumbbell.import_results("pantheon", source, out)
 
 
 _PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}

@@ -1,40 +1,51 @@
 """Results of other tools read, and results written for them."""
 
-from collections.abc import Sequence
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell import catalog
 from dumbbell.api.records.results import Results
 from dumbbell.base.errors import UserError, require_text
-from dumbbell.base.input_files import check_regular
 from dumbbell.base.progress import Progress
+from dumbbell.base.request_fields import with_fields_of
 from dumbbell.catalog.options.values import MOST_SEED
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.traces import trace_text
+from dumbbell.formats.import_request import ImportRequest, Place
 from dumbbell.results import write_atomically
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Run
 
-Place = str | PathLike[str]
 
+@with_fields_of(ImportRequest)
+def import_results(request: ImportRequest) -> Results:
+    """Read results of another tool into the new results directory `out`.
 
-def import_pantheon(source: Place, out: Place, *, strict: bool = False, command: Sequence[str] = ()) -> Results:
-    """Reads a data directory of Pantheon into the new results directory `out`; every run is measured again.
+    Files of a directory that cannot be read are runs that failed; `RunResults.notes` says what a file does not tell.
 
-    What Pantheon's own analysis takes is taken, and noted where it is unusual (`RunResults.notes`). A run whose logs
-    cannot be used is listed as failed, with file and line. `strict` refuses the directory for any of these.
+    Returns:
+        The results, whose numbers are computed as those of dumbbell's own runs.
 
     Raises:
-        dumbbell.Error: it cannot be read, or `out` is in use; nothing is left behind.
+        dumbbell.Error: If there is no such kind, it does not take an option, nothing can be used, or `out` is in use;
+            nothing is left behind.
     """
-    from dumbbell.formats.pantheon_import import import_pantheon
+    return import_results_request(request)
 
-    if not Path(source).is_dir():
-        raise UserError(f"{source}: no such directory")
-    return Results(import_pantheon(Path(source), Path(out), list(command), strict))
+
+def import_results_request(request: ImportRequest) -> Results:
+    """Read results of another tool, as a request asks for."""
+    from dumbbell.formats import importers
+
+    return Results(importers.read(request))
+
+
+def import_kinds() -> dict[str, str]:
+    """Return each kind of `import_results`, and what it reads."""
+    from dumbbell.formats import importers
+
+    return importers.kinds()
 
 
 def pantheon_sets(source: Place) -> list[Path]:
@@ -42,127 +53,6 @@ def pantheon_sets(source: Place) -> list[Path]:
     from dumbbell.formats.pantheon_metadata import data_directories
 
     return data_directories(Path(source))
-
-
-def import_mahimahi(
-    log: Place, out: Place, *, ack: Place | None = None, scheme: str = "imported", command: Sequence[str] = ()
-) -> Results:
-    """Reads logs of mahimahi's mm-link into the new results directory `out`: one run.
-
-    `ack` is the log of the other direction, `scheme` names what made the traffic.
-
-    Raises:
-        dumbbell.Error: a log cannot be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.mahimahi import LinkLogs, import_mahimahi
-
-    for file in (log, ack):
-        if file is not None:
-            check_regular(Path(file))
-    logs = LinkLogs(Path(log), None if ack is None else Path(ack), scheme)
-    return Results(import_mahimahi(logs, Path(out), list(command)))
-
-
-def import_qlog(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
-    """Reads qlogs of QUIC stacks, a file or a directory, into the new results directory `out`.
-
-    Files of a directory that cannot be read are runs that failed; `RunResults.notes` says what a trace does not tell.
-
-    Raises:
-        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.qlog_import import import_qlog
-
-    return Results(import_qlog(Path(source), Path(out), list(command)))
-
-
-def import_pcap(
-    source: Place,
-    out: Place,
-    *,
-    receiver: Place | None = None,
-    end: str | None = None,
-    clocks: str = "auto",
-    scheme: str | None = None,
-    command: Sequence[str] = (),
-) -> Results:
-    """Reads packet captures (pcap, pcapng), a file or a directory, into the new results directory `out`.
-
-    `receiver` is the capture of the other end: delays are then one way, as the stamps say or, where their clocks
-    disagree, above the smallest (`clocks` is `auto`, `stamps` or `unknown`). Otherwise `end` (`sender`, `receiver`)
-    says which end captured, if it is not to be found out. `scheme` names what made the traffic. Files of a directory
-    that cannot be read are runs that failed; `RunResults.notes` says what a capture does not tell.
-
-    Raises:
-        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.capture import CLOCKS, ENDS, import_capture
-
-    for name, value, allowed in (("end", end, (None, *ENDS)), ("clocks", clocks, CLOCKS)):
-        if value not in allowed:
-            raise UserError(f"{name} = {value}: allowed are {', '.join(filter(None, allowed))}")
-    if receiver is not None and end is not None:
-        raise UserError("end: not with `receiver`: both ends are there")
-    other = None if receiver is None else Path(receiver)
-    found = import_capture(
-        Path(source), Path(out), list(command), receiver=other, end=end, clocks=clocks, scheme=scheme
-    )
-    return Results(found)
-
-
-def import_iperf3(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
-    """Reads iperf3's JSON (`-J`, `--json-stream`), a file or a directory, into the new results directory `out`.
-
-    Raises:
-        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.iperf3 import import_iperf3
-
-    return Results(import_iperf3(Path(source), Path(out), list(command)))
-
-
-def import_iperf(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
-    """Read text of iperf2 or iperf3, or CSV of iperf2, a file or a directory, into the new results directory `out`.
-
-    Raises:
-        dumbbell.Error: If none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.iperf_text import import_iperf
-
-    return Results(import_iperf(Path(source), Path(out), list(command)))
-
-
-def import_ss(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
-    """Reads logs of `ss -tin` with times, a file or a directory, into the new results directory `out`.
-
-    Raises:
-        dumbbell.Error: none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.ss_log import import_ss
-
-    return Results(import_ss(Path(source), Path(out), list(command)))
-
-
-def import_flent(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
-    """Read results of flent (`.flent`, `.flent.gz`), a file or a directory, into the new results directory `out`.
-
-    Raises:
-        dumbbell.Error: If none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.flent import import_flent
-
-    return Results(import_flent(Path(source), Path(out), list(command)))
-
-
-def import_netlog(source: Place, out: Place, *, command: Sequence[str] = ()) -> Results:
-    """Read QUIC sessions of logs of Chrome's network stack, a file or a directory, into the new directory `out`.
-
-    Raises:
-        dumbbell.Error: If none can be used, or `out` is in use; nothing is left behind.
-    """
-    from dumbbell.formats.netlog import import_netlog
-
-    return Results(import_netlog(Path(source), Path(out), list(command)))
 
 
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from dumbbell._core import Error
+from dumbbell.core import Error
 
 Words = Callable[[str, str, str], str]
 """Function of the name of an argument, its value, and the form of its value: how the argument is called."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dumbbell.base.entry_points import entry_points
+from dumbbell.base.summary_line import summary_line
 from dumbbell.catalog.options.parser import StrictParser
 
 FOLDER = Path(__file__).parent / "commands"
@@ -21,13 +22,7 @@ def commands() -> dict[str, str]:
     """Return the name of each command, and what it is for: the first line of its file, which is not executed."""
     files = {file.stem.rstrip("_"): file for file in FOLDER.glob("[a-z]*.py")}
     files |= {point.name: point.folder().with_suffix(".py") for point in entry_points(GROUP)}
-    return {name: _summary(files[name]) for name in sorted(files)}
-
-
-def _summary(file: Path) -> str:
-    with file.open(encoding="utf-8") as source:
-        line = source.readline().strip().strip('"').removesuffix(".")
-    return line[:1].lower() + line[1:]
+    return {name: summary_line(files[name]) for name in sorted(files)}
 
 
 def command(name: str) -> Any:  # noqa: ANN401 (a module with the two functions)

@@ -3,11 +3,11 @@
 import os
 from pathlib import Path
 
-from dumbbell.formats import capture, iperf3, qlog_import
 from dumbbell.formats.contents import kind_of, suffix_of
+from dumbbell.formats.importers import iperf3, pcap, qlog
 from dumbbell.formats.pantheon_metadata import MOST_LEVELS
 
-SUFFIXES = {"pcap": capture.SUFFIXES, "qlog": qlog_import.SUFFIXES, "iperf3": iperf3.SUFFIXES}
+SUFFIXES = {"pcap": pcap.SUFFIXES, "qlog": qlog.SUFFIXES, "iperf3": iperf3.SUFFIXES}
 """How files of each kind end, by the name of its import."""
 _IMPORTS = {"capture": "pcap", "qlog": "qlog", "iperf3": "iperf3"}
 """The import of each kind that content tells."""

@@ -20,6 +20,7 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.core import logs
 from dumbbell.experiment import Experiment
 from dumbbell.formats.contents import is_of_kind, stem_of, suffix_of, text_of
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.pantheon_stats import RunTimes, stamp
 from dumbbell.formats.staging import (
     add_failed,
@@ -81,9 +82,9 @@ Reader = Callable[[Path, Path, list[str]], list[Trace]]
 
 
 def import_traces(
-    source: Path, out: Path, command: list[str], *, kind: str, suffixes: Sequence[str], notes: str, read: Reader
+    request: ImportRequest, *, kind: str, suffixes: Sequence[str], notes: str, read: Reader
 ) -> ResultsDirectory:
-    """Imports a log of the given kind, or every one in a directory, into the new directory `out`.
+    """Import a log of the given kind, or every one in a directory, into the new directory `out` of a request.
 
     The content of files in a directory tells their kind. Those that cannot be read are runs that failed; a note names
     those of other kinds.
@@ -91,6 +92,7 @@ def import_traces(
     Raises:
         UserError: there is none, none can be read, or `out` is in use.
     """
+    source, out = Path(request.source), Path(request.out)
     files = files_of(source, suffixes, kind)
     refuse_used(out)
     with staging(out) as directory, Progress() as progress:
@@ -107,7 +109,7 @@ def import_traces(
                     raise  # there is no room for what was made of it, whatever is in it
                 traces.append(Trace(label_of(stem_of(file), used, kind), file.name, reason=one_line(error)))
         traces = _with_skipped(_usable(source, traces), _skipped(source, files))
-        experiment = _write(directory, source, kind, traces, notes, command, progress)
+        experiment = _write(directory, source, kind, traces, notes, list(request.command), progress)
         shutil.rmtree(parts)
     return ResultsDirectory(out, experiment)
 

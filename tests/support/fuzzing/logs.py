@@ -38,7 +38,7 @@ def _pantheon(folder: Path) -> list[bytes]:
 
 def _give_pantheon(content: bytes, folder: Path) -> None:
     parted(content, PANTHEON, folder / "given")
-    dumbbell.import_pantheon(folder / "given", folder / "out")
+    dumbbell.import_results("pantheon", folder / "given", folder / "out")
 
 
 def _mahimahi(folder: Path) -> list[bytes]:
@@ -53,7 +53,7 @@ HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 151476480
 
 
 def _give_mahimahi(content: bytes, folder: Path) -> None:
-    dumbbell.import_mahimahi(written(content, folder / "given.log"), folder / "out")
+    dumbbell.import_results("mahimahi", written(content, folder / "given.log"), folder / "out")
 
 
 def _link_heads(_: Path) -> list[bytes]:
@@ -113,7 +113,7 @@ QLOG_OF_TWO_PATHS = {
 
 def _give_qlog(content: bytes, folder: Path) -> None:
     suffix = ".sqlog" if b"\x1e" in content[:9] else ".qlog"
-    dumbbell.import_qlog(written(content, folder / f"given{suffix}"), folder / "out")
+    dumbbell.import_results("qlog", written(content, folder / f"given{suffix}"), folder / "out")
 
 
 def _captures(folder: Path) -> list[bytes]:
@@ -134,10 +134,10 @@ def _give_capture(content: bytes, folder: Path) -> None:
     parted(content, ENDS, folder / "given")
     sender, receiver = (folder / "given" / name for name in ENDS)
     if sender.exists() and receiver.exists():
-        _read(lambda: dumbbell.import_pcap(sender, folder / "out", receiver=receiver))
+        _read(lambda: dumbbell.import_results("pcap", sender, folder / "out", receiver=receiver))
     else:
         file = written(content, folder / "given.pcap")
-        _read(lambda: dumbbell.import_pcap(file, folder / "out"))
+        _read(lambda: dumbbell.import_results("pcap", file, folder / "out"))
 
 
 def _reports(_: Path) -> list[bytes]:
@@ -147,7 +147,7 @@ def _reports(_: Path) -> list[bytes]:
 
 
 def _give_report(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_iperf3(written(content, folder / "given.json"), folder / "out"))
+    _read(lambda: dumbbell.import_results("iperf3", written(content, folder / "given.json"), folder / "out"))
 
 
 def _packed(_: Path) -> list[bytes]:
@@ -161,19 +161,19 @@ def _logs_of_ss(_: Path) -> list[bytes]:
 
 
 def _give_ss(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_ss(written(content, folder / "given.log"), folder / "out"))
+    _read(lambda: dumbbell.import_results("ss", written(content, folder / "given.log"), folder / "out"))
 
 
 def _give_flent(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_flent(written(content, folder / "given.flent"), folder / "out"))
+    _read(lambda: dumbbell.import_results("flent", written(content, folder / "given.flent"), folder / "out"))
 
 
 def _give_iperf_text(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_iperf(written(content, folder / "given.txt"), folder / "out"))
+    _read(lambda: dumbbell.import_results("iperf", written(content, folder / "given.txt"), folder / "out"))
 
 
 def _give_netlog(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_netlog(written(content, folder / "given.json"), folder / "out"))
+    _read(lambda: dumbbell.import_results("netlog", written(content, folder / "given.json"), folder / "out"))
 
 
 def _netlogs(_: Path) -> list[bytes]:
@@ -210,7 +210,7 @@ LOGS = (
     Target("pcap", _captures, _give_capture),
     Target("iperf3", _reports, _give_report),
     Target("compressed", _packed, _give_report),
-    Target("iperf-text", lambda _: [text.encode() for text in IPERF_TEXTS], _give_iperf_text),
+    Target("iperf", lambda _: [text.encode() for text in IPERF_TEXTS], _give_iperf_text),
     Target("netlog", _netlogs, _give_netlog),
     Target("flent", _flent_results, _give_flent),
     Target("ss", _logs_of_ss, _give_ss),

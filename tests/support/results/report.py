@@ -11,7 +11,7 @@ from typing import Any
 from dumbbell import _core
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, Run, resolve
-from dumbbell.formats.pantheon_import import measure
+from dumbbell.formats.pantheon_measure import measure
 from dumbbell.results import prepare, to_json, unsuccessful, write_environment
 
 CAPACITY_MBPS = 12.0

@@ -1,15 +1,14 @@
 """Simulate runs that were measured elsewhere, and compare both: `dumbbell reproduce`."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
 
 from dumbbell import catalog
-from dumbbell.api.convert import import_iperf3, import_pantheon, import_pcap, import_qlog, pantheon_sets
-from dumbbell.api.records.results import Results
+from dumbbell.api.convert import import_results, pantheon_sets
 from dumbbell.api.running import Interrupted
 from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
@@ -227,13 +226,6 @@ def _measured(
 
 
 PANTHEON = "pantheon"
-_IMPORTS: Mapping[str, Callable[..., Results]] = {
-    PANTHEON: import_pantheon,
-    "pcap": import_pcap,
-    "qlog": import_qlog,
-    "iperf3": import_iperf3,
-}
-"""How each kind of set is imported."""
 
 
 def _named_sets(source: Path) -> list[tuple[Path, str, str]]:
@@ -268,7 +260,7 @@ def _imported(place: Path, kind: str, out: Path, command: list[str]) -> ResultsD
     """
     if (out / "experiment.toml").is_file():
         return open_results(out)
-    return open_results(_IMPORTS[kind](place, out, command=command).directory)
+    return open_results(import_results(kind, place, out, command=command).directory)
 
 
 def _trace_files(source: Path, sets: list[MeasuredSet], given: str | PathLike[str] | None, kept: Path) -> TraceFiles:

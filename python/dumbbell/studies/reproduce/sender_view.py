@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dumbbell.formats import importers
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.qlog_export import DRAFTS, export_qlog
-from dumbbell.formats.qlog_import import import_qlog
 from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.studies.reproduce.simulated import Simulated
 
@@ -25,7 +26,7 @@ def seen_by_senders(results: ResultsDirectory, place: Path) -> dict[str, Simulat
     shutil.rmtree(place, ignore_errors=True)  # of a time before, with fewer runs
     qlogs = place / _EXPORTED
     files, left_out, _ = export_qlog(results.directory, qlogs, None, None, DRAFTS[0])
-    content = import_qlog(qlogs, place / "seen", [])
+    content = importers.read(ImportRequest("qlog", qlogs, place / "seen"))
     runs = dict(zip(sorted(files), content.planned(), strict=True))
     shutil.rmtree(qlogs)
     left = {run for run, _ in left_out}

@@ -1,4 +1,4 @@
-"""qlogs of real QUIC stacks as a results directory: a scheme for each trace, one run each.
+"""Logs of QUIC stacks (`.qlog`, `.sqlog`): what senders saw.
 
 A trace knows when a packet was acknowledged, not when it arrived: that counts as its delivery.
 """
@@ -8,6 +8,7 @@ from pathlib import Path
 from dumbbell.contract.packet_logs import ImportedTrace
 from dumbbell.core import logs
 from dumbbell.formats.contents import stem_of
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of
 from dumbbell.results import ResultsDirectory
 
@@ -22,13 +23,13 @@ _OTHER_END = 2.0
 """An end that received this many times of what it sent was the receiver of the data."""
 
 
-def import_qlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Imports a qlog file, or every one in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import a qlog file, or every one in a directory.
 
     Raises:
-        UserError: there is none, none can be read (file and line), or `out` is in use.
+        UserError: If there is none, none can be read (file and line), or `out` is in use.
     """
-    return import_traces(source, out, command, kind="qlog", suffixes=SUFFIXES, notes=NOTES, read=_read)
+    return import_traces(request, kind="qlog", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:

@@ -1,4 +1,4 @@
-"""Logs of Chrome's network stack (`--log-net-log`, chrome://net-export) as a results directory: QUIC sessions.
+"""Logs of Chrome's network stack (`--log-net-log`, chrome://net-export): QUIC sessions.
 
 What a session sent, and what was acknowledged or lost of it, is written as qlog and read like other qlogs.
 """
@@ -14,6 +14,7 @@ from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.core.logs import import_qlog
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.traces import Trace, TracedFlow, import_traces, label_of, read_log, started_at
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.findings.words import counted
@@ -66,13 +67,13 @@ class _Session:
         self.events.append({"time": time_ms, "name": name, "data": {"header": header, **more}})
 
 
-def import_netlog(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Import a log of Chrome's network stack, or every one in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import a log of Chrome's network stack, or every one in a directory.
 
     Raises:
         UserError: If there is none, none can be read (with file and line), or `out` is in use.
     """
-    return import_traces(source, out, command, kind="netlog", suffixes=SUFFIXES, notes=NOTES, read=_read)
+    return import_traces(request, kind="netlog", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:

@@ -1,4 +1,4 @@
-"""What iperf2 and iperf3 print for people as a results directory: rates, retransmissions, window, RTT, losses of UDP.
+"""Text of iperf2 and iperf3, CSV of iperf2: rates, retransmissions, window, RTT, losses of UDP.
 
 Numbers are printed with three digits. As in iperf3's JSON, what arrived is what the receiver says.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.stamps import stamp_behind, stamp_in_front
 from dumbbell.formats.traces import (
     UNTOLD,
@@ -145,13 +146,13 @@ class _Test:
     """Streams whose next line is the server's report."""
 
 
-def import_iperf(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Import the text or CSV of iperf2 or the text of iperf3, or all in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import the text or CSV of iperf2 or the text of iperf3, or all in a directory.
 
     Raises:
         UserError: If there is none, none can be read (with file and line), or `out` is in use.
     """
-    return import_traces(source, out, command, kind="iperf", suffixes=SUFFIXES, notes=NOTES, read=_read)
+    return import_traces(request, kind="iperf", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:

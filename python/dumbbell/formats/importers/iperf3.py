@@ -1,4 +1,4 @@
-"""What iperf3 says of a test (`-J` or `--json-stream`) as a results directory: rates, retransmissions, RTT, window.
+"""Reports of iperf3 as JSON (`-J`, `--json-stream`): rates, retransmissions, RTT, window.
 
 It tells totals of intervals and no packets: what needs those is absent. Totals that `end` states win over sums of
 intervals.
@@ -15,6 +15,7 @@ from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, json_parts
 from dumbbell.formats.contents import stem_of
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.traces import (
     UNTOLD,
     Row,
@@ -114,13 +115,13 @@ class _Stream:
         return self.points[-1]
 
 
-def import_iperf3(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Imports iperf3's JSON of tests, or every one in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import iperf3's JSON of tests, or every one in a directory.
 
     Raises:
-        UserError: there is none, none can be read (file, and line where it is no JSON), or `out` is in use.
+        UserError: If there is none, none can be read (file, and line where it is no JSON), or `out` is in use.
     """
-    return import_traces(source, out, command, kind="iperf3", suffixes=SUFFIXES, notes=NOTES, read=_read)
+    return import_traces(request, kind="iperf3", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:

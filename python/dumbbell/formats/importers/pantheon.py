@@ -1,4 +1,4 @@
-"""A Pantheon data directory as a results directory: every run measured again from its logs."""
+"""Data directories of Pantheon: every run measured again from its logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from dumbbell.catalog.toml_tables import MOST_TITLE
 from dumbbell.core import logs
 from dumbbell.experiment import Experiment, Run
 from dumbbell.experiment.resolve import MOST_RUNS
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
+from dumbbell.formats.pantheon_measure import measure
 from dumbbell.formats.pantheon_metadata import PantheonMetadata, read_metadata
 from dumbbell.formats.pantheon_perf import PERFORMANCE, Flows, Runs, read_performance, statistics_of
 from dumbbell.formats.pantheon_stats import RunTimes, read_times
@@ -35,20 +37,26 @@ from dumbbell.formats.staging import (
 from dumbbell.results import ResultsDirectory, unsuccessful
 
 if TYPE_CHECKING:
-    from dumbbell.contract.packet_logs import ImportedLog, MeasureOptions
+    from dumbbell.contract.packet_logs import ImportedLog
     from dumbbell.contract.run import ImportTimes, RunStatistics
     from dumbbell.contract.statistics import FlowStats, RunStats
 
 
-def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = False) -> ResultsDirectory:
-    """Imports the data directory `source` into the new directory `out`.
+OPTIONS = ("strict",)
+
+
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import a data directory; every run is measured again.
 
     What Pantheon's own analysis takes is taken, and said where it is unusual; a run whose logs cannot be used is listed
     as failed with file and line. `strict`: whatever Pantheon would not write is an error, and nothing is imported.
 
     Raises:
-        UserError: not such a directory, `out` is in use, or, if `strict`, a file is malformed (file and line).
+        UserError: If it is no such directory, `out` is in use, or, if `strict`, a file is malformed (file and line).
     """
+    source, out, strict = Path(request.source), Path(request.out), request.strict
+    if not source.is_dir():
+        raise UserError(f"{source}: no such directory")
     metadata = read_metadata(source, strict)
     files = PantheonFiles(source, metadata)
     numbers, left_out = read_performance(source, strict)
@@ -69,7 +77,7 @@ def import_pantheon(source: Path, out: Path, command: list[str], strict: bool = 
     with staging(out) as directory:
         facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
         facts |= {"notes": [_inside(source, remark) for remark in (*metadata.remarks, *left_out)]}
-        results = begin(directory, experiment, source, command, facts)
+        results = begin(directory, experiment, source, list(request.command), facts)
         one = _Import(source, results, metadata, numbers, strict)
         path = next(iter(experiment.paths))
         planned = [(scheme, number) for scheme, numbers in runs.items() for number in numbers]
@@ -244,28 +252,3 @@ def _offsets(times: RunTimes, metadata: PantheonMetadata) -> tuple[float, float]
         return (0.0, 0.0)
     local, remote = times.local_offset_ms, times.remote_offset_ms
     return (remote, local) if metadata.raw.get("sender_side") == "remote" else (local, remote)
-
-
-def measure(
-    packets: Path,
-    experiment: Experiment,
-    run: Run,
-    *,
-    numbers: list[int],
-    log_zero_ns: int | None,
-    tells_flows: bool = True,
-) -> RunStats:
-    """All metrics of a packet log, with the flows of these `numbers`; `log_zero_ns` is where it has its own zero.
-
-    No log of Pantheon or mahimahi tells marks, and some do not tell flows apart.
-    """
-    plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
-    options: MeasureOptions = {
-        "duration_s": experiment.duration_s,
-        "warmup_s": experiment.warmup_s,
-        "tells": {"marks": False, "flows": tells_flows},
-        # each starts with its first packet: the logs begin before the schemes do
-        "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
-        "log_zero_ns": log_zero_ns,
-    }
-    return logs.measure_log(str(packets), options)

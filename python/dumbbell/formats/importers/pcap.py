@@ -1,4 +1,4 @@
-"""Packet captures, pcap and pcapng, of one end or of both, as a results directory."""
+"""Packet captures (pcap, pcapng) of one end or of both."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -8,6 +8,7 @@ from dumbbell.base.errors import UserError, argument
 from dumbbell.contract.packet_logs import CapturedFlow, ImportedCapture
 from dumbbell.core import logs
 from dumbbell.formats.contents import stem_of
+from dumbbell.formats.import_request import CLOCKS, ENDS, ImportRequest
 from dumbbell.formats.traces import Trace, TracedFlow, files_of, import_traces, label_of, started_at
 from dumbbell.results import ResultsDirectory
 
@@ -15,47 +16,42 @@ NOTES = """\
 Imported from packet captures: headers only, of TCP and of QUIC or other UDP.
 """
 SUFFIXES = (".pcap", ".pcapng", ".cap")
-ENDS = ("sender", "receiver")
-CLOCKS = ("auto", "stamps", "unknown")
+OPTIONS = ("scheme", "receiver", "end", "clocks")
 NOTED_IDLE_S = 1.0
 
 
-def import_capture(
-    source: Path,
-    out: Path,
-    command: list[str],
-    *,
-    receiver: Path | None,
-    end: str | None,
-    clocks: str,
-    scheme: str | None,
-) -> ResultsDirectory:
-    """Imports a capture, or every one in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import a capture, or every one in a directory.
 
-    With `receiver`, the capture of the other end, packets are found again there, and delays are one way. `scheme` names
-    what made the traffic of a single capture.
+    With `receiver`, the capture of the other end, packets are found again there, and delays are one way: as the stamps
+    say or, where their clocks disagree, above the smallest. `scheme` names what made the traffic of a single capture.
 
     Raises:
-        UserError: there is none, none can be read, or `out` is in use.
+        UserError: If there is none, none can be read, an option has no such value, or `out` is in use.
     """
-    if receiver is not None and source.is_dir():
+    for option, value, allowed in (("end", request.end, (None, *ENDS)), ("clocks", request.clocks, CLOCKS)):
+        if value not in allowed:
+            raise UserError(f"{option} = {value}: allowed are {', '.join(filter(None, allowed))}")
+    if request.receiver is not None and request.end is not None:
+        raise UserError("end: not with `receiver`: both ends are there")
+    source = Path(request.source)
+    if request.receiver is not None and source.is_dir():
         raise UserError(
             f"{source}: is a directory: "
             f"{argument('receiver')} needs the capture of the sender beside that of the receiver"
         )
-    name = scheme if len(files_of(source, SUFFIXES, "capture")) == 1 else None
-    read = partial(_read, receiver=receiver, end=end, clocks=clocks, name=name)
-    return import_traces(source, out, command, kind="capture", suffixes=SUFFIXES, notes=NOTES, read=read)
+    name = request.scheme if len(files_of(source, SUFFIXES, "capture")) == 1 else None
+    one = partial(_read, request=request, name=name)
+    return import_traces(request, kind="capture", suffixes=SUFFIXES, notes=NOTES, read=one)
 
 
-def _read(
-    file: Path, folder: Path, used: list[str], *, receiver: Path | None, end: str | None, clocks: str, name: str | None
-) -> list[Trace]:
-    """The flows of a capture, those that were seen alike together."""
+def _read(file: Path, folder: Path, used: list[str], *, request: ImportRequest, name: str | None) -> list[Trace]:
+    """Return the flows of a capture, those that were seen alike together."""
     label = label_of(stem_of(file) if name is None else name, used, "capture")
+    receiver = None if request.receiver is None else Path(request.receiver)
     source = file.name if receiver is None else f"{file.name} and {receiver.name}"
     other = None if receiver is None else str(receiver)
-    found = logs.import_capture(str(file), other, end, clocks, str(folder))
+    found = logs.import_capture(str(file), other, request.end, request.clocks, str(folder))
     return [
         _trace(file, label if len(found) == 1 else f"{label}-{held['name']}", source, folder, held) for held in found
     ]

@@ -1,4 +1,4 @@
-"""Results of flent (`.flent`, `.flent.gz`) as a results directory: rates, pings and TCP_INFO of its flows over time.
+"""Results of flent (`.flent`, `.flent.gz`): rates, pings and TCP_INFO of its flows over time.
 
 A flow is a series that flent measured in Mbit/s. What flent computed of several series is left out.
 """
@@ -17,6 +17,7 @@ from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.formats.contents import stem_of
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.traces import (
     UNTOLD,
     Row,
@@ -98,13 +99,13 @@ class _Series:
         return value if 0.0 <= value <= _MOST else None
 
 
-def import_flent(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Import a result of flent, or every one in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import a result of flent, or every one in a directory.
 
     Raises:
         UserError: If there is none, none can be read (with the file and the reason), or `out` is in use.
     """
-    return import_traces(source, out, command, kind="flent", suffixes=SUFFIXES, notes=NOTES, read=_read)
+    return import_traces(request, kind="flent", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:

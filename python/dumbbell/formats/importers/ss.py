@@ -1,4 +1,4 @@
-"""A log of `ss -ti` in a loop, with times, as a results directory: TCP_INFO of every connection.
+"""Logs of `ss -ti` in a loop, with times: TCP_INFO of every connection.
 
 `ss` leaves out what is zero. So what a line lacks is zero, unless no line of the log has it: then it is not told.
 """
@@ -13,6 +13,7 @@ from statistics import median
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
+from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.stamps import Stamp, stamp_behind, stamp_in_front, watch_header
 from dumbbell.formats.traces import (
     UNTOLD,
@@ -122,13 +123,13 @@ class _Connection:
         return next((word for word in _COUNTERS if said.get(word, 0.0) < before.get(word, 0.0)), None)
 
 
-def import_ss(source: Path, out: Path, command: list[str]) -> ResultsDirectory:
-    """Imports a log of `ss -ti`, or every one in a directory, into the new directory `out`.
+def read(request: ImportRequest) -> ResultsDirectory:
+    """Import a log of `ss -ti`, or every one in a directory.
 
     Raises:
-        UserError: there is none, none can be read (file and line), or `out` is in use.
+        UserError: If there is none, none can be read (file and line), or `out` is in use.
     """
-    return import_traces(source, out, command, kind="ss", suffixes=SUFFIXES, notes=NOTES, read=_read)
+    return import_traces(request, kind="ss", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
