@@ -468,7 +468,7 @@ def test_groups_of_arguments_and_names_that_are_none(lab: dumbbell.PathModel, tm
     assert dumbbell.preview(**small, campaign=campaign).runs == 2
     remote = dumbbell.Remote(sender="remote")
     assert refused(lambda: dumbbell.run(**small, remote=remote, out=tmp_path / "three")) == (
-        "remote.sender: allowed is with backend remote:HOST only, not sim"
+        "remote.sender: allowed with backend remote:HOST only, not sim"
     )
     with pytest.raises(TypeError, match=r"^run\(\) got an unexpected keyword argument 'evry'$"):
         dumbbell.run(**small, evry=3600.0)

@@ -104,8 +104,8 @@ def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution
     if request.remote is not None and not used.capabilities.shared_link:
         for name, _ in options(type(request.remote)):
             if getattr(request.remote, name) is not None:
-                allowed = f"with {argument('backend')} remote:HOST only, not {used.full_name}"
-                raise UserError(argument=f"remote.{name}", allowed=allowed)
+                problem = f"allowed with {argument('backend')} remote:HOST only, not {used}"
+                raise UserError(problem, argument=f"remote.{name}")
     if request.pantheon_dir is not None:
         experiment_file = with_pantheon(experiment_file, resolved, Path(request.pantheon_dir))
     return experiment_file, resolved, how

@@ -11,6 +11,7 @@ import argcomplete
 from argcomplete.shell_integration import shellcode
 
 import dumbbell
+from dumbbell.base.backend import backend_forms
 from dumbbell.catalog.options.values import Choice
 
 COMMAND = "dumbbell"
@@ -40,6 +41,7 @@ def _assigned() -> Iterator[str]:
 
 LISTS: dict[str, Names] = {
     "run experiment": lambda: dumbbell.experiments().names(),
+    "backend": backend_forms,
     "schemes": lambda: [*dumbbell.schemes().names(), "all"],
     "scheme": lambda: dumbbell.schemes().names(),
     "mixes": lambda: dumbbell.schemes().names(),

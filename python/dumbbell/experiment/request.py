@@ -37,7 +37,7 @@ Names: TypeAlias = str | Iterable[str]
 Assignments: TypeAlias = Mapping[str, object] | Iterable[str]
 Place: TypeAlias = str | PathLike[str]
 
-NETWORK = "between two machines, with --backend remote:HOST"
+NETWORK = "between two machines (backend remote:HOST)"
 CAMPAIGN = "campaigns, and what runs may use up"
 
 

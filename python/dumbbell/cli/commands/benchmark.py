@@ -12,19 +12,18 @@ from dumbbell.base.json_text import to_json
 from dumbbell.cli.options import chosen_path, request_of, request_options, result_options
 from dumbbell.cli.outcome import dry_run, tell_failures
 from dumbbell.present.tables import terminal
-from dumbbell.studies.benchmark.request import BenchmarkRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
-    request_options(parser, BenchmarkRequest)
+    request_options(parser, dumbbell.BenchmarkRequest)
     parser.add_argument("--full", action="store_true", help="everything (the default)")
     result_options(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs the scenarios and writes their pages, or tells what would be run; 0 if every run is good, 1 if not."""
-    request = request_of(BenchmarkRequest, arguments, path=chosen_path(arguments))
+    request = request_of(dumbbell.BenchmarkRequest, arguments, path=chosen_path(arguments))
     if arguments.full and request.quick:
         raise UserError("--full: not with --quick: a benchmark is one of both")
     if arguments.dry_run:
@@ -32,7 +31,7 @@ def main(arguments: argparse.Namespace) -> int:
     return _benchmark(request, arguments.json)
 
 
-def _benchmark(request: BenchmarkRequest, as_json: bool) -> int:
+def _benchmark(request: dumbbell.BenchmarkRequest, as_json: bool) -> int:
     """Executes the request; 0 if every run is good, 1 if not."""
     try:
         made = dumbbell.run_benchmark_request(replace(request, command=sys.argv))

@@ -8,19 +8,18 @@ import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.cli.options import chosen_path, request_of, request_options, result_options
 from dumbbell.cli.outcome import dry_run, execute
-from dumbbell.experiment.request import RunRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
-    request_options(parser, RunRequest)
+    request_options(parser, dumbbell.RunRequest)
     result_options(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Executes the experiment, or tells what would be run; 0 if every run is good, 1 if not."""
-    request = request_of(RunRequest, arguments, path=chosen_path(arguments) or ())
+    request = request_of(dumbbell.RunRequest, arguments, path=chosen_path(arguments) or ())
     if not arguments.dry_run:
         return execute(request, arguments.json)
     if request.until is not None:

@@ -1,6 +1,7 @@
 """What runs keep beside their numbers: packet events, and samples of flows and links."""
 
 import re
+from typing import TypeAlias
 
 from dumbbell import core
 from dumbbell.base.entry import Entry
@@ -14,7 +15,7 @@ RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parqu
 
 _QLOG = re.compile(r"flow-\d+-(?:sender|receiver)-.*\.s?qlog(?:\.(?:gz|bz2|xz|zst))?", re.IGNORECASE)
 
-Source = Entry | core.Table
+Source: TypeAlias = Entry | core.Table
 """A file of a run's directory, or a table in memory."""
 
 
