@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dumbbell.base.request_fields import Option, options
 from dumbbell.catalog.experiment_settings import Settings
-from dumbbell.experiment.request import RunRequest
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import with_block
 from scripts.generated import write_or_compare

@@ -4,7 +4,6 @@ from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
-    import_kinds as import_kinds,
     import_results as import_results,
     import_results_request as import_results_request,
     pantheon_sets as pantheon_sets,
@@ -53,6 +52,12 @@ from .catalog.options.path_options import make_path as make_path
 from .catalog.outside.availability import missing as missing
 from .catalog.outside.bpf import bpf_loader as bpf_loader
 from .catalog.path import PathModel as PathModel
+from .catalog.run_request import (
+    Budget as Budget,
+    Campaign as Campaign,
+    Remote as Remote,
+    RunRequest as RunRequest,
+)
 from .catalog.schema.files import schema as schema
 from .catalog.scheme import Scheme as Scheme
 from .core import Error as Error
@@ -60,13 +65,8 @@ from .execution.pool import Outcome as Outcome
 from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run
 from .experiment.doctor import Check as Check, doctor as doctor
-from .experiment.request import (
-    Budget as Budget,
-    Campaign as Campaign,
-    Remote as Remote,
-    RunRequest as RunRequest,
-)
 from .formats.import_request import ImportRequest as ImportRequest
+from .formats.importers import import_kinds as import_kinds
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark

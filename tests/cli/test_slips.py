@@ -252,4 +252,3 @@ def test_errors_of_the_library_name_its_arguments_and_those_of_the_command_its_o
     assert "--resume needs --out DIR" in dumbbell("run", "--schemes", "cubic", "--resume", expect=2).stderr
     with pytest.raises(library.Error, match=r"^settings: no scheme `cubics`"):
         library.run(schemes="cubic", settings={"cubics.x": 1})
-    assert str(UserError("--rate and `--rate`, --rates")) == "rate and `--rate`, --rates", "what is quoted stays"

@@ -41,13 +41,6 @@ def import_results_request(request: ImportRequest) -> Results:
     return Results(importers.read(request))
 
 
-def import_kinds() -> dict[str, str]:
-    """Return each kind of `import_results`, and what it reads."""
-    from dumbbell.formats import importers
-
-    return importers.kinds()
-
-
 def pantheon_sets(source: Place) -> list[Path]:
     """Return the data directories of Pantheon at or below `source`, at most four levels down, by name."""
     from dumbbell.formats.pantheon_metadata import data_directories

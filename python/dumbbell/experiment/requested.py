@@ -6,9 +6,9 @@ from dumbbell.base.errors import UserError, argument, listed, nearest
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
 from dumbbell.catalog.experiment_settings import READERS, SettingValues, read_settings
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import TomlTable
-from dumbbell.experiment.request import RunRequest
 
 
 def with_request(experiment_file: ExperimentFile, request: RunRequest) -> ExperimentFile:

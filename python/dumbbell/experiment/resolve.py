@@ -25,10 +25,10 @@ from dumbbell.catalog.outside.plugin_schemes import (
 )
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Publication
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment.network import over_network
 from dumbbell.experiment.planned import Experiment
-from dumbbell.experiment.request import RunRequest
 from dumbbell.experiment.requested import with_assignments, with_request
 from dumbbell.experiment.setting_groups import completed
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell import _core
+from dumbbell.base.backend import find_backend
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.formats.pantheon_measure import measure
@@ -56,7 +57,8 @@ def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None]
 
     `bad` maps the directories of runs that fail to their reason, or to `None` for a run that was never made.
     """
-    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", convention="pantheon", **plan))
+    chosen = {**plan, "backend": find_backend(plan.get("backend", "sim"))}
+    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", convention="pantheon", **chosen))
     results = prepare(directory, experiment, resume=False)
     write_environment(results, dict(ENVIRONMENT))
     bad = bad or {}

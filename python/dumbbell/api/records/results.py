@@ -15,7 +15,7 @@ from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.errors import UserError, listed, nearest
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.outside.pantheon_names import Counterpart
-from dumbbell.experiment.request import Names, names_of
+from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.results import ACCEPTED, ResultsDirectory, campaign_state
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.findings import findings

@@ -6,29 +6,31 @@ the request that only some kinds take, and that this kind takes, if any.
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
-from dumbbell.results import ResultsDirectory
+
+if TYPE_CHECKING:
+    from dumbbell.results import ResultsDirectory
 
 _FOLDER = Path(__file__).parent
 
 
-def kinds() -> dict[str, str]:
-    """Return each kind and what it reads: the first line of its file, which is not executed."""
+def import_kinds() -> dict[str, str]:
+    """Return each kind of `import_results`, and what it reads: the first line of its file, which is not executed."""
     return {file.stem: summary_line(file) for file in sorted(_FOLDER.glob("[a-z]*.py"))}
 
 
-def read(request: ImportRequest) -> ResultsDirectory:
+def read(request: ImportRequest) -> "ResultsDirectory":
     """Make the results directory that a request asks for, completely or not at all.
 
     Raises:
         UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` is in use.
     """
-    if request.kind not in kinds():
-        raise UserError(argument="kind", value=request.kind, allowed=kinds())
+    if request.kind not in import_kinds():
+        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
     _check_options(request)
     results: ResultsDirectory = _module(request.kind).read(request)
     return results
@@ -38,7 +40,7 @@ def _check_options(request: ImportRequest) -> None:
     taken = _options(request.kind)
     for name in request.given:
         if name not in taken:
-            takers = [kind for kind in kinds() if name in _options(kind)]
+            takers = [kind for kind in import_kinds() if name in _options(kind)]
             raise UserError(f"is for {listed(takers)}, not for {request.kind}", argument=name)
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from dumbbell.base.request_fields import Option, metadata, option, option_like
 from dumbbell.catalog.options.values import names
 from dumbbell.catalog.path import PathModel
-from dumbbell.experiment.request import Names, Place, RunRequest, Schemes
+from dumbbell.catalog.run_request import Names, Place, RunRequest, Schemes
 
 Files: TypeAlias = Place | Iterable[Place]
 

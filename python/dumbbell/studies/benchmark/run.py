@@ -22,10 +22,10 @@ from dumbbell.base.request_fields import with_fields_of
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.membership import Membership
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.run_request import Schemes, names_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.experiment import Experiment
-from dumbbell.experiment.request import Schemes, names_of
 from dumbbell.machine.description import cpus
 from dumbbell.results import Gathering, ResultsDirectory, locked, prepare
 from dumbbell.results.benchmark_directory import (

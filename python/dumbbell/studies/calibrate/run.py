@@ -13,7 +13,7 @@ from dumbbell.base.names import require_names
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.catalog.path import PathModel
-from dumbbell.experiment.request import Names, names_of
+from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.machine.description import cpus
 from dumbbell.studies.calibrate import EVALUATIONS, FOLDS
 from dumbbell.studies.calibrate.fitting import Fitter, Watcher

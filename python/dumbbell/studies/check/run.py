@@ -19,9 +19,9 @@ from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.catalog.check_suite import CheckCell, JudgedMetric
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
-from dumbbell.experiment.request import Names, names_of
 from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.check.baseline import (
     is_baseline,

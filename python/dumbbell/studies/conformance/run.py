@@ -15,9 +15,9 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.conformance_cases import Suite, find_suite
+from dumbbell.catalog.run_request import Names, Schemes, names_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, default_directory, perform_apart
-from dumbbell.experiment.request import Names, Schemes, names_of
 from dumbbell.formats.staging import refuse_used
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, write_atomically

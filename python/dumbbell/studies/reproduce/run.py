@@ -15,10 +15,10 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress, span
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.execution.check import check
 from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.perform import Execution, perform
-from dumbbell.experiment.request import Names, names_of
 from dumbbell.formats.log_sets import SUFFIXES, log_sets
 from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
