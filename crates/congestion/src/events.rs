@@ -15,7 +15,7 @@ pub struct Sent {
     pub in_flight_bytes: u64,
     /// Whether the packet carries data that was sent before.
     pub retransmission: bool,
-    /// Whether the packet carries no application data ([`Control::filler_bytes`]).
+    /// Whether the packet carries no application data ([`Control::filler_bytes`](crate::Control::filler_bytes)).
     pub filler: bool,
     /// The frame of a live source that the payload belongs to ([`Frame::number`]); 0 for other applications and
     /// fillers. A packet never carries payload of two frames.

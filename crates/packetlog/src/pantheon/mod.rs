@@ -7,6 +7,10 @@
 //! clock stepped back, and the first record of a direction has the time of the log's first event, from which Pantheon
 //! counts its bins.
 //!
+//! [`Event::Send`]: record::Event::Send
+//! [`Event::Deliver`]: record::Event::Deliver
+//! [`Event::Opportunity`]: record::Event::Opportunity
+//!
 //! A log is read strictly (only what Pantheon writes) or leniently: then what Pantheon's analysis takes too is taken, and
 //! told as an [`Oddity`].
 
