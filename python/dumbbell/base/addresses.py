@@ -6,7 +6,6 @@ import socket
 import struct
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 _SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
 """Linux, include/uapi/linux/sockios.h. Unlike /sys they answer for the namespace of the process."""
@@ -14,12 +13,12 @@ _IP_MTU, _IPV6_MTU = 14, 24
 """Linux, include/uapi/linux/in.h and in6.h."""
 
 
-def addresses() -> list[dict[str, Any]]:
+def addresses() -> list[dict[str, object]]:
     """Of each interface `name`, `mtu_bytes` and `addresses`, as far as the kernel tells."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         found = []
         for _, name in socket.if_nameindex():
-            each: dict[str, Any] = {"name": name, "addresses": [*_ipv4(control, name), *_ipv6(name)]}
+            each: dict[str, object] = {"name": name, "addresses": [*_ipv4(control, name), *_ipv6(name)]}
             with suppress(OSError):
                 each["mtu_bytes"] = struct.unpack_from("i", _asked(control, _SIOCGIFMTU, name), 16)[0]
             found.append(each)

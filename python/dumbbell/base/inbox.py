@@ -7,7 +7,7 @@ object. The parent never waits for the rest of one, and executes nothing that it
 import json
 import os
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import parse_json
@@ -35,7 +35,7 @@ class Garbled(UserError):
         super().__init__(what)
 
 
-def send(connection: Open, token: bytes, message: dict[str, Any]) -> None:
+def send(connection: Open, token: bytes, message: dict[str, object]) -> None:
     """Sends a message.
 
     Raises:
@@ -55,7 +55,7 @@ class Inbox:
         self._token = token
         self._come = bytearray()
 
-    def take(self) -> Iterator[dict[str, Any]]:
+    def take(self) -> Iterator[dict[str, object]]:
         """Reads what is there, and yields the messages that are complete with it. Call it when something is there.
 
         Raises:

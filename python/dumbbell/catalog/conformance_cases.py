@@ -70,7 +70,7 @@ class Change:
 
     element: str
     after_s: float
-    settings: Mapping[str, Any]
+    settings: Mapping[str, object]
 
 
 @dataclass(frozen=True)

@@ -51,10 +51,10 @@ class ExperimentFile(Settings):
 
     def table(self) -> dict[str, object]:
         """As written to a file."""
-        table: dict[str, Any] = {"name": self.name, "title": self.title, "aliases": list(self.aliases)}
+        table: dict[str, object] = {"name": self.name, "title": self.title, "aliases": list(self.aliases)}
         table |= {"schemes": self.schemes, "mixes": self.mixes, "paths": self.paths}
         table |= self.settings_table() | self.published.table()
-        parts: dict[str, Any] = {
+        parts: dict[str, object] = {
             "flow": [flow.table() for flow in self.flow],
             "grid": grid_table(self.grid),
             "benchmark": None if self.membership is None else self.membership.table(),

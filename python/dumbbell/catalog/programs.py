@@ -82,11 +82,12 @@ def parse_program(table: TomlTable, parameters: Mapping[str, str]) -> Program:
 def _command(table: TomlTable, side: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
     """The words of one side's command: a list, or a text that is split as a shell would."""
     words = table.texts(side)
-    if isinstance(table.raw[side], str):
+    line = table.raw[side]
+    if isinstance(line, str):
         try:
-            words = shlex.split(table.raw[side])
+            words = shlex.split(line)
         except ValueError as error:
-            raise table.fail(side, table.raw[side], f"a command line ({str(error).lower()})") from None
+            raise table.fail(side, line, f"a command line ({str(error).lower()})") from None
     if not words or not words[0]:
         raise table.fail(side, table.raw[side], "a command with at least one word")
     allowed = (*RUN_PLACEHOLDERS, "python", *parameters)
@@ -146,4 +147,4 @@ def _environment(table: TomlTable) -> dict[str, str]:
             raise table.fail(key, value, "letters, digits and `_` in the name of a variable")
         if not isinstance(value, str) or "\0" in value:
             raise table.fail(key, value, "a text")
-    return dict(table.raw)
+    return {key: str(value) for key, value in table.raw.items()}

@@ -67,7 +67,7 @@ def _kindless(queue: Mapping[str, Any]) -> bool:
 
 def _queue(element: TomlTable, rate_mbps: float | None, rtt_ms: float) -> Queue:
     given = element.raw["queue"]
-    queue: Queue = {} if isinstance(given, str) else dict(given)
+    queue: Queue = dict(given) if isinstance(given, dict) else {}
     option = f"{element.source}: `{element.prefix}queue`"
     if isinstance(given, str):
         number, unit = queue_length(given, f"{option} =")

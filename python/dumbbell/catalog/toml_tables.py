@@ -66,7 +66,7 @@ def parse_toml(text: str, source: str, *, wide: bool = False) -> "TomlTable":
     return TomlTable(raw, source)
 
 
-def to_toml(table: dict[str, Any]) -> str:
+def to_toml(table: dict[str, object]) -> str:
     """TOML text that reads back as the same values."""
     import tomli_w
 
@@ -97,7 +97,7 @@ def _check_values(value: object, key: str, file: str, depth: int, wide: bool) ->
 class TomlTable:
     """One table of a file. Reading a key marks it as known; `finish` refuses the keys that were not read."""
 
-    def __init__(self, raw: dict[str, Any], source: str, prefix: str = "") -> None:
+    def __init__(self, raw: dict[str, object], source: str, prefix: str = "") -> None:
         self.raw = raw
         self.source = source
         self.prefix = prefix

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import core
 from dumbbell.base.entry import Entry
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dumbbell.contract.specification import PathSpec, RunSpec
 
 
-def names_file(element: Mapping[str, Any]) -> bool:
+def names_file(element: Mapping[str, object]) -> bool:
     """Return whether an element of a path is a trace whose times are in a file."""
     return element.get("kind") == "trace" and "file" in element
 
@@ -32,7 +32,7 @@ def keep_below(file: Entry) -> None:
     _BELOW[Path(file.root.resolve(), *file.way)] = file
 
 
-def require_sums(name: str, elements: Iterable[Mapping[str, Any]]) -> None:
+def require_sums(name: str, elements: Iterable[Mapping[str, object]]) -> None:
     """Refuse a path whose elements name trace files without their SHA-256, which TOML that is read has.
 
     Raises:

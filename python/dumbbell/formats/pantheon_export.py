@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK
@@ -62,7 +62,7 @@ def _export_path(
     results: ResultsDirectory, path: PathModel, runs: Iterable[Run], folder: Path
 ) -> list[tuple[Run, str]]:
     left_out, keys = [], _keys(results.experiment)
-    performance: dict[str, dict[str, Any]] = {}
+    performance: dict[str, dict[str, object]] = {}
     origin = _origin(results)
     for run in runs:
         key = keys[run.scheme]

@@ -153,7 +153,7 @@ def shortened(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 
-def _schemes(file: Path, raw: dict[str, Any]) -> tuple[str, ...]:
+def _schemes(file: Path, raw: dict[str, object]) -> tuple[str, ...]:
     given = raw.get("cc_schemes")
     schemes = given.split() if isinstance(given, str) else given
     if not isinstance(schemes, list) or not schemes:
@@ -166,7 +166,7 @@ def _schemes(file: Path, raw: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(schemes))
 
 
-def _mixes(file: Path, raw: dict[str, Any]) -> dict[str, str]:
+def _mixes(file: Path, raw: dict[str, object]) -> dict[str, str]:
     given = raw.get("mixes", {})
     if not isinstance(given, dict):
         raise UserError(f"{file}: `mixes` = {shortened(given)}: allowed is a table of mixes by their keys")
@@ -188,7 +188,7 @@ class _Numbers:
     """The numbers of the metadata; some forks of Pantheon write them as text."""
 
     file: Path
-    raw: dict[str, Any]
+    raw: dict[str, object]
     strict: bool
     remarks: list[str]
 

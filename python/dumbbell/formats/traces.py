@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import core
 from dumbbell.base.backend import IMPORTED
@@ -71,7 +71,7 @@ class Trace:
     last_s: float = 0.0
     events: int | None = None
     tells: LogTells = field(default_factory=lambda: LogTells())
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     started: datetime | None = None
     reason: str | None = None

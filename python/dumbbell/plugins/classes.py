@@ -10,7 +10,7 @@ import traceback
 import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Literal, Union, get_args, get_origin
 
 from dumbbell import core
 from dumbbell.base.errors import listed, nearest, one_line
@@ -144,7 +144,7 @@ def _keywords(file: str, cls: type) -> list[inspect.Parameter]:
     return given[1:]
 
 
-def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, Any]:
+def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, object]:
     """A declared parameter: its kind follows from its default, or from its annotation."""
     name, default, annotation = parameter.name, parameter.default, parameter.annotation
     choices: list[str] = []

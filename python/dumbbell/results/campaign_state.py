@@ -219,11 +219,11 @@ class StateKeeper:
         """A round was not made at its time."""
         self.tell(missed=[*self._state.missed, what])
 
-    def running(self, number: int, following: Mapping[str, Any]) -> None:
+    def running(self, number: int, following: Mapping[str, object]) -> None:
         """A round goes on; `following` is the run that is made next."""
         self.tell(state=_RUNNING, round=number, next=dict(following))
 
-    def waiting(self, number: int, following: Mapping[str, Any]) -> None:
+    def waiting(self, number: int, following: Mapping[str, object]) -> None:
         """A round is waited for."""
         self.tell(state=_WAITING, round=number, next=dict(following))
 

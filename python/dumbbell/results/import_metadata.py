@@ -1,14 +1,13 @@
 """What is known of the machine that made results, one `key: value` a line."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from dumbbell.base.errors import shortened
 
 _GIT = ("git_summary", "git_information")
 
 
-def tested(environment: Mapping[str, Any]) -> list[str]:
+def tested(environment: Mapping[str, object]) -> list[str]:
     """What imported files say about the test and its machines, except git."""
     imported = environment.get("imported")
     if not isinstance(imported, Mapping) or not isinstance(imported.get("metadata"), Mapping):
@@ -31,7 +30,7 @@ def first_lines(text: str, most_lines: int = _MOST_LINES, file: str = "environme
     return "\n".join([*map(shortened, lines[:most_lines]), *rest])
 
 
-def lines_of(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+def lines_of(table: Mapping[str, object], prefix: str = "") -> list[str]:
     """A table with tables in it, without what is null."""
     lines: list[str] = []
     for key, value in table.items():

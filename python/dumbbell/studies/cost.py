@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from dumbbell import core
 from dumbbell.api.running import plugin_files, specification
@@ -152,7 +152,7 @@ def compared(figures: ComparedFigures, threshold: float = THRESHOLD) -> CostComp
     return CostComparison(candidate, baseline, unit, math.exp(mean), math.exp(low), math.exp(high), threshold)
 
 
-def _specification(scheme: str | Scheme) -> Mapping[str, Any]:
+def _specification(scheme: str | Scheme) -> Mapping[str, object]:
     return specification(scheme, duration=20.0, log="none", settings={"host_jitter_us": 0})
 
 

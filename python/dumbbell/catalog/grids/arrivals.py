@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import TypedDict
 
 from dumbbell.catalog.toml_tables import TomlTable
 
@@ -13,13 +13,20 @@ MOST_BYTES = 10**12
 Draw = Callable[[random.Random], float]
 
 
-def parse_arrivals(table: TomlTable) -> tuple[int | None, float | None, dict[str, Any]]:
+class Arrivals(TypedDict, total=False):
+    """Random arrivals of flows; empty without."""
+
+    kind: str
+    per_s: float
+
+
+def parse_arrivals(table: TomlTable) -> tuple[int | None, float | None, Arrivals]:
     """The keys `count`, `every_s` and `arrivals` of a `[[flow]]` table, and a check of its sizes.
 
     Without a count, flows go on arriving until the end; without arrivals there is one.
     """
     every_s = table.number("every_s", least=1e-6, most=1e6) if table.has("every_s") else None
-    arrivals: dict[str, Any] = {}
+    arrivals: Arrivals = {}
     if table.has("arrivals"):
         given = table.table("arrivals")
         arrivals = {

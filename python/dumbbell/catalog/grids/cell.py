@@ -1,6 +1,6 @@
 """Cells: what a grid makes of a path, and how the functions of its axes change one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,12 +21,12 @@ class Cell:
 
     path: PathModel
     flows: tuple[FlowPlan, ...]
-    axis_values: dict[str, Any] = field(default_factory=dict)
+    axis_values: Mapping[str, object] = field(default_factory=dict)
     base: str = ""
 
     def table(self) -> dict[str, object]:
         """As written to an experiment file under `[cell.NAME]`."""
-        table: dict[str, Any] = {"path": self.base, "axes": self.axis_values}
+        table: dict[str, object] = {"path": self.base, "axes": self.axis_values}
         if self.flows:
             table["flow"] = [flow.table() for flow in self.flows]
         return table

@@ -1,9 +1,8 @@
 """Flows of an experiment that lists them one by one."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from dumbbell.catalog.grids.arrivals import parse_arrivals
+from dumbbell.catalog.grids.arrivals import Arrivals, parse_arrivals
 from dumbbell.catalog.open_tables import Application, Transport
 from dumbbell.catalog.toml_tables import TomlTable
 
@@ -28,11 +27,11 @@ class FlowPlan:
     transport: Transport = field(default_factory=dict)
     count: int | None = 1
     every_s: float | None = None
-    arrivals: dict[str, Any] = field(default_factory=dict)
+    arrivals: Arrivals = field(default_factory=lambda: Arrivals())
 
     def table(self) -> dict[str, object]:
         """As written to an experiment file under `[[flow]]`."""
-        table: dict[str, Any] = {"start_s": self.start_s, "reverse": self.reverse}
+        table: dict[str, object] = {"start_s": self.start_s, "reverse": self.reverse}
         optional = {
             "scheme": self.scheme or None,
             "stop_s": self.stop_s,

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from dumbbell.base.errors import UserError, full_name, listed, nearest
 from dumbbell.base.input_files import LIBRARY, PYTHON_CLASSES, Kind, digest
@@ -116,7 +115,7 @@ NO_ECN = "the scheme does not use ECN: its controller has no `on_ecn`, and its t
 """Reason for which rules about marks do not apply to a plug-in."""
 
 
-def uses_ecn(controller: str, file: str, sha256: str, transport: Mapping[str, Any]) -> bool:
+def uses_ecn(controller: str, file: str, sha256: str, transport: Mapping[str, object]) -> bool:
     """Return True if a plug-in has `on_ecn`, or if its packets are ECN-capable.
 
     Raises:

@@ -103,10 +103,10 @@ class Recorder(TomlTable):
         return self._answers.get(key, otherwise if default is None else default)
 
 
-class _Answers(dict[str, Any]):
+class _Answers(dict[str, object]):
     """What the table has, for readers that look at it themselves: no key to go through, and an answer under each."""
 
-    def __init__(self, answers: Mapping[str, Any]) -> None:
+    def __init__(self, answers: Mapping[str, object]) -> None:
         super().__init__()
         self._answers = answers
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell import core
 from dumbbell.base.backend import Backend, find_backend
@@ -344,7 +344,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
     )
 
 
-def _command_line(environment: Mapping[str, Any]) -> str:
+def _command_line(environment: Mapping[str, object]) -> str:
     command = environment.get("command")
     return shlex.join(str(word) for word in command) if isinstance(command, list) else ""
 

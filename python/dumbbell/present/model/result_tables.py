@@ -480,7 +480,7 @@ def definitions_table() -> Table:
     return Table.of(_DEFINED, ([dict(each)[key] for key in _DEFINED] for each in metric_definitions()), "llllww")
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
+def _of_rows(rows: Sequence[Mapping[str, object]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
     return [metric for metric in metrics if any(row.get(metric.key) is not None for row in rows)]
 
 

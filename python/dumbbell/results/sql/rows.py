@@ -103,7 +103,7 @@ def parameters(experiment: Experiment, run: RunTable) -> Row:
     """What the run was made for, as ccperf's `--parameters`."""
     cell = experiment.cells.get(run["path"])
     base = {"aut": run["scheme"], "path": cell.base if cell else run["path"]}
-    return base | (cell.axis_values if cell else {})
+    return {**base, **(cell.axis_values if cell else {})}
 
 
 def parameter_rows(given: Row) -> Iterator[Row]:

@@ -208,7 +208,7 @@ def candidate_of(model: Model, values: dict[str, float]) -> Candidate:
     """Both directions, as the core is given them, and what the model says of hosts."""
     data, ack = model.elements(values)
     hosts = host_settings(values)
-    return {"data": data, "ack": ack} | ({"hosts": hosts} if hosts else {})
+    return {"data": data, "ack": ack, "hosts": hosts} if hosts else {"data": data, "ack": ack}
 
 
 def _start(knobs: Sequence[Knob], before: Fit | None) -> Vector:

@@ -10,12 +10,13 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NotRequired, TypedDict
 
 from dumbbell.base.errors import UserError, argument
 from dumbbell.base.input_files import JOURNAL, read_bytes
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.version import __version__
+from dumbbell.catalog.open_tables import Element
 from dumbbell.experiment import Experiment
 from dumbbell.results.files import require_no_link
 from dumbbell.results.numbers import is_number
@@ -23,9 +24,17 @@ from dumbbell.studies.calibrate.workers import METRICS, Found
 
 FILE = "evaluations.jsonl"
 
-Candidate = Mapping[str, Any]
-"""What is simulated: `data` and `ack`, the elements of both directions; `hosts`, where the model says something of
-them; `judged`, where the runs have seeds that no fit has seen."""
+
+class Candidate(TypedDict):
+    """What is simulated."""
+
+    data: list[Element]
+    """Elements of the data direction."""
+    ack: list[Element]
+    hosts: NotRequired[dict[str, float]]
+    """Settings of hosts, where the model has some."""
+    judged: NotRequired[bool]
+    """True for runs with seeds that no fit has seen."""
 
 
 def head_of(experiment: Experiment) -> dict[str, object]:
@@ -37,7 +46,7 @@ def head_of(experiment: Experiment) -> dict[str, object]:
 class Journal:
     """The evaluations in a directory, and those to come."""
 
-    def __init__(self, directory: Path | None, head: Mapping[str, Any], resume: bool) -> None:
+    def __init__(self, directory: Path | None, head: Mapping[str, object], resume: bool) -> None:
         """Opens it; without a directory it is in memory.
 
         Raises:
@@ -60,7 +69,7 @@ class Journal:
         if self._file.tell() == 0:
             self._write([dict(head)])
 
-    def _read(self, place: Path, head: Mapping[str, Any]) -> None:
+    def _read(self, place: Path, head: Mapping[str, object]) -> None:
         """What is there, without the end of a line that was being written when its process was killed."""
         content = read_bytes(place, JOURNAL)
         whole = content[: content.rfind(b"\n") + 1]
@@ -106,7 +115,7 @@ class Journal:
             self._file.close()
 
 
-def _line(entry: Mapping[str, Any]) -> str:
+def _line(entry: Mapping[str, object]) -> str:
     return f"{json.dumps(entry, separators=(',', ':'))}\n"
 
 

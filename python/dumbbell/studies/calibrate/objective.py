@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dumbbell.base.errors import UserError
 from dumbbell.core.paths import complete_transport
@@ -78,12 +78,12 @@ class Objective:
         return self._judging if candidate.get("judged") else self._fitting
 
     def _specification(self, run: RunSpec, candidate: Candidate) -> RunSpec:
-        hosts: Mapping[str, Any] = candidate.get("hosts", {})
+        hosts = candidate.get("hosts", {})
         experiment = self._experiment
         if "host_jitter_us" in hosts:
             experiment = replace(experiment, host_jitter_us=hosts["host_jitter_us"])
-        path: PathSpec = {**self._frame, "data": candidate["data"], "ack": candidate["ack"]}
-        flows = [_with_buffer(flow, hosts.get("send_buffer_bytes", 0)) for flow in run["flows"]]
+        path = cast("PathSpec", {**self._frame, "data": candidate["data"], "ack": candidate["ack"]})
+        flows = [_with_buffer(flow, int(hosts.get("send_buffer_bytes", 0))) for flow in run["flows"]]
         return {**run, "path": between_hosts(path, experiment), "flows": flows}
 
     def _known(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from statistics import mean
+from typing import cast
 
 from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.path import PathModel
@@ -45,13 +46,14 @@ def truth_of(path: PathModel, target: Target) -> Candidate:
             fix=f"{argument('overhead_bytes')} {path.overhead_bytes} says that they are the same",
         )
     spec = path.spec()
-    return {"data": spec["data"], "ack": spec["ack"]}
+    return cast("Candidate", {"data": spec["data"], "ack": spec["ack"]})
 
 
 def beside(fitter: Fitter, name: str, candidate: Candidate, fit: Fit) -> Truth:
     """Both scores. Hosts are no part of a path: the true one has those that were found."""
-    hosts = {"hosts": fit.best.candidate["hosts"]} if "hosts" in fit.best.candidate else {}
-    return Truth(name, _score(fitter, {**candidate, **hosts}), _score(fitter, fit.best.candidate))
+    best = fit.best.candidate
+    hosted: Candidate = {**candidate, "hosts": best["hosts"]} if "hosts" in best else candidate
+    return Truth(name, _score(fitter, hosted), _score(fitter, best))
 
 
 def _score(fitter: Fitter, candidate: Candidate) -> Score:

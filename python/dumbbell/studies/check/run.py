@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dumbbell import catalog
 from dumbbell.api.selection import one_scheme
@@ -84,7 +84,7 @@ class CheckResults:
 
         return annotation_lines(self.cells, self.candidate)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return all of it as JSON values."""
         from dumbbell.studies.check.written import as_json
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from dumbbell.base.errors import printable
@@ -265,7 +265,7 @@ def junit_text(results: Sequence[CellResult], candidate: str, strict: bool) -> s
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>"]) + "\n"
 
 
-def as_json(results: Sequence[CellResult]) -> list[dict[str, Any]]:
+def as_json(results: Sequence[CellResult]) -> list[dict[str, object]]:
     """Return the cells of a check as JSON values."""
     return [
         {
@@ -302,7 +302,7 @@ def as_json(results: Sequence[CellResult]) -> list[dict[str, Any]]:
     ]
 
 
-def _difference_json(found: FirstDifference) -> dict[str, Any]:
+def _difference_json(found: FirstDifference) -> dict[str, object]:
     return {
         "run": found.run,
         "time_s": found.time_s,

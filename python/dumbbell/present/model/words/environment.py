@@ -51,7 +51,7 @@ def system_text(environment: Mapping[str, Any], version: str) -> str:
     return "\n".join([first_lines("\n".join(lines), _MOST_LINES), f"report written by: dumbbell {version}"])
 
 
-def git_text(environment: Mapping[str, Any]) -> str:
+def git_text(environment: Mapping[str, object]) -> str:
     """`branch: NAME @ COMMIT` and the changed files, a line each; for imported results, their own summary."""
     imported = environment.get("imported")
     if isinstance(imported, Mapping):

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import Any
 
 from matplotlib.colors import is_color_like, to_hex, to_rgb
 
@@ -141,7 +140,7 @@ def flow_color(flow: int) -> str:
     return colors[max(flow - 1, 0) % len(colors)]
 
 
-def rc(name: str) -> dict[str, Any]:
+def rc(name: str) -> dict[str, object]:
     """Matplotlib settings of the figure called `name`: text stays text, identifiers follow from the name."""
     return {
         "svg.fonttype": "none",

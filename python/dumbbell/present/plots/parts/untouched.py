@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 from dumbbell.base.errors import is_command
 
@@ -41,7 +40,7 @@ def _import_from(folder: Path) -> None:
 _IS_AS_IT_COMES = _import()
 
 
-def defaults() -> dict[str, Any]:
+def defaults() -> dict[str, object]:
     """Return the settings that make matplotlib draw as it comes; what shows figures on a screen stays as it is."""
     if _IS_AS_IT_COMES:
         return {}
