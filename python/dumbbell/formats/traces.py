@@ -70,7 +70,7 @@ class Trace:
     samples: Path | None = None
     last_s: float = 0.0
     events: int | None = None
-    tells: LogTells = field(default_factory=lambda: LogTells())
+    tells: LogTells = field(default_factory=lambda: {})
     facts: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     started: datetime | None = None

@@ -27,7 +27,7 @@ class FlowPlan:
     transport: Transport = field(default_factory=dict)
     count: int | None = 1
     every_s: float | None = None
-    arrivals: Arrivals = field(default_factory=lambda: Arrivals())
+    arrivals: Arrivals = field(default_factory=lambda: {})
 
     def table(self) -> dict[str, object]:
         """As written to an experiment file under `[[flow]]`."""
