@@ -47,6 +47,10 @@ Row = tuple[int, int, str, str, float]
 """A sample: time in ns, number of the flow, field, unit, value."""
 
 
+def _everything() -> LogTells:
+    return {}
+
+
 @dataclass(frozen=True)
 class TracedFlow:
     """A flow of a trace; its times are given where no records of packets say when it was."""
@@ -70,7 +74,7 @@ class Trace:
     samples: Path | None = None
     last_s: float = 0.0
     events: int | None = None
-    tells: LogTells = field(default_factory=lambda: {})
+    tells: LogTells = field(default_factory=_everything)
     facts: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     started: datetime | None = None

@@ -7,6 +7,10 @@ from dumbbell.catalog.open_tables import Application, Transport
 from dumbbell.catalog.toml_tables import TomlTable
 
 
+def _no_arrivals() -> Arrivals:
+    return {}
+
+
 @dataclass(frozen=True)
 class FlowPlan:
     """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
@@ -27,7 +31,7 @@ class FlowPlan:
     transport: Transport = field(default_factory=dict)
     count: int | None = 1
     every_s: float | None = None
-    arrivals: Arrivals = field(default_factory=lambda: {})
+    arrivals: Arrivals = field(default_factory=_no_arrivals)
 
     def table(self) -> dict[str, object]:
         """As written to an experiment file under `[[flow]]`."""
