@@ -4,9 +4,9 @@ from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
+    import_parts as import_parts,
     import_results as import_results,
     import_results_request as import_results_request,
-    pantheon_sets as pantheon_sets,
 )
 from .api.emulating import emulate as emulate
 from .api.kernel_controllers import (

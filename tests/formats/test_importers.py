@@ -41,11 +41,16 @@ def test_a_new_file_is_a_new_kind(dumbbell: Dumbbell, tmp_path: Path, monkeypatc
     assert refused(dumbbell, "made_up", "x") == "dumbbell: x: is read\n"
 
 
-def test_an_option_of_another_kind_is_refused(dumbbell: Dumbbell) -> None:
+def test_an_option_of_another_kind_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     for kind, option, takers in (("qlog", "--strict", "pantheon"), ("pantheon", "--scheme=a", "mahimahi, pcap")):
         name = option.partition("=")[0]
         line = f"dumbbell: {name}: is for {takers}, not for {kind}\n"
         assert refused(dumbbell, kind, ".", option) == line
+    for name in ("a", "b"):
+        (folder / name).mkdir()
+        (folder / name / "pantheon_metadata.json").write_text("{}")
+    line = "dumbbell: --ack: is for mahimahi, not for pantheon\n"
+    assert refused(dumbbell, "pantheon", ".", "--ack=x") == line, "once, and not for each directory"
     line = "dumbbell: --end: is for results, not for scripts of packetdrill\n"
     assert refused(dumbbell, "packetdrill", "x.pkt", "--end=sender") == line
     with pytest.raises(library.Error, match=r"^strict: is for pantheon, not for ss$"):

@@ -41,11 +41,15 @@ def import_results_request(request: ImportRequest) -> Results:
     return Results(importers.read(request))
 
 
-def pantheon_sets(source: Place) -> list[Path]:
-    """Return the data directories of Pantheon at or below `source`, at most four levels down, by name."""
-    from dumbbell.formats.pantheon_metadata import data_directories
+def import_parts(request: ImportRequest) -> list[ImportRequest]:
+    """Return a request for each results directory that a request asks for: of Pantheon's, each data directory below.
 
-    return data_directories(Path(source))
+    Raises:
+        dumbbell.Error: If there is no such kind, or it does not take an option.
+    """
+    from dumbbell.formats import importers
+
+    return importers.parts(request)
 
 
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":

@@ -18,6 +18,7 @@ from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, trans
 from support.inputs.flent_results import flent_result
 from support.inputs.iperf_texts import IPERF_TEXTS
 from support.inputs.netlogs import netlog, netlog_events
+from support.inputs.nuttcp_texts import NUTTCP_TEXTS
 from support.inputs.ss_logs import SS_FORMS, ss_log
 from support.inputs.transfer_logs import REPORT, SS_LOG, events
 
@@ -172,6 +173,10 @@ def _give_iperf_text(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_results("iperf", written(content, folder / "given.txt"), folder / "out"))
 
 
+def _give_nuttcp(content: bytes, folder: Path) -> None:
+    _read(lambda: dumbbell.import_results("nuttcp", written(content, folder / "given.txt"), folder / "out"))
+
+
 def _give_netlog(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_results("netlog", written(content, folder / "given.json"), folder / "out"))
 
@@ -212,6 +217,7 @@ LOGS = (
     Target("compressed", _packed, _give_report),
     Target("iperf", lambda _: [text.encode() for text in IPERF_TEXTS], _give_iperf_text),
     Target("netlog", _netlogs, _give_netlog),
+    Target("nuttcp", lambda _: [text.encode() for text in NUTTCP_TEXTS], _give_nuttcp),
     Target("flent", _flent_results, _give_flent),
     Target("ss", _logs_of_ss, _give_ss),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import dumbbell
@@ -35,11 +34,10 @@ def main(arguments: argparse.Namespace) -> int:
     request = request_of(dumbbell.ImportRequest, arguments, command=sys.argv)
     if request.kind == _PACKETDRILL:
         return _import_packetdrill(request)
-    if request.kind == "pantheon":
-        sets = dumbbell.pantheon_sets(request.source)
-        if sets and sets != [arguments.source]:
-            return _import_sets(request, sets)
-    return _tell_imported(dumbbell.import_results_request(request))
+    parts = dumbbell.import_parts(request)
+    if parts == [request]:
+        return _tell_imported(dumbbell.import_results_request(request))
+    return _import_parts(request, parts)
 
 
 def _import_packetdrill(request: dumbbell.ImportRequest) -> int:
@@ -54,15 +52,13 @@ def _import_packetdrill(request: dumbbell.ImportRequest) -> int:
     return 0
 
 
-def _import_sets(request: dumbbell.ImportRequest, sets: list[Path]) -> int:
-    """Import every data directory below a source into a directory of its name below `out`; 1 if one is not usable."""
+def _import_parts(request: dumbbell.ImportRequest, parts: list[dumbbell.ImportRequest]) -> int:
+    """Import every part of a request into a directory of its own; 1 if one is not usable."""
     status = 0
-    for place in sets:
-        name = place.relative_to(request.source)
-        print(f"\n{printable(name)}:")
+    for part in parts:
+        print(f"\n{printable(Path(part.source).relative_to(request.source))}:")
         try:
-            one = replace(request, source=place, out=Path(request.out) / name)
-            status |= _tell_imported(dumbbell.import_results_request(one))
+            status |= _tell_imported(dumbbell.import_results_request(part))
         except dumbbell.Error as error:
             print(printable(f"not usable: {error}"), file=sys.stderr)
             status = 1

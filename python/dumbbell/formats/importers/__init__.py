@@ -1,9 +1,11 @@
 """The importers: each file is one, with the name of its kind, and its first line says what it reads.
 
 A file has `read`, which makes the results directory that an `ImportRequest` asks for. `OPTIONS` names those fields of
-the request that only some kinds take, and that this kind takes, if any.
+the request that only some kinds take, and that this kind takes, if any. `places` returns the directories at or below a
+source that become a results directory each, if a kind has such.
 """
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,20 +25,36 @@ def import_kinds() -> dict[str, str]:
     return {file.stem: summary_line(file) for file in sorted(_FOLDER.glob("[a-z]*.py"))}
 
 
+def parts(request: ImportRequest) -> list[ImportRequest]:
+    """Return a request for each results directory that a request asks for; below `out` they lie as their sources do.
+
+    Raises:
+        UserError: If there is no such kind, or it does not take an option.
+    """
+    _check(request)
+    source = Path(request.source)
+    find = getattr(_module(request.kind), "places", None)
+    places = find(source) if find else []
+    if places in ([], [source]):
+        return [request]
+    return [replace(request, source=place, out=Path(request.out) / place.relative_to(source)) for place in places]
+
+
 def read(request: ImportRequest) -> "ResultsDirectory":
     """Make the results directory that a request asks for, completely or not at all.
 
     Raises:
         UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` is in use.
     """
-    if request.kind not in import_kinds():
-        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
-    _check_options(request)
+    _check(request)
     results: ResultsDirectory = _module(request.kind).read(request)
     return results
 
 
-def _check_options(request: ImportRequest) -> None:
+def _check(request: ImportRequest) -> None:
+    """Refuse an unknown kind, and an option that the kind does not take."""
+    if request.kind not in import_kinds():
+        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
     taken = _options(request.kind)
     for name in request.given:
         if name not in taken:

@@ -21,7 +21,7 @@ from dumbbell.experiment.resolve import MOST_RUNS
 from dumbbell.formats.import_request import ImportRequest
 from dumbbell.formats.pantheon_files import PantheonFiles, RunFiles
 from dumbbell.formats.pantheon_measure import measure
-from dumbbell.formats.pantheon_metadata import PantheonMetadata, read_metadata
+from dumbbell.formats.pantheon_metadata import PantheonMetadata, data_directories, read_metadata
 from dumbbell.formats.pantheon_perf import PERFORMANCE, Flows, Runs, read_performance, statistics_of
 from dumbbell.formats.pantheon_stats import RunTimes, read_times
 from dumbbell.formats.staging import (
@@ -89,6 +89,11 @@ def read(request: ImportRequest) -> ResultsDirectory:
                 one.add(run, files.of(scheme, number), about)
             finish(results)
     return ResultsDirectory(out, experiment)
+
+
+def places(source: Path) -> list[Path]:
+    """Return the data directories at or below a directory, at most four levels down, by name."""
+    return data_directories(source)
 
 
 def _require_few(file: Path, schemes: int, runs: int) -> None:

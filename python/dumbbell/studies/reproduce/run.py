@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell import catalog
-from dumbbell.api.convert import import_results, pantheon_sets
+from dumbbell.api.convert import import_results
 from dumbbell.api.running import Interrupted
 from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
@@ -20,6 +20,7 @@ from dumbbell.execution.check import check
 from dumbbell.execution.estimate import pieces, seconds_of
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.formats.log_sets import SUFFIXES, log_sets
+from dumbbell.formats.pantheon_metadata import data_directories
 from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
@@ -234,7 +235,7 @@ def _named_sets(source: Path) -> list[tuple[Path, str, str]]:
     Raises:
         UserError: there is none.
     """
-    pantheon = pantheon_sets(source)
+    pantheon = data_directories(source)
     others = [
         (place, kind)
         for place, kind in log_sets(source)
