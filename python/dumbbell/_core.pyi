@@ -1,4 +1,7 @@
-"""The Rust core. Tables go in and come out as JSON, time series as flat arrays of numbers in native byte order."""
+"""The Rust core. Tables go in and come out as JSON, time series as flat arrays of numbers in native byte order.
+
+`dumbbell.core` documents and types the functions that take or return JSON.
+"""
 
 from collections.abc import Callable
 from os import PathLike
@@ -37,82 +40,35 @@ class Environments:
     def __init__(
         self, task: str, count: int, threads: int, autoreset: str = "next-step", keeps: bool = False
     ) -> None: ...
-    def reset(self, seeds: list[int | None], mask: list[bool] | None = None) -> None:
-        """Begins episodes of all environments, or of those that `mask` says."""
+    def reset(self, seeds: list[int | None], mask: list[bool] | None = None) -> None: ...
+    def step(self) -> None: ...
+    def array(self, name: str) -> ArrayView: ...
+    def drawn(self, index: int) -> tuple[int, str]: ...
+    def record(self, index: int, sample_interval_s: float = 0.1) -> tuple[str, str, Table, Table, Table]: ...
 
-    def step(self) -> None:
-        """One step of every environment, with what is in `actions`."""
-
-    def array(self, name: str) -> ArrayView:
-        """One of the arrays; its memory never moves."""
-
-    def drawn(self, index: int) -> tuple[int, str]:
-        """The seed of the run of an environment's episode, and JSON: what was drawn for it."""
-
-    def record(self, index: int, sample_interval_s: float = 0.1) -> tuple[str, str, Table, Table, Table]:
-        """An environment's episode up to now: specification, statistics (JSON), packets, samples."""
-
-def environment_fields() -> str:
-    """JSON: what environments tell: `fields` (name, unit, meaning), `oracle`, `rewards`, `sights`, `agents`."""
-
-def controllers() -> str:
-    """JSON: every controller with `name`, `summary` and `parameters`.
-
-    A parameter has `name`, `unit`, `kind` (number, integer, flag, choice, file), `min`, `max`, `choices`, `default`,
-    `help`.
-    """
-
-def run_schema() -> str:
-    """JSON Schema (draft-07) of a run specification."""
-
-def statistics_schema() -> str:
-    """Return the JSON Schema (draft-07) of statistics: `definitions`, of which each backend's run is one."""
-
+def environment_fields() -> str: ...
+def controllers() -> str: ...
+def run_schema() -> str: ...
+def statistics_schema() -> str: ...
 def needed_files() -> dict[str, list[str]]: ...
 def check_parameters(controller: str, parameters: dict[str, str]) -> None:
     """Refuses parameters that `controller` does not have or whose values are not allowed."""
 
-def check_application(table: str) -> None:
-    """Refuses an application (JSON) whose kind, keys or values are not allowed."""
-
-def transport(table: str) -> str:
-    """JSON: the complete configuration that a transport table (JSON) stands for."""
-
-def metrics() -> str:
-    """JSON: every metric with `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`.
-
-    `sampled` says whether it is computed from values per sample interval (`network.sample_interval_s`).
-    """
-
-def labels() -> str:
-    """JSON: the keys of statistics that are no metrics, with `name`, `level`, `meaning`."""
+def check_application(table: str) -> None: ...
+def transport(table: str) -> str: ...
+def metrics() -> str: ...
+def labels() -> str: ...
 
 class RemoteEndpoint:
     """This machine's side of a run between two. Requests and answers are JSON."""
 
-    def open(self, request: str) -> str:
-        """Opens sockets; their ports."""
-
-    def meet(self, request: str) -> str:
-        """Finds the other side."""
-
-    def ask(self, seconds: float, per_s: float) -> str:
-        """Asks the other side for the time; the exchanges."""
-
-    def probe(self, request: str) -> str:
-        """Sends bursts of packets and listens to those of the other side; what was sent and what came."""
-
-    def run(self, specification: str, part: str, ready: Callable[[], int], live: str | None = None) -> None:
-        """Does this side's part; `ready` says when to begin, ns of this machine's clock.
-
-        `live` is a file that shows how it goes, for as long as it does.
-        """
-
-    def finish(self) -> bytes:
-        """What this side knows of its run."""
-
-    def stop(self) -> None:
-        """Ends whatever goes on."""
+    def open(self, request: str) -> str: ...
+    def meet(self, request: str) -> str: ...
+    def ask(self, seconds: float, per_s: float) -> str: ...
+    def probe(self, request: str) -> str: ...
+    def run(self, specification: str, part: str, ready: Callable[[], int], live: str | None = None) -> None: ...
+    def finish(self) -> bytes: ...
+    def stop(self) -> None: ...
 
 class EmulationLock:
     """The emulation lock of this machine, held for as long as the object lives."""
@@ -131,42 +87,22 @@ def join_sides(
     max_report_bytes: int,
     references: str = "[]",
     directory: str | PathLike[str] | None = None,
-) -> str:
-    """Makes one run of what its two sides report; statistics as JSON."""
-
-def clock_offset(exchanges: str, machine: str) -> tuple[int, int]:
-    """How far the other clock is ahead by the exchange with the shortest round trip, and that round trip, ns.
-
-    Exchanges in which `machine` states times that cannot be do not count.
-    """
-
-def round_trips(exchanges: str, machine: str) -> list[int]:
-    """Round trips, ns, in the order of the exchanges with `machine`, without those by times that cannot be."""
-
+) -> str: ...
+def clock_offset(exchanges: str, machine: str) -> tuple[int, int]: ...
+def round_trips(exchanges: str, machine: str) -> list[int]: ...
 def clock_ns() -> int:
     """The clock that sides go by, ns."""
 
 def distort_clock(text: str) -> None:
     """Makes the clock of this process wrong: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
 
-def check_path(table: str) -> None:
-    """Refuses a path (JSON) that cannot be built."""
-
-def describe_path(table: str) -> str:
-    """What a path (JSON) is, as JSON.
-
-    Its keys: `base_rtt_ms`, `base_rtts_ms`, `rates_mbps`, `losses`, `delays`, `links`, `bottleneck`. Over
-    time: a list of pairs of seconds and values, or null.
-    """
-
-def opportunities(table: str, direction: str, seed: int, seconds: float) -> list[int]:
-    """When a direction (`data` or `ack`) of a path (JSON) has opportunities, ns: those of a run with this seed."""
-
+def check_path(table: str) -> None: ...
+def describe_path(table: str) -> str: ...
+def opportunities(table: str, direction: str, seed: int, seconds: float) -> list[int]: ...
 def parse_trace(text: str) -> list[int]:
     """Times of the opportunities in ms of a trace in mahimahi's format; refusals name the line."""
 
-def check_run(specification: str, backend: str = "sim") -> None:
-    """Refuses the specification of a run (JSON) that `backend` (`sim` or `emu`) cannot execute."""
+def check_run(specification: str, backend: str = "sim") -> None: ...
 
 OnProgress = Callable[[str, bytes | None], object]
 """Called with where a training stands and, now and then, with what was learned so far."""
@@ -176,93 +112,33 @@ def trainers() -> list[str]:
 
 def train_controller(
     name: str, settings: str, seed: int, jobs: int, seconds: float, start: bytes | None, told: OnProgress
-) -> bytes:
-    """Trains with settings (JSON) until `seconds` are over; returns the file that was learned.
-
-    `start` is such a file to go on from. What `told` raises ends the training, and so does Ctrl-C, with
-    `KeyboardInterrupt`. The interpreter lock is released meanwhile.
-    """
+) -> bytes: ...
 
 Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]]], object]
 """Told what a run looks like: the time in s, and the values of flows and of links, each by field."""
 
-def simulate(specification: str, directory: str | None = None, watch: Watch | None = None) -> str:
-    """Executes a run; returns its statistics as JSON.
-
-    With a directory, `packets.parquet`, `flows.parquet` and `links.parquet` are written there. `watch` is called at the
-    end of every sample interval; what it raises ends the run, and so does Ctrl-C, with `KeyboardInterrupt`. The
-    interpreter lock is released meanwhile.
-    """
-
-def controller_cost(specification: str) -> str:
-    """Measures what the controller of the first flow of a run costs; returns the figures as JSON."""
-
-def controllers_beside(candidate: str, baseline: str) -> str:
-    """Measures the controllers of the first flows of two runs in turn; returns what each cost in blocks as JSON."""
-
-def describe_script(text: str) -> str:
-    """Reads a script; returns what it drives, its title, its controller and the parameters of that as JSON."""
-
-def run_script(text: str, specification: str | None = None, steps: bool = False) -> str:
-    """Runs a script; returns its conditions and what was found, and every event with `steps`, as JSON.
-
-    The controller is the script's own, or that of the first flow of a run, `specification`.
-    """
-
-def record_script(specification: str, head: str) -> str:
-    """Simulates a run of one flow; returns what its controller was told and answered as a script.
-
-    The header of the script begins with the lines `head`.
-    """
-
-def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[str, Table | None, Table, Table]:
-    """Executes a run without files, else as `simulate`.
-
-    Its statistics as JSON, its packet log (None if it keeps none), and the samples of flows and of links.
-    """
-
+def simulate(specification: str, directory: str | None = None, watch: Watch | None = None) -> str: ...
+def controller_cost(specification: str) -> str: ...
+def controllers_beside(candidate: str, baseline: str) -> str: ...
+def describe_script(text: str) -> str: ...
+def run_script(text: str, specification: str | None = None, steps: bool = False) -> str: ...
+def record_script(specification: str, head: str) -> str: ...
+def simulate_in_memory(specification: str, watch: Watch | None = None) -> tuple[str, Table | None, Table, Table]: ...
 def emulate(
     specification: str,
     directory: str | None = None,
     waits: Callable[..., object] | None = None,
     live: tuple[str, int] | None = None,
-) -> str:
-    """Executes a run with real packets in real time; returns its statistics as JSON, as `simulate`.
-
-    One run at a time on a machine. `waits` is called with True, the process that it waits for and since when that has
-    been running (seconds since 1970), or True alone where that is not known, whenever it is another one; and with False
-    when it waits no longer. `live` is a file that shows how the run goes, for as long as it does, and which attempt at
-    the run it is.
-
-    Their `emulation` says how faithful the run was: `lateness_us` (`p50`, `p99`, `p999`, `max`), `tx_dropped`, and
-    `degraded` and `invalid`, which are null or a reason. The reason of an error ends with a program's last lines.
-    """
-
-def emulate_shell(specification: str) -> int:
-    """Runs a command behind an emulated path; returns its exit status.
-
-    The specification is JSON: `seed`, `path`, `command` and `server` (lists of words; `server` may be null),
-    `interactive` (whether somebody types at the command), `log` (a file for the packet log, or null), `quiet`,
-    `live` (a file that shows how it goes, or null) and `watched` (whether the caller tells statistics from that).
-    """
-
-def check_emulation() -> str:
-    """JSON: what emulation needs here, a list of `name`, `good`, `found` and `fix`."""
-
+) -> str: ...
+def emulate_shell(specification: str) -> int: ...
+def check_emulation() -> str: ...
 def enter_user_namespace() -> None:
     """Makes this process the root of a user namespace of its own. It must have one thread only."""
 
 def clean_up() -> None:
     """Removes the private directories that runs which were killed have left behind."""
 
-def measure_log(packets: Log | None, options: str) -> str:
-    """JSON: all metrics of a log (`flows`, `links`, `network`); without `packets`, of what is stated alone.
-
-    Options (JSON), all optional: `duration_s`, `warmup_s`, `bin_s`, `flows` (each `flow`, `scheme`, `start_s`,
-    `stop_s`), `stated` of logs that are a sender's view: the samples (`flows.parquet`) that it stated, `log_zero_ns` of
-    logs from elsewhere: where their own zero is, and `tells`, what the records tell: `sendings`, `arrivals`, `marks`,
-    `flows` (true or false) and `delay` (`one-way`, `above-smallest`, `round-trip`, `unknown`); the rest is null.
-    """
+def measure_log(packets: Log | None, options: str) -> str: ...
 
 class Table:
     """Columns of the same length, which others read in place through Arrow's PyCapsule protocol."""
@@ -306,28 +182,9 @@ def read_packets(file: Log) -> Table:
 def read_samples(file: Log) -> Table:
     """The rows of a `flows.parquet` or `links.parquet`: `time_ns`, `flow` or `link`, `field`, `unit`, `value`."""
 
-def series(packets: Source, bin_s: float = 0.5) -> str:
-    """JSON: rates over time of a packet log.
-
-    `bin_s`, `start_s`, `capacity_mbps`, and `flows` with `flow`, `ingress_mbps`, `egress_mbps` each; `delay_range_ms`,
-    the least and the largest one-way delay of the data packets that arrived, null if none did.
-    """
-
-def jain_series(packets: Source, options: str) -> str:
-    """JSON: Jain's index of a packet log in windows of time.
-
-    Options: `window_s`, `rule` (`seen_in_bucket` or `scheduled_active`), `duration_s` and `flows` as for `transfers`.
-    In the answer `window_s`, `rule`, and by window that has an index `time_s` (its end) and `index`.
-    """
-
-def transfers(packets: Source, options: str) -> str:
-    """JSON: what the flows of a packet log transferred per interval, at both ends, as iperf reports it.
-
-    Options (JSON): `interval_s`, and optional `duration_s` and `flows`, as in `measure_log`. The result has
-    `interval_s`, `payload` and `rows`; a row has `view` (`client` or `server`), `flow` (null: the sum of all), `total`,
-    `start_s`, `end_s`, `bytes`, `kbytes` and `kbytes_per_s` (1,024 bytes).
-    """
-
+def series(packets: Source, bin_s: float = 0.5) -> str: ...
+def jain_series(packets: Source, options: str) -> str: ...
+def transfers(packets: Source, options: str) -> str: ...
 def delay_points(packets: Source, direction: str, all_up_to: int) -> tuple[bytes, bytes, bytes]:
     """One-way delays in `direction` (`data` or `ack`): flows (uint32), times in s and delays in ms (float64).
 
@@ -354,26 +211,11 @@ def samples(samples: Source) -> list[tuple[str, str, str, bytes, bytes]]:
         Error: the file is damaged, or has too many series.
     """
 
-def import_merged_log(data: str, ack: str | None, packets: str, strict: bool) -> str:
-    """Imports Pantheon's merged logs, which may be compressed, into a packet log.
-
-    JSON with `records`, `init_us`, `log_zero_ns` (the data log's own zero on the time axis), `last_s`, `flows` (numbers
-    in the data direction), `oddities` (what is unusual, as `FILE:LINE: WHAT`) and `unusable`: null, or why the logs
-    cannot be used. Strictly read, only logs without anything in them (the mark of a failed run) are unusable; all else
-    is an error. Nothing is left behind in either case.
-    """
-
-def import_mahimahi(data: str, ack: str | None, packets: str, strict: bool) -> str:
-    """Imports mm-link logs into a packet log; as `import_merged_log`."""
-
+def import_merged_log(data: str, ack: str | None, packets: str, strict: bool) -> str: ...
+def import_mahimahi(data: str, ack: str | None, packets: str, strict: bool) -> str: ...
 def import_raw_logs(
     data: list[tuple[str, str]], ack: list[tuple[str, str]], offsets_ms: tuple[float, float], packets: str, strict: bool
-) -> str:
-    """Imports the raw tunnel logs of a run, (egress, ingress) per flow; as `import_merged_log`.
-
-    `offsets_ms` are the clock offsets of the data sender's and of the receiver's host. `ack` may be empty.
-    """
-
+) -> str: ...
 def read_compressed(file: str, most: int) -> bytes:
     """Return the bytes of a file, which may be compressed (gzip, bzip2, xz, Zstandard).
 
@@ -387,13 +229,7 @@ def read_head(file: str, most: int) -> bytes:
 def export_pantheon(packets: Log, data: str, ack: str, init_us: int) -> None:
     """Writes a packet log as Pantheon's merged logs of both directions; time 0 is `init_us` after 1970."""
 
-def import_capture(file: str, receiver: str | None, end: str | None, clocks: str, directory: str) -> str:
-    """JSON: what packet captures held: a list, each in a directory `name` below `directory` with its files.
-
-    `receiver` is the capture of the other end; `end` is `sender`, `receiver` or null (found out), `clocks` is `auto`,
-    `stamps` or `unknown`.
-    """
-
+def import_capture(file: str, receiver: str | None, end: str | None, clocks: str, directory: str) -> str: ...
 def write_samples(file: str, rows: list[tuple[int, int, str, str, float]]) -> None:
     """Writes samples of flows: time in ns, number of the flow, field, unit, value; in order of time."""
 
@@ -406,23 +242,8 @@ def export_qlog(
     trace: str,
     from_ns: int = 0,
     to_ns: int | None = None,
-) -> int:
-    """Writes one flow of a run as a qlog text sequence; returns the number of events.
-
-    `samples` is its `flows.parquet`, if there is one, `draft` is `0.3` or `quic-13`, and `trace` is JSON: `title`,
-    `description` and `name`. Events are those from `from_ns` until before `to_ns`, after the state at `from_ns`.
-
-    Raises:
-        DamagedLog: a log of the run cannot be read.
-        Error: something is not allowed, or the file cannot be written.
-    """
-
-def import_qlog(file: str, directory: str) -> str:
-    """Imports every trace of a qlog file into `directory`/1, 2, ...: `packets.parquet` and `flows.parquet`.
-
-    JSON: a list with `title`, `events`, `sent`, `acked`, `lost`, `other_spaces`, `metrics` and `last_s` of each.
-    """
-
+) -> int: ...
+def import_qlog(file: str, directory: str) -> str: ...
 def confidence_interval(values: list[float], level: float, fraction: bool = False) -> tuple[float, float] | None:
     """The interval of the mean; None of fewer than five values, or if they do not differ.
 
@@ -437,23 +258,11 @@ def difference(
     The last is the difference that as many values with as much scatter show in 80 of 100 cases. None as above.
     """
 
-def critical_values(level: float, max_tests: int) -> str:
-    """JSON: critical values of Student's t for up to `max_tests` tests at once, as nodes of an interpolation.
-
-    Raises:
-        Error: `level` is not between 0 and 1.
-    """
-
+def critical_values(level: float, max_tests: int) -> str: ...
 def holm(probabilities: list[float]) -> list[float]:
     """Probabilities of tests made at once, adjusted for their number."""
 
-def normalised(flows: str, legacy: bool, most_mbps: float = 120.0) -> str:
-    """JSON: for each scheme `throughput` as a share of the largest in its experiment, and `queueing_delay_ms`.
-
-    A flow of `flows` has `experiment`, `scheme`, `throughput_mbps`, `queueing_delay_ms` and `owd_min_ms`; those of
-    `most_mbps` or more are left out. `legacy`: with the published denominators.
-    """
-
+def normalised(flows: str, legacy: bool, most_mbps: float = 120.0) -> str: ...
 def jain_index(rates: list[list[float]]) -> list[float | None]:
     """Jain's index of each list of rates; None where nothing moved."""
 
@@ -463,13 +272,7 @@ def harm(solo: float, with_competitor: float, more_is_better: bool) -> float | N
     None where it is not defined: of negative values, and of nothing.
     """
 
-def describe_plugin(file: str, sha256: str) -> str:
-    """JSON: the controllers of a library, or of a file with classes in Python.
-
-    The file must hold the code with this SHA-256. Each has `name`, `summary`, `parameters` (as those
-    of `controllers`), `fields` and `hears_ecn`. The code runs in this process: ask in one that may end.
-    """
-
+def describe_plugin(file: str, sha256: str) -> str: ...
 def log_to(descriptor: int | None, levels: list[tuple[str, str]] = ..., before: str = "") -> None:
     """Writes events of this thread, and of threads that Rust starts, to `descriptor` from now on; `None` ends that.
 
@@ -917,34 +720,10 @@ class RunView:
         retransmissions: dict[int, int] | None = None,
     ) -> None: ...
     @staticmethod
-    def of_index(index: bytes) -> RunView:
-        """A run of which only what was kept is there: its windows, as closely as that shows them."""
-
-    def index(self) -> bytes:
-        """What is kept, for a file beside the others."""
-
-    def series(self) -> str:
-        """JSON: the series of the run: `owner`, `name`, `title`, `unit`, `kind` (points, steps, bars), `names`."""
-
-    def window(self, t0_ns: float, t1_ns: float, columns: int, series: str) -> bytes:
-        """The series of a part of the run and its rare events, as columns.
-
-        `series` is JSON: a list of names (of all that have such a series) and of pairs of owner and name. Of a series
-        with many samples there is a row for each of `columns` equal parts: the first time, the least and the largest
-        value.
-        """
-
-    def packets(self, t0_ns: float, t1_ns: float, flow: int = 0, most: int = 100_000) -> bytes:
-        """The packets of a flow (0: of all) that were sent or under way then, and ACKs, as columns."""
-
-    def life(self, flow: int, seq: int) -> str:
-        """JSON: what became of a packet, by names (`packet`) and in `sentences`."""
-
-    def reading(self, facts: str = "{}") -> str:
-        """JSON: what happened in the run, when and why.
-
-        `sentences` have `text`, `from_ns`, `to_ns`, `flow`, `kind`, `evidence`.
-
-        `facts` is JSON, as facts.json: of it `duration_ns` and of each flow `flow`, `scheme`, `application` (its kind)
-        and `metrics.retransmissions` are looked at, where they are there.
-        """
+    def of_index(index: bytes) -> RunView: ...
+    def index(self) -> bytes: ...
+    def series(self) -> str: ...
+    def window(self, t0_ns: float, t1_ns: float, columns: int, series: str) -> bytes: ...
+    def packets(self, t0_ns: float, t1_ns: float, flow: int = 0, most: int = 100_000) -> bytes: ...
+    def life(self, flow: int, seq: int) -> str: ...
+    def reading(self, facts: str = "{}") -> str: ...

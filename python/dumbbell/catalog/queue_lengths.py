@@ -1,8 +1,7 @@
 """Lengths of queues that depend on the path: bandwidth-delay products and times, as packets for the core."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.description import Description
@@ -26,7 +25,7 @@ def packets_of(number: Decimal, unit: str, rate_mbps: float, rtt_ms: float) -> i
     return max(1, round(rate_mbps * 1e6 * lasts_ms / 1e3 / 8 / PACKET_BYTES))
 
 
-def is_short(element: Mapping[str, Any]) -> bool:
+def is_short(element: Element) -> bool:
     """Return whether the queue of an element is one that only `with_queues` understands.
 
     That is a text as `--queue` takes it, a length in `bdp` or `ms`, or a length without a kind.
@@ -61,7 +60,7 @@ def with_queues(
     ]
 
 
-def _kindless(queue: Mapping[str, Any]) -> bool:
+def _kindless(queue: Queue) -> bool:
     return "kind" not in queue and any(key in queue for key in UNITS)
 
 

@@ -69,6 +69,7 @@ class BlockFigures(TypedDict):
     """Cost of a controller for an ACK, by block."""
 
     scheme: ReadOnly[str]
+    acks: ReadOnly[int]
     ns: ReadOnly[Sequence[float]]
     instructions: ReadOnly[Sequence[float]]
     """Empty where the machine does not count instructions."""

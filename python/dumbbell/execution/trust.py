@@ -117,7 +117,7 @@ def agree_to(experiment: Experiment) -> None:
     _agreed.update(code for code, _ in _unknown_code(experiment.schemes.values()))
 
 
-def outside_code(specification: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
+def outside_code(specification: Mapping[str, object]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
     """Yield each flow with a controller from outside, the table that names its code, and the file.
 
     `specification` may be anything that JSON can hold.
@@ -130,7 +130,7 @@ def outside_code(specification: Mapping[str, Any]) -> Iterator[tuple[Mapping[str
                 yield flow, code, str(code.get(key))
 
 
-def require_known(specification: Mapping[str, Any]) -> None:
+def require_known(specification: Mapping[str, object]) -> None:
     """See that the plug-ins of a run specification are those of this user: it may come with somebody's results.
 
     Raises:

@@ -59,7 +59,7 @@ class Task:
     number: int
     label: str
     executor: Executor
-    identity: dict[str, Any]
+    identity: dict[str, str | int]
     specification: RunSpec
     outside: tuple[str, ...]
     out: Path

@@ -6,11 +6,11 @@ import fcntl
 import os
 import shutil
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from dumbbell import catalog
 from dumbbell.base.backend import IMPORTED
@@ -136,11 +136,12 @@ def imported_experiment(path: PathModel, schemes: Iterable[str], duration_s: flo
 def imported_scheme(key: str) -> Scheme:
     """A scheme that another tool ran, drawn as Pantheon draws it."""
     style = {"title": key, "color": "dimgray", "marker": "o"} | _styles().get(key, {})
-    return Scheme(name=key, kind="program", controller="", status="imported", **style)
+    title, color, marker = style["title"], style["color"], style["marker"]
+    return Scheme(name=key, kind="program", controller="", status="imported", title=title, color=color, marker=marker)
 
 
 @cache
-def _styles() -> dict[str, dict[str, Any]]:
+def _styles() -> dict[str, dict[str, str]]:
     """How Pantheon draws its schemes."""
     return tomllib.loads((Path(catalog.__file__).parent / "pantheon-styles.toml").read_text(encoding="utf-8"))
 
@@ -157,7 +158,7 @@ def refuse_used(out: Path, else_do: str = "") -> None:
 
 
 def begin(
-    directory: Path, experiment: Experiment, source: Path, command: list[str], facts: dict[str, Any] | None = None
+    directory: Path, experiment: Experiment, source: Path, command: list[str], facts: Mapping[str, object] | None = None
 ) -> ResultsDirectory:
     """The results directory of an import, without runs. `facts` are kept with the source in its environment."""
     results = ResultsDirectory(directory, experiment)
@@ -165,7 +166,7 @@ def begin(
     here = environment(command)
     # what measured the logs is known; where they come from, only they can tell
     made = {key: here.pop(key) for key in ("command", "dumbbell", "commit")}
-    imported = {"source": str(source.resolve())} | (facts or {})
+    imported = {"source": str(source.resolve()), **(facts or {})}
     write_environment(results, made | {"imported": imported, "importing_machine": here})
     return results
 

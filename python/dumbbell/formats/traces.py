@@ -17,6 +17,7 @@ from dumbbell.base.names import fitted, unlike
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.catalog.experiment_settings import MOST_SECONDS
 from dumbbell.catalog.path import PathModel
+from dumbbell.contract.packet_logs import LogTells, MeasureOptions
 from dumbbell.core import logs
 from dumbbell.experiment import Experiment
 from dumbbell.formats.contents import is_of_kind, stem_of, suffix_of, text_of
@@ -34,7 +35,6 @@ from dumbbell.formats.staging import (
 from dumbbell.results import ResultsDirectory
 
 if TYPE_CHECKING:
-    from dumbbell.contract.packet_logs import LogTells, MeasureOptions
     from dumbbell.contract.statistics import RunStats
 
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Self, TypedDict, TypeVar, final
+from typing import IO, Self, TypedDict, TypeVar, final
 
 from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
@@ -39,6 +39,27 @@ _COMMAND = [*PYTHON, "-m", __name__]
 
 PATIENCE_S = 30.0
 """How long loading a plug-in may take; what a class imports may be large."""
+
+
+class Question(TypedDict, total=False):
+    """A question to the process: the keys of one function below, and what all have."""
+
+    describe: str
+    sha256: str
+    cost: Specification
+    beside: Sequence[Specification]
+    record: Specification
+    head: str
+    scripts: list[str]
+    specification: Specification
+    steps: bool
+    check: Sequence[Specification]
+    real_packets: bool
+    simulate: Specification
+    directory: str
+    watched: bool
+    last_words: str
+    token: str
 
 
 @final
@@ -85,7 +106,7 @@ def run_scripts(
         UserError: If the plug-in in `files` cannot be loaded, or does something wrong.
     """
     files = list(files)
-    question = {"scripts": scripts, "specification": specification, "steps": steps}
+    question: Question = {"scripts": scripts, "specification": specification, "steps": steps}
     answers = _ask(question, files, list[dict[str, object]])
     if len(answers) != len(scripts):
         raise UserError(f"{_named(files)}: {_NO_ANSWER}")
@@ -113,7 +134,7 @@ def check(
         UserError: one of them cannot be loaded, or does something else than that.
     """
     files = list(files)
-    question = {"check": specifications, "real_packets": real_packets}
+    question: Question = {"check": specifications, "real_packets": real_packets}
     refusals = _ask(question, files, list[str | None], clock)
     if len(refusals) != len(specifications):
         raise UserError(f"{_named(files)}: {_NO_ANSWER}")
@@ -134,7 +155,7 @@ def simulate(
         UserError: the run failed, whatever its plug-ins did.
     """
     last_words = directory / "last-words"
-    question = {"simulate": specification, "directory": str(directory), "watched": watch is not None}
+    question: Question = {"simulate": specification, "directory": str(directory), "watched": watch is not None}
     with _Asked(question, last_words) as asked:
         try:
             for told in asked.answers():
@@ -170,7 +191,7 @@ def _named(files: Iterable[str]) -> str:
 
 
 def _ask(
-    question: dict[str, object],
+    question: Question,
     files: Iterable[str],
     kind: type[T],
     clock: Clock = SYSTEM_CLOCK,
@@ -201,7 +222,7 @@ def _ask(
 class _Asked:
     """A process that was asked something. Afterwards nothing of it is left."""
 
-    def __init__(self, question: dict[str, object], last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(self, question: Question, last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
         self._process = subprocess.Popen(
             _COMMAND,
@@ -212,7 +233,7 @@ class _Asked:
         token = os.urandom(TOKEN_BYTES)
         assert self._process.stdout is not None
         self._inbox = Inbox(self._process.stdout, token)
-        self.say(question | {"last_words": str(last_words), "token": token.hex()})
+        self.say({**question, "last_words": str(last_words), "token": token.hex()})
 
     def __enter__(self) -> Self:
         return self
@@ -296,7 +317,7 @@ class _Out:
             send(self, self._token, message)
 
 
-def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> object:
+def _answer(question: Question, replies: IO[str], out: _Out) -> object:
     if "describe" in question:
         return describe_plugin(question["describe"], question["sha256"])
     if "cost" in question:
@@ -319,14 +340,14 @@ def _answer(question: dict[str, Any], replies: IO[str], out: _Out) -> object:
     return refusals
 
 
-def _scripted(text: str, question: dict[str, Any]) -> ScriptReport | ScriptRefusal:
+def _scripted(text: str, question: Question) -> ScriptReport | ScriptRefusal:
     try:
         return run_script(text, question["specification"], question["steps"])
     except core.Error as error:
         return {"refusal": str(error)}
 
 
-def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> SimulatedRun:
+def _simulated(question: Question, replies: IO[str], out: _Out) -> SimulatedRun:
     """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
     core.guard_process(question["last_words"])
     faulthandler.enable(2, all_threads=False)
@@ -345,7 +366,7 @@ def _simulated(question: dict[str, Any], replies: IO[str], out: _Out) -> Simulat
 
 
 def _main() -> None:
-    question = json.loads(sys.stdin.readline())
+    question: Question = json.loads(sys.stdin.readline())  # the parent's own
     replies, out = os.dup(0), os.dup(1)
     # what the plug-in prints is no part of the answer
     guarded(0, 0.0, Bounds(Path(question["last_words"])), [replies, out])

@@ -94,7 +94,8 @@ class RunRecord:
     def qlogs(self) -> tuple[str, ...]:
         """Names of the qlogs among its files that the programs of a run with real packets wrote."""
         emulation, kept = self.statistics.get("emulation"), self.statistics.get("files", {})
-        return tuple(qlog["file"] for _, qlog in qlogs_of(emulation or {}) if qlog["file"] in kept)
+        qlogs = qlogs_of(emulation) if emulation else ()
+        return tuple(qlog["file"] for _, qlog in qlogs if qlog["file"] in kept)
 
     @property
     def label(self) -> str:

@@ -3,15 +3,17 @@
 A flow is a series that flent measured in Mbit/s. What flent computed of several series is left out.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
 from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
@@ -55,12 +57,32 @@ _MOST_APART = 0.05
 """Largest part by which a total may differ from the sum of its intervals without a note."""
 
 
+_Entry = Mapping[str, object]
+"""A value of a tool (`val`), its time (`t`, s), the length of its interval (`dur`) and TCP_INFO by flent's words."""
+
+
+class _Metadata(TypedDict, total=False):
+    """What flent says of a test."""
+
+    SERIES_META: dict[str, dict[str, object]]
+    T0: str
+
+
+class _Result(TypedDict):
+    """A result of flent, as far as it is read; what is something else is refused where it is used."""
+
+    metadata: _Metadata
+    results: dict[str, list[float | None]]
+    x_values: list[float]
+    raw_values: NotRequired[dict[str, list[_Entry]]]
+
+
 @dataclass
 class _Series:
     """A series of flent: times in s, values, and for rates the length of each interval in s."""
 
     name: str
-    facts: dict[str, Any]
+    facts: Mapping[str, object]
     at_s: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     lasts_s: list[float] = field(default_factory=list)
@@ -93,7 +115,7 @@ class _Series:
     def number(self, key: str) -> float | None:
         """Return a fact that is a number of at least 0, if there is one: tools write -1 for what they do not know."""
         try:
-            value = float(self.facts[key])
+            value = _finite(self.facts[key])
         except (KeyError, TypeError, ValueError):
             return None
         return value if 0.0 <= value <= _MOST else None
@@ -169,7 +191,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
     )
 
 
-def _result(file: Path) -> dict[str, Any]:
+def _result(file: Path) -> _Result:
     """Return the JSON of a result, which may be compressed.
 
     Raises:
@@ -185,10 +207,10 @@ def _result(file: Path) -> dict[str, Any]:
         raise UserError(f"{file}: is no result of flent: needed are the keys {', '.join(needed)}")
     if not isinstance(result["metadata"], dict) or not isinstance(result["results"], dict):
         raise UserError(f"{file}: is no result of flent: `metadata` and `results` are objects")
-    return result
+    return cast("_Result", result)
 
 
-def _series(result: dict[str, Any]) -> tuple[list[_Series], list[_Series], bool]:
+def _series(result: _Result) -> tuple[list[_Series], list[_Series], bool]:
     """Return the series of rates, those of pings, and whether their times are seconds since 1970.
 
     Raises:
@@ -217,7 +239,7 @@ def _series(result: dict[str, Any]) -> tuple[list[_Series], list[_Series], bool]
     return rates, pings, is_absolute
 
 
-def _others(result: dict[str, Any], taken: Sequence[_Series]) -> list[str]:
+def _others(result: _Result, taken: Sequence[_Series]) -> list[str]:
     """Return the names of series that are not taken, except for those that flent computed of others."""
     names = {one.name for one in taken}
     return sorted(name for name in result["results"] if name not in names and not _is_computed(_Series(name, {})))
@@ -230,7 +252,7 @@ def _is_computed(one: _Series) -> bool:
     return last in _COMPUTED or last.startswith("tcp_") or runner.startswith(_COMPUTING)
 
 
-def _take_raw(one: _Series, entries: Sequence[dict[str, Any]]) -> None:
+def _take_raw(one: _Series, entries: Sequence[_Entry]) -> None:
     """Take the values as the tool told them, with the length of each interval."""
     before: float | None = None
     for entry in sorted(entries, key=lambda entry: _finite(entry["t"])):
@@ -245,7 +267,7 @@ def _take_raw(one: _Series, entries: Sequence[dict[str, Any]]) -> None:
         before = at_s
 
 
-def _take_values(one: _Series, result: dict[str, Any], zero_s: float, *, is_rate: bool) -> None:
+def _take_values(one: _Series, result: _Result, zero_s: float, *, is_rate: bool) -> None:
     """Take the values at flent's common times; a rate is that of the time after it."""
     times = [_finite(at_s) for at_s in result["x_values"]]
     if times != sorted(times):
@@ -346,7 +368,7 @@ def _flow_notes(found: Sequence[_Series]) -> Iterator[str]:
         yield f"segments have an unknown length, so that the window is in segments alone: flow {', '.join(unscaled)}"
 
 
-def _ping_facts(one: _Series) -> dict[str, Any]:
+def _ping_facts(one: _Series) -> dict[str, object]:
     return {
         "series": one.name,
         "count": len(one.values),
@@ -356,7 +378,7 @@ def _ping_facts(one: _Series) -> dict[str, Any]:
     }
 
 
-def _zero(metadata: dict[str, Any]) -> datetime | None:
+def _zero(metadata: _Metadata) -> datetime | None:
     """Return when the test began, if the file says so with a time zone."""
     try:
         moment = datetime.fromisoformat(str(metadata.get("T0")))

@@ -4,12 +4,14 @@ It tells totals of intervals and no packets: what needs those is absent. Totals 
 intervals.
 """
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
 from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
@@ -46,12 +48,52 @@ _LEAST_DIFFERENCE = 0.01
 _MOST_QUOTED = 60
 
 
+Part = Mapping[str, object]
+"""Numbers of a stream: of an interval, or of the end."""
+
+
+class _Socket(TypedDict):
+    socket: int
+
+
+class _Start(TypedDict):
+    """What a report says of its test. What is something else is refused where it is used."""
+
+    connected: list[_Socket]
+    test_start: Part
+    timestamp: NotRequired[dict[str, float]]
+    version: NotRequired[str]
+    accepted_connection: NotRequired[object]
+
+
+class _Interval(TypedDict):
+    streams: list[Part]
+
+
+class _EndOfStream(TypedDict, total=False):
+    """Totals of a stream, by the end that counted them."""
+
+    sender: Part
+    receiver: Part | None
+    udp: Part
+
+
+class _End(TypedDict, total=False):
+    """Totals of a test."""
+
+    streams: list[_EndOfStream]
+    sum_sent: Part
+    sum_received: Part | None
+    sender_tcp_congestion: str
+    receiver_tcp_congestion: str
+
+
 @dataclass
 class _Report:
     """A report of a test, and the line in which it begins."""
 
     line: int
-    content: dict[str, Any]
+    content: dict[str, object]
 
     @property
     def test(self) -> tuple[str, bool]:
@@ -149,7 +191,7 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
     return [replace(traces[0], notes=(*traces[0].notes, *notes)), *traces[1:]]
 
 
-def _trace(label: str, file: Path, samples: Path, report: dict[str, Any]) -> Trace:
+def _trace(label: str, file: Path, samples: Path, report: Mapping[str, object]) -> Trace:
     problem = report.get("error")
     start, intervals, end = report.get("start"), report.get("intervals"), report.get("end")
     if problem and not intervals:
@@ -160,11 +202,12 @@ def _trace(label: str, file: Path, samples: Path, report: dict[str, Any]) -> Tra
     if not (isinstance(start, dict) and isinstance(intervals, list) and isinstance(end, dict)):
         raise UserError(f"{file}: is no report of iperf3: needed are the keys start, intervals and end")
     try:
-        trace, rows = _measured(label, file, samples, start, intervals, end)
+        test = cast("_Start", start)
+        trace, rows = _measured(label, file, samples, test, intervals, cast("_End", end))
         notes = list(trace.notes)
         if problem or is_cut:
             said = f"iperf3 says: {one_line(ValueError(str(problem)))}" if problem else "the report has no end"
-            planned = _number(start["test_start"], "duration", 0)
+            planned = _number(test["test_start"], "duration", 0)
             of = f" of {planned:g} s" if planned > 0 else " s"
             notes.append(f"{said}: {trace.last_s:g}{of} were measured")
     except UserError:
@@ -187,6 +230,7 @@ def _reports(file: Path) -> tuple[list[_Report], list[str]]:
     notes: list[str] = []
     current: _Report | None = None
     damaged: list[BadJson] = []
+    intervals: list[object] = []
     others: list[str] = []
     try:
         for part in json_parts(text, _MOST_STREAMED_VALUES if is_stream else _MOST_VALUES):
@@ -203,10 +247,11 @@ def _reports(file: Path) -> tuple[list[_Report], list[str]]:
                 elif "event" in value and "data" in value:
                     name = str(value["event"])
                     if current is None or name == "start":
-                        current = _Report(part.line, {"intervals": []})
+                        intervals = []
+                        current = _Report(part.line, {"intervals": intervals})
                         found.append(current)
                     if name == "interval":
-                        current.content["intervals"].append(value["data"])
+                        intervals.append(value["data"])
                     else:
                         current.content[name] = value["data"]
                 else:
@@ -247,7 +292,7 @@ def _once_each(found: list[_Report], notes: list[str]) -> list[_Report]:
 
 
 def _measured(
-    label: str, file: Path, samples: Path, start: dict[str, Any], intervals: list[Any], end: dict[str, Any]
+    label: str, file: Path, samples: Path, start: _Start, intervals: list[_Interval], end: _End
 ) -> tuple[Trace, list[Row]]:
     """Return the trace of a report, and the samples that belong into its file."""
     if len(start["connected"]) > MOST_STREAMS:
@@ -293,25 +338,26 @@ def _measured(
     return trace, rows
 
 
-def _started(file: Path, start: dict[str, Any]) -> datetime | None:
+def _started(file: Path, start: _Start) -> datetime | None:
     """When the test began, if it says so."""
     seconds = (start.get("timestamp") or {}).get("timesecs")
     return started_at(file, float(seconds)) if seconds else None
 
 
-def _number(part: dict[str, Any], key: str, otherwise: float | None = None, *, least: float = -_MOST) -> float:
+def _number(part: Part, key: str, otherwise: float | None = None, *, least: float = -_MOST) -> float:
     """A value of iperf3's.
 
     Raises:
         KeyError, TypeError, ValueError: there is none, or it is no number, or out of bounds.
     """
-    value = float(part[key] if otherwise is None else part.get(key, otherwise))
+    stated = part[key] if otherwise is None else part.get(key, otherwise)
+    value = float(cast("float", stated))  # or TypeError
     if not least <= value <= _MOST:  # nor is what is not a number
         raise ValueError(f"`{key}` = {value:g}: allowed are numbers from {least:g} to {_MOST:g}")
     return value
 
 
-def _interval(stream: _Stream, part: dict[str, Any]) -> None:
+def _interval(stream: _Stream, part: Part) -> None:
     """Take in one line of a stream: values at its end, totals since the beginning."""
     if part.get("omitted", False):
         stream.omitted = True
@@ -346,10 +392,10 @@ def _interval(stream: _Stream, part: dict[str, Any]) -> None:
             stream.put(end_s, name, unit, value * factor)
 
 
-def _ends(streams: dict[Any, _Stream], end: dict[str, Any], protocol: str) -> Iterator[str]:
+def _ends(streams: dict[int, _Stream], end: _End, protocol: str) -> Iterator[str]:
     """Put the totals of all streams, those that the end states first; yield what to know of them."""
     parts = end.get("streams") or []
-    stated: dict[Any, dict[str, Any]] = {}
+    stated: dict[object, _EndOfStream] = {}
     for part in parts:
         socket = (part.get("udp") or part.get("sender") or part.get("receiver") or {}).get("socket")
         if socket in streams:
@@ -371,7 +417,7 @@ def _ends(streams: dict[Any, _Stream], end: dict[str, Any], protocol: str) -> It
         yield f"written by the receiver of the data ({protocol})"
 
 
-def _tcp(stream: _Stream, part: dict[str, Any]) -> Iterator[str]:
+def _tcp(stream: _Stream, part: _EndOfStream) -> Iterator[str]:
     """Put the totals of a stream whose end is in `part`."""
     sent, received = part.get("sender") or {}, part.get("receiver") or {}
     own = sent if stream.sender else received
@@ -394,7 +440,7 @@ def _tcp(stream: _Stream, part: dict[str, Any]) -> Iterator[str]:
         _lose(stream, stream.last.packets, stream.last.lost)
 
 
-def _udp(stream: _Stream, udp: dict[str, Any], end: dict[str, Any], streams: int) -> Iterator[str]:
+def _udp(stream: _Stream, udp: Part, end: _End, streams: int) -> Iterator[str]:
     """Put the totals of a stream of UDP, whose end is the receiver's report of packets."""
     stream.put_total("transferred", "bytes", stream.last.time_s, stream.last.bytes, "bytes")
     received = end.get("sum_received") or {} if streams == 1 else {}
@@ -418,7 +464,7 @@ def _udp(stream: _Stream, udp: dict[str, Any], end: dict[str, Any], streams: int
         _deliver(stream, total, received, "bytes")
 
 
-def _deliver(stream: _Stream, total: float, stated: dict[str, Any], key: str = "") -> None:
+def _deliver(stream: _Stream, total: float, stated: Part, key: str = "") -> None:
     """Put the bytes that arrived in the time that the receiver states; without it that of the intervals."""
     assert stream.first_s is not None
     until_s = stream.last.time_s

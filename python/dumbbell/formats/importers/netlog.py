@@ -3,12 +3,14 @@
 What a session sent, and what was acknowledged or lost of it, is written as qlog and read like other qlogs.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
 from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
@@ -44,17 +46,56 @@ _LOST = "QUIC_SESSION_PACKET_LOST"
 _SESSION = "QUIC_SESSION"
 
 
+class _Event(TypedDict):
+    """An event of qlog."""
+
+    time: float
+    name: str
+    data: dict[str, object]
+
+
+class _ChromeEvent(TypedDict):
+    """An event of Chrome's log. What is something else is refused where it is used."""
+
+    type: int
+    time: float
+    source: dict[str, int]
+    params: NotRequired[_Params]
+
+
+class _Params(TypedDict, total=False):
+    """Parameters of an event, as far as they are read."""
+
+    host: str
+    length: int
+    size: int
+    packet_number: int
+    long_header_type: str
+    encryption_level: str
+    largest_observed: int
+    smallest_observed: int
+    missing_packets: list[int]
+    delta_time_largest_observed_us: float
+
+
+class _Constants(TypedDict):
+    """Constants of Chrome's log."""
+
+    logEventTypes: dict[str, int]
+    timeTickOffset: float
+
+
 @dataclass
 class _Session:
     """A QUIC session of a log, as events of qlog."""
 
     host: str = ""
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: list[_Event] = field(default_factory=list)
     sent: dict[tuple[str, int], bool] = field(default_factory=dict)
     """Packets by type and number, and whether they were acknowledged."""
     lowest: dict[str, int] = field(default_factory=dict)
     """Lowest number of each type that may not be acknowledged yet."""
-    frames: list[dict[str, Any]] = field(default_factory=list)
+    frames: list[dict[str, object]] = field(default_factory=list)
     """Frames of the packet that is being made."""
     received: int = 0
     size: int = 0
@@ -102,7 +143,7 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
     return [replace(traces[0], notes=(*traces[0].notes, *notes)), *traces[1:]]
 
 
-def _log(file: Path) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+def _log(file: Path) -> tuple[_Constants, list[_ChromeEvent], int]:
     """Return the constants of a log, its events, and how many lines cannot be read: Chrome writes one for each event.
 
     Raises:
@@ -140,10 +181,10 @@ def _log(file: Path) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
         raise UserError(f"{file}: is no log of Chrome's: needed are the keys constants and events")
     if not isinstance(whole["events"], list):
         raise UserError(f"{file}: is no log of Chrome's: `events` is a list")
-    return whole["constants"], whole["events"], damaged
+    return cast("_Constants", whole["constants"]), cast("list[_ChromeEvent]", whole["events"]), damaged
 
 
-def _sessions(file: Path, names: dict[int, str], events: list[dict[str, Any]]) -> list[_Session]:
+def _sessions(file: Path, names: dict[int, str], events: list[_ChromeEvent]) -> list[_Session]:
     """Return the QUIC sessions of a log.
 
     Raises:
@@ -162,7 +203,9 @@ def _sessions(file: Path, names: dict[int, str], events: list[dict[str, Any]]) -
         if name == _SESSION and params.get("host"):
             session.host = str(params["host"])[:200]
         elif name.endswith(_FRAME_SENT):
-            frame: dict[str, Any] = {"frame_type": name.removeprefix(f"{_SESSION}_").removesuffix(_FRAME_SENT).lower()}
+            frame: dict[str, object] = {
+                "frame_type": name.removeprefix(f"{_SESSION}_").removesuffix(_FRAME_SENT).lower()
+            }
             if "length" in params:
                 frame["length"] = int(params["length"])
             session.frames.append(frame)
@@ -180,7 +223,7 @@ def _sessions(file: Path, names: dict[int, str], events: list[dict[str, Any]]) -
     return [session for session in sessions.values() if session.sent]
 
 
-def _sent(session: _Session, time_ms: float, params: dict[str, Any]) -> None:
+def _sent(session: _Session, time_ms: float, params: _Params) -> None:
     number, size = int(params["packet_number"]), int(params["size"])
     if not (0 <= number < 2**62 and 0 <= size <= 2**16):
         raise ValueError(f"packet {number} of {size} bytes")
@@ -192,7 +235,7 @@ def _sent(session: _Session, time_ms: float, params: dict[str, Any]) -> None:
     session.frames = []
 
 
-def _acknowledged(session: _Session, time_ms: float, params: dict[str, Any]) -> None:
+def _acknowledged(session: _Session, time_ms: float, params: _Params) -> None:
     """Take in an ACK frame: all up to the largest number, but for those that are missing."""
     largest = int(params["largest_observed"])
     missing = {int(number) for number in (params.get("missing_packets") or [])}
@@ -256,17 +299,17 @@ def _trace(label: str, file: Path, folder: Path, session: _Session, offset_ms: f
         last_s=held["last_s"],
         events=held["events"],
         tells={"arrivals": held["acked"] > 0, "marks": False, "delay": "round-trip"},
-        facts=held | {"host": session.host},
+        facts={**held, "host": session.host},
         notes=tuple(notes),
         started=started,
     )
 
 
-def _qlog(session: _Session) -> Iterator[dict[str, Any]]:
+def _qlog(session: _Session) -> Iterator[dict[str, object]]:
     """Yield the records of a session as qlog 0.3."""
     first_ms = session.events[0]["time"]
     common = {"ODCID": "0", "time_format": "relative", "reference_time": first_ms}
     trace = {"common_fields": common, "vantage_point": {"type": "client"}}
     yield {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": trace}
     for event in session.events:
-        yield event | {"time": event["time"] - first_ms}
+        yield {**event, "time": event["time"] - first_ms}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from dumbbell.base.conventions import CORRECTED as CORRECTED_CONVENTION, MainMetric
 from dumbbell.base.digits import decimal
@@ -118,7 +118,6 @@ MEDIA = (
 )
 
 _AMOUNT = ShownMetric("", "", decimals=1)
-_LATENESS = ("packets", "p50", "p90", "p99", "p999", "max", "bound")
 
 
 def groups(names: int, metrics: Sequence[ShownMetric]) -> tuple[tuple[str, int], ...]:
@@ -352,9 +351,10 @@ class PathTables:
         for run in self.runs:
             if run.emulation is None:
                 continue
-            late: Mapping[str, Any] = run.emulation["lateness_us"]
+            late = run.emulation["lateness_us"]
             number = Field(str(run.number), sort=run.number)
-            numbers = [Field(f"{late[key]:,}", sort=late[key]) for key in _LATENESS]
+            delays = (late["p50"], late["p90"], late["p99"], late["p999"], late["max"], late["bound"])
+            numbers = [Field(f"{value:,}", sort=value) for value in (late["packets"], *delays)]
             lost = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
             made = run.content.get("attempts", 1)
             end = run.emulation.get("ends_latest_us")

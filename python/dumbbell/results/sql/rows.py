@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dumbbell import core
 from dumbbell.base.entry import Entry
@@ -22,6 +22,7 @@ from dumbbell.results.sql.schema import sql_text
 if TYPE_CHECKING:
     from dumbbell.contract.environment import Environment
     from dumbbell.contract.run import RunTable
+    from dumbbell.contract.specification import FlowSpec
     from dumbbell.contract.statistics import LinkStats
 
 Row = dict[str, Any]
@@ -126,7 +127,7 @@ def flow_rows(experiment: Experiment, run: RunTable) -> Iterator[Row]:
     planned = _planned(experiment, run)
     base = _base_rtt_s(experiment, run)
     for index in range(max(len(planned), len(run["flows"]))):
-        plan: Mapping[str, Any] = planned[index] if index < len(planned) else {}
+        plan = planned[index] if index < len(planned) else _UNPLANNED
         found: Mapping[str, object] = run["flows"][index] if index < len(run["flows"]) else {}
         cca = str(plan.get("scheme") or found.get("scheme") or run["scheme"])
         start, stop = found.get("start_s", plan.get("start_s")), found.get("stop_s", plan.get("stop_s"))
@@ -137,21 +138,25 @@ def flow_rows(experiment: Experiment, run: RunTable) -> Iterator[Row]:
             "dst": f"dst_{index}",
             **_sender(experiment.schemes.get(cca), plan),
             "cca": cca,
-            "traffic_model": traffic_model(plan["application"]) if "application" in plan else None,
+            "traffic_model": traffic_model(dict(plan["application"])) if "application" in plan else None,
             "start_time_s": start,
             "stop_time_s": experiment.duration_s if stop is None else stop,
             "base_rtt_s": base if rtt_ms is None else rtt_ms / 1e3,
         }
 
 
-def _planned(experiment: Experiment, run: RunTable) -> Sequence[Mapping[str, Any]]:
+_UNPLANNED = cast("FlowSpec", {})
+"""A flow of an imported log, of which nothing was specified."""
+
+
+def _planned(experiment: Experiment, run: RunTable) -> Sequence[FlowSpec]:
     if not experiment.capabilities.executes:
         return []
     same = Run(run["path"], run["scheme"], run["run"], run["seed"] or 0)
     return experiment.specification(same)["flows"]
 
 
-def _sender(scheme: Scheme | None, plan: Mapping[str, Any]) -> Row:
+def _sender(scheme: Scheme | None, plan: FlowSpec) -> Row:
     """What carries the flow; of a program it is unknown."""
     if "transport" in plan:
         transport = complete_transport(plan["transport"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from dumbbell.base.errors import UserError
 from dumbbell.core.paths import complete_transport
@@ -121,13 +121,14 @@ def _with_buffer(flow: FlowSpec, size: int) -> FlowSpec:
     return {**flow, "transport": {**transport, "send_buffer_bytes": room}}
 
 
-def takes_buffer(transport: Mapping[str, Any]) -> bool:
+def takes_buffer(transport: Mapping[str, object]) -> bool:
     """Return True if a sender's buffer may be looked for: data is sent until it arrives, and the scheme sets no buffer.
 
     The default buffers of the profile `linux` are what hosts have that set none.
     """
     config = complete_transport(transport)
-    sets_buffer = config["send_buffer_bytes"] or any(transport.get("tcp_wmem", ()))
+    wmem = transport.get("tcp_wmem")
+    sets_buffer = config["send_buffer_bytes"] or (isinstance(wmem, list | tuple) and any(wmem))
     return bool(config["reliable"]) and not sets_buffer
 
 

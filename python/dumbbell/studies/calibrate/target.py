@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from dumbbell import catalog
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, argument, listed, nearest
 from dumbbell.base.input_files import TABLE, read_text
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.experiment_settings import SettingValues
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.outside.pantheon_names import Counterpart
 from dumbbell.catalog.path import PathModel
@@ -212,7 +212,7 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
         "flows": options.flows,
         "interval_s": options.interval_s,
     }
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    changes: SettingValues = {name: value for name, value in given.items() if value is not None}
     experiment_file = replace(
         raw.experiment_file,
         backend=SIMULATION,

@@ -1,9 +1,8 @@
 """Scripts run with the controller of a scheme: built in, a library or a class."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from dumbbell.api.running import specification
 from dumbbell.base.errors import UserError, listed
@@ -45,7 +44,7 @@ def run_scripts(
     files = list(dict.fromkeys(str(file) for _, _, file in outside_code(made)))
     if not files:
         return [script.run(made, name, steps) for script in read]
-    read = _that_hold(read, made["flows"][0].get("transport") or {}, list(map(str, scripts)))
+    read = _that_hold(read, (made["flows"][0].get("transport") or {}).get("profile"), list(map(str, scripts)))
     flow, code, file = next(outside_code(made))
     hears = uses_ecn(str(flow["controller"]), file, str(code["sha256"]), flow.get("transport") or {})
     told = [script for script in read if hears or not script.tells_marks]
@@ -76,9 +75,9 @@ def import_packetdrill(source: str | PathLike[str], out: str | PathLike[str]) ->
     return out
 
 
-def _that_hold(read: Sequence[Script], transport: Mapping[str, Any], named: Sequence[str]) -> list[Script]:
-    """Return the scripts that hold for a scheme's transport, and those that were named one by one."""
-    holds = set(transports_of(transport.get("profile")))
+def _that_hold(read: Sequence[Script], profile: str | None, named: Sequence[str]) -> list[Script]:
+    """Return the scripts that hold for the profile of a scheme's transport, and those that were named one by one."""
+    holds = set(transports_of(profile))
     found = [script for script in read if script.name in named or holds & set(script.transports)]
     if not found:
         raise UserError(f"{read[0].name}: holds for {listed(read[0].transports)}, not for {listed(sorted(holds))}")

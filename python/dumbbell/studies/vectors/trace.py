@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 COLUMNS = {
     "time_ms": "when the ACK arrived",
@@ -28,6 +28,26 @@ _STATE = {
 Row = dict[str, float | int | None]
 
 
+class QlogHeader(TypedDict):
+    """Header of a packet."""
+
+    packet_number: int
+
+
+class QlogData(TypedDict, total=False):
+    """Data of an event of dumbbell's own qlog, as far as it is read."""
+
+    header: QlogHeader
+    raw: dict[str, int]
+    frames: list[dict[str, list[tuple[int, int]]]]
+    bytes_in_flight: int
+    latest_rtt: float
+    smoothed_rtt: float
+    congestion_window: int
+    ssthresh: int
+    pacing_rate: float
+
+
 @dataclass
 class _Table:
     """Rows in the making. The state after an ACK is the first that is reported after it, before anything is sent."""
@@ -43,9 +63,9 @@ class _Table:
             self.rows.append(self.waiting | self.state)
             self.waiting = None
 
-    def take(self, time_ms: float, name: str, data: dict[str, Any]) -> None:
+    def take(self, time_ms: float, name: str, data: QlogData) -> None:
         if name == "metrics_updated":
-            self.state |= {column: data[key] for key, column in _STATE.items() if key in data}
+            self.state |= {column: cast("float", dict(data)[key]) for key, column in _STATE.items() if key in data}
             self.settle()
         elif name == "packet_sent":
             self.settle()

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
+from dumbbell.contract.environment import Environment
 from dumbbell.results.import_metadata import first_lines, lines_of, tested
 
 NOT_RECORDED = "not recorded"
@@ -19,7 +20,7 @@ class Record:
     text: str
 
 
-def records(environment: Mapping[str, Any], version: str) -> tuple[Record, ...]:
+def records(environment: Environment, version: str) -> tuple[Record, ...]:
     """What was recorded of the machine that ran the tests. Of imported ones only their own files can tell."""
     imported = environment.get("imported")
     if not isinstance(imported, Mapping):
@@ -28,7 +29,7 @@ def records(environment: Mapping[str, Any], version: str) -> tuple[Record, ...]:
             Record("Git summary", git_text(environment)),
         )
     here = {key: value for key, value in environment.items() if key not in ("imported", "importing_machine")}
-    machine = here | dict(environment.get("importing_machine") or {})
+    machine = cast("Environment", here | dict(environment.get("importing_machine") or {}))
     return (
         Record(
             "The tested machine, as the imported files describe it",
@@ -42,7 +43,7 @@ def records(environment: Mapping[str, Any], version: str) -> tuple[Record, ...]:
     )
 
 
-def system_text(environment: Mapping[str, Any], version: str) -> str:
+def system_text(environment: Environment, version: str) -> str:
     """Everything recorded except git, one `key: value` a line, and the version that writes the report."""
     recorded = {key: value for key, value in environment.items() if key not in _ELSEWHERE}
     lines = lines_of(recorded) or [NOT_RECORDED]
@@ -51,7 +52,7 @@ def system_text(environment: Mapping[str, Any], version: str) -> str:
     return "\n".join([first_lines("\n".join(lines), _MOST_LINES), f"report written by: dumbbell {version}"])
 
 
-def git_text(environment: Mapping[str, object]) -> str:
+def git_text(environment: Environment) -> str:
     """`branch: NAME @ COMMIT` and the changed files, a line each; for imported results, their own summary."""
     imported = environment.get("imported")
     if isinstance(imported, Mapping):

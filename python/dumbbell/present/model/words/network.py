@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dumbbell.contract.run import RunTable
+    from dumbbell.contract.run import Busy, Network, RunTable
 
 _AROUND = {"none": "a tag, no tunnel", "sealed": "our tunnel", "pantheon": "a tunnel as Pantheon's"}
 
@@ -28,12 +27,12 @@ def network_rows(run: RunTable) -> list[tuple[str, str]]:
     if strange:
         rows.append(("counted besides", strange))
     machines = "; ".join(
-        f"{side} {_load(counted)}" for side, counted in remote["machines"].items() if counted.get("cpu")
+        f"{side} {_load(cpu)}" for side, counted in remote["machines"].items() if (cpu := counted.get("cpu"))
     )
     return [*rows, ("machines", machines)] if machines else rows
 
 
-def _around(remote: Mapping[str, Any]) -> str:
+def _around(remote: Network) -> str:
     """What our own doing adds to each packet, flow by flow where flows differ."""
     each = [
         f"{overhead} bytes ({_AROUND.get(tunnel, tunnel)})"
@@ -44,7 +43,7 @@ def _around(remote: Mapping[str, Any]) -> str:
     return "; ".join(f"flow {number}: {words}" for number, words in enumerate(each, 1))
 
 
-def _strange(remote: Mapping[str, Any]) -> str:
+def _strange(remote: Network) -> str:
     """What was not the peer's, and where that was all at once."""
     counted = [remote["channel"], *(flow["guarded"] for flow in remote["flows"])]
     words = {
@@ -52,11 +51,14 @@ def _strange(remote: Mapping[str, Any]) -> str:
         "replayed": "that had come before",
         "moved": "times the other side's address was another",
     }
-    sums = {key: sum(each[key] for each in counted) for key in words}
+    sums = {
+        "forged": sum(each["forged"] for each in counted),
+        "replayed": sum(each["replayed"] for each in counted),
+        "moved": sum(each["moved"] for each in counted),
+    }
     return ", ".join(f"{sums[key]:,} {text}" for key, text in words.items() if sums[key])
 
 
-def _load(counted: Mapping[str, Any]) -> str:
-    cpu = counted["cpu"]
+def _load(cpu: Busy) -> str:
     steal = f", {cpu['steal']:.0%} taken by others" if cpu.get("steal") else ""
     return f"{cpu['busy']:.0%} busy{steal}"
