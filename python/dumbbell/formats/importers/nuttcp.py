@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dumbbell import _core
+from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.import_request import ImportRequest
@@ -147,7 +147,7 @@ def _trace(label: str, file: Path, test: _Test, samples: Path) -> Trace:
     rows = sorted(_samples(test))
     last_s = max(time_ns for time_ns, *_ in rows) / 1e9
     require_length(file.name, last_s)
-    _core.write_samples(str(samples), rows)
+    core.write_samples(str(samples), rows)
     is_udp = any(line.sent is not None for line in test.lines)
     return Trace(
         label=label,
