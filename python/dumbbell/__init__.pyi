@@ -5,8 +5,6 @@ from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
-    import_kinds as import_kinds,
-    import_parts as import_parts,
     import_results as import_results,
     import_results_request as import_results_request,
 )
@@ -67,6 +65,7 @@ from .experiment.request import (
     RunRequest as RunRequest,
 )
 from .formats.import_request import ImportRequest as ImportRequest
+from .formats.importers import import_kinds as import_kinds, import_parts as import_parts
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark

@@ -5,29 +5,35 @@ the request that only some kinds take, and that this kind takes, if any. `places
 source that become a results directory each, if a kind has such.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
-from dumbbell.results import ResultsDirectory
+
+if TYPE_CHECKING:  # whoever lists the kinds needs no results
+    from dumbbell.results import ResultsDirectory
 
 _FOLDER = Path(__file__).parent
 
 
-def kinds() -> dict[str, str]:
-    """Return each kind and what it reads: the first line of its file, which is not executed."""
+def import_kinds() -> dict[str, str]:
+    """Return each kind of `import_results`, and what it reads: the first line of its file, which is not executed."""
     return {file.stem: summary_line(file) for file in sorted(_FOLDER.glob("[a-z]*.py"))}
 
 
-def parts(request: ImportRequest) -> list[ImportRequest]:
-    """Return a request for each results directory that a request asks for; below `out` they lie as their sources do.
+def import_parts(request: ImportRequest) -> list[ImportRequest]:
+    """Return a request for each results directory that a request asks for: of Pantheon's, each data directory below.
+
+    Below `out` they lie as their sources do.
 
     Raises:
-        UserError: If there is no such kind, or it does not take an option.
+        dumbbell.Error: If there is no such kind, or it does not take an option.
     """
     _check(request)
     source = Path(request.source)
@@ -51,12 +57,12 @@ def read(request: ImportRequest) -> ResultsDirectory:
 
 def _check(request: ImportRequest) -> None:
     """Refuse an unknown kind, and an option that the kind does not take."""
-    if request.kind not in kinds():
-        raise UserError(argument="kind", value=request.kind, allowed=kinds())
+    if request.kind not in import_kinds():
+        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
     taken = _options(request.kind)
     for name in request.given:
         if name not in taken:
-            takers = [kind for kind in kinds() if name in _options(kind)]
+            takers = [kind for kind in import_kinds() if name in _options(kind)]
             raise UserError(f"is for {listed(takers)}, not for {request.kind}", argument=name)
 
 
