@@ -4,7 +4,6 @@ from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
     export_trace as export_trace,
-    import_parts as import_parts,
     import_results as import_results,
     import_results_request as import_results_request,
 )
@@ -66,7 +65,7 @@ from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run
 from .experiment.doctor import Check as Check, doctor as doctor
 from .formats.import_request import ImportRequest as ImportRequest
-from .formats.importers import import_kinds as import_kinds
+from .formats.importers import import_kinds as import_kinds, import_parts as import_parts
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark

@@ -41,17 +41,6 @@ def import_results_request(request: ImportRequest) -> Results:
     return Results(importers.read(request))
 
 
-def import_parts(request: ImportRequest) -> list[ImportRequest]:
-    """Return a request for each results directory that a request asks for: of Pantheon's, each data directory below.
-
-    Raises:
-        dumbbell.Error: If there is no such kind, or it does not take an option.
-    """
-    from dumbbell.formats import importers
-
-    return importers.parts(request)
-
-
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":
     """Writes results as logs and statistics for Pantheon's tools; returns the runs that were left out, and why.
 

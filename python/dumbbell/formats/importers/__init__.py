@@ -5,6 +5,8 @@ the request that only some kinds take, and that this kind takes, if any. `places
 source that become a results directory each, if a kind has such.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +16,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # whoever lists the kinds needs no results
     from dumbbell.results import ResultsDirectory
 
 _FOLDER = Path(__file__).parent
@@ -25,11 +27,13 @@ def import_kinds() -> dict[str, str]:
     return {file.stem: summary_line(file) for file in sorted(_FOLDER.glob("[a-z]*.py"))}
 
 
-def parts(request: ImportRequest) -> list[ImportRequest]:
-    """Return a request for each results directory that a request asks for; below `out` they lie as their sources do.
+def import_parts(request: ImportRequest) -> list[ImportRequest]:
+    """Return a request for each results directory that a request asks for: of Pantheon's, each data directory below.
+
+    Below `out` they lie as their sources do.
 
     Raises:
-        UserError: If there is no such kind, or it does not take an option.
+        dumbbell.Error: If there is no such kind, or it does not take an option.
     """
     _check(request)
     source = Path(request.source)
@@ -40,7 +44,7 @@ def parts(request: ImportRequest) -> list[ImportRequest]:
     return [replace(request, source=place, out=Path(request.out) / place.relative_to(source)) for place in places]
 
 
-def read(request: ImportRequest) -> "ResultsDirectory":
+def read(request: ImportRequest) -> ResultsDirectory:
     """Make the results directory that a request asks for, completely or not at all.
 
     Raises:
