@@ -382,8 +382,8 @@ class Listening:
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
 
-    def map(self, specifications: Sequence[str]) -> list[Any]:
-        self.asked += map(json.loads, specifications)
+    def map(self, specifications: Sequence[dict[str, Any]]) -> list[Any]:
+        self.asked += specifications
         return [[[1.0, 1.0, 0.0]] * 2 for _ in specifications]
 
 

@@ -47,6 +47,7 @@ class Check:
 
     measure: str
     arguments: Mapping[str, Any]
+    """Values by key, of any kind until `require_measure` has checked them by the type of the measure's arguments."""
     because: str
     rule: str
     at_least: float | None = None

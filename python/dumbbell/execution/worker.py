@@ -137,7 +137,7 @@ _TYPES = {
 }
 
 
-def read_message(message: dict[str, Any]) -> Message:
+def read_message(message: dict[str, Any]) -> Message:  # of any kinds until they are checked
     """What a process has told.
 
     Raises:

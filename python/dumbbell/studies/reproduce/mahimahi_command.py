@@ -81,7 +81,7 @@ class MahimahiCommand:
         return replace(self, remarks=tuple(dict.fromkeys(remarks)), **changed)
 
 
-def read_command(metadata: Mapping[str, Any], where: str) -> MahimahiCommand:
+def read_command(metadata: Mapping[str, object], where: str) -> MahimahiCommand:
     """Return what Pantheon's metadata say of mahimahi; `where` begins messages.
 
     Raises:
