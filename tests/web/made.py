@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.present.serve.application import require_pages
 from dumbbell.present.serve.columns import encode
 from dumbbell.present.serve.runs_table import critical_values
@@ -70,10 +71,14 @@ def write_pages(
             name: {"title": name, "color": color, "marker": marker, "dashes": dashes, "family": "other"}
             for name, (color, marker, dashes) in LOOKS.items()
         },
-        "plane": {"x": "owd_p95_ms", "y": "goodput_mbps"},
+        "conventions": {
+            each.name: {"title": each.label, "rules": each.sentence(), "metrics": each.keys}
+            for each in CONVENTIONS.values()
+        },
         "critical_values": critical_values(),
     }
     (out / "data" / "runs.json").write_text(json.dumps(facts))
+    (out / "data" / "findings.json").write_text("{}")
     for name, values in columns.items():
         place = out / "data" / "columns" / f"{quote(name, safe='')}.bin"
         array = values if isinstance(values[0], str) else np.asarray(values, dtype=np.float64)

@@ -53,7 +53,18 @@ export function tableOf(
         directories: [{ id: "d1", label: "results", experiment: "", version: "", date: "", running: false }],
         fields,
         schemes: {},
-        plane: { x: "owd_p95_ms", y: "goodput_mbps" },
+        conventions: {
+            corrected: {
+                title: "Corrected",
+                rules: "Corrected: after the warm-up.",
+                metrics: ["goodput_mbps", "owd_p95_ms", "packet_loss_rate"],
+            },
+            pantheon: {
+                title: "Pantheon's convention",
+                rules: "Pantheon's convention: the whole run.",
+                metrics: ["throughput_mbps", "delay_p95_ms", "loss_rate"],
+            },
+        },
         critical_values: CRITICAL,
         ...more,
     });

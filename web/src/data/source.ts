@@ -45,6 +45,13 @@ export interface DirectoryFacts {
     running: boolean;
 }
 
+/** A convention of metrics: `rules` is a sentence, `metrics` are names of fields for throughput, delay and loss. */
+export interface Convention {
+    title: string;
+    rules: string;
+    metrics: readonly [string, string, string];
+}
+
 /** What `data/runs.json` says. */
 export interface RunsFacts {
     /** "server" answers any window, "files" has what was written beforehand. */
@@ -54,8 +61,7 @@ export interface RunsFacts {
     directories: DirectoryFacts[];
     fields: Field[];
     schemes: Record<string, SchemeLook>;
-    /** Metrics (names of fields) of the plane: throughput, delay. */
-    plane: { x: string; y: string };
+    conventions: Record<string, Convention>;
     critical_values: CriticalValues;
 }
 
@@ -183,6 +189,13 @@ async function getColumns<M>(address: string): Promise<Columns<M>> {
 /** Which form of data there is; asked once. */
 export function runsFacts(): Promise<RunsFacts> {
     return getJson("data/runs.json");
+}
+
+/** Sentences on all runs of a directory, by its identity. */
+export type Findings = Record<string, string[]>;
+
+export function findingsOf(): Promise<Findings> {
+    return getJson("data/findings.json");
 }
 
 /** Returns one column of the table of runs. */

@@ -15,7 +15,7 @@ import { VersionsPage } from "../versions/page";
 import { LiveLine } from "./live";
 
 const PAGES = [
-    { page: "runs", title: "Runs" },
+    { page: "runs", title: "Results" },
     { page: "charts", title: "Charts" },
     { page: "versions", title: "Time machine" },
 ] as const;

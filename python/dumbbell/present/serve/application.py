@@ -183,6 +183,7 @@ def application(explorer: Explorer) -> Starlette:
     run = "/data/run/{directory}/{path}/{scheme}/{number}"
     routes: list[tuple[str, Callable[..., Any]]] = [
         ("/data/runs.json", lambda _: JSONResponse(explorer.table().facts())),
+        ("/data/findings.json", lambda _: JSONResponse(explorer.kept_table().findings())),
         ("/data/columns/{name}.bin", column),
         ("/data/moved.json", moved_rows),
         ("/data/live", live),

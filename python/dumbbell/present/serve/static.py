@@ -53,6 +53,7 @@ def write_static(places: Sequence[Place], out: Path) -> Path:
 def _write_table(data: Path, table: RunsTable) -> None:
     (data / "columns").mkdir(parents=True)
     _write_json(data / "runs.json", table.facts())
+    _write_json(data / "findings.json", table.findings())
     for field in table.fields:
         name = str(field["name"])
         (data / "columns" / f"{_file_name(name)}.bin").write_bytes(table.column(name))
