@@ -1,4 +1,4 @@
-"""Decision steps per second of environments, side by side: dumbbell.gym, ns-3 behind a bridge, simulators in Python.
+"""Decision steps per second of environments, side by side: dumbbell_gym, ns-3 behind a bridge, simulators in Python.
 
 Usage: python -m bench.gym [--seconds S] [--pcc-rl DIR] [--write docs/gym.md]. Needs the extra `gym`; g++ and
 libns3-dev for ns-3; for PCC-RL's own simulator a clone of PCCproject/PCC-RL@64bea6ee in DIR.
@@ -31,8 +31,8 @@ import gymnasium
 import numpy as np
 
 import dumbbell
+import dumbbell_gym as gym
 from bench.speed import NS3_MODULES, ROOT
-from dumbbell import gym
 from dumbbell.results.environment import environment
 from scripts.blocks import replace_block
 

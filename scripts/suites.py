@@ -24,9 +24,9 @@ TOUCHED: dict[str, tuple[str, ...]] = {
         "python/dumbbell/base/guardian.py",
         "python/dumbbell/base/processes.py",
         "python/dumbbell/machine/*",
-        "python/dumbbell/remote/*",
-        "python/dumbbell/studies/pathfinding/*",
-        "python/dumbbell/studies/webrtc/*",
+        "python/dumbbell_remote/*",
+        "python/dumbbell_remote/pathfinding/*",
+        "python/dumbbell_webrtc/*",
         "tests/backends/*",
         "tests/remote/*",
         "tests/support/machine.py",
@@ -66,7 +66,7 @@ TOUCHED: dict[str, tuple[str, ...]] = {
         "python/dumbbell/base/interrupts.py",
         "tests/support/commands/kills.py",
     ),
-    "slow": ("crates/plugin/*", "examples/*", "python/dumbbell/train/*", "python/dumbbell/studies/calibrate/*"),
+    "slow": ("crates/plugin/*", "examples/*", "python/dumbbell_train/*", "python/dumbbell/studies/calibrate/*"),
 }
 """Suites beside the gate, each with the files that touch it; `*` is any text, folders included."""
 

@@ -24,8 +24,8 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.kernel_tcp import LINUX, as_on_linux
 from dumbbell.studies.reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
+from dumbbell.studies.reproduce.compared_metrics import LOSS
 from dumbbell.studies.reproduce.score import Row, surprise
-from dumbbell.studies.reproduce.view import LOSS
 from scripts.blocks import replace_block
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"

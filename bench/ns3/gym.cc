@@ -1,5 +1,5 @@
 // An agent behind a bridge in ns-3: a TCP flow on 12 Mbit/s whose window somebody outside sets every 10 ms, as the peer of
-// dumbbell.gym in bench/gym.py. Each step is a line: out "time acknowledged_bytes rtt_ms window_packets", in the
+// dumbbell_gym in bench/gym.py. Each step is a line: out "time acknowledged_bytes rtt_ms window_packets", in the
 // window's factor.
 
 #include "ns3/applications-module.h"

@@ -3,8 +3,8 @@
 import sys
 
 import dumbbell
-from dumbbell import gym
-from dumbbell.train.ppo import Learner, Recipe, World
+import dumbbell_gym as gym
+from dumbbell_train.ppo import Learner, Recipe, World
 
 policy = gym.Policy(("latency_ratio", "send_ratio", "loss_ratio"), history=5, action="rate_mult:0.2", start_mbps=2)
 varied = {"rate_mbps": gym.LogUniform(2, 20), "rtt_ms": (20, 100), "queue_bdp": (0.5, 3.0)}

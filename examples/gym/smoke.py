@@ -1,7 +1,7 @@
 """An agent that acts at random beside one that does nothing, over the same episodes: `python examples/gym/smoke.py`."""
 
 import dumbbell
-from dumbbell import gym
+import dumbbell_gym as gym
 
 path = dumbbell.make_path(rate="12mbit", rtt="60ms", queue="1bdp")
 policy = gym.Policy(("latency_ratio", "send_ratio", "loss_ratio"), history=10, action="rate_mult:0.1", start_mbps=6)

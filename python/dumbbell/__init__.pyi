@@ -1,11 +1,6 @@
 """The public names of dumbbell, and where each is from: read when it is used, as most uses need few of them."""
 
 from ._core import Error as Error
-from .api.benchmarking import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
-from .api.calibrating import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
-from .api.ccperf import ccperf_tables as ccperf_tables
-from .api.checking import CheckResults as CheckResults, check as check, update_baseline as update_baseline
-from .api.conforming import Conformance as Conformance, check_conformance as check_conformance
 from .api.convert import (
     export_pantheon as export_pantheon,
     export_qlog as export_qlog,
@@ -15,18 +10,11 @@ from .api.convert import (
     import_iperf3 as import_iperf3,
     import_mahimahi as import_mahimahi,
     import_netlog as import_netlog,
-    import_packetdrill as import_packetdrill,
     import_pantheon as import_pantheon,
     import_pcap as import_pcap,
     import_qlog as import_qlog,
     import_ss as import_ss,
     pantheon_sets as pantheon_sets,
-)
-from .api.costing import (
-    ControllerCost as ControllerCost,
-    CostComparison as CostComparison,
-    controller_cost as controller_cost,
-    cost_beside as cost_beside,
 )
 from .api.emulating import emulate as emulate
 from .api.kernel_controllers import (
@@ -44,8 +32,7 @@ from .api.listing import (
     schemes as schemes,
     settings as settings,
 )
-from .api.measuring import MeasuredPath as MeasuredPath, measure_path as measure_path
-from .api.preview import Preview as Preview, preview as preview, preview_benchmark as preview_benchmark
+from .api.preview import Preview as Preview, preview as preview
 from .api.reading import compare as compare, open as open, write_report as write_report
 from .api.records.figures import (
     Figure as Figure,
@@ -55,8 +42,6 @@ from .api.records.figures import (
 from .api.records.metrics import check_metrics as check_metrics
 from .api.records.one_run import RunResults as RunResults
 from .api.records.results import Results as Results
-from .api.remote_check import check_remote as check_remote
-from .api.reproducing import Reproduction as Reproduction, reproduce as reproduce
 from .api.run_arguments import Budget as Budget, Campaign as Campaign, Remote as Remote
 from .api.running import (
     Interrupted as Interrupted,
@@ -66,7 +51,6 @@ from .api.running import (
     specification as specification,
 )
 from .api.schemas import export_schema as export_schema, schema_file as schema_file
-from .api.scripts import run_scripts as run_scripts
 from .api.serving import serve as serve, write_site as write_site
 from .base.version import __version__ as __version__
 from .catalog.conformance_cases import conformance_suites as conformance_suites
@@ -82,12 +66,6 @@ from .execution.pool import Outcome as Outcome
 from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run
 from .experiment.doctor import Check as Check, doctor as doctor
-from .remote.installation import (
-    Installation as Installation,
-    installation as installation,
-    plugin_include as plugin_include,
-)
-from .remote.installing.install import Installed as Installed, install_remote as install_remote
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark
@@ -100,10 +78,25 @@ from .results.analysis.shares import (
     shares as shares,
 )
 from .results.analysis.summary import Repetitions as Repetitions, bounds_legend as bounds_legend
+from .results.installation import (
+    Installation as Installation,
+    installation as installation,
+    plugin_include as plugin_include,
+)
 from .results.series.table import Table as Table
 from .results.series.transfers import Transfers as Transfers
-from .studies.ccperf.experiment import ccperf_plan as ccperf_plan
-from .studies.ccperf.printed_tables import CcperfTable as CcperfTable
+from .studies.benchmark.preview import preview_benchmark as preview_benchmark
+from .studies.benchmark.run import BenchmarkResults as BenchmarkResults, run_benchmark as run_benchmark
+from .studies.calibrate.run import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
+from .studies.check.run import CheckResults as CheckResults, check as check, update_baseline as update_baseline
+from .studies.conformance.run import Conformance as Conformance, check_conformance as check_conformance
+from .studies.cost import (
+    ControllerCost as ControllerCost,
+    CostComparison as CostComparison,
+    controller_cost as controller_cost,
+    cost_beside as cost_beside,
+)
+from .studies.reproduce.run import Reproduction as Reproduction, reproduce as reproduce
 from .studies.vectors import (
     Difference as Difference,
     ScriptCheck as ScriptCheck,
@@ -112,5 +105,4 @@ from .studies.vectors import (
     shipped_scripts as shipped_scripts,
     write_vectors as write_vectors,
 )
-from .train.job import Trained as Trained
-from .train.training import train_controller as train_controller, trainers as trainers
+from .studies.vectors.run import import_packetdrill as import_packetdrill, run_scripts as run_scripts

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import dumbbell
-from dumbbell.api.costing import compared
+from dumbbell.studies.cost import compared
 
 STEADY = (100.0, 101.0, 99.0, 100.0, 100.5, 99.5, 100.0, 101.0)
 

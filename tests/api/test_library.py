@@ -17,6 +17,7 @@ import polars
 import pytest
 
 import dumbbell
+import dumbbell_ccperf
 from support.commands.command import Dumbbell
 from support.inputs.paths import SMALL
 from support.shelf import Shelf
@@ -350,7 +351,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         "dumbbell.present.site.verdict_tables",
         "dumbbell.present.tables",
         "dumbbell.present.tables.terminal",
-        "dumbbell.remote.serve",  # the peer process that `dumbbell remote serve` becomes
+        "dumbbell_remote.serve",  # the peer process that `dumbbell remote serve` becomes
     )
     files = sorted(COMMANDS.glob("[a-z]*.py"))
     assert len(files) > 10
@@ -404,12 +405,12 @@ def test_a_path_becomes_a_trace_that_is_a_path(tmp_path: Path) -> None:
 
 def test_a_command_of_ccperf_is_an_experiment() -> None:
     text = "ns3.41-ccperf-static-dumbbell-default --bw 8Mbps --qlen 20p --rtts 30ms --algs TcpCubic --stop-time 2s"
-    plan = dumbbell.ccperf_plan(text)
+    plan = dumbbell_ccperf.ccperf_plan(text)
     assert (plan.schemes, plan.duration_s, plan.own_paths["dumbbell"].data[1]["rate_mbps"]) == (["TcpCubic"], 2.0, 8.0)
-    assert dumbbell.ccperf_plan(text.split()[1:]) == plan
-    assert "ns3.41-other" in refused(lambda: dumbbell.ccperf_plan(f"ns3.41-other {text.partition(' ')[2]}"))
-    assert "--rtts" in refused(lambda: dumbbell.ccperf_plan("--bw 8Mbps"))
-    assert refused(lambda: dumbbell.ccperf_plan("--bw '8Mbps")) == "ccperf `--bw '8Mbps`: no closing quotation"
+    assert dumbbell_ccperf.ccperf_plan(text.split()[1:]) == plan
+    assert "ns3.41-other" in refused(lambda: dumbbell_ccperf.ccperf_plan(f"ns3.41-other {text.partition(' ')[2]}"))
+    assert "--rtts" in refused(lambda: dumbbell_ccperf.ccperf_plan("--bw 8Mbps"))
+    assert refused(lambda: dumbbell_ccperf.ccperf_plan("--bw '8Mbps")) == "ccperf `--bw '8Mbps`: no closing quotation"
 
 
 def test_vectors_are_written_and_compared(tmp_path: Path) -> None:

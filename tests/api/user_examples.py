@@ -11,7 +11,7 @@ import polars
 from numpy.typing import NDArray
 
 import dumbbell
-import dumbbell.gym
+import dumbbell_gym
 from dumbbell.plugins import Ack, Control, Loss, Start
 
 
@@ -142,7 +142,7 @@ async def simulate_beside_others() -> dumbbell.RunResults:
 
 def act() -> float:
     """An agent's episode, by the class and by Gymnasium's registry."""
-    env = dumbbell.gym.CongestionEnv("default", policy="indigo", reward={"ack_mbps": 1.0}, duration_s=5)
+    env = dumbbell_gym.CongestionEnv("default", policy="indigo", reward={"ack_mbps": 1.0}, duration_s=5)
     observation, info = env.reset(seed=1)
     total, over = 0.0, False
     while not over:
@@ -150,7 +150,7 @@ def act() -> float:
         total, over = total + reward, terminated or truncated
     print(observation.shape, info["episode"], env.run().figure("throughput").svg)
     made: gymnasium.Env[Any, Any] = gymnasium.make("dumbbell/Congestion-v0", path="default")
-    many = dumbbell.gym.CongestionVectorEnv("default", num_envs=64, policy=dumbbell.gym.Policy(("latency_ratio",)))
+    many = dumbbell_gym.CongestionVectorEnv("default", num_envs=64, policy=dumbbell_gym.Policy(("latency_ratio",)))
     observations, _ = many.reset(seed=1)
     observations, rewards, _, _, _ = many.step(many.action_space.sample())
     print(made.reset(seed=1)[1], observations.shape, rewards.mean())

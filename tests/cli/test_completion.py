@@ -15,7 +15,7 @@ import pytest
 
 from dumbbell import __version__, _core
 from dumbbell.cli.version import version_text
-from dumbbell.remote import installation
+from dumbbell.results import installation
 from support.commands.command import COMMAND, Dumbbell
 from support.commands.in_process import run_in_process
 from support.waiting import TIMEOUT_S

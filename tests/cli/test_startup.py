@@ -46,7 +46,7 @@ def test_simulating_needs_no_numbers_in_python() -> None:
 def test_a_command_line_fills_its_own_command_only() -> None:
     loaded = imported("from dumbbell.cli.parser import command_parser; command_parser().parse_args(['list', 'paths'])")
     assert "dumbbell.cli.parser" in loaded
-    assert "dumbbell.studies.ccperf.arguments" not in loaded
-    assert "dumbbell.studies.ccperf.arguments" in imported(
+    assert "dumbbell_ccperf.arguments" not in loaded
+    assert "dumbbell_ccperf.arguments" in imported(
         "from dumbbell.cli.parser import command_parser; command_parser(whole=True)"
     )

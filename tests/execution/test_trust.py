@@ -738,7 +738,7 @@ def test_a_grid_and_a_text_of_somebody_else_are_asked_about(
     theirs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    gym = pytest.importorskip("dumbbell.gym")
+    gym = pytest.importorskip("dumbbell_gym")
     with pytest.raises(Untrusted):
         gym.CongestionEnv(grid=str(theirs), policy="indigo")
     text = theirs.read_text().replace('"scheme.toml"', f'"{folder / "evil.py"}"')

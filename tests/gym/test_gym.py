@@ -20,7 +20,7 @@ pytest.importorskip("gymnasium", reason="gymnasium is not installed: `make test`
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from dumbbell import gym
+import dumbbell_gym as gym
 
 ROOT = Path(__file__).parents[2]
 
@@ -335,7 +335,7 @@ def test_a_fork_has_no_threads_and_says_so() -> None:
     code = """if True:
         import os, signal
         import dumbbell
-        from dumbbell import gym
+        import dumbbell_gym as gym
         many = gym.CongestionVectorEnv(dumbbell.make_path(rate="12mbit", rtt="60ms"), num_envs=2, threads=2)
         many.reset(seed=1)
         child = os.fork()
@@ -357,10 +357,10 @@ def test_a_fork_has_no_threads_and_says_so() -> None:
 
 
 def test_without_gymnasium_one_line_says_what_to_install() -> None:
-    code = "import sys; sys.modules['gymnasium'] = None\nimport dumbbell.gym"
+    code = "import sys; sys.modules['gymnasium'] = None\nimport dumbbell_gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("dumbbell.gym needs gymnasium: pip install 'dumbbell[gym]'")
+    assert done.stderr.splitlines()[-1].endswith("dumbbell_gym needs gymnasium: pip install 'dumbbell[gym]'")
 
 
 def test_a_grid_and_a_trace_are_path_distributions(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
 
 
 _WRITERS = {
-    "api/benchmarking.py": "names of databases, which SQLite opens by their paths",
+    "studies/benchmark/run.py": "names of databases, which SQLite opens by their paths",
     "catalog/outside/pantheon.py": "a checkout that the user names",
     "formats/mahimahi.py": "new files of an import",
     "formats/pantheon_export.py": "the words of a message",
@@ -160,7 +160,7 @@ _WRITERS = {
     "results/directory.py": "the lock, which is opened without following links",
     "results/sql/index_file.py": "times of files, without following links",
     "results/sql/recording.py": "names of databases, which SQLite opens by their paths",
-    "studies/benchmark.py": "the directory of a part of a benchmark",
+    "results/benchmark_directory.py": "the directory of a part of a benchmark",
     "studies/calibrate/journal.py": "a calibration's own folder, whose links are refused",
     "api/reading.py": "whether a file is there",
 }

@@ -26,10 +26,10 @@ from dumbbell.present.site.judging.direction import LESS, MORE, best, decimals, 
 from dumbbell.present.site.judging.facts import look
 from dumbbell.present.site.judging.findings import Findings, Site, rivals
 from dumbbell.present.site.pictures import pictures
+from dumbbell.results.benchmark_directory import Benchmark
 from dumbbell.results.series.run_files import kept_files
 from dumbbell.results.series.samples import run_samples
-from dumbbell.studies.benchmark import Benchmark
-from dumbbell.studies.ccperf.experiment import ccperf_plan
+from dumbbell_ccperf.experiment import ccperf_plan
 from support.pages.well_formed import WellFormed
 from support.results.benchmark import EXAMINED, make
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dumbbell import Error
-from dumbbell.remote.allowed import allow_file, allowed, require
-from dumbbell.remote.run_commands import run
-from dumbbell.remote.serve import State
+from dumbbell_remote.allowed_programs import allow_file, allowed, require
+from dumbbell_remote.run_commands import run
+from dumbbell_remote.serve import State
 
 
 @pytest.fixture(name="file")

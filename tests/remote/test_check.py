@@ -21,7 +21,7 @@ LOOK = """
 import sys
 from dumbbell import Error
 from dumbbell.machine.host import read_host
-from dumbbell.remote.link import Peer
+from dumbbell_remote.link import Peer
 try:
     with Peer(read_host(sys.argv[1])) as peer:
         print("up", flush=True)
@@ -216,7 +216,7 @@ def test_fixture_has_a_home_of_its_own(bed: Bed) -> None:
 def test_a_machine_that_says_nonsense_of_itself_is_no_traceback(bed: Bed) -> None:
     program = bed.far.folder / "bin" / "dumbbell"
     program.unlink()
-    nonsense = "from dumbbell.remote import facts; facts._rights = lambda _: 7"
+    nonsense = "from dumbbell_remote import describe_commands; describe_commands._rights = lambda _: 7"
     start = "from dumbbell.cli.main import main; sys.exit(main())"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -c "import sys; {nonsense}; {start}" "$@"\n')
     program.chmod(0o755)

@@ -10,8 +10,8 @@ import pytest
 
 from dumbbell import Error, _core
 from dumbbell.base.errors import UserError
-from dumbbell.remote import run_commands
-from dumbbell.remote.serve import Given, State
+from dumbbell_remote import run_commands
+from dumbbell_remote.serve import Given, State
 from support.punctual import Punctual
 from support.waiting import TIMEOUT_S
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 import dumbbell
-from dumbbell.remote.installing import installer
-from dumbbell.remote.installing.install import INSTALL
+from dumbbell_remote.installing import installer
+from dumbbell_remote.installing.install import INSTALL
 
 from .bed import Bed, eventually
 
@@ -42,7 +42,7 @@ def main():
 MARK = """
 import sys
 from dumbbell.machine.host import read_host
-from dumbbell.remote.link import Peer
+from dumbbell_remote.link import Peer
 with Peer(read_host(sys.argv[1]), any_version=True) as peer:
     print(peer.hello.get("mark"), peer.hello.get("commit"))
 """

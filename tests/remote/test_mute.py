@@ -13,8 +13,8 @@ import pytest
 
 import dumbbell
 from dumbbell.base.errors import UserError
-from dumbbell.remote.installing import install
-from dumbbell.remote.ssh import keep_lines
+from dumbbell_remote.installing import install
+from dumbbell_remote.ssh import keep_lines
 from support.clock import ManualClock
 from support.commands.command import COMMAND
 from support.commands.sleepers import SECONDS, sleepers

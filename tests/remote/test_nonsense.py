@@ -16,7 +16,7 @@ import sys
 if "-G" in sys.argv:
     sys.exit(print("hostname 127.0.0.1"))
 from dumbbell.cli.main import main
-from dumbbell.remote import facts, run_commands
+from dumbbell_remote import describe_commands as described, run_commands
 sys.argv = ["dumbbell", "remote", "serve"]
 def answers(module, name, change):
     honest = getattr(module, name)
@@ -48,10 +48,16 @@ def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.Comple
 @pytest.mark.parametrize(
     ("lies", "said"),
     [
-        ("answers(facts, 'hello', lambda it: it.update(ssh={'client': '', 'server': [1]}))", "unhashable type: 'list'"),
-        ("answers(facts, 'hello', lambda it: it.update(loader=5))", "`found`: allowed is a text"),
-        ("answers(facts, 'hello', lambda it: it.update(ssh=5))", "AttributeError"),
-        ("answers(facts, 'hello', lambda it: it['clock'].update(disciplined=True, error_us='x'))", "TypeError"),
+        (
+            "answers(described, 'hello', lambda it: it.update(ssh={'client': '', 'server': [1]}))",
+            "unhashable type: 'list'",
+        ),
+        ("answers(described, 'hello', lambda it: it.update(loader=5))", "`found`: allowed is a text"),
+        ("answers(described, 'hello', lambda it: it.update(ssh=5))", "AttributeError"),
+        (
+            "answers(described, 'hello', lambda it: it['clock'].update(disciplined=True, error_us='x'))",
+            "TypeError",
+        ),
     ],
 )
 def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, said: str) -> None:
@@ -68,7 +74,7 @@ def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lie
 )
 def test_a_message_that_is_none_is_one_line_of_a_check(tmp_path: Path, answer: str) -> None:
     message = len(answer).to_bytes(4, "big") + answer.encode()
-    lies = f"from dumbbell.remote import serve; serve.framed = lambda *_: {message!r}"
+    lies = f"from dumbbell_remote import serve; serve.framed = lambda *_: {message!r}"
     done = told(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
     (check,) = json.loads(done.stdout)["checks"]
     assert (check["name"], check["good"]) == ("ssh", False)
@@ -100,7 +106,7 @@ def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies
     [
         ("answers(run_commands, 'meet', lambda it: it.update(peers=[10**19 * 9]))", "`peers[0]`: allowed is a text"),
         (
-            "answers(facts, 'describe', lambda it: it['counters'].update(udp={'NoPorts': 0.5}))",
+            "answers(described, 'describe', lambda it: it['counters'].update(udp={'NoPorts': 0.5}))",
             "`counters.udp.NoPorts`",
         ),
         (

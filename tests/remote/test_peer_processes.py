@@ -21,9 +21,9 @@ import pytest
 from dumbbell import Error
 from dumbbell.base.errors import UserError
 from dumbbell.machine.host import Host, read_host
-from dumbbell.remote import link, messages, serve
-from dumbbell.remote.link import LinkLost, Peer, Refused
-from dumbbell.remote.messages import (
+from dumbbell_remote import link, messages, serve
+from dumbbell_remote.link import LinkLost, Peer, Refused
+from dumbbell_remote.messages import (
     BEAT_S,
     GREETING,
     MAX_PAYLOAD_BYTES,
@@ -34,9 +34,9 @@ from dumbbell.remote.messages import (
     Noise,
     Silence,
 )
-from dumbbell.remote.remote_run import Pair, RunPeer, max_report_bytes
-from dumbbell.remote.serve import Given, State
-from dumbbell.remote.ssh import SERVE, why_ssh_failed
+from dumbbell_remote.remote_run import Pair, RunPeer, max_report_bytes
+from dumbbell_remote.serve import Given, State
+from dumbbell_remote.ssh import SERVE, why_ssh_failed
 from support.clock import ManualClock
 from support.waiting import TIMEOUT_S, wait_for
 
@@ -355,7 +355,7 @@ def test_a_peer_process_that_is_killed_is_gone_and_said_to_be(who: str) -> None:
 
 @pytest.mark.real
 def test_a_peer_process_ends_when_nobody_is_heard() -> None:
-    code = "from dumbbell.remote import messages, serve; serve.serve()"
+    code = "from dumbbell_remote import messages, serve; serve.serve()"
     faster = code.replace("serve.serve", "messages.Messages.receive.__defaults__ = (1.0, None, None); serve.serve")
     with subprocess.Popen(
         [sys.executable, "-c", faster], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -410,7 +410,7 @@ def test_beats_come_without_being_asked_for(clock: ManualClock) -> None:
 MADE_UP = """
 import os, subprocess, sys, types
 from pathlib import Path
-from dumbbell.remote import serve
+from dumbbell_remote import serve
 
 def wait(state, message, payload):
     state.tell(waits=True)
@@ -424,7 +424,7 @@ def panic(state, message, payload):
     raise BaseException("a panic of the core")
 
 def talk(state, message, payload):
-    from dumbbell.remote import messages
+    from dumbbell_remote import messages
     messages.MAX_OBJECT_BYTES = 2000
     return {"x": "much" * 1000}, b""
 
@@ -436,7 +436,7 @@ def leave(state, message, payload):
     left = subprocess.Popen(["sleep", "1000"], env={}, start_new_session=True)
     return {"process": left.pid}, b""
 
-made_up = sys.modules["dumbbell.remote.made_up"] = types.ModuleType("made_up")
+made_up = sys.modules["dumbbell_remote.made_up"] = types.ModuleType("made_up")
 for function in (wait, fail, panic, talk, hold, leave):
     setattr(made_up, function.__name__, function)
     serve.COMMANDS[function.__name__] = f"made_up.{function.__name__}"
@@ -484,7 +484,7 @@ def test_a_mistake_in_a_command_is_one_line_and_the_peer_process_goes_on() -> No
 
 NONSENSE = """
 import json, sys
-from dumbbell.remote.messages import Messages
+from dumbbell_remote.messages import Messages
 messages = Messages(0, 1)
 messages.greet()
 for answer in json.loads(sys.argv[1]):
@@ -582,7 +582,7 @@ def test_one_that_asks_and_is_stuck_in_writing_is_let_go() -> None:
 
 MISBEHAVING = """
 import sys, threading, time
-from dumbbell.remote.messages import GREETING, Beats, Messages, framed
+from dumbbell_remote.messages import GREETING, Beats, Messages, framed
 messages = Messages(0, 1)
 messages.greet()
 while messages.receive()[0]["do"] == "beat":

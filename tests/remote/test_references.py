@@ -13,10 +13,10 @@ import pytest
 from dumbbell.base.clock import Clock
 from dumbbell.base.errors import UserError
 from dumbbell.machine import sntp
-from dumbbell.remote import chrony, known_time
-from dumbbell.remote.link import Peer
-from dumbbell.remote.reference import compared, references
-from dumbbell.remote.serve import State
+from dumbbell_remote import chrony, describe_commands
+from dumbbell_remote.link import Peer
+from dumbbell_remote.serve import State
+from dumbbell_remote.utc_references import compared, references
 from support.clock import ManualClock
 from support.commands.command import Dumbbell
 
@@ -153,7 +153,7 @@ def test_two_machines_that_hear_the_same_lie_have_one_reference(clock: ManualClo
     state = State(tell=lambda **_: None, clock=clock)
     with served(lambda question: [answer(question, lies_s=7.0)]) as server:
         source = f"NTP server {server}"
-        told = [known_time.tell(state, {"ntp": server}, b"")[0] for _ in range(2)]
+        told = [describe_commands.known_utc(state, {"ntp": server}, b"")[0] for _ in range(2)]
     assert [each["failed"] for each in told] == [{}, {}]
     found = compared(source, *(each["known"][source] for each in told))
     assert abs(found["offset_ns"]) < found["error_ns"]

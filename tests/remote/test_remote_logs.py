@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell.base.errors import UserError
-from dumbbell.remote import link
-from dumbbell.remote.link import Peer
+from dumbbell_remote import link
+from dumbbell_remote.link import Peer
 from support.commands.command import COMMAND, TIMEOUT_S
 
 from .test_mute import ssh
@@ -23,7 +23,7 @@ SERVES = "-m dumbbell remote serve"
 BROKEN = """
 import sys
 from dumbbell.cli.main import main
-from dumbbell.remote import run_commands
+from dumbbell_remote import run_commands
 def open_sockets(*_): return 1 // 0
 run_commands.open_sockets = open_sockets
 sys.exit(main(["remote", "serve"]))
@@ -50,7 +50,7 @@ def made(folder: Path, serves: str, *words: str) -> tuple[str, str]:
 def test_the_log_tells_of_a_mistake_on_the_other_machine(tmp_path: Path) -> None:
     _, log = made(tmp_path, BROKEN)
     assert re.search(rf"info  remote.link: {HOST}: a peer process is started pid=\d+ command=ssh ", log)
-    assert re.search(rf"info  remote.facts: \[{HOST}\] peer process pid=\d+ user=\d+ host=", log)
+    assert re.search(rf"info  remote.describe_commands: \[{HOST}\] peer process pid=\d+ user=\d+ host=", log)
     assert re.search(r"info  datapath.remote.remote_endpoint: \[this machine\] UDP sockets opened ports=", log)
     assert f"error remote.serve: [{HOST}] open failed\n  Traceback (most recent call last):\n" in log
     assert f'  File "{tmp_path}/far.py", line 5, in open_sockets' in log
@@ -65,20 +65,20 @@ def test_the_log_tells_of_a_process_that_dies_on_the_other_machine(tmp_path: Pat
     assert f"warn  remote.link: the link has ended: {HOST}: " in log
     assert f"error execution.worker: failed: {HOST}: " in log.splitlines()[-1]
     # while it was made
-    assert re.search(rf"info  remote.facts: \[copa on \S+, run 1\] \[{HOST}\] peer process pid=", said)
+    assert re.search(rf"info  remote.describe_commands: \[copa on \S+, run 1\] \[{HOST}\] peer process pid=", said)
 
 
 FLOODS = """
 import sys
 from dumbbell.cli.main import main
-from dumbbell.remote import facts
-hello = facts.hello
+from dumbbell_remote import describe_commands
+hello = describe_commands.hello
 def flood(state, message, payload):
     answer = hello(state, message, payload)
     for number in range(500):
         state.tell(log=f"12:00:00.000 warn  stranger.x{number}: again \\x1b[31m")
     return answer
-facts.hello = flood
+describe_commands.hello = flood
 sys.exit(main(["remote", "serve"]))
 """
 

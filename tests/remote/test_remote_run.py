@@ -9,13 +9,13 @@ import pytest
 
 from dumbbell import Error, _core
 from dumbbell.backends import find_executor
-from dumbbell.backends.remote import Remote
 from dumbbell.base.backend import find_backend
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.present.model.words.network import network_rows
-from dumbbell.remote.remote_run import Options, explained, fitted, judged, needed, own_part
+from dumbbell_remote.backend import Remote
+from dumbbell_remote.remote_run import Options, explained, fitted, judged, needed, own_part
 
 CLOCKS: dict[str, Any] = {
     "uncertainty_ms": [-5.0, 6.0],

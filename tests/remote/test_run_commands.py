@@ -6,8 +6,8 @@ import pytest
 
 from dumbbell import Error, _core, catalog
 from dumbbell.experiment import Overrides, pin, resolve
-from dumbbell.remote.remote_run import needed, own_part
-from dumbbell.remote.shipped import files, found, portable
+from dumbbell_remote.package_files import files, found, portable
+from dumbbell_remote.remote_run import needed, own_part
 
 
 @pytest.mark.parametrize("scheme", ["indigo", "tao-100x", "fair", "cubic"])

@@ -7,7 +7,7 @@ import pytest
 from dumbbell.base.errors import UserError
 from dumbbell.cli.checks import print_checks
 from dumbbell.experiment.doctor import Check
-from dumbbell.remote import able, reach
+from dumbbell_remote import requirements, udp_reachability
 
 HELLO = {"rights": {"checks": [{"name": "a", "good": True, "found": "b", "fix": "c"}]}, "kernel_controllers": ["cubic"]}
 
@@ -51,18 +51,18 @@ class Peer:
 def test_a_peer_process_that_describes_itself_otherwise_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, hello: object, described: object
 ) -> None:
-    monkeypatch.setattr(able, "Peer", lambda _: Peer(hello, describe=described))
+    monkeypatch.setattr(requirements, "Peer", lambda _: Peer(hello, describe=described))
     with pytest.raises(UserError, match=r"^lab: what it says of itself is not understood: "):
-        able._asked.__wrapped__(None)
+        requirements._asked.__wrapped__(None)
 
 
 @pytest.mark.parametrize("listen", [{}, {"port": "x"}, {"port": None}, {"port": {}}])
 @pytest.mark.parametrize("heard", [{}, {"from": 7}])
 def test_an_answer_that_is_none_says_why_nothing_arrives(listen: Any, heard: Any) -> None:  # noqa: ANN401 (any JSON)
-    why = reach.passes(Peer(), Peer(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
+    why = udp_reachability.passes(Peer(), Peer(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
     assert why is not None
     assert why.startswith("lab: what it answers is not understood: ")
-    assert reach.passes(Peer(), Peer(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
+    assert udp_reachability.passes(Peer(), Peer(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
 
 
 def test_words_of_a_peer_process_do_not_reach_the_terminal_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,8 @@ import pytest
 from dumbbell import _core
 from dumbbell.base.entry import Entry
 from dumbbell.catalog import trace_files
-from dumbbell.gym import export_policy
 from dumbbell.results.files import publish
+from dumbbell_gym import export_policy
 from support.commands.command import Dumbbell
 
 

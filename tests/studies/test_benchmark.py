@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 import dumbbell
 from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.studies.benchmark import shortened
+from dumbbell.results.benchmark_directory import shortened
 from support.commands.command import COMMAND, Dumbbell
 from support.told import told
 

@@ -11,8 +11,8 @@ from dumbbell.base.errors import UserError
 from dumbbell.catalog.ns3 import PROFILES, names
 from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.results.sql.rows import traffic_model
-from dumbbell.studies.ccperf.traffic import application
-from dumbbell.studies.ccperf.values import items, parameters, probability, queue_limit, seconds
+from dumbbell_ccperf.traffic import application
+from dumbbell_ccperf.values import items, parameters, probability, queue_limit, seconds
 from support.commands.command import Dumbbell, replaced, show
 from support.pages.read_tables import sql_rows
 

@@ -14,15 +14,15 @@ from inline_snapshot import snapshot
 from dumbbell import _core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
-from dumbbell.studies.pathfinding import idle, load, probe_budget, traffic, trains
-from dumbbell.studies.pathfinding.ecn import codepoints
-from dumbbell.studies.pathfinding.findings import Findings, Way
-from dumbbell.studies.pathfinding.flow_log import FlowLog, flow_logs
-from dumbbell.studies.pathfinding.intervals import Estimate, median, share
-from dumbbell.studies.pathfinding.policer import policer
-from dumbbell.studies.pathfinding.probing import WAYS, understood
-from dumbbell.studies.pathfinding.simulated_path import path_model
-from dumbbell.studies.pathfinding.trains import Train
+from dumbbell_remote.pathfinding import idle, load, probe_budget, traffic, trains
+from dumbbell_remote.pathfinding.ecn import codepoints
+from dumbbell_remote.pathfinding.findings import Findings, Way
+from dumbbell_remote.pathfinding.flow_log import FlowLog, flow_logs
+from dumbbell_remote.pathfinding.intervals import Estimate, median, share
+from dumbbell_remote.pathfinding.policer import policer
+from dumbbell_remote.pathfinding.probing import WAYS, understood
+from dumbbell_remote.pathfinding.simulated_path import path_model
+from dumbbell_remote.pathfinding.trains import Train
 from support.commands.command import Dumbbell
 from support.told import told
 

@@ -14,11 +14,11 @@ from inline_snapshot import snapshot
 import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.studies.reproduce.causes import LATE_MS
+from dumbbell.studies.reproduce.compared_metrics import DELAY
 from dumbbell.studies.reproduce.experiments import LEAST_GAIN
-from dumbbell.studies.reproduce.link import departures, period
 from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
+from dumbbell.studies.reproduce.mahimahi_link import departures, period
 from dumbbell.studies.reproduce.score import Compared
-from dumbbell.studies.reproduce.view import DELAY
 from support.commands.in_process import run_in_process
 from support.told import told
 from validation.reproduction import LATE, SMALL_BUFFER, limited, mahimahi_path, slow, write_set

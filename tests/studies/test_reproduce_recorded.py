@@ -13,11 +13,11 @@ import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.kernel_tcp import UNLIMITED
-from dumbbell.studies.reproduce.measured import MeasuredRun
-from dumbbell.studies.reproduce.named import recorded_scheme
+from dumbbell.studies.reproduce.compared_metrics import DELAY, RATE
+from dumbbell.studies.reproduce.file_names import recorded_scheme
+from dumbbell.studies.reproduce.measured_set import MeasuredRun
 from dumbbell.studies.reproduce.score import compare
 from dumbbell.studies.reproduce.simulated import Simulated
-from dumbbell.studies.reproduce.view import DELAY, RATE
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
 from support.inputs.captures import quic, transfer, write_pcap

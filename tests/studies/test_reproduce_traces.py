@@ -14,8 +14,8 @@ import dumbbell
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.catalog.trace_files import found as trace_element
+from dumbbell.studies.reproduce.file_names import recorded_scheme, stated_path
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
-from dumbbell.studies.reproduce.named import recorded_scheme, stated_path
 from dumbbell.studies.reproduce.trace_lookup import Clues, TraceFiles, rates
 from support.commands.in_process import run_in_process
 from support.inputs.recorded_sets import recorded_sets

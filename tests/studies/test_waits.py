@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from dumbbell.remote.remote_run import MARGIN_S
 from dumbbell.studies.calibrate.search import Effort, minimise
-from dumbbell.studies.pathfinding.probing import WAYS, probe, questions
-from dumbbell.studies.webrtc.call import CONNECT_WITHIN_S, CallEnd
-from dumbbell.studies.webrtc.errors import CallError
-from dumbbell.studies.webrtc.pipe import DevTools
-from dumbbell.studies.webrtc.rendezvous import join
-from dumbbell.studies.webrtc.validity import Conduct
+from dumbbell_remote.pathfinding.probing import WAYS, probe, questions
+from dumbbell_remote.remote_run import MARGIN_S
+from dumbbell_webrtc.call import CONNECT_WITHIN_S, CallEnd
+from dumbbell_webrtc.errors import CallError
+from dumbbell_webrtc.pipe import DevTools
+from dumbbell_webrtc.rendezvous import join
+from dumbbell_webrtc.validity import Conduct
 from support.clock import ManualClock
 
 

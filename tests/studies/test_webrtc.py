@@ -20,17 +20,17 @@ import pytest
 
 from dumbbell import catalog
 from dumbbell.catalog.outside.availability import missing
-from dumbbell.studies.webrtc import sdp
-from dumbbell.studies.webrtc.__main__ import main
-from dumbbell.studies.webrtc.browser import BINARY, Browser, Setup
-from dumbbell.studies.webrtc.errors import CallError
-from dumbbell.studies.webrtc.page import Page
-from dumbbell.studies.webrtc.pipe import DevTools
-from dumbbell.studies.webrtc.rendezvous import Host, join
-from dumbbell.studies.webrtc.samples import Record, Writer, values
-from dumbbell.studies.webrtc.trace import Trace
-from dumbbell.studies.webrtc.trials import Expected, controller, expected, parse, unknown
-from dumbbell.studies.webrtc.validity import Conduct
+from dumbbell_webrtc import sdp
+from dumbbell_webrtc.__main__ import main
+from dumbbell_webrtc.browser import BINARY, Browser, Setup
+from dumbbell_webrtc.errors import CallError
+from dumbbell_webrtc.page import Page
+from dumbbell_webrtc.pipe import DevTools
+from dumbbell_webrtc.rendezvous import Host, join
+from dumbbell_webrtc.samples import Record, Writer, values
+from dumbbell_webrtc.trace import Trace
+from dumbbell_webrtc.trials import Expected, controller, expected, parse, unknown
+from dumbbell_webrtc.validity import Conduct
 from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
 from support.machine import need_real_packets
@@ -396,7 +396,7 @@ def test_bad_arguments_are_one_line(capsys: pytest.CaptureFixture[str], argument
         main(["send", "--rendezvous", "/tmp/x", *arguments])
     assert ended.value.code == 2
     printed = capsys.readouterr().err
-    assert printed.startswith(f"dumbbell.studies.webrtc: {said}")
+    assert printed.startswith(f"dumbbell_webrtc: {said}")
     assert len(printed.splitlines()) == 1
 
 
@@ -487,7 +487,7 @@ def test_a_browser_that_ignores_its_trial_fails_the_run(dumbbell: Dumbbell, fold
 @pytest.mark.usefixtures("browser")
 def test_a_killed_driver_leaves_no_browser(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from dumbbell.studies.webrtc.browser import Browser, Setup\n"
+        "import sys, time; from pathlib import Path; from dumbbell_webrtc.browser import Browser, Setup\n"
         "place = Path(sys.argv[1]); browser = Browser(Setup(place / 'profile', place / 'log'))\n"
         "print(len(browser.processes()), flush=True); time.sleep(60)"
     )
@@ -519,6 +519,6 @@ def test_leaving_a_browser_ends_all_of_it_at_once(tmp_path: Path) -> None:
 
 
 def test_without_a_browser_the_reason_is_clear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dumbbell.studies.webrtc.browser.BINARY", tmp_path / "nothing")
+    monkeypatch.setattr("dumbbell_webrtc.browser.BINARY", tmp_path / "nothing")
     with pytest.raises(CallError, match="install Debian's package chromium-headless-shell"):
         Browser(Setup(tmp_path / "profile", tmp_path / "log"))

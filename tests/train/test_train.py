@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell
+import dumbbell_train
 from dumbbell.results.files import only_writer
 from support.commands.command import COMMAND, Dumbbell
 from support.waiting import TIMEOUT_S, wait_for
@@ -118,14 +119,14 @@ def test_a_scheme_without_its_file_is_left_out_of_all() -> None:
 
 
 def test_the_library_trains_as_the_command_does(tmp_path: Path) -> None:
-    assert {"indigo", "muses", "remy"} <= {trainer.name for trainer in dumbbell.trainers()}
+    assert {"indigo", "muses", "remy"} <= {trainer.name for trainer in dumbbell_train.trainers()}
     settings = {"networks": 2, "packets": 1000, "rules": 20, "link_mbps": (10.0, 20.0), "epochs": 1}
-    trained = dumbbell.train_controller("remy", out=tmp_path / "mine.json", jobs=1, **settings)
+    trained = dumbbell_train.train_controller("remy", out=tmp_path / "mine.json", jobs=1, **settings)
     assert (trained.file, trained.interrupted) == (tmp_path / "mine.json", False)
     with pytest.raises(dumbbell.Error, match="unknown setting `pakcets`"):
-        dumbbell.train_controller("remy", out=tmp_path / "other.json", pakcets=3)
+        dumbbell_train.train_controller("remy", out=tmp_path / "other.json", pakcets=3)
     with pytest.raises(dumbbell.Error, match="networks: `0`: allowed is a whole number"):
-        dumbbell.train_controller("remy", out=tmp_path / "other.json", networks="0")
+        dumbbell_train.train_controller("remy", out=tmp_path / "other.json", networks="0")
 
 
 @pytest.mark.parametrize("name", ["tao-10x", "tao-100x"])

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dumbbell.gym.export import packed, unpacked
-from dumbbell.train.advantages import Seen, advantages
+from dumbbell_gym.export import packed, unpacked
+from dumbbell_train.advantages import Seen, advantages
 from support.commands.command import PROGRESS, Dumbbell, replaced
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dumbbell.studies.pathfinding.intervals import share
+from dumbbell_remote.pathfinding.intervals import share
 from validation.fidelity.claims import Claim, ClaimRow, Interval, Limits, Tolerance
 from validation.fidelity.published_check import Results
 from validation.fidelity.registration import History, Version

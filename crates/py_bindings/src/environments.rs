@@ -1,4 +1,4 @@
-//! Environments for agents: `dumbbell.gym` over the crate `gym`. What environments show is memory of the core, which numpy
+//! Environments for agents: `dumbbell_gym` over the crate `gym`. What environments show is memory of the core, which numpy
 //! reads and writes in place.
 
 use crate::errors::{Cause, error};

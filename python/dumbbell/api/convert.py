@@ -44,29 +44,6 @@ def pantheon_sets(source: Place) -> list[Path]:
     return data_directories(Path(source))
 
 
-def import_packetdrill(source: Place, out: Place) -> Path:
-    """Convert a file in packetdrill's syntax to a script, the new file `out`, for `dumbbell.run_scripts`.
-
-    Lines `# left out:` of the script name what it has not taken; `ScriptResult.notes` has them, too.
-
-    Raises:
-        dumbbell.Error: If nothing of `source` can be tested, or its syntax is wrong, with its line, or `out` exists.
-    """
-    from dumbbell.formats.packetdrill import read_packetdrill
-    from dumbbell.studies.vectors.scripts import parse_script
-
-    source, out = Path(source), Path(out)
-    if out.exists():
-        raise UserError(f"{out}: exists: choose another file")
-    text = read_packetdrill(source)
-    parse_script(str(source), text)
-    try:
-        write_atomically(out, text)
-    except OSError as error:
-        raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
-    return out
-
-
 def import_mahimahi(
     log: Place, out: Place, *, ack: Place | None = None, scheme: str = "imported", command: Sequence[str] = ()
 ) -> Results:

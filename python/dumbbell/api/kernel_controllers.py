@@ -14,8 +14,8 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.questions import Limits, ask
 from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.toml_tables import read_toml, to_toml
-from dumbbell.remote.installation import plugin_include
 from dumbbell.results.files import write_atomically
+from dumbbell.results.installation import plugin_include
 
 MAX_COMPILE_S = 120.0
 """Longest time for the compiler, of all files together."""

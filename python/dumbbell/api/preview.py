@@ -1,4 +1,4 @@
-"""What `run` and `run_benchmark` would do: the cells, and how long they would take. Nothing is made."""
+"""What a run of experiments would do: the cells, and how long they would take. Nothing is made."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -6,17 +6,14 @@ from inspect import signature
 from os import PathLike
 from typing import Any
 
-from dumbbell.api.benchmarking import benchmark_request, run_benchmark
 from dumbbell.api.run_arguments import RunArguments
 from dumbbell.api.running import run, run_request
-from dumbbell.api.selection import Schemes
 from dumbbell.base.progress import Progress, span
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
 from dumbbell.execution.trust import trusted
 from dumbbell.experiment import Experiment
-from dumbbell.machine.description import cpus
 
 
 @dataclass(frozen=True)
@@ -57,28 +54,11 @@ def preview(experiment: str | PathLike[str] | ExperimentFile | None = None, **ar
         progress.doing("reading the experiment")
         experiment_file, overrides, how = run_request(RunArguments(**{"former": {}} | given.arguments))
         resolved = trusted(experiment_file, overrides, how.trust)
-        return _preview([resolved], examine([resolved], how, progress))
+        return preview_of([resolved], examine([resolved], how, progress))
 
 
-def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: ANN401 (those of run_benchmark)
-    """What `dumbbell.run_benchmark` would do with the same arguments; it makes nothing.
-
-    Raises:
-        dumbbell.Error: something that cannot be run, in one line.
-    """
-    given = signature(run_benchmark).bind(schemes, **arguments)
-    given.apply_defaults()
-    with Progress() as progress:
-        progress.doing("reading the experiments")
-        benchmark = benchmark_request(given.arguments)
-        from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
-
-        experiments = [experiment for _, experiment in benchmark.found]
-        jobs = examine(experiments, benchmark.how, progress)
-        return _preview(experiments, jobs, pages_s(benchmark.shown, benchmark.quick, benchmark.how.jobs or cpus()))
-
-
-def _preview(experiments: Sequence[Experiment], jobs: int, drawing_s: float = 0.0) -> Preview:
+def preview_of(experiments: Sequence[Experiment], jobs: int, drawing_s: float = 0.0) -> Preview:
+    """Return the preview of resolved experiments on `jobs` processes, with `drawing_s` for figures and pages, s."""
     found = [cell for experiment in experiments for cell in cells(experiment)]
     costs = [cell.seconds for cell in found for _ in range(cell.runs)]
     seconds = seconds_of(costs, jobs)

@@ -81,7 +81,7 @@ def write_report(
         dumbbell.Error: it is neither, there is no such run, the options exclude each other, or something that the
             report needs is not installed.
     """
-    from dumbbell.studies.benchmark import NOTE, open_benchmark
+    from dumbbell.results.benchmark_directory import NOTE, open_benchmark
 
     directory = Path(directory)
     if not (directory / NOTE).is_file():

@@ -1,4 +1,4 @@
-"""Backends that execute runs: each is a module of this package, named as the backend, with a class `EXECUTOR`."""
+"""Backends that execute runs: each is a module with a class `EXECUTOR`, here or in a package of its own."""
 
 from importlib import import_module
 
@@ -17,7 +17,7 @@ def find_executor(settings: Settings) -> Executor:
         UserError: the backend is unknown, or executes no runs.
     """
     backend = executing_backend(settings.backend)
-    executor: type[Executor] = import_module(f"{__name__}.{backend.name}").EXECUTOR
+    executor: type[Executor] = import_module(backend.executor).EXECUTOR
     return executor.of(backend, settings)
 
 

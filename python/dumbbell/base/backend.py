@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from dumbbell.base.entry_points import entry_points
 from dumbbell.base.errors import UserError, listed, nearest
 
 
@@ -54,12 +55,14 @@ class Backend:
     wording: Wording
     refusal: str = ""
     """Why this version executes no runs with it, after its name; empty if it does."""
+    executor: str = field(default="", kw_only=True)
+    """The module whose class `EXECUTOR` makes the runs; empty if nothing does."""
     argument: str = field(default="", kw_only=True)
     """What follows the name and a colon; empty if it takes none."""
 
     @property
     def name(self) -> str:
-        """Its name alone, which is that of its module in `dumbbell.backends`."""
+        """Its name alone."""
         return self.form.partition(":")[0]
 
     @property
@@ -73,6 +76,7 @@ SIMULATION = Backend(
     "sim",
     Capabilities(repeatable=True, cluster=True),
     Wording(test="simulation", tested="Tested in simulation", brief="virtual time"),
+    executor="dumbbell.backends.sim",
 )
 EMULATION = Backend(
     "emu",
@@ -84,17 +88,7 @@ EMULATION = Backend(
         note="Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
         "How late they were is listed for each path; no two runs are equal.",
     ),
-)
-REMOTE = Backend(
-    "remote:HOST",
-    Capabilities(real_packets=True, max_jobs=1, shared_link=True),
-    Wording(
-        test="test over the network",
-        tested="Tested over the network",
-        brief="real packets to and from another machine",
-        note="Backend remote: real packets passed the network between two machines. One-way delays come with the "
-        "interval that the true ones lie in: nobody can know from its two ends how much longer one way of a path is.",
-    ),
+    executor="dumbbell.backends.emu",
 )
 IMPORTED = Backend(
     "import",
@@ -103,8 +97,22 @@ IMPORTED = Backend(
     refusal="marks imported results, which cannot be run again",
 )
 
-BACKENDS: dict[str, Backend] = {each.name: each for each in (EMULATION, IMPORTED, REMOTE, SIMULATION)}
-"""Every backend by name. Those that execute runs have a module of their name in `dumbbell.backends`."""
+GROUP = "dumbbell.backends"
+"""Group of the entry points by which other packages add backends: each is a module with a `BACKEND`."""
+
+
+def _own() -> dict[str, Backend]:
+    return {each.name: each for each in (EMULATION, IMPORTED, SIMULATION)}
+
+
+def backends() -> dict[str, Backend]:
+    """Return every backend by name, in the order of names.
+
+    Raises:
+        UserError: an entry point that leads nowhere.
+    """
+    added = {point.name: point.load().BACKEND for point in entry_points(GROUP)}
+    return dict(sorted((_own() | added).items()))
 
 
 def find_backend(text: str) -> Backend:
@@ -114,9 +122,9 @@ def find_backend(text: str) -> Backend:
         UserError: there is none.
     """
     name, _, argument = text.partition(":")
-    if name not in BACKENDS:
-        raise UserError(f"unknown backend `{text}`{nearest(name, BACKENDS)}: allowed are {listed(backend_forms())}")
-    found = BACKENDS[name]
+    found = _own().get(name) or backends().get(name)
+    if found is None:
+        raise UserError(f"unknown backend `{text}`{nearest(name, backends())}: allowed are {listed(backend_forms())}")
     if (":" in found.form) != bool(argument):
         raise UserError(f"backend `{text}`: allowed is {found.form}")
     return replace(found, argument=argument)
@@ -136,7 +144,7 @@ def executing_backend(text: str) -> Backend:
 
 def executing_backends() -> list[Backend]:
     """Return the backends that execute runs."""
-    return [each for each in BACKENDS.values() if not each.refusal]
+    return [each for each in backends().values() if not each.refusal]
 
 
 def backend_forms(wanted: Callable[[Capabilities], bool] = lambda _: True) -> list[str]:

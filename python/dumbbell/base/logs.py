@@ -27,6 +27,8 @@ from dumbbell.base.progress import print_line
 PACKAGE = "dumbbell"
 """The logger above all others."""
 _BELOW = f"{PACKAGE}."
+_BESIDE = f"{PACKAGE}_"
+"""Beginning of the names of the packages beside this one."""
 VARIABLE = "DUMBBELL_LOG"
 """The variable that says what the command writes to stderr, whatever `-v` says."""
 LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
@@ -42,8 +44,8 @@ _CLEARED = "\r\x1b[K"
 
 
 def logger(module: str) -> logging.Logger:
-    """Return the logger of a module of this package."""
-    return logging.getLogger(module)
+    """Return the logger of a module: that of `dumbbell_remote.link` is `dumbbell.remote.link`."""
+    return logging.getLogger(module.replace("_", ".", 1) if module.startswith(_BESIDE) else module)
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,9 @@ def asked_for(verbosity: int, variable: str | None) -> Levels:
 def _require_logger(variable: str, name: str) -> None:
     first, _, below = name.partition(".")
     folder = Path(__file__).parents[1]
-    known = sorted((*CORE, *(each.name for each in folder.iterdir() if (each / "__init__.py").is_file())))
+    packages = [*folder.iterdir(), *folder.parent.glob(f"{_BESIDE}*")]
+    names = (each.name.removeprefix(_BESIDE) for each in packages if (each / "__init__.py").is_file())
+    known = sorted((*CORE, *names))
     if first != PACKAGE or (below and below.partition(".")[0] not in known):
         allowed = [PACKAGE, *(f"{PACKAGE}.{each}" for each in known)]
         hint = nearest(name, allowed)

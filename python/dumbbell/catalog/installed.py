@@ -4,9 +4,9 @@ A distribution whose entry point of the group `dumbbell.experiments` (`dumbbell.
 adds every `*.toml` of that package's folder.
 """
 
-import sys
 from pathlib import Path
 
+from dumbbell.base.entry_points import entry_points
 from dumbbell.base.errors import UserError, one_line
 
 
@@ -16,22 +16,7 @@ def installed_folders(group: str) -> list[Path]:
     Raises:
         UserError: an entry point that leads nowhere.
     """
-    if not _is_declared(group):
-        return []
-    from importlib.metadata import entry_points
-
-    found = sorted(entry_points(group=group), key=lambda point: (point.name, point.value))
-    return [folder for point in found for folder in _folders(group, point.name, point.value)]
-
-
-def _is_declared(group: str) -> bool:
-    """Whether any installed package has the group: `importlib.metadata` takes longer to import than this to look."""
-    header = f"[{group}]"
-    for place in dict.fromkeys(sys.path):
-        for file in Path(place or ".").glob("*.*-info/entry_points.txt"):
-            if header in file.read_text(encoding="utf-8", errors="replace"):
-                return True
-    return False
+    return [folder for point in entry_points(group) for folder in _folders(group, point.name, point.value)]
 
 
 def _folders(group: str, name: str, package: str) -> list[Path]:

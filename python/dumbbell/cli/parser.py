@@ -1,4 +1,4 @@
-"""The command line's words: one file of `commands` for each command."""
+"""The command line's words: one file of `commands`, or of another package, for each command."""
 
 import argparse
 from collections.abc import Callable
@@ -7,25 +7,35 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from dumbbell.base.entry_points import entry_points
 from dumbbell.catalog.options.parser import StrictParser
 
 FOLDER = Path(__file__).parent / "commands"
 
 
+GROUP = "dumbbell.commands"
+"""Group of the entry points by which other packages add commands."""
+
+
 def commands() -> dict[str, str]:
     """Return the name of each command, and what it is for: the first line of its file, which is not executed."""
-    found = {}
-    for file in sorted(FOLDER.glob("[a-z]*.py")):
-        with file.open(encoding="utf-8") as source:
-            said = source.readline().strip().strip('"').removesuffix(".")
-        found[file.stem.rstrip("_")] = said[:1].lower() + said[1:]
-    return found
+    files = {file.stem.rstrip("_"): file for file in FOLDER.glob("[a-z]*.py")}
+    files |= {point.name: point.folder().with_suffix(".py") for point in entry_points(GROUP)}
+    return {name: _summary(files[name]) for name in sorted(files)}
+
+
+def _summary(file: Path) -> str:
+    with file.open(encoding="utf-8") as source:
+        line = source.readline().strip().strip('"').removesuffix(".")
+    return line[:1].lower() + line[1:]
 
 
 def command(name: str) -> Any:  # noqa: ANN401 (a module with the two functions)
     """Return the module of a command: `add_arguments(parser)`, and `main(arguments)`, which returns the exit status."""
-    own = name if (FOLDER / f"{name}.py").is_file() else f"{name}_"  # `import` is a word of Python's
-    return import_module(f"dumbbell.cli.commands.{own}")
+    for own in (name, f"{name}_"):  # `import` is a word of Python's
+        if (FOLDER / f"{own}.py").is_file():
+            return import_module(f"dumbbell.cli.commands.{own}")
+    return next(point for point in entry_points(GROUP) if point.name == name).load()
 
 
 class _Version(argparse.Action):

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from dumbbell import backends
-from dumbbell.base.backend import BACKENDS, Backend
+from dumbbell.base.backend import GROUP, Backend
 
 PLAYED = """
 import json
@@ -54,11 +55,14 @@ EXECUTOR = Played
 
 @contextmanager
 def known(backend: Backend, folder: Path) -> Iterator[None]:
-    """Add a backend for the time of the block; its executor is in a file of this folder."""
-    folder.mkdir()
-    (folder / f"{backend.name}.py").write_text(PLAYED)
+    """Add a backend for the time of the block, as an installed package in this folder adds one."""
+    name = f"played_{backend.name}"
+    information = folder / f"{name}-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "entry_points.txt").write_text(f"[{GROUP}]\n{backend.name} = {name}\n")
+    (folder / f"{name}.py").write_text(PLAYED)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(BACKENDS, backend.name, backend)
-        patch.setattr(backends, "__path__", [*backends.__path__, str(folder)])
-        patch.delitem(sys.modules, f"dumbbell.backends.{backend.name}", raising=False)
+        patch.syspath_prepend(folder)
+        patch.delitem(sys.modules, name, raising=False)
+        patch.setattr(import_module(name), "BACKEND", replace(backend, executor=name), raising=False)
         yield

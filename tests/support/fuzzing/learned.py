@@ -8,7 +8,7 @@ import numpy
 
 import dumbbell
 from dumbbell import _core
-from dumbbell.gym import Policy, export_policy
+from dumbbell_gym import Policy, export_policy
 from support.fuzzing.given import MARK, Target, joined, simulate
 
 

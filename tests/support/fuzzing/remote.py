@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from dumbbell.machine.host import read_host
-from dumbbell.remote.allowed import allowed, require
-from dumbbell.remote.messages import GREETING, Messages
+from dumbbell_remote.allowed_programs import allowed, require
+from dumbbell_remote.messages import GREETING, Messages
 from support.fuzzing.given import Target
 
 _PIPE_BYTES = 2**20

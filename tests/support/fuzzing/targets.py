@@ -25,8 +25,8 @@ from dumbbell.execution.check import check
 from dumbbell.experiment import Overrides, pin, resolve
 from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell.studies.calibrate.target import TargetOptions, read_target
-from dumbbell.studies.ccperf.experiment import ccperf_plan
 from dumbbell.studies.check.baseline import read_baseline
+from dumbbell_ccperf.experiment import ccperf_plan
 from support.fuzzing.given import Target, joined, parted, results, simulate, written
 from support.fuzzing.learned import LEARNED
 from support.fuzzing.logs import LOGS

@@ -9,8 +9,8 @@ from dumbbell.execution.check import check
 from dumbbell.execution.pool import Work, execute
 from dumbbell.experiment import Overrides, resolve
 from dumbbell.results import prepare, write_environment
+from dumbbell.results.benchmark_directory import Benchmark, Part
 from dumbbell.results.environment import environment
-from dumbbell.studies.benchmark import Benchmark, Part
 
 EXAMINED = ("bbr", "copa")
 

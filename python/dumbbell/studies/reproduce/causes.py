@@ -7,13 +7,13 @@ import numpy as np
 
 from dumbbell.catalog.families import family
 from dumbbell.studies.kernel_tcp import is_tcp
-from dumbbell.studies.reproduce.host import HostEstimate
-from dumbbell.studies.reproduce.measured import MeasuredRun
+from dumbbell.studies.reproduce.compared_metrics import DELAY, RATE
+from dumbbell.studies.reproduce.host_delays import HostEstimate
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
+from dumbbell.studies.reproduce.measured_set import MeasuredRun
 from dumbbell.studies.reproduce.packets import Numbers, RunPackets
 from dumbbell.studies.reproduce.score import TOLERANCES, Cause, Comparison, compare, errors, is_off
 from dumbbell.studies.reproduce.simulated import Change, Simulated, is_suspected
-from dumbbell.studies.reproduce.view import DELAY, RATE
 
 CUBIC, CARRY, SILENT, BUFFER, JITTER = "cubic", "host-rate", "silent", "buffer", "jitter"
 PACING, START = "pacing", "start"

@@ -12,9 +12,9 @@ from functools import cached_property
 from dumbbell.base.names import fitted
 from dumbbell.studies.kernel_tcp import LINUX, UNLIMITED, is_tcp, paces_itself
 from dumbbell.studies.reproduce.causes import BUFFER, JITTER, PACING, START
-from dumbbell.studies.reproduce.host import HostEstimate, HostProfile, Late
-from dumbbell.studies.reproduce.measured import Key, MeasuredRun, MeasuredSet
+from dumbbell.studies.reproduce.host_delays import HostEstimate, HostProfile, Late
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
+from dumbbell.studies.reproduce.measured_set import Key, MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.score import Comparison, compare, is_off, likelihood
 from dumbbell.studies.reproduce.simulated import Change, Plan, Simulated
 

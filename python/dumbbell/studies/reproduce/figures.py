@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dumbbell.studies.reproduce.compared_metrics import BOTH_ENDS, DELAY, RATE
 from dumbbell.studies.reproduce.packets import RunPackets
 from dumbbell.studies.reproduce.score import TOLERANCES, Row, is_off
-from dumbbell.studies.reproduce.view import BOTH_ENDS, DELAY, RATE
 
 if TYPE_CHECKING:
     from dumbbell.present.plots import Panel, Style

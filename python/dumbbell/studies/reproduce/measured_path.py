@@ -14,16 +14,16 @@ from dumbbell.catalog.families import family
 from dumbbell.catalog.open_tables import Element, Queue
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.trace_files import with_times
-from dumbbell.studies.reproduce.host import has_fq
-from dumbbell.studies.reproduce.link import period
+from dumbbell.studies.reproduce.compared_metrics import RATE, RECEIVER, TOTALS
+from dumbbell.studies.reproduce.file_names import stated_path
+from dumbbell.studies.reproduce.host_delays import has_fq
+from dumbbell.studies.reproduce.interval_estimate import seen_in_totals
 from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand
-from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
-from dumbbell.studies.reproduce.named import stated_path
+from dumbbell.studies.reproduce.mahimahi_link import period
+from dumbbell.studies.reproduce.measured_set import MeasuredRun, MeasuredSet
+from dumbbell.studies.reproduce.packet_estimate import Seen, seen_in_packets
 from dumbbell.studies.reproduce.schedule import Schedule, own_schedule
-from dumbbell.studies.reproduce.seen import Seen, seen_in_packets
-from dumbbell.studies.reproduce.totals import seen_in_totals
 from dumbbell.studies.reproduce.trace_lookup import MARGIN, NAMED_RATE, Clues, TraceFiles, rates
-from dumbbell.studies.reproduce.view import RATE, RECEIVER, TOTALS
 
 Numbers = NDArray[Any]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dumbbell.base.entry import Entry
 from dumbbell.results.series.run_files import PACKETS, read_table
-from dumbbell.studies.reproduce.link import departures
+from dumbbell.studies.reproduce.mahimahi_link import departures
 
 Numbers = NDArray[Any]
 

@@ -10,10 +10,10 @@ from dumbbell.present.markup import tag, text
 from dumbbell.present.tables import Field, Table, html
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import Table as Columns
+from dumbbell.studies.reproduce.compared_metrics import BOTH_ENDS, DELAY, LOSS, RATE
 from dumbbell.studies.reproduce.figures import over_time, scatters
 from dumbbell.studies.reproduce.reproduction import Found
 from dumbbell.studies.reproduce.score import LOSS_TOLERANCE, TOLERANCES, Comparison, Row, is_off
-from dumbbell.studies.reproduce.view import BOTH_ENDS, DELAY, LOSS, RATE
 
 PAGE, EVERYTHING, ROWS = "reproduce.html", "reproduce.json", "reproduce.csv"
 _STYLE = Path(dumbbell.present.report.__file__).parent / "page.css"

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.studies.reproduce.host import HostProfile
+from dumbbell.studies.reproduce.compared_metrics import DELAY, LOSS, RATE
+from dumbbell.studies.reproduce.host_delays import HostProfile
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
 from dumbbell.studies.reproduce.score import TOLERANCES, Row, Score, score
-from dumbbell.studies.reproduce.view import DELAY, LOSS, RATE
 
 MOST_TOLD = 5
 """Surprises that the first lines name."""

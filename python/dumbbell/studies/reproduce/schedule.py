@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dumbbell.catalog.grids.flows import FlowPlan
-from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
+from dumbbell.studies.reproduce.measured_set import MeasuredRun, MeasuredSet
 
 _SHORT_S = 5.0
 """Runs that are shorter differ by tenths of seconds, others by seconds: what is alike is simulated once."""

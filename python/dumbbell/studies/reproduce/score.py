@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
-from dumbbell.studies.reproduce.measured import MeasuredRun
+from dumbbell.studies.reproduce.compared_metrics import DELAY, LOSS, MEASURES, RATE, View
+from dumbbell.studies.reproduce.measured_set import MeasuredRun
 from dumbbell.studies.reproduce.simulated import Simulated
-from dumbbell.studies.reproduce.view import DELAY, LOSS, MEASURES, RATE, View
 
 if TYPE_CHECKING:
     from dumbbell.base.entry import Entry

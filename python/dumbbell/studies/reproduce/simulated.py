@@ -15,11 +15,11 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import ACCEPTED, ResultsDirectory
 from dumbbell.studies.kernel_tcp import LINUX, SOCKETS, as_on_linux
-from dumbbell.studies.reproduce.host import HostProfile
-from dumbbell.studies.reproduce.measured import MeasuredRun, MeasuredSet
+from dumbbell.studies.reproduce.compared_metrics import BOTH_ENDS, SENDER
+from dumbbell.studies.reproduce.host_delays import HostProfile
 from dumbbell.studies.reproduce.measured_path import MeasuredPath
+from dumbbell.studies.reproduce.measured_set import MeasuredRun, MeasuredSet
 from dumbbell.studies.reproduce.packets import RunPackets
-from dumbbell.studies.reproduce.view import BOTH_ENDS, SENDER
 
 if TYPE_CHECKING:
     from dumbbell.contract.statistics import RunStats

@@ -1,0 +1,95 @@
+"""Entry points: names by which installed packages add catalogs, commands and backends to dumbbell.
+
+A distribution lists them in its `entry_points.txt`, by groups such as `dumbbell.commands`. The standard library's
+`importlib.metadata` reads the same, but takes longer to import than this takes to look.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from dumbbell.base.errors import UserError, one_line
+
+_FILE = "entry_points.txt"
+_PREFIX = "dumbbell."
+
+
+@dataclass(frozen=True, order=True)
+class EntryPoint:
+    """One line of a group: a name, and the module or package that it stands for."""
+
+    name: str
+    value: str
+    group: str
+
+    def load(self) -> ModuleType:
+        """Return the module, imported.
+
+        Raises:
+            UserError: the module cannot be imported.
+        """
+        try:
+            return import_module(self.value)
+        except Exception as error:  # the package is somebody else's: it may fail in any way
+            raise self.refused(one_line(error)) from None
+
+    def folder(self) -> Path:
+        """Return the place of the module without its ending: nothing is executed.
+
+        Raises:
+            UserError: the package that it belongs to is not installed.
+        """
+        from importlib.util import find_spec
+
+        top, *below = self.value.split(".")
+        try:
+            spec = find_spec(top)
+        except (ImportError, ValueError) as error:
+            raise self.refused(one_line(error)) from None
+        if spec is None or not spec.submodule_search_locations:
+            raise self.refused(f"there is no package `{top}`")
+        return Path(spec.submodule_search_locations[0], *below)
+
+    def refused(self, why: str) -> UserError:
+        """Return the error for an entry point that leads nowhere."""
+        return UserError(f"entry point `{self.name}` of `{self.group}`: `{self.value}`: {why}")
+
+
+def entry_points(group: str) -> list[EntryPoint]:
+    """Return the entry points of a group, by their names, of every package on Python's path."""
+    return sorted(point for point in _all(tuple(sys.path)) if point.group == group)
+
+
+@cache
+def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return every entry point whose group begins with `dumbbell.`. Of a package on two places the first one counts."""
+    points: dict[str, list[EntryPoint]] = {}
+    for place in dict.fromkeys(places):
+        try:
+            names = [entry.name for entry in os.scandir(place or ".") if entry.name.endswith("-info")]
+        except OSError:
+            continue
+        for name in names:
+            distribution = name.partition("-")[0]
+            try:
+                text = Path(place, name, _FILE).read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                continue
+            if distribution not in points and f"[{_PREFIX}" in text:
+                points[distribution] = list(_parsed(text))
+    return tuple(point for each in points.values() for point in each)
+
+
+def _parsed(text: str) -> Iterator[EntryPoint]:
+    group = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            group = line.strip("[]").strip()
+        elif group.startswith(_PREFIX) and "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            yield EntryPoint(name.strip(), value.partition("[")[0].strip(), group)

@@ -1,0 +1,1 @@
+"""The standard benchmark: its experiments, their runs, and what these give."""

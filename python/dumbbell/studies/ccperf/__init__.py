@@ -1,1 +1,0 @@
-"""ccperf's command line and tables on our schemes, paths and runs."""

@@ -1,1 +1,0 @@
-"""A video call between two real browsers as a scheme: `python -m dumbbell.studies.webrtc send|receive` is a side."""

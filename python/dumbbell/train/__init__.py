@@ -1,1 +1,0 @@
-"""Training: learned controllers are made here, and what makes them is known by name (`kinds.py`)."""

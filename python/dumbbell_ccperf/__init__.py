@@ -1,0 +1,5 @@
+"""ccperf's command line and tables on our schemes, paths and runs."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

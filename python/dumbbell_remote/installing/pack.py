@@ -1,0 +1,129 @@
+"""Wheels of what is installed here: dumbbell itself, from a wheel or a source checkout, and what it depends on."""
+
+import base64
+import hashlib
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from dumbbell import _core
+from dumbbell.base.errors import UserError
+from dumbbell.catalog.outside.availability import OWN_PROGRAMS
+from dumbbell.results.installation import COMMIT_FILE, installation
+
+OWN = "dumbbell"
+BESIDE = ("dumbbell_ccperf", "dumbbell_gym", "dumbbell_remote", "dumbbell_webrtc")
+"""Packages of the same wheel."""
+_OF_THIS_PLACE = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", COMMIT_FILE)
+_LEVEL = 1  # of compression: the network is seldom slower than a better one
+
+
+def pack_own(folder: Path) -> Path:
+    """Packs the dumbbell that runs, and the programs for real packets beside it; the wheel's file."""
+    distribution = _found(OWN)
+    info = _info(distribution)
+    files = dict(_recorded(distribution))
+    place = Path(_core.__file__).parents[1]
+    for package in (OWN, *BESIDE):
+        for file in sorted((place / package).rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts and not _is_other_core(file):
+                files[file.relative_to(place).as_posix()] = file
+    files = {name: file for name, file in files.items() if not name.endswith(".pth")}
+    scripts = [file for name in OWN_PROGRAMS if (file := Path(sys.executable).with_name(name)).is_file()]
+    files |= {f"{info.removesuffix('.dist-info')}.data/scripts/{file.name}": file for file in scripts}
+    commit = installation().commit
+    return _write(folder, distribution, files, {f"{info}/{COMMIT_FILE}": commit.encode()} if commit else {})
+
+
+def pack_needed(folder: Path) -> list[Path]:
+    """Packs all that dumbbell depends on; the wheels' files."""
+    packed: dict[str, Path] = {}
+    waiting = list(_needed(_found(OWN)))
+    while waiting:
+        name = waiting.pop()
+        if name not in packed:
+            distribution = _found(name)
+            packed[name] = _write(folder, distribution, dict(_recorded(distribution)), {})
+            waiting += _needed(distribution)
+    return list(packed.values())
+
+
+def _found(name: str) -> metadata.Distribution:
+    try:
+        return metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        raise UserError(f"the package `{name}` is not installed here: there is nothing to pack") from None
+
+
+def _info(distribution: metadata.Distribution) -> str:
+    """The name of its folder of metadata."""
+    for file in distribution.files or ():
+        if file.parts[0].endswith(".dist-info"):
+            return file.parts[0]
+    raise UserError(f"the package `{distribution.name}` was not installed by pip: it cannot be packed")
+
+
+def _recorded(distribution: metadata.Distribution) -> Iterator[tuple[str, Path]]:
+    """Its files that a wheel has too: not what its installation made, nor scripts, which an installation makes."""
+    info = _info(distribution)
+    for file in distribution.files or ():
+        inside = file.parts[0] not in ("..", "/") and file.suffix != ".pyc"
+        if inside and not (file.parts[0] == info and file.name in _OF_THIS_PLACE):
+            yield file.as_posix(), Path(str(distribution.locate_file(file)))
+
+
+def _is_other_core(file: Path) -> bool:
+    """Whether it is a core module that another build left."""
+    return file.name.startswith("_core.") and file.suffix == ".so" and file != Path(_core.__file__)
+
+
+def _needed(distribution: metadata.Distribution) -> Iterator[str]:
+    """The packages that it depends on, here."""
+    for line in distribution.requires or ():
+        requirement, _, condition = line.partition(";")
+        name = re.split(r"[ <>=!~(\[]", requirement.strip())[0].lower()
+        if "extra" in condition:
+            continue
+        if condition.strip() and not _is_installed(name):
+            continue  # for other systems or versions of Python
+        yield name
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _write(folder: Path, distribution: metadata.Distribution, files: dict[str, Path], more: dict[str, bytes]) -> Path:
+    info = _info(distribution)
+    tags = re.findall(r"^Tag: *(\S+)", distribution.read_text("WHEEL") or "", re.MULTILINE)
+    if not tags:
+        raise UserError(f"the package `{distribution.name}` was not installed from a wheel: it cannot be packed")
+    # a wheel's file name has each part of its tags once
+    parts = [".".join(dict.fromkeys(part)) for part in zip(*(tag.split("-") for tag in tags), strict=True)]
+    wheel = folder / f"{info.removesuffix('.dist-info')}-{'-'.join(parts)}.whl"
+    record = []
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+        for name, file in files.items():
+            record.append(_add(archive, name, file.read_bytes(), 0o755 if "/scripts/" in name else 0o644))
+        for name, content in more.items():
+            record.append(_add(archive, name, content, 0o644))
+        _add(archive, f"{info}/RECORD", "".join([*record, f"{info}/RECORD,,\n"]).encode(), 0o644)
+    return wheel
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes, mode: int) -> str:
+    """Adds a file; its line of RECORD."""
+    entry = zipfile.ZipInfo(name)  # of 1980: the same files give the same wheel
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = (0o100000 | mode) << 16
+    archive.writestr(entry, content)
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    quoted = f'"{name}"' if "," in name else name
+    return f"{quoted},sha256={digest},{len(content)}\n"
