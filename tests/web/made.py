@@ -7,13 +7,14 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
+from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.present.serve.application import require_pages
 from dumbbell.present.serve.columns import encode
 from dumbbell.present.serve.runs_table import critical_values
+from dumbbell.present.serve.static import as_script
 
 LOOKS = {
     "cubic": ("#0072b2", "o", []),
@@ -62,6 +63,7 @@ def write_pages(
     blank = {"experiment": "made", "version": "1.0", "date": "2026-11-01T00:00:00Z", "running": False}
     facts = {
         "kind": "files",
+        "is_benchmark": False,
         "version": "1.0",
         "rows": len(columns["scheme"]),
         "directories": [known.get(each) or {"id": each, "label": f"results-{each}", **blank} for each in ids],
@@ -70,14 +72,19 @@ def write_pages(
             name: {"title": name, "color": color, "marker": marker, "dashes": dashes, "family": "other"}
             for name, (color, marker, dashes) in LOOKS.items()
         },
-        "plane": {"x": "owd_p95_ms", "y": "goodput_mbps"},
+        "conventions": {
+            each.name: {"title": each.label, "rules": each.sentence(), "metrics": each.keys}
+            for each in CONVENTIONS.values()
+        },
         "critical_values": critical_values(),
     }
-    (out / "data" / "runs.json").write_text(json.dumps(facts))
+    (out / "site.html").replace(out / "index.html")
+    (out / "data" / "runs.json.js").write_text(as_script(json.dumps(facts).encode()))
+    (out / "data" / "findings.json.js").write_text(as_script(b"{}"))
     for name, values in columns.items():
-        place = out / "data" / "columns" / f"{quote(name, safe='')}.bin"
+        place = out / "data" / "columns" / f"{name}.bin.js"
         array = values if isinstance(values[0], str) else np.asarray(values, dtype=np.float64)
-        place.write_bytes(encode({}, {"values": array}))
+        place.write_text(as_script(encode({}, {"values": array})))
     return out
 
 

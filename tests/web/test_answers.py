@@ -22,7 +22,7 @@ from web.test_overview import HOSTILE, hostile_table
 @pytest.fixture
 def results(shelf: Shelf) -> Path:
     """Three schemes alone and two mixes, five runs each."""
-    schemes, mixes = ["cubic", "bbr", "copa"], ["cubic*2+bbr", "copa+cubic"]
+    schemes, mixes = ["cubic", "vegas", "copa"], ["cubic*2+bbr", "copa+cubic"]
     given: dict[str, Any] = {"path": "pantheon-4", "runs": 5, "duration": 2.0, "log": "none"}
     return shelf.made("answers", lambda out: dumbbell.run(schemes=schemes, mixes=mixes, out=out, **given))
 
@@ -50,6 +50,31 @@ def test_sentences_are_the_findings(served: Served, page: Page, results: Path) -
     assert said == " ".join(expected)
     page.goto(f"{address}#/charts?chart=shares")
     assert answers(page) == [text for text in findings if text.startswith("Beside ")]
+
+
+def test_the_first_page_answers_and_then_lists(served: Served, page: Page, results: Path) -> None:
+    """Findings and charts stand above the table; with a filter the charts say what the runs that are left show."""
+    page.goto(served(results))
+    page.locator(".findings li").first.wait_for()
+    assert page.locator(".findings li").all_inner_texts() == list(dumbbell.open(results).findings)
+    assert page.locator(".answer").count() == 0
+    assert page.locator(".plot svg").count() == 1
+    assert page.locator("table.matrix").count() == 1
+    chart, table = page.locator(".plot").bounding_box(), page.get_by_role("treegrid").bounding_box()
+    assert chart is not None
+    assert table is not None
+    assert chart["y"] < table["y"]
+    page.goto(f"{page.url.partition('#')[0]}#/runs?filter=scheme:copa&filter=scheme:vegas")
+    expect(page.locator(".findings")).to_have_count(0)
+    assert "vegas" in answers(page)[0]
+
+
+def test_the_first_page_draws_sweeps_of_a_grid(served: Served, page: Page, swept: Path) -> None:
+    """Throughput and delay along the axis, not the plane of each cell."""
+    page.goto(served(swept))
+    page.locator(".plot svg").first.wait_for()
+    labels = page.locator(".plot svg").evaluate_all("(all) => all.map((each) => each.ariaLabel)")
+    assert {label.partition(" of each")[0] for label in labels} == {"Goodput", "P95 one-way delay"}
 
 
 def test_sentences_with_few_runs(served: Served, page: Page, swept: Path, tmp_path: Path) -> None:
@@ -127,7 +152,7 @@ def test_a_brush_chooses_runs(served: Served, page: Page, results: Path) -> None
 
 def test_filters_go_along(served: Served, page: Page, results: Path) -> None:
     """What the table was filtered by, the charts are filtered by."""
-    page.goto(f"{served(results)}#/runs?filter=scheme:copa&filter=scheme:bbr")
+    page.goto(f"{served(results)}#/runs?filter=scheme:copa&filter=scheme:vegas")
     page.get_by_role("link", name="Charts").click()
     expect(page.locator(".legend li")).to_have_count(2)
     page.get_by_role("button", name="Bars").click()

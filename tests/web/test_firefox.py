@@ -39,7 +39,7 @@ def test_the_explorer_shows_runs_charts_and_a_run(page: Page, served: Served, tm
     results = dumbbell.run(schemes=["cubic", "bbr"], path="pantheon-4", runs=1, duration=1.0, out=out)
     page.goto(served(out))
     page.locator("[role=gridcell]").first.wait_for()
-    assert page.get_by_role("grid").get_attribute("aria-rowcount") == "3"
+    assert page.get_by_role("treegrid").get_attribute("aria-rowcount") == "3"
     page.goto(f"{page.url.partition('#')[0]}#/charts")
     page.get_by_role("heading", level=1).or_(page.get_by_role("heading", level=2)).first.wait_for()
     run = results.runs[0]

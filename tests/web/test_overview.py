@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -52,7 +53,7 @@ def first_cells(page: Page, column: int, count: int = 20) -> list[str]:
 
 def grid(page: Page) -> Page:
     """Wait for the table."""
-    page.locator("[role=grid] [role=gridcell]").first.wait_for()
+    page.locator(".grid [role=gridcell]").first.wait_for()
     return page
 
 
@@ -104,11 +105,59 @@ def test_numbers_in_sight_are_those_of_show(served: Served, page: Page, results:
         assert " ".join(cell.split()) in table
 
 
+def test_runs_unfold_below_their_means(served: Served, page: Page, results: Path) -> None:
+    """A row for each scheme on a path, its runs below it on a click or Enter; a run opens."""
+    page.goto(served(results))
+    table = page.get_by_role("treegrid")
+    expect(table).to_have_attribute("aria-rowcount", "4")
+    assert first_cells(page, 2) == ["cubic", "bbr", "copa"]
+    second = page.locator("[role=row][aria-rowindex='3']")
+    second.click()
+    expect(table).to_have_attribute("aria-rowcount", "10")
+    expect(second).to_have_attribute("aria-expanded", "true")
+    runs = [text for text in first_cells(page, 1) if text.startswith("run")]
+    assert runs == [f"run {number}" for number in range(1, 7)]
+    page.keyboard.press("Enter")
+    expect(table).to_have_attribute("aria-rowcount", "4")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("[role=row][aria-rowindex='5']")).to_have_attribute("aria-level", "2")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"#/run/{quote('d1/india-aws-india/copa/1', safe='')}"))
+
+
+@pytest.mark.parametrize("width", [1280, 700, 390])
+@pytest.mark.parametrize("view", ["runs", "runs?list=runs"])
+def test_names_of_paths_are_not_cut(
+    files_served: Callable[[Path], str], page: Page, tmp_path: Path, width: int, view: str
+) -> None:
+    """All of a long name stands in its cell, and no row overlaps the next."""
+    page.set_viewport_size({"width": width, "height": 900})
+    names = ["default.bw_factor-0.5.rtt_ms-20.queue_bdp-4.loss_percent-0.1.scheme-cubic", "w" * 90, "short"]
+    table = hostile_table() | {"path": [*names, "short"]}
+    page.goto(f"{files_served(write_pages(tmp_path, table))}#/{view}")
+    grid(page)
+    page.wait_for_timeout(300)
+    script = """(all) => all.map((cell) => [
+        cell.innerText.replace(/\\s|▸/g, ""), cell.scrollHeight <= cell.parentElement.clientHeight
+            && cell.scrollWidth <= cell.clientWidth])"""
+    cells = page.locator(".grid-row [role=gridcell]").filter(has_text=re.compile("default|www|short"))
+    found = dict(cells.evaluate_all(script))
+    assert set(names) <= set(found)
+    assert all(found[name] for name in names), found
+    tops = page.locator(".grid-row").evaluate_all(
+        "(all) => all.map((row) => { const box = row.getBoundingClientRect(); return [box.top, box.bottom]; })"
+    )
+    tops.sort()
+    assert all(below >= bottom - 1 for (_, bottom), (below, _) in pairwise(tops))
+
+
 def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
     """The first table within 1 s, a filter and a sort within 100 ms; a few dozen rows are in the page."""
     address = files_served(made_many)
     started = time.perf_counter()
-    page.goto(address)
+    page.goto(f"{address}#/runs?list=runs")
     page.locator("[role=gridcell]").first.wait_for()
     first = time.perf_counter() - started
     assert page.get_by_role("grid").get_attribute("aria-rowcount") == "100001"
@@ -117,7 +166,7 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
     # from the event to the picture after the change
     script = """([act, value]) => new Promise((done) => {
         const start = performance.now();
-        const grid = document.querySelector("[role=grid]");
+        const grid = document.querySelector(".grid");
         const end = () => requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
         new MutationObserver((_, watch) => { watch.disconnect(); end(); })
             .observe(grid, { subtree: true, childList: true, characterData: true, attributes: true });
@@ -137,7 +186,7 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
     ):
         took[name] = page.evaluate(script, [act, value])
         page.wait_for_timeout(500)
-    page.goto(f"{address}#/runs?filter=scheme:bbr&filter=goodput_mbps:50..60&sort=-owd_p95_ms")
+    page.goto(f"{address}#/runs?list=runs&filter=scheme:bbr&filter=goodput_mbps:50..60&sort=-owd_p95_ms")
     page.wait_for_timeout(300)
     inside = page.evaluate("performance.getEntriesByType('measure').map((each) => [each.name, each.duration])")
     print(
@@ -156,7 +205,7 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
 
 def test_the_address_has_it_all(served: Served, page: Page, context: BrowserContext, results: Path) -> None:
     """What was chosen by clicks is there again for whoever opens the address."""
-    page.goto(served(results))
+    page.goto(f"{served(results)}#/runs?list=runs")
     grid(page)
     page.get_by_text("Filter", exact=True).click()
     page.get_by_role("checkbox", name="copa").check()
@@ -182,14 +231,14 @@ def test_the_address_has_it_all(served: Served, page: Page, context: BrowserCont
 
 def test_a_filter_that_is_none_is_said(served: Served, page: Page, results: Path) -> None:
     """An address with a field that is not there says so, and shows the rest."""
-    page.goto(f"{served(results)}#/runs?filter=nonsense:1&filter=scheme:copa")
+    page.goto(f"{served(results)}#/runs?list=runs&filter=nonsense:1&filter=scheme:copa")
     expect(page.get_by_role("alert")).to_contain_text("nonsense:1")
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "7")
 
 
 def test_exports(served: Served, page: Page, results: Path) -> None:
     """CSV and JSON have the rows that are shown, the command prints their means."""
-    page.goto(f"{served(results)}#/runs?filter=scheme:copa&sort=-goodput_mbps")
+    page.goto(f"{served(results)}#/runs?list=runs&filter=scheme:copa&sort=-goodput_mbps")
     grid(page)
     rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
     kept = json.loads(downloaded(page, "JSON"))
@@ -210,7 +259,7 @@ def test_exports(served: Served, page: Page, results: Path) -> None:
 
 def test_keys(served: Served, page: Page, results: Path) -> None:
     """Arrows, Home, End, pages and Enter go through the table, Enter on a head sorts, Enter on a row opens the run."""
-    page.goto(served(results))
+    page.goto(f"{served(results)}#/runs?list=runs")
     grid(page)
     page.locator("[role=gridcell][tabindex='0']").focus()
 
@@ -244,7 +293,7 @@ def test_keys(served: Served, page: Page, results: Path) -> None:
 
 def test_scrolls_to_the_end(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
     """The last of 100,000 rows can be reached by a key, and the middle by scrolling."""
-    page.goto(f"{files_served(made_many)}#/runs?sort=run")
+    page.goto(f"{files_served(made_many)}#/runs?list=runs&sort=run")
     grid(page)
     page.locator("[role=gridcell][tabindex='0']").focus()
     page.keyboard.press("Control+End")
@@ -293,12 +342,12 @@ def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_pa
     """Markup, quotes and long names stand in the page as they are; reasons are said, and how old runs are."""
     address = files_served(write_pages(tmp_path, hostile_table()))
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
-    for view in ("runs", "runs?group=scheme&group=path", "runs?pivot=path&pivot=scheme&pivot=goodput_mbps"):
+    for view in ("runs?list=runs", "runs?group=scheme&group=path", "runs?pivot=path&pivot=scheme&pivot=goodput_mbps"):
         page.goto(f"{address}#/{view}")
         page.get_by_text(HOSTILE[0]).first.wait_for()
         assert page.locator("img").count() == 0
         assert overflow(page) <= 0, view
-    page.goto(f"{address}#/runs")
+    page.goto(f"{address}#/runs?list=runs")
     grid(page)
     assert f"failed: {HOSTILE[0]}" in first_cells(page, 4)
     assert "missing: it was not made" in first_cells(page, 4)
@@ -318,7 +367,7 @@ def test_anybody_can_read_it(
     address = served(results)
     for view in (
         "runs",
-        "runs?group=path&group=scheme",
+        "runs?list=runs",
         "runs?pivot=path&pivot=scheme&pivot=goodput_mbps",
         "runs?filter=scheme:none",
     ):

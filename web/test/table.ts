@@ -48,12 +48,24 @@ export function tableOf(
     );
     const runs = new Runs({
         kind: "files",
+        is_benchmark: false,
         version: "1",
         rows: Object.values(columns)[0]?.length ?? 0,
         directories: [{ id: "d1", label: "results", experiment: "", version: "", date: "", running: false }],
         fields,
         schemes: {},
-        plane: { x: "owd_p95_ms", y: "goodput_mbps" },
+        conventions: {
+            corrected: {
+                title: "Corrected",
+                rules: "Corrected: after the warm-up.",
+                metrics: ["goodput_mbps", "owd_p95_ms", "packet_loss_rate"],
+            },
+            pantheon: {
+                title: "Pantheon's convention",
+                rules: "Pantheon's convention: the whole run.",
+                metrics: ["throughput_mbps", "delay_p95_ms", "loss_rate"],
+            },
+        },
         critical_values: CRITICAL,
         ...more,
     });

@@ -44,15 +44,19 @@ export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
         }
         facet.schemes.push({ scheme, rows: goodRows(runs, group) });
     }
-    // schemes as the experiment has them, mixes behind them by their schemes: runs come in the order in which they ended
+    const order = schemeOrder(runs);
+    for (const facet of found.values()) facet.schemes.sort((a, b) => (order(a.scheme) < order(b.scheme) ? -1 : 1));
+    return [...found.values()];
+}
+
+/** Returns sort keys of schemes: as the experiment has them, mixes behind them. Runs come in the order in which they ended. */
+export function schemeOrder(runs: Runs): (scheme: string) => string {
     const order = new Map(Object.keys(runs.facts.schemes).map((scheme, place) => [scheme, place]));
     const places = (scheme: string) =>
         [...partsOf(scheme).keys()]
             .map((part) => order.get(part) ?? order.size)
             .map((place) => place.toString(36).padStart(4, "0"));
-    const key = ({ scheme }: SchemeRuns) => `${isMix(scheme) ? 1 : 0} ${places(scheme).join(" ")} ${scheme}`;
-    for (const facet of found.values()) facet.schemes.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-    return [...found.values()];
+    return (scheme) => `${isMix(scheme) ? 1 : 0} ${places(scheme).join(" ")} ${scheme}`;
 }
 
 function goodRows(runs: Runs, group: Group): number[] {
@@ -83,9 +87,9 @@ export function filterOf(runs: Runs, facet: Facet, scheme?: string): string[] {
     ];
 }
 
-/** The address of the table of these runs; filters of other fields stay. */
+/** The address of the list of these runs; filters of other fields stay. */
 export function tableAddress(entries: readonly string[], own: readonly string[]): string {
-    const query = new URLSearchParams();
+    const query = new URLSearchParams({ list: "runs" });
     const fields = own.map((entry) => entry.slice(0, entry.indexOf(":") + 1));
     for (const entry of [...entries.filter((each) => !fields.some((field) => each.startsWith(field))), ...own])
         query.append("filter", entry);

@@ -1,7 +1,7 @@
 /** Sentences that answer, by the rules of docs/findings.md: who is in front, who is best, and whether the runs tell. */
 
 import type { Runs } from "../data/runs";
-import { CONVENTIONS, estimateOf, valuesOf } from "../data/runs";
+import { estimateOf, valuesOf } from "../data/runs";
 import type { Field } from "../data/source";
 import { areSignificant, difference, type Estimate } from "../data/statistics";
 import { capitalized, inSentence, listing, numberOf } from "../data/words";
@@ -109,8 +109,8 @@ export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]
 /** The schemes that are compared in a metric: of the delay of a convention, those that carry enough. */
 function rivals(runs: Runs, facet: Facet, metric: Field): { schemes: SchemeRuns[]; among: string } {
     const all = single(facet);
-    const convention = Object.values(CONVENTIONS).find((names) => names[1] === metric.name);
-    const throughput = convention && runs.fields.get(convention[0]!);
+    const convention = Object.values(runs.facts.conventions).find(({ metrics }) => metrics[1] === metric.name);
+    const throughput = convention && runs.fields.get(convention.metrics[0]);
     if (!throughput || !runs.has(throughput.name)) return { schemes: all, among: "" };
     const means = all.map(({ rows }) => estimateOf(runs, rows, throughput.name)?.mean ?? null);
     const least = ENOUGH * Math.max(0, ...means.filter((mean) => mean !== null));

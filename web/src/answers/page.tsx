@@ -2,27 +2,25 @@
 
 import "./answers.css";
 import { useMemo } from "preact/hooks";
-import { CONVENTIONS, type Runs } from "../data/runs";
+import type { Runs } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
 import { counted, inSentence } from "../data/words";
-import { FieldOptions, FilterBar, useChosen, useRuns } from "../ui/filters";
+import { CONVENTION, ConventionChoice, FieldOptions, FilterBar, useChosen, useRuns } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";
 import { useInks } from "../ui/theme";
-import { Bars } from "./bars";
-import { Ecdf } from "./ecdf";
-import { facetsOf, isMix, MOST_FACETS } from "./facets";
-import { Plane } from "./plane";
-import { Shares, shareFields } from "./shares";
-import { axesOf, Sweeps } from "./sweep";
+import { type Chart, Charts } from "./charts";
+import { facetsOf, isMix } from "./facets";
+import { shareFields } from "./shares";
+import { axesOf } from "./sweep";
 
-const CHARTS = [
+const CHARTS: { chart: Chart; title: string }[] = [
     { chart: "plane", title: "Plane" },
     { chart: "bars", title: "Bars" },
     { chart: "ecdf", title: "Distributions" },
     { chart: "sweep", title: "Sweeps" },
     { chart: "shares", title: "Shares" },
-] as const;
+];
 
 function metricsOf(runs: Runs): Field[] {
     return runs.facts.fields.filter(
@@ -39,17 +37,13 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
         () => facts.fields.filter(({ group }) => group === "axis").map(({ name }) => name),
         [facts],
     );
-    const convention = query.get("convention") ?? "corrected";
-    const usual = (CONVENTIONS[convention] ?? []).flatMap((name) => runs.fields.get(name) ?? []);
-    const plane =
-        convention === "corrected"
-            ? facts.plane
-            : { x: usual[1]?.name ?? facts.plane.x, y: usual[0]?.name ?? facts.plane.y };
+    const convention = query.get("convention") ?? CONVENTION;
+    const usual = runs.mainOf(convention);
     const field = (name: string, other: string | undefined) =>
         metrics.find((each) => each.name === query.get(name)) ??
         metrics.find((each) => each.name === other) ??
         metrics[0];
-    const [x, y, metric] = [field("x", plane.x), field("y", plane.y), field("metric", usual[0]?.name)];
+    const [x, y, metric] = [field("x", usual[1]?.name), field("y", usual[0]?.name), field("metric", usual[0]?.name)];
     const hasMixes = facts.fields.some(({ name }) => name.startsWith("share:"));
     const chart = CHARTS.find((each) => each.chart === query.get("chart"))?.chart ?? "plane";
     const shares = chart === "shares" ? shareFields(runs) : [];
@@ -118,24 +112,11 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                         />
                     </>
                 )}
-                <label>
-                    <span class="hidden">Convention of the metrics</span>
-                    <select
-                        value={convention}
-                        onChange={(event) =>
-                            change({
-                                convention:
-                                    event.currentTarget.value === "corrected" ? null : event.currentTarget.value,
-                                x: null,
-                                y: null,
-                                metric: null,
-                            })
-                        }
-                    >
-                        <option value="corrected">Corrected</option>
-                        <option value="pantheon">Pantheon’s convention</option>
-                    </select>
-                </label>
+                <ConventionChoice
+                    facts={facts}
+                    value={convention}
+                    change={(name) => change({ convention: name, x: null, y: null, metric: null })}
+                />
                 <span class="count quiet" role="status">
                     {ready
                         ? `${counted(rows.length, "run")} on ${counted(new Set(facets.map(({ path }) => path)).size, "path")}`
@@ -154,38 +135,14 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                             choose them; a click on one opens it.
                         </p>
                     )}
-                    {chart === "sweep" && along ? (
-                        <Sweeps
-                            runs={runs}
-                            rows={rows}
-                            axes={axes}
-                            x={along}
-                            y={over}
-                            metric={metric}
-                            looks={looks}
-                            entries={chosen.entries}
-                        />
-                    ) : chart === "sweep" ? (
+                    {chart === "sweep" && !along ? (
                         ready && <p>None of the axes of these runs has several values.</p>
                     ) : (
-                        <div class="facets">
-                            {drawn.slice(0, MOST_FACETS).map((facet) => {
-                                const key = `${facet.directory}/${facet.path}`;
-                                const entries = chosen.entries;
-                                if (chart === "plane")
-                                    return <Plane key={key} {...{ runs, facet, x, y, looks, entries, shown }} />;
-                                if (chart === "bars")
-                                    return <Bars key={key} {...{ runs, facet, metric, looks, entries }} />;
-                                if (chart === "ecdf")
-                                    return <Ecdf key={key} {...{ runs, facet, metric, looks, shown }} />;
-                                return <Shares key={key} {...{ runs, facet, entries }} />;
-                            })}
-                        </div>
-                    )}
-                    {chart !== "sweep" && drawn.length > MOST_FACETS && (
-                        <p>
-                            {MOST_FACETS} of {counted(drawn.length, "path")} are drawn: filter for others.
-                        </p>
+                        <Charts
+                            {...{ chart, runs, rows, facets: drawn, axes, x, y, metric, over, looks, shown }}
+                            along={along ?? null}
+                            entries={chosen.entries}
+                        />
                     )}
                     {chart === "shares" && ready && drawn.length === 0 && (
                         <p>None of these runs has flows of two schemes, such as those of the mix cubic+bbr.</p>
@@ -201,7 +158,7 @@ function much(field: Field): string {
 }
 
 function question(
-    chart: string,
+    chart: Chart,
     x: Field,
     y: Field,
     metric: Field,

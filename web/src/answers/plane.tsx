@@ -37,6 +37,7 @@ export function Plane(props: {
     looks: (scheme: string) => Look;
     entries: readonly string[];
     shown: readonly Field[];
+    isAnswered?: boolean | undefined;
 }) {
     const { runs, facet, x, y, looks } = props;
     const inks = useInks();
@@ -143,14 +144,16 @@ export function Plane(props: {
     return (
         <section class="chart">
             <h3>{facet.title}</h3>
-            <p class="answer">
-                {sentence ||
-                    (facet.beside
-                        ? "Flows of another scheme compete in these runs: who is better by itself is not asked."
-                        : points.length
-                          ? "A single scheme: there is none to compare it with."
-                          : "No run that went well has both numbers.")}
-            </p>
+            {!props.isAnswered && (
+                <p class="answer">
+                    {sentence ||
+                        (facet.beside
+                            ? "Flows of another scheme compete in these runs: who is better by itself is not asked."
+                            : points.length
+                              ? "A single scheme: there is none to compare it with."
+                              : "No run that went well has both numbers.")}
+                </p>
+            )}
             <div class="plot" ref={box}>
                 {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a drawing does not take the focus */}
                 <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} aria-hidden="true" />

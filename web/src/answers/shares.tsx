@@ -54,7 +54,17 @@ export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
     );
 }
 
-export function Shares({ runs, facet, entries }: { runs: Runs; facet: Facet; entries: readonly string[] }) {
+export function Shares({
+    runs,
+    facet,
+    entries,
+    isAnswered,
+}: {
+    runs: Runs;
+    facet: Facet;
+    entries: readonly string[];
+    isAnswered?: boolean | undefined;
+}) {
     const inks = useInks();
     const got = useMemo(() => sharesOf(runs, facet), [runs, facet]);
     if (!got.size) return null;
@@ -64,11 +74,12 @@ export function Shares({ runs, facet, entries }: { runs: Runs; facet: Facet; ent
     return (
         <section class="chart">
             <h3>{facet.title}</h3>
-            {sentences(facet.path, got, pairs).map((text) => (
-                <p key={text} class="answer">
-                    {text}
-                </p>
-            ))}
+            {!isAnswered &&
+                sentences(facet.path, got, pairs).map((text) => (
+                    <p key={text} class="answer">
+                        {text}
+                    </p>
+                ))}
             <Matrix
                 label={`Mean share of the payload, percent, that the row's scheme gets beside the column's, on ${facet.title}`}
                 corner="gets % beside"

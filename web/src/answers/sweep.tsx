@@ -9,7 +9,7 @@ import { type Area, Frame, type Look, leftOf, useWidth } from "../ui/plot";
 import { fieldScale, plainScale, type Scale, tickText } from "../ui/scale";
 import { shade } from "../ui/shade";
 import { useInks } from "../ui/theme";
-import { type Estimate, estimateOf, MOST_FACETS, tableAddress } from "./facets";
+import { type Estimate, estimateOf, tableAddress } from "./facets";
 import { Matrix } from "./matrix";
 
 /** Axes of the grid that have several values among the runs. */
@@ -43,14 +43,16 @@ export function Sweeps(props: {
     metric: Field;
     looks: (scheme: string) => Look;
     entries: readonly string[];
+    most: number;
+    isAnswered?: boolean | undefined;
 }) {
-    const { runs, rows, x, y, metric } = props;
+    const { runs, rows, x, y, metric, most } = props;
     const panels = useMemo(() => panelsOf(runs, rows, props.axes, x, y, metric), [runs, rows, x, y, metric]);
     return (
         <>
             <div class="facets">
                 {panels
-                    .slice(0, MOST_FACETS)
+                    .slice(0, most)
                     .map((panel) =>
                         y ? (
                             <HeatMaps key={panel.title} panel={panel} {...props} y={y} />
@@ -59,9 +61,9 @@ export function Sweeps(props: {
                         ),
                     )}
             </div>
-            {panels.length > MOST_FACETS && (
+            {panels.length > most && (
                 <p>
-                    {MOST_FACETS} of {panels.length} are drawn: filter for others.
+                    {most} of {panels.length} are drawn: filter for others.
                 </p>
             )}
             <p class="quiet foot">{boundsLegend(panels.flatMap(({ cells }) => cells.map(({ found }) => found)))}</p>
@@ -143,6 +145,7 @@ function Lines(props: {
     metric: Field;
     looks: (scheme: string) => Look;
     entries: readonly string[];
+    isAnswered?: boolean | undefined;
 }) {
     const { panel, x, metric, looks } = props;
     const { cells } = panel;
@@ -161,7 +164,7 @@ function Lines(props: {
     return (
         <section class="chart">
             <h3>{panel.title || `${capitalized(inSentence(metric.title))} along ${x.title}`}</h3>
-            <p class="answer">{bestSentence(cells, x, metric)}</p>
+            {!props.isAnswered && <p class="answer">{bestSentence(cells, x, metric)}</p>}
             <div class="plot" ref={box}>
                 <svg
                     width={width}

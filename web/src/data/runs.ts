@@ -7,12 +7,6 @@ import { type Estimate, estimate } from "./statistics";
 /** Fields that name a run. */
 const IDENTITY = ["directory", "path", "scheme", "run"];
 
-/** Throughput, delay and loss of each convention. */
-export const CONVENTIONS: Record<string, readonly string[]> = {
-    corrected: ["goodput_mbps", "owd_p95_ms", "packet_loss_rate"],
-    pantheon: ["throughput_mbps", "delay_p95_ms", "loss_rate"],
-};
-
 export class Runs {
     readonly facts: RunsFacts;
     readonly fields: ReadonlyMap<string, Field>;
@@ -28,6 +22,11 @@ export class Runs {
 
     get rows(): number {
         return this.facts.rows;
+    }
+
+    /** Fields of throughput, delay and loss by a convention, as far as the runs have them. */
+    mainOf(convention: string): Field[] {
+        return (this.facts.conventions[convention]?.metrics ?? []).flatMap((name) => this.fields.get(name) ?? []);
     }
 
     /** Fetches the columns that are not there yet; one that does not exist is left out. */

@@ -2,6 +2,7 @@
 
 import { type Columns, decodeColumns } from "./columns";
 import type { CriticalValues } from "./statistics";
+import { isWritten, readWritten } from "./written";
 
 /** A field of the table of runs. */
 export interface Field {
@@ -45,17 +46,25 @@ export interface DirectoryFacts {
     running: boolean;
 }
 
+/** A convention of metrics: `rules` is a sentence, `metrics` are names of fields for throughput, delay and loss. */
+export interface Convention {
+    title: string;
+    rules: string;
+    metrics: readonly [string, string, string];
+}
+
 /** What `data/runs.json` says. */
 export interface RunsFacts {
     /** "server" answers any window, "files" has what was written beforehand. */
     kind: "server" | "files";
+    /** The directories are the experiments of a benchmark. */
+    is_benchmark: boolean;
     version: string;
     rows: number;
     directories: DirectoryFacts[];
     fields: Field[];
     schemes: Record<string, SchemeLook>;
-    /** Metrics (names of fields) of the plane: throughput, delay. */
-    plane: { x: string; y: string };
+    conventions: Record<string, Convention>;
     critical_values: CriticalValues;
 }
 
@@ -116,6 +125,8 @@ export interface RunFacts {
     links: string[];
     series: { owner: string; name: string; title: string; unit: string; names?: string[] }[];
     files: { name: string; bytes: number }[];
+    /** The way from written pages to the files, if these are there. */
+    files_at: string | null;
     /** What the run wrote to its log. */
     log: string;
     /** The command that repeats the run. */
@@ -163,6 +174,7 @@ export interface RunSource extends RunData {
 
 /** Fetches what is given relative to the page; throws one line for people where that fails. */
 async function get(address: string): Promise<Response> {
+    if (isWritten()) return new Response(await readWritten(address));
     const response = await fetch(address, { credentials: "same-origin" });
     if (!response.ok) {
         const text = response.headers.get("content-type")?.startsWith("text/plain") ? await response.text() : "";
@@ -183,6 +195,13 @@ async function getColumns<M>(address: string): Promise<Columns<M>> {
 /** Which form of data there is; asked once. */
 export function runsFacts(): Promise<RunsFacts> {
     return getJson("data/runs.json");
+}
+
+/** Sentences on all runs of a directory, by its identity. */
+export type Findings = Record<string, string[]>;
+
+export function findingsOf(): Promise<Findings> {
+    return getJson("data/findings.json");
 }
 
 /** Returns one column of the table of runs. */

@@ -1,8 +1,9 @@
 /** A table of any number of rows, of which only those in sight are in the page. Keyboard and roles are those of an ARIA grid. */
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useNarrow } from "../ui/narrow";
+import { linesOf, measureOf } from "../ui/wrap";
 
 export interface GridColumn {
     name: string;
@@ -12,6 +13,8 @@ export interface GridColumn {
     about?: string;
     number: boolean;
     width: number;
+    /** Of a column whose texts break into lines: all texts of the column, that of a row, and px in front of it. */
+    texts?: { all: readonly string[]; of: (row: number) => string; indent: number };
 }
 
 export interface GridProps {
@@ -20,11 +23,16 @@ export interface GridProps {
     count: number;
     /** Identity of what is shown: when it changes, the table begins at its top. */
     version: string;
-    cell: (row: number, column: number) => ComponentChildren;
+    /** The content of a cell. `lines` shows a text of the column's `texts`, all of it. */
+    cell: (row: number, column: number, lines: (text: string) => ComponentChildren) => ComponentChildren;
     /** The look of a cell, as classes. */
     look?: (row: number, column: number) => string;
     /** What Enter and a click on a row do. */
     open?: (row: number) => void;
+    /** Of a table whose rows unfold others: true or false of a row that does, null of one that was unfolded. */
+    unfolded?: (row: number) => boolean | null;
+    /** Lines of a row, at least. */
+    high?: (row: number) => number;
     sort: readonly { field: string; descending: boolean }[];
     /** Sorts by a column; `adds` keeps what the table was sorted by before. */
     onSort: (name: string, adds: boolean) => void;
@@ -33,10 +41,16 @@ export interface GridProps {
     empty: string;
 }
 
-const ROW = 30;
 const OVER = 4;
+const HEAD = 54;
 const LINE = 21;
-const PADDING = 22;
+/** Of a row and of a card: height beside its lines, px. */
+const PADDING = 9;
+const CARD_PADDING = 22;
+/** Of a cell: width beside its text, px. */
+const SIDES = 22;
+/** No letter is wider, px: short texts need not be measured. */
+const WIDEST = 15;
 
 /** Browsers do not scroll further than some ten million pixels: longer tables jump over rows, and keys go one by one. */
 const LONGEST = 8_000_000;
@@ -46,26 +60,33 @@ export function Grid(props: GridProps) {
     const narrow = useNarrow();
     const outer = useRef<HTMLDivElement>(null);
     const [top, setTop] = useState(0);
-    const [high, setHigh] = useState(600);
+    const [[high, wide], setSize] = useState([600, 600]);
     const [active, setActive] = useState<[number, number]>([0, 0]);
     const [focused, setFocused] = useState(false);
     const cards = narrow;
-    const lines = Math.max(0, columns.length - props.heads);
-    const each = cards ? PADDING + LINE * (1 + lines) : ROW;
-    const head = cards ? 0 : 48;
-    const full = count * each;
+    const each = cards ? CARD_PADDING + LINE * columns.length : PADDING + LINE;
+    const head = cards ? 0 : HEAD;
+    const width = columns.reduce((sum, one) => sum + one.width, 0);
+    const { breaks, starts } = useMemo(() => {
+        const breaks = columns.map((column) => breaksOf(column, cards ? wide : column.width, outer.current));
+        return { breaks, starts: startsOf(props, breaks, cards) };
+    }, [version, count, cards, cards ? wide : 0, width, outer.current]);
+    const start = (index: number) => (starts ? starts[index]! : index * each);
+    const heightOf = (index: number) => start(index + 1) - start(index);
+    const rowAt = (place: number) => (starts ? before(starts, place) : Math.floor(place / each));
+    const full = start(count);
     const total = Math.min(full, LONGEST);
     const scale = full > total ? (full - high) / Math.max(1, total - high) : 1;
     const offset = Math.max(0, Math.min(top * scale, full - (high - head)));
-    const first = Math.max(0, Math.floor(offset / each) - OVER);
-    const last = Math.min(count, Math.ceil((offset + high) / each) + OVER);
+    const first = Math.max(0, rowAt(offset) - OVER);
+    const last = Math.min(count, rowAt(offset + high) + 1 + OVER);
     const row = Math.min(active[0], Math.max(count - 1, -1));
     const column = Math.min(active[1], columns.length - 1);
 
     useLayoutEffect(() => {
         const element = outer.current;
         if (!element) return;
-        const measure = () => setHigh(element.clientHeight);
+        const measure = () => setSize([element.clientHeight, element.clientWidth]);
         const observer = new ResizeObserver(measure);
         observer.observe(element);
         measure();
@@ -88,10 +109,10 @@ export function Grid(props: GridProps) {
         setFocused(true);
         if (!element) return;
         if (next >= 0) {
-            const start = next * each;
+            const [upper, lower] = [start(next), start(next) + heightOf(next)];
             const room = high - head;
-            if (start < offset) element.scrollTop = start / scale;
-            else if (start + each > offset + room) element.scrollTop = (start + each - room) / scale;
+            if (upper < offset) element.scrollTop = upper / scale;
+            else if (lower > offset + room) element.scrollTop = (lower - room) / scale;
         }
         if (!cards) {
             const left = columns.slice(0, side).reduce((sum, one) => sum + one.width, 0);
@@ -136,19 +157,24 @@ export function Grid(props: GridProps) {
             },
         };
     };
-    const width = columns.reduce((sum, one) => sum + one.width, 0);
     const shown = [];
     for (let index = first; index < last; index++) shown.push(index);
     // the row with the focus stays in the page while it is out of sight
     if (focused && row >= 0 && row < count && (row < first || row >= last)) shown.push(row);
-    const place = (index: number) => head + index * each - offset + top;
+    const place = (index: number) => head + start(index) - offset + top;
+    const level = (index: number) => {
+        const unfolded = props.unfolded?.(index);
+        if (unfolded === undefined) return {};
+        return unfolded === null ? { "aria-level": 2 } : { "aria-level": 1, "aria-expanded": unfolded };
+    };
     return (
         <>
             {count === 0 && <p class="grid-empty quiet">{props.empty}</p>}
-            {/* biome-ignore lint/a11y/useSemanticElements: a table element cannot be virtual */}
+            {/* biome-ignore lint/a11y/noStaticElementInteractions: it has a role */}
+            {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: of a grid */}
             <div
                 class={cards ? "grid cards" : "grid"}
-                role="grid"
+                role={props.unfolded ? "treegrid" : "grid"}
                 aria-label={props.label}
                 aria-rowcount={count + 1}
                 aria-colcount={columns.length}
@@ -209,7 +235,8 @@ export function Grid(props: GridProps) {
                             class={index === row && focused ? "grid-row active" : "grid-row"}
                             role="row"
                             aria-rowindex={index + 2}
-                            style={{ transform: `translateY(${place(index)}px)`, height: `${each}px` }}
+                            style={{ transform: `translateY(${place(index)}px)`, height: `${heightOf(index)}px` }}
+                            {...level(index)}
                             onClick={(event) => {
                                 if (!(event.target as HTMLElement).closest("a") && !getSelection()?.toString())
                                     open?.(index);
@@ -228,7 +255,9 @@ export function Grid(props: GridProps) {
                                     {cards && of >= props.heads && (
                                         <span class="quiet">{one.unit ? `${one.title}, ${one.unit}` : one.title}</span>
                                     )}
-                                    <span class="grid-text">{props.cell(index, of)}</span>
+                                    <span class="grid-text">
+                                        {props.cell(index, of, (text) => inLines(breaks[of]?.(text) ?? [text]))}
+                                    </span>
                                 </div>
                             ))}
                         </div>
@@ -237,4 +266,63 @@ export function Grid(props: GridProps) {
             </div>
         </>
     );
+}
+
+type Breaks = ((text: string) => string[]) | null;
+
+/** Returns what breaks the texts of a column; null of a column without any. */
+function breaksOf(column: GridColumn, width: number, element: Element | null): Breaks {
+    const { texts } = column;
+    if (!texts) return null;
+    const room = width - SIDES - texts.indent;
+    const measure = element ? measureOf(element) : (text: string) => text.length * (WIDEST / 2);
+    const known = new Map<string, string[]>();
+    return (text) => {
+        if (text.length * WIDEST <= room) return [text];
+        const found = known.get(text) ?? linesOf(text, room, measure);
+        known.set(text, found);
+        return found;
+    };
+}
+
+/** Returns where each row begins, and the last one ends, px; null if all have one line, or cards one in each column. */
+function startsOf(props: GridProps, breaks: readonly Breaks[], cards: boolean): Float64Array | null {
+    const { columns, count, high } = props;
+    const broken = columns.flatMap(({ texts }, index) => {
+        const own = breaks[index];
+        const stands = !cards || index < props.heads;
+        return texts && own && stands && texts.all.some((text) => own(text).length > 1)
+            ? [(row: number) => own(texts.of(row)).length]
+            : [];
+    });
+    if (!broken.length && (cards || !high)) return null;
+    const starts = new Float64Array(count + 1);
+    for (let row = 0; row < count; row++) {
+        const lines = broken.map((linesIn) => linesIn(row));
+        const height = cards
+            ? CARD_PADDING + LINE * lines.reduce((sum, each) => sum + each - 1, columns.length)
+            : PADDING + LINE * Math.max(high?.(row) ?? 1, ...lines);
+        starts[row + 1] = starts[row]! + height;
+    }
+    return starts;
+}
+
+/** Returns the last place that begins at or before `at`. */
+function before(starts: Float64Array, at: number): number {
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (starts[middle]! <= at) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+function inLines(lines: readonly string[]): ComponentChildren {
+    if (lines.length < 2) return lines[0] ?? "";
+    return lines.map((line, index) => (
+        <span key={index} class="grid-line">
+            {line}
+        </span>
+    ));
 }

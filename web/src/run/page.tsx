@@ -378,25 +378,17 @@ function Fact({ name, value, bad = false }: { name: string; value: string; bad?:
     );
 }
 
-const USUAL: Field[] = [
-    ["goodput_mbps", "goodput", "Mbit/s", 2],
-    ["throughput_mbps", "throughput", "Mbit/s", 2],
-    ["owd_p95_ms", "one-way delay, 95th percentile", "ms", 1],
-    ["packet_loss_rate", "packet loss", "", 4],
-    ["rtt_mean_ms", "mean RTT", "ms", 1],
-    ["timeouts", "timeouts", "", 0],
-    ["loss_episodes", "loss episodes", "", 0],
-    ["retransmissions", "retransmissions", "packets", 0],
-].map(([name, title, unit, digits]) => ({ name, title, unit, digits, kind: "number", group: "flow" }) as Field);
+/** Metrics of flows that are shown beside the main ones. */
+const USUAL = ["throughput_mbps", "rtt_mean_ms", "timeouts", "loss_episodes", "retransmissions"];
 
 /** Up to so many flows are columns, metrics below each other; more are rows. */
 const FLOW_COLUMNS = 3;
 
 function Flows({ facts, fields, source }: { facts: RunFacts; fields: Field[]; source: RunSource }) {
     const known = (field: Field) => facts.flows.some(({ metrics }) => Number.isFinite(metrics[field.name]));
-    const main = fields.filter((field) => field.group !== "run" && field.main && known(field));
-    const usual = USUAL.filter((field) => known(field) && !main.some(({ name }) => name === field.name));
-    const shown = [...main, ...usual].slice(0, 8);
+    const main = fields.filter((field) => field.group !== "run" && field.main);
+    const usual = USUAL.flatMap((name) => fields.find((field) => field.name === name) ?? []);
+    const shown = [...new Set([...main, ...usual])].filter(known);
     const columns: { title: string; says?: string; number: boolean; of: (flow: FlowFacts) => ComponentChildren }[] = [
         { title: "scheme", number: false, of: ({ scheme, reverse }) => `${scheme}${reverse ? " (reverse)" : ""}` },
         { title: "from, s", number: true, of: ({ start_s }) => numberText(start_s, 2) },
@@ -630,7 +622,10 @@ function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
             </p>
             <ul class="files">
                 {facts.files.map(({ name, bytes }) => {
-                    const address = source.file(name);
+                    const address =
+                        facts.files_at === null
+                            ? source.file(name)
+                            : [...facts.files_at.split("/"), name].map(encodeURIComponent).join("/");
                     return (
                         <li key={name}>
                             {address ? (

@@ -218,9 +218,34 @@ export function FieldOptions({ fields }: { fields: readonly Field[] }) {
     );
 }
 
+/** The convention of an address that names none. */
+export const CONVENTION = "corrected";
+
+export function ConventionChoice(props: {
+    facts: RunsFacts;
+    value: string;
+    change: (convention: string | null) => void;
+}) {
+    return (
+        <label>
+            <span class="hidden">Convention of the metrics</span>
+            <select
+                value={props.value}
+                onChange={({ currentTarget: { value } }) => props.change(value === CONVENTION ? null : value)}
+            >
+                {Object.entries(props.facts.conventions).map(([name, { title }]) => (
+                    <option key={name} value={name}>
+                        {title}
+                    </option>
+                ))}
+            </select>
+        </label>
+    );
+}
+
 /** Tells conventions apart, which have the same titles. */
 export function fieldLabel(field: Field): string {
-    return `${titleOf(field)}${field.convention && field.convention !== "corrected" ? `, ${field.convention}` : ""}`;
+    return `${titleOf(field)}${field.convention && field.convention !== CONVENTION ? `, ${field.convention}` : ""}`;
 }
 
 /** A disclosure whose content floats over the page; Escape and a click beside it close it. */

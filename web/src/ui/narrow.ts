@@ -1,15 +1,17 @@
-/** Whether the window is as narrow as that of a phone. */
+/** Whether the window is narrow: as that of a phone, or less than `most` px. */
 
 import { useEffect, useState } from "preact/hooks";
 
-export function useNarrow(): boolean {
-    const media = "(max-width: 640px)";
+const PHONE_PX = 640;
+
+export function useNarrow(most = PHONE_PX): boolean {
+    const media = `(max-width: ${most}px)`;
     const [narrow, setNarrow] = useState(() => matchMedia(media).matches);
     useEffect(() => {
         const list = matchMedia(media);
         const listen = () => setNarrow(list.matches);
         list.addEventListener("change", listen);
         return () => list.removeEventListener("change", listen);
-    }, []);
+    }, [media]);
     return narrow;
 }

@@ -3,10 +3,11 @@
 import { Scrolling } from "../ui/plot";
 import "./versions.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { CONVENTIONS, runsOf } from "../data/runs";
+import { runsOf } from "../data/runs";
 import { type DirectoryFacts, getJson, type RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
 import { capitalized, counted, decimal, inSentence, listing } from "../data/words";
+import { CONVENTION, ConventionChoice } from "../ui/filters";
 import { useNarrow } from "../ui/narrow";
 
 /** A row of `data/moved.json`: computed by the code of `dumbbell diff`, in the units that people see. */
@@ -71,8 +72,8 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
     const named = query.getAll("other");
     const candidates = directories.filter((each) => each !== base);
     const others = named.length ? candidates.filter(({ id }) => named.includes(id)) : candidates.slice(-4);
-    const convention = query.get("convention") ?? "corrected";
-    const metrics = CONVENTIONS[convention] ?? [];
+    const convention = query.get("convention") ?? CONVENTION;
+    const metrics = facts.conventions[convention]?.metrics ?? [];
     const onlyMoved = query.get("moved") !== "all";
     const search = query.get("search") ?? "";
     const [found, setFound] = useState<{ key: string; rows: MovedRow[][] } | null>(null);
@@ -144,21 +145,11 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
                     </fieldset>
                 )}
                 {facts.kind === "server" && (
-                    <label>
-                        <span class="hidden">Convention of the metrics</span>
-                        <select
-                            value={convention}
-                            onChange={(event) =>
-                                change({
-                                    convention:
-                                        event.currentTarget.value === "corrected" ? null : event.currentTarget.value,
-                                })
-                            }
-                        >
-                            <option value="corrected">Corrected</option>
-                            <option value="pantheon">Pantheon’s convention</option>
-                        </select>
-                    </label>
+                    <ConventionChoice
+                        facts={facts}
+                        value={convention}
+                        change={(name) => change({ convention: name })}
+                    />
                 )}
                 <label>
                     <span class="hidden">Search paths, schemes, metrics</span>
@@ -379,7 +370,7 @@ function Difference({ line, row, base, other }: { line: Line; row: MovedRow; bas
     const better =
         difference !== null &&
         (line.better === "more" ? difference > 0 : line.better === "less" ? difference < 0 : null);
-    const query = new URLSearchParams();
+    const query = new URLSearchParams({ list: "runs" });
     for (const entry of [
         `directory:${base}`,
         `directory:${other}`,

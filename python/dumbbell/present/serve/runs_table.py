@@ -20,6 +20,7 @@ from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode
 from dumbbell.results.analysis.axis_words import axis_heading
+from dumbbell.results.analysis.findings import findings
 from dumbbell.results.analysis.summary import LEVEL
 from dumbbell.results.numbers import definitions
 from dumbbell.results.sql.index import IndexedRun, RunsIndex
@@ -44,6 +45,8 @@ _NUMBERS = {"run": ("run", ""), "seed": ("seed", ""), "started_at": ("started", 
 _SHOWN = ("scheme", "path", "run", "status", "started_at")
 _MAX_TESTS = 12
 """Tests that a sentence of a page makes at once: those between the best four schemes in two metrics."""
+_MAX_READ = 20_000
+"""Runs whose statistics are read for findings."""
 AXIS = "axis:"
 """Before the name of an axis of a grid."""
 
@@ -60,7 +63,7 @@ class Place:
 class RunsTable:
     """All runs, one row each, in the order of the directories."""
 
-    def __init__(self, places: Sequence[Place], kind: str) -> None:
+    def __init__(self, places: Sequence[Place], kind: str, is_benchmark: bool = False) -> None:
         """Read what there is. `kind` is `server` or `files`.
 
         Raises:
@@ -68,6 +71,7 @@ class RunsTable:
         """
         self.places = places
         self.kind = kind
+        self.is_benchmark = is_benchmark
         self._indexes = [RunsIndex(place.results) for place in places]
         self._axes = self._axis_texts()
         self._fields = self._all_fields()
@@ -92,14 +96,24 @@ class RunsTable:
         """Return what `data/runs.json` says."""
         return {
             "kind": self.kind,
+            "is_benchmark": self.is_benchmark,
             "version": __version__,
             "rows": self.rows,
             "directories": [self._directory_facts(*each) for each in self._each()],
             "fields": self.fields,
             "schemes": self._looks(),
-            "plane": {"x": CONVENTIONS["corrected"].delay.key, "y": CONVENTIONS["corrected"].throughput.key},
+            "conventions": {
+                each.name: {"title": capitalized(each.label), "rules": each.sentence(), "metrics": each.keys}
+                for each in CONVENTIONS.values()
+            },
             "critical_values": critical_values(),
         }
+
+    def findings(self) -> dict[str, list[str]]:
+        """Return what `data/findings.json` says: the findings of each directory; none of too many runs to read."""
+        if self.rows > _MAX_READ:
+            return {}
+        return {place.identity: findings(place.results.experiment, place.results.runs()) for place in self.places}
 
     def column(self, name: str) -> bytes:
         """Return the values of a field in all runs.

@@ -14,11 +14,12 @@ def preview_benchmark_request(request: BenchmarkRequest) -> Preview:
     with Progress() as progress:
         progress.doing("reading the experiments")
         planned = planned_benchmark(request)
-        from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
+        from dumbbell.present.serve.benchmark_pages import benchmark_pages_s  # slow to import: refusals come first
 
         experiments = [experiment for _, experiment in planned.found]
         jobs = examine(experiments, planned.how, progress)
-        return preview_of(experiments, jobs, pages_s(planned.shown, request.quick, planned.how.jobs or cpus()))
+        drawing_jobs = planned.how.jobs or cpus()
+        return preview_of(experiments, jobs, benchmark_pages_s(experiments, request.quick, drawing_jobs))
 
 
 @with_fields_of(BenchmarkRequest)

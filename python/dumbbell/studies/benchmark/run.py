@@ -20,7 +20,6 @@ from dumbbell.base.json_text import read_json
 from dumbbell.base.progress import Progress
 from dumbbell.base.request_fields import with_fields_of
 from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.catalog.membership import Membership
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.run_request import Schemes, names_of
 from dumbbell.catalog.scheme import Scheme
@@ -75,17 +74,17 @@ def run_benchmark_request(request: BenchmarkRequest) -> BenchmarkResults:
         progress.doing("reading the experiments")
         planned = planned_benchmark(request)
         progress.doing("starting")
-        from dumbbell.present.site import expect_pages, write_site  # slow to import: what is refused is, before
+        from dumbbell.present.serve.benchmark_pages import expect_benchmark, write_benchmark  # slow to import
 
         drawing_jobs = planned.how.jobs or cpus()
         with interruptible():
-            expect_pages(progress, planned.shown, request.quick, drawing_jobs)
             made = [experiment for _, experiment in planned.found]
+            expect_benchmark(progress, made, request.quick, drawing_jobs)
             parts, outcome = perform(made, planned.how, planned.hold, planned.gathering, progress)
             if outcome.interrupted:
                 raise Interrupted(planned.directory, outcome)
             try:
-                index = write_site(open_benchmark(planned.directory), drawing_jobs, progress)
+                index = write_benchmark(open_benchmark(planned.directory), drawing_jobs, progress)
             except KeyboardInterrupt:
                 raise Interrupted(planned.directory, outcome) from None
     results = {part.experiment.name: Results(part) for part in parts}
@@ -115,15 +114,6 @@ class PlannedBenchmark:
     directory: Path
     how: Execution
     gathering: Gathering
-
-    @property
-    def shown(self) -> list[tuple[Membership, Experiment]]:
-        """The experiments that have pages."""
-        return [
-            (experiment_file.membership, experiment)
-            for experiment_file, experiment in self.found
-            if experiment_file.membership is not None
-        ]
 
     @contextmanager
     def hold(self) -> Iterator[list[ResultsDirectory]]:

@@ -1,0 +1,55 @@
+"""Metrics by level and name, and which way each is better."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from dumbbell.core.metrics import metric_definitions
+from dumbbell.results.analysis.metric_words import metric_words
+
+MORE, LESS, NEITHER = 1, -1, 0
+
+_BETTER = {"more": MORE, "less": LESS, "neutral": NEITHER}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of a level (`flow`, `link`, `network`) as the core defines it."""
+
+    level: str
+    name: str
+    unit: str = ""
+    formula: str = ""
+    source: str = ""
+    convention: str = ""
+    sampled: bool = False
+    neutral: bool = False
+    better: int = NEITHER
+    """For one user of the network, all else equal: `MORE`, `LESS` or `NEITHER`."""
+
+    @property
+    def words(self) -> str:
+        """Its name in words."""
+        return metric_words(self.name)
+
+
+@cache
+def definitions() -> dict[tuple[str, str], Metric]:
+    """Every metric by level and name."""
+    return {
+        (row["level"], row["name"]): Metric(
+            row["level"],
+            row["name"],
+            unit=row["unit"],
+            formula=row["formula"],
+            source=row["source"],
+            convention=row["convention"],
+            sampled=row["sampled"],
+            better=_BETTER[row["better"]],
+        )
+        for row in metric_definitions()
+    }
+
+
+def metric(level: str, name: str) -> Metric:
+    """The metric called `name`."""
+    return definitions().get((level, name), Metric(level, name))
