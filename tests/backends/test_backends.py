@@ -65,11 +65,11 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
     path = PathModel("p", "")
     assert path_sentence(path, played.backend).startswith("Played: p: ")
     assert figure_title(played.backend, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
-    assert backend_forms(lambda can: can.real_packets) == ["emu", "remote:HOST", "played:WHERE"]
+    assert backend_forms(lambda can: can.real_packets) == ["emu", "played:WHERE", "remote:HOST"]
     assert choose_jobs(played.backend, None, 8) == 2
     with pytest.raises(UserError, match="jobs 3: allowed with backend played:globe is 2"):
         choose_jobs(played.backend, 3, 8)
-    with pytest.raises(UserError, match="runs with backend emu, remote:HOST, played:WHERE only"):
+    with pytest.raises(UserError, match="runs with backend emu, played:WHERE, remote:HOST only"):
         check(resolve(catalog.experiments().find("quick"), RunRequest(schemes=("kernel-cubic",))))
 
 
@@ -88,7 +88,7 @@ def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executo
 )
 def test_refusals(text: str, line: str) -> None:
     with pytest.raises(UserError) as refusal:
-        find_executor(Settings(backend=text))
+        find_executor(Settings(backend=find_backend(text)))
     assert str(refusal.value) == line
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import dumbbell
 from dumbbell import Error, _core
 from dumbbell.backends import find_executor
 from dumbbell.base.backend import find_backend
@@ -106,7 +107,7 @@ def test_ports_that_are_none_are_refused(ports: str) -> None:
     with pytest.raises(Error, match="allowed is FROM-TO, two ports of 1 to 65535"):
         resolve(
             ExperimentFile(name="run", schemes=["copa"], backend=find_backend("remote:far")),
-            RunRequest(settings={"udp_ports": ports}),
+            RunRequest(remote=dumbbell.Remote(udp_ports=ports)),
         )
 
 

@@ -118,8 +118,7 @@ dumbbell: unknown part `acks` of the benchmark (did you mean `ack_loss`?): allow
             ["--schemes", "vegas", "--quick", "--full"],
             snapshot(
                 """\
-dumbbell: argument --full: not allowed with argument --quick (`dumbbell benchmark --help` shows what
-  is possible)\
+dumbbell: --full: not with --quick: a benchmark is one of both\
 """
             ),
         ),

@@ -118,7 +118,7 @@ def test_a_run_above_the_capacity_of_its_path_is_not_counted(tmp_path: Path) -> 
     assert told("\n".join(found.left_out), tmp_path) == snapshot(
         """\
 set: vegas, run 1: not counted: it has 28.3 Mbit/s, and its path (the name of the trace) carries 12
-  at most: --path gives a path, --traces DIR the files of traces\
+  at most: path gives a path, traces the files of traces\
 """
     )
 

@@ -9,6 +9,7 @@ from dumbbell.catalog.experiment_settings import POLITE_BYTES, POLITE_MBPS, Sett
 
 _ROUNDING = 1e-9
 _CAPS = {"bandwidth_cap_mbps": POLITE_MBPS, "data_cap_bytes": POLITE_BYTES}
+_ARGUMENTS = {"bandwidth_cap_mbps": "budget.bandwidth_mbps", "data_cap_bytes": "budget.data_bytes"}
 
 
 def rounds(settings: Settings) -> int | None:
@@ -25,7 +26,10 @@ def completed(experiment_file: ExperimentFile) -> SettingValues:
         UserError: half of a schedule.
     """
     where = f"{experiment_file.file}: " if experiment_file.file else ""
-    for given, needed, name, example in (("every_s", "for_s", "lasts", "7d"), ("for_s", "every_s", "every", "1h")):
+    for given, needed, name, example in (
+        ("every_s", "for_s", "campaign.lasts", "7d"),
+        ("for_s", "every_s", "campaign.every", "1h"),
+    ):
         if getattr(experiment_file, given) is not None and getattr(experiment_file, needed) is None:
             raise UserError(
                 f"{where}`{given}` = {getattr(experiment_file, given):g}: needs `{needed}` beside it, "
@@ -51,6 +55,6 @@ def check_caps(settings: Settings, backend: Backend) -> None:
     for name in _CAPS:
         value = getattr(settings, name)
         if value is not None:
-            given = f"`{name}` = {value} ({argument(name.rpartition('_')[0])})"
+            given = f"`{name}` = {value} ({argument(_ARGUMENTS[name])})"
             used = f"{argument('backend')} {backend.full_name}"
             raise UserError(f"{given}: allowed over a network only: {used} sends nothing over anybody's link")

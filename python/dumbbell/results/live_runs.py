@@ -18,13 +18,13 @@ from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.json_types import typed
 from dumbbell.base.live_file import SUFFIX
+from dumbbell.contract.live import RunShown
 from dumbbell.results.directory import open_results
 from dumbbell.results.files import Stamp, stamp
 from dumbbell.results.kept_experiment import KEPT
 from dumbbell.results.sql.index_file import index_state, made_and_failed
 
 if TYPE_CHECKING:
-    from dumbbell.contract.live import RunShown
     from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
