@@ -11,7 +11,6 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, printable
@@ -22,9 +21,7 @@ from dumbbell.results.directory import open_results
 from dumbbell.results.files import Stamp, stamp
 from dumbbell.results.kept_experiment import KEPT
 from dumbbell.results.sql.index_file import index_state, made_and_failed
-
-if TYPE_CHECKING:
-    from dumbbell.contract.live import RunShown
+from dumbbell.contract.live import RunShown
     from dumbbell.experiment import Run
     from dumbbell.results.directory import ResultsDirectory
 
