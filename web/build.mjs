@@ -1,5 +1,5 @@
 // Builds a page and what it needs into a folder: node build.mjs explorer|playground OUT.
-import { cpSync, mkdirSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -20,7 +20,8 @@ await build({
     entryPoints: PAGES[page].map((name) => join(source, name)),
     outdir: out,
     bundle: true,
-    format: "esm",
+    // a page from the disk may load no modules
+    format: page === "explorer" ? "iife" : "esm",
     target: "es2022",
     minify: true,
     legalComments: "none",
@@ -28,4 +29,5 @@ await build({
     jsxImportSource: "preact",
     logLevel: "warning",
 });
-cpSync(join(source, "index.html"), join(out, "index.html"));
+for (const name of readdirSync(source).filter((file) => file.endsWith(".html")))
+    cpSync(join(source, name), join(out, name));

@@ -348,7 +348,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
         "dumbbell.base.progress",
         "dumbbell.catalog.options.parser",
         "dumbbell.catalog.options.values",
-        "dumbbell.present.site.verdict_tables",
+        "dumbbell.present.tables.verdicts",
         "dumbbell.present.tables",
         "dumbbell.present.tables.terminal",
         "dumbbell_remote.serve",  # the peer process that `dumbbell remote serve` becomes

@@ -14,6 +14,7 @@ from support.commands.bounded import Bounded
 from support.commands.command import PROGRESS, Dumbbell
 from support.inputs.paths import SMALL
 from support.inputs.rules import rules_in_each_other
+from support.pages.long_form import LongForm
 from support.told import told
 
 MOST_BYTES = 2 << 30
@@ -189,8 +190,8 @@ def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: 
     assert shown.returncode == 1
     refusals = [line for line in shown.stderr.splitlines() if not PROGRESS.search(line)]
     assert refusals == [f"reno on small, run 1: out/runs/small/reno/1/{said}: choose longer ones"]
-    dumbbell("report", "out", "--all-runs", "--html")
-    assert f"Transfers are missing: {said}" in (folder / "out/report.html").read_text()
+    dumbbell("report", "out", "--all-runs")
+    assert f"Transfers are missing: {said}" in LongForm.of(folder / "out").text
 
 
 def _stops(folder: Path) -> list[tuple[Path, str]]:

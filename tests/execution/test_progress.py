@@ -154,7 +154,7 @@ def told(folder: Path, every_s: float, *commands: tuple[str, ...]) -> list[tuple
 
 DRAWING = (
     (("report", "out", "--all-runs"), {"figures of runs"}),
-    (("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"), {"runs", "figures"}),
+    (("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"), {"runs", "pages"}),
 )
 """Commands that draw, and the stages that they are in for long."""
 

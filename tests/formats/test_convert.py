@@ -11,6 +11,7 @@ import pytest
 from support.commands.command import Dumbbell, show
 from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 from support.machine import pantheon_logs
+from support.pages.long_form import LongForm
 
 
 @pytest.fixture
@@ -202,8 +203,7 @@ def test_simulated_runs_survive_export_and_import(dumbbell: Dumbbell, folder: Pa
     assert stats.splitlines()[:4] == [*heads, "Local clock offset: 0.0 ms", "Remote clock offset: 0.0 ms"]
     init = (folder / "pantheon/reno_datalink_run1.log").read_text().partition("\n")[0]
     assert init == f"# init timestamp: {started.timestamp() * 1e3:.3f}"
-    dumbbell("report", "back", "--all-runs", "--html")
-    page = (folder / "back" / "report.html").read_text()
+    page = LongForm.of(folder / "back").text
     assert heads[0] in page
     assert "NTP offsets were measured" not in page
     assert "-- Total of 2 flows:" in stats

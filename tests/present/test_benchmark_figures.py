@@ -15,13 +15,9 @@ from dumbbell.present.plots import (
     Distribution,
     Ellipse,
     MapAxis,
-    OperatingPoint,
     OperatingSeries,
-    Optimum,
-    PathChange,
     PlanePoint,
     QueueSeries,
-    Response,
     Share,
     Steps,
     Stroke,
@@ -36,13 +32,11 @@ from dumbbell.present.plots import (
     flow_stroke,
     for_print,
     heatmap_figure,
-    in_flight_figure,
     matrix_figure,
     operating_point_figure,
     plane_figure,
     queue_figure,
     scheme_strokes,
-    step_figure,
     styles,
     sweep_figure,
     window_figure,
@@ -52,7 +46,6 @@ from dumbbell.present.plots.parts.canvas import look, renderer
 from dumbbell.present.plots.parts.frame import LINES, frame, tick_text
 from dumbbell.present.plots.parts.labels import Box, place_what_fits
 from dumbbell.present.plots.parts.strokes import marked
-from dumbbell.present.plots.parts.style import OPTIMUM
 from dumbbell.present.plots.sweep import _SPREAD, Places, quantities
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,15 +120,12 @@ def test_the_operating_point_has_three_plots_with_a_line_per_flow() -> None:
     assert lines(drawing, flows[1].stroke.color) == 4
 
 
-def test_a_changing_parameter_has_a_fourth_plot_and_changes_a_line_in_each() -> None:
+def test_changes_of_the_path_are_a_line_in_each_plot() -> None:
     flows, rate = operating(1, ramp(100)), Steps((0.0, 5.0), (10.0, 40.0))
     plain = operating_point_figure("f", flows)
-    changing = operating_point_figure(
-        "f", flows, change=PathChange("Rate (Mbit/s)", rate), capacity_mbps=rate, changes_s=[5.0, 99.0]
-    )
-    assert "Rate (Mbit/s)" in texts(changing)
+    changing = operating_point_figure("f", flows, capacity_mbps=rate, changes_s=[5.0, 99.0])
     dotted = "stroke-dasharray: 1.2,1.6"  # the change at 99 s is outside
-    assert (plain.count(dotted), changing.count(dotted)) == (0, 4)
+    assert (plain.count(dotted), changing.count(dotted)) == (0, 3)
 
 
 @pytest.mark.parametrize(("count", "of"), [(0, "zeros"), *((1, name) for name in EXTREMES), (20, "zeros")])
@@ -149,7 +139,6 @@ def test_figures_over_time_of_any_numbers_are_well_formed(count: int, of: str) -
         window_figure("f", [WindowSeries("w", stroke, points, points, points) for stroke in strokes]),
         window_figure("f", [WindowSeries("w", stroke) for stroke in strokes]),
         queue_figure("f", [QueueSeries("q", stroke, points, points) for stroke in strokes], 20.0),
-        step_figure("f", [Response("r", stroke, points, points, 0.5) for stroke in strokes]),
         distribution_figure("f", [Distribution("d", stroke, points[1], points[1]) for stroke in strokes]),
         fairness_figure("f", points[0], [Share("s", stroke.color, known) for stroke in strokes], points),
     ]
@@ -165,30 +154,14 @@ def test_a_figure_of_twenty_flows_names_each_once() -> None:
     assert [labels.count(f"S<{n}>") for n in range(1, 21)] == [1] * 20
 
 
-def test_the_optimum_is_a_magenta_star_in_both_plots_and_the_legend() -> None:
-    points = [
-        OperatingPoint("A", Style("#ff0000", "o"), 300.0, 60.0, 54.0),
-        OperatingPoint("B", Style("#0000ff", "s"), 500.0, 90.0, 61.0),
-    ]
-    without = in_flight_figure("f", points)
-    drawing = in_flight_figure("f", points, optimum=Optimum(468.1, 96.8, 54.0), joint=(800.0, 150.0, 57.5))
-    star = f"fill: {OPTIMUM}"
-    assert (without.count(star), "Optimum" in without, "Joint" in without) == (0, False, False)
-    assert len(re.findall(rf"<use [^>]*{star}", drawing)) == 3
-    for label in ("A", "B", "Joint", "Optimum", "Mean in flight (segments)", "Throughput (Mbit/s)", "sRTT (ms)"):
-        assert texts(drawing).count(label) == 1
-
-
 @pytest.mark.parametrize("value", [0.0, 1e12])
 def test_operating_points_of_zero_or_huge_numbers_can_be_drawn(value: float) -> None:
-    point = OperatingPoint("A", Style("#ff0000", "o"), value, value, value)
-    drawn(in_flight_figure("f", [point], optimum=Optimum(value, value, value), joint=(value, value, value)))
-    drawn(plane_figure("f", "t", [PlanePoint("A", value, value, point.style)], (value, value)))
+    drawn(plane_figure("f", "t", [PlanePoint("A", value, value, Style("#ff0000", "o"))]))
 
 
 @pytest.mark.parametrize("annotate", [True, False])
 @pytest.mark.parametrize("count", [0, 1, 20])
-def test_the_plane_names_every_point_and_the_optimum(annotate: bool, count: int) -> None:
+def test_the_plane_names_every_point(annotate: bool, count: int) -> None:
     points = [
         PlanePoint(
             f"A{n}",
@@ -200,12 +173,10 @@ def test_the_plane_names_every_point_and_the_optimum(annotate: bool, count: int)
         )
         for n in range(count)
     ]
-    drawing = plane_figure("f", "title", points, (18.0, 8.0), annotate)
+    drawing = plane_figure("f", "title", points, annotate)
     labels = texts(drawing)
     assert [labels.count(f"A{n}") for n in range(count)] == [1] * count
     assert [f"<title>hover &amp; {n}</title>" in drawing for n in range(count)] == [True] * count
-    assert labels.count("Optimum") == 1
-    assert "optimum: 8 Mbit/s, 18 ms" in drawing
     assert "no samples" in plane_figure("f", "title", [])
 
 
@@ -389,23 +360,6 @@ def test_sweeps_of_any_length_are_well_formed(count: int) -> None:
     line = SweepLine("A", flow_stroke(1), [0.0] * count)
     for logarithmic in (False, True):
         drawn(sweep_figure("f", "x", values, [SweepPanel("y", [line] * 20, logarithmic=logarithmic)]))
-
-
-def test_a_step_response_marks_where_its_target_was_met() -> None:
-    red, blue = Stroke("#ff0000", "o"), Stroke("#0000ff", "s")
-    time_s = numpy.linspace(-5.0, 10.0, 151)
-    series = (time_s, numpy.where(time_s < 0, 10.0, 38.0))
-    met, missed = Response("A", red, series, series, 1.0), Response("B", blue, series, series, None)
-    drawing = step_figure(
-        "f", [met, missed], target_mbps=Steps((-5.0, 0.0), (10.0, 40.0)), mark_mbps=Steps((0.0,), (36.0,))
-    )
-    assert "Time since the change (s)" in texts(drawing)
-    assert "-4" in texts(drawing)
-    # markers: those of two lines, of the legend, and one where A met the mark
-    marks = {color: len(re.findall(rf"<use [^>]*fill: {color}", drawing)) for color in ("#ff0000", "#0000ff")}
-    assert marks["#ff0000"] == marks["#0000ff"] + 1
-    pulse = step_figure("f", [missed], changes_s=[0.0, 5.0])
-    assert "Time (s)" in texts(pulse)
 
 
 def test_stacked_shares_fill_the_plot_and_differ_in_hatches() -> None:

@@ -13,6 +13,7 @@ from dumbbell.present.plots import spans_widely
 from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
 from support.pages.drawn_boxes import crossings, marks, root_of
+from support.pages.long_form import LongForm
 from support.pages.read_tables import csv_rows
 from support.told import told
 
@@ -434,16 +435,9 @@ def test_the_axis_of_the_distribution_of_delays_is_logarithmic_where_they_span_w
 
 
 def test_all_schemes_on_a_path_have_the_same_delay_axis(dumbbell: Dumbbell, results: Path) -> None:
-    dumbbell("report", results, "--all-runs", "--html")
-    page = (results / "report.html").read_text()
-    drawings = re.findall(
-        r'aria-label="One-way delay of every packet over time, run 1 of ([^"]*), 1 flow".*?</svg>', page
-    )
+    drawings = [drawing for name, drawing in LongForm.of(results).drawings.items() if name.endswith("delay.svg")]
     assert len(drawings) == 8
-    labels = [
-        tuple(re.findall(r"text-anchor: end[^>]*>([^<]*)<", drawing))
-        for drawing in re.findall(r'aria-label="One-way delay of every packet over time.*?</svg>', page, re.S)
-    ]
+    labels = [tuple(re.findall(r"text-anchor: end[^>]*>([^<]*)<", drawing)) for drawing in drawings]
     assert len(set(labels)) == 2, "one axis for each path"
     assert len(set(labels[:4])) == len(set(labels[4:])) == 1
 
@@ -452,26 +446,24 @@ def test_the_delay_axes_of_a_report_are_of_one_kind_with_the_reason(dumbbell: Du
     wide = VARYING.replace('kind = "codel", packets = 200, ecn = true', 'kind = "droptail", packets = 200')
     (folder / "wide.toml").write_text(wide)
     dumbbell("run", "--schemes", "vegas,cubic", "--path", "wide.toml,small.toml", "--duration", "5", "--out", "r")
-    dumbbell("report", "r", "--all-runs", "--html")
-    page = (folder / "r" / "report.html").read_text()
+    form = LongForm.of(folder / "r")
     alone = {delay_ms: spans_widely([delay_ms, 25.0]) for delay_ms in (44.0, 400.0)}
     assert alone == {44.0: False, 400.0: True}
-    assert len(re.findall(r"P95 one-way delay \(ms\)[^<]*, logarithmic", page)) == 4
+    assert len(re.findall(r"P95 one-way delay \(ms\)[^<]*, logarithmic", form.drawn)) == 4
     reason = "The delay axis is logarithmic on every path, since the delays on wide span more than a factor of four."
-    assert page.count(reason) == 2
+    assert form.text.count(reason) == 3  # of the first figures, and of each path
 
 
 def test_a_run_without_a_packet_log_has_the_figures_of_what_was_sampled(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "bbr", "--path", "small.toml", "--duration", "2", "--log", "none", "--out", "n")
-    dumbbell("report", "n", "--all-runs")
-    page = (folder / "n" / "report.html").read_text()
-    assert "Figure is missing" not in page
+    form = LongForm.of(folder / "n")
+    assert not any(run["problem"] for path in form.data["paths"] for run in path["runs"])
     for words in (
         "Queue, drops and marks",
         "Congestion window and pacing rate",
         "Smoothed RTT",
         "State of the controller",
     ):
-        assert f'aria-label="{words}' in page
-    assert 'aria-label="One-way delay of every packet' not in page
+        assert f"\n{words}" in form.text
+    assert "One-way delay of every packet" not in form.text
     assert "has no packet log: it kept none" in dumbbell("figure", "n", "delay", expect=2).stderr

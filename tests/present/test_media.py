@@ -9,8 +9,8 @@ import pytest
 from dumbbell import _core
 from dumbbell.present.model.content import load
 from dumbbell.present.model.drawing import draw
-from dumbbell.present.report.page import ReportPage
 from support.commands.command import Dumbbell, show
+from support.pages.long_form import LongForm
 
 EXPERIMENT = """
 schemes = ["reno", "vegas"]
@@ -78,15 +78,15 @@ def test_show_and_the_database_have_media(cameras: Path, dumbbell: Dumbbell) -> 
     assert stored == sorted(run["flows"][0]["media"]["media_rate_mbps"] for run in runs)
 
 
-def test_both_forms_of_a_report_show_media(cameras: Path, dumbbell: Dumbbell) -> None:
+def test_the_long_report_shows_media(cameras: Path, dumbbell: Dumbbell) -> None:
     runs = load(cameras).runs
     dumbbell("report", cameras, "--all-runs")
     assert (cameras / "report.pdf").read_bytes().startswith(b"%PDF")
-    page = (cameras / "report.html").read_text()
-    assert re.search("<h3>Media</h3>", page)
-    assert page.count("Media of run") == len(runs)
+    form = LongForm.of(cameras)
+    assert form.headings.count("Media") == 1
     words = "Encoder rate, decoded bitrate and the delay of every frame over time, run"
-    drawings = re.findall(f'<svg [^>]*aria-label="{words}.*?</svg>', page, re.DOTALL)
+    assert form.text.count(words) == len(runs)
+    drawings = [drawing for name, drawing in form.drawings.items() if name.endswith("media.svg")]
     for run, drawing in zip(runs, drawings, strict=True):
         texts = [text.strip() for text in re.findall("<text[^>]*>([^<]*)<", drawing)]
         mean = run.flows[0]["media"]["media_rate_mbps"]
@@ -103,9 +103,9 @@ def test_without_live_sources_nothing_speaks_of_media(folder: Path, dumbbell: Du
     model = load(folder / "out")
     figures = draw(model, 1)
     assert all("media" not in drawn.drawings and drawn.drawings for drawn in figures.runs.values())
-    page = ReportPage(model, figures).render().partition('id="definitions"')[0]
-    assert "Media" not in page
-    assert "Frame delay" not in page
+    form = LongForm.of(folder / "out")
+    assert "Media" not in form.headings
+    assert "Frame delay" not in form.drawn
     with sqlite3.connect(folder / "out" / "results.sqlite") as database:
         assert not database.execute("SELECT 1 FROM metric WHERE name LIKE 'media.%'").fetchall()
 

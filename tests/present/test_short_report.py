@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
-from test_report import Outline, in_order, pdf_pages
+from test_report import in_order, pdf_pages
 
 import dumbbell as package
 from dumbbell.base.conventions import CONVENTIONS
@@ -23,11 +23,42 @@ from dumbbell.present.report.short.page import ShortPage
 from dumbbell.present.reports import run_file, write_report
 from support.commands.command import Dumbbell
 from support.pages.browser import play
+from support.pages.well_formed import WellFormed
 from support.results.report import make, stats_of
 from support.told import told
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]
+
+
+class Outline(WellFormed):
+    """A page with its links, headings and tables' cells."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.headings: list[tuple[str, str]] = []
+        self.rows: list[list[str]] = []
+        self.read(page)
+
+    def start(self, tag: str, known: dict[str, str | None]) -> None:
+        if "href" in known and tag != "link":
+            self.links.append(known["href"] or "")
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append((tag, ""))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("th", "td"):
+            self.rows[-1].append("")
+
+    def data(self, data: str) -> None:
+        if any(re.fullmatch("h[1-6]", tag) for tag in self.open):
+            tag, text = self.headings[-1]
+            self.headings[-1] = (tag, text + data)
+        if "td" in self.open or "th" in self.open:
+            self.rows[-1][-1] += data + ("" if "small" in self.open else "|")
+
+
 PLAN = {"schemes": ["cubic", "copa", "vegas"], "paths": PATHS, "runs": 2, "duration_s": 4.0, "warmup_s": 0.5}
 FAILED = f"runs/{PATHS[0]}/vegas/2"
 REASON = "the queue has no room for <one> packet"

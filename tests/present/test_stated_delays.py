@@ -15,6 +15,7 @@ from dumbbell.results.analysis.over_time import Spread
 from dumbbell.results.analysis.summary import Estimate, repetitions
 from dumbbell.results.clocks import Clocks, check_clocks, clocks_of, mean_shift
 from support.commands.command import Dumbbell, show
+from support.pages.long_form import LongForm
 
 WHY = "The way back is up to 90 ms longer: half of the difference is in every stated delay."
 CLOCKS = {
@@ -153,19 +154,22 @@ def test_results_of_one_clock_look_as_ever(dumbbell: Dumbbell, once: Dumbbell, f
     once(*RUN)
     printed = [dumbbell("show", "out", *words).stdout for words in ((), ("--csv",), ("--metrics", "owd_p95_ms"))]
     assert "clocks" not in " ".join(printed).casefold()
-    page = package.open(folder / "out").write_report(pdf=False, all_runs=True)[0].read_text()
-    assert "clocks " not in re.sub("<details>.*?</details>", "", page, flags=re.DOTALL)
+    form = LongForm.of(folder / "out")
+    assert "clocks " not in form.text.replace("".join(each["text"] for each in form.data["records"]), "")
 
 
 def test_no_table_of_a_report_has_a_bare_one_way_delay_and_those_below_zero_are_explained(remote: Path) -> None:
-    page = package.open(remote).write_report(pdf=True, all_runs=True)[0].read_text()
+    package.open(remote).write_report(all_runs=True)
+    form = LongForm.of(remote)
+    page = form.text
     results = package.open(remote)
+    cells = {cell.replace("\u2060", "") for row in form.rows for cell in row}
     for run in results.runs:
         (flow,) = run.statistics["flows"]
         for name in ("owd_min_ms", "owd_mean_ms", "owd_p50_ms", "owd_p95_ms", "owd_p99_ms"):
             value = flow[name]
-            cell = f">{value:.2f}<small>clocks {value - 1:.2f} to {value + 3:.2f}</small>"
-            assert cell in page.replace("\u2060", ""), f"{run.label}: {name}"
+            cell = f"{value:.2f}|clocks {value - 1:.2f} to {value + 3:.2f}"
+            assert cell in cells, f"{run.label}: {name}"
     statistics = re.findall(r"per-packet one-way delay: (-?[\d.]+) ms\n    clocks (-?[\d.]+) to (-?[\d.]+) ms", page)
     assert len(statistics) == page.count("per-packet one-way delay:") == 8
     for value, low, high in statistics:
@@ -174,14 +178,13 @@ def test_no_table_of_a_report_has_a_bare_one_way_delay_and_those_below_zero_are_
     assert "the true ones lie -1.00 to +3.00 ms from there" in page
     assert page.count("their differences are exact to 12.5") == 4
 
-    notes = re.findall(r"One-way delays below zero \(the smallest is (-[\d.]+) ms\): ([^<]*)", page)
+    notes = re.findall(r"One-way delays below zero \(the smallest is (-[\d.]+) ms\): ([^\n]*)", page)
     least = [run.statistics["flows"][0]["owd_min_ms"] for run in package.open(remote).runs if run.scheme == "copa"]
     assert notes == [(f"{value:.3f}", WHY) for value in least], "those of Copa alone are"
     for file in remote.rglob("copa/*/stats.json"):
         content = json.loads(file.read_text())
         file.write_text(json.dumps(content | {"clocks": {"uncertainty_ms": [0.0, 1.0]}}))
-    page = package.open(remote).write_report(pdf=False, all_runs=True)[0].read_text()
-    assert page.count("ms): nothing was recorded that would explain them.") == 2
+    assert LongForm.of(remote).text.count("ms): nothing was recorded that would explain them.") == 2
 
 
 def test_damaged_clocks_are_named(dumbbell: Dumbbell, remote: Path) -> None:

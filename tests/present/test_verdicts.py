@@ -1,4 +1,4 @@
-"""Whether a scheme beats its baselines: the table that `benchmark` ends with, and that of its first page."""
+"""Whether a scheme beats its baselines: the table that `benchmark` ends with, and the rows behind it."""
 
 import json
 from pathlib import Path
@@ -78,10 +78,6 @@ def test_half_a_window_is_worse_and_the_same_window_is_not_distinguishable(dumbb
         line[:11] for line in lines
     ]
     assert f"{100 * median(gains):.1f}" in printed
-    page = (windows / "b/index.html").read_text()
-    section = page.partition('id="verdicts"')[2].partition("</table>")[0]
-    assert "worse in 2 of 2" in section
-    assert "not distinguishable" in section
     again = dumbbell("benchmark", "--schemes", "half.toml", *words, "--resume", "--json").stdout
     assert json.loads(again)["verdicts"] == rows
     other = dumbbell("benchmark", "--schemes", "half.toml", *words[:4], "--out", "b", "--resume", expect=2).stderr
@@ -93,8 +89,7 @@ def test_a_single_run_gives_no_verdict(dumbbell: Dumbbell, windows: Path) -> Non
     dumbbell("benchmark", "--schemes", "half.toml", *words)
     rows = json.loads((windows / "b/verdicts.json").read_text())
     assert [row["verdict"] for row in rows] == ["not known: one run each"] * 2
-    section = (windows / "b/index.html").read_text().partition('id="verdicts"')[2].partition("</table>")[0]
-    assert 'class="best"' not in section
+    assert {(row["better"], row["worse"], row["unknown"]) for row in rows} == {(0, 0, 2)}
 
 
 @pytest.mark.parametrize(

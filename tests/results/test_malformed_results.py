@@ -19,7 +19,7 @@ from dumbbell.present.model import drawing
 from dumbbell.present.model.content import load
 from dumbbell.present.model.drawing import draw
 from dumbbell.present.model.words.network import network_rows
-from dumbbell.present.report.page import ReportPage
+from dumbbell.present.report.sheets import sources
 from dumbbell.results import open_results
 from dumbbell.results.sql.database import Database
 from support.commands.command import Dumbbell, show
@@ -214,8 +214,8 @@ def test_a_report_draws_whatever_number_is_taken(results: Path, key: str, to: fl
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = load(results)
-        page = ReportPage(model, draw(model, 1)).render()
-    assert "mexico-cellular" in page
+        layout = sources(model, draw(model, 1))
+    assert b"mexico-cellular" in layout["data.json"]
 
 
 def test_quantities_of_an_unknown_kind_and_quotes_in_their_names(results: Path) -> None:

@@ -51,13 +51,12 @@ def test_pages_of_a_scheme_in_a_file_need_neither_the_file_nor_the_folder(dumbbe
     out = folder / "results" / "benchmark-aimd-vegas-quick"
     assert json.loads((out / "benchmark.json").read_text())["schemes"] == ["aimd", "vegas"]
     assert "5 of 5 runs are finished already" in dumbbell(*command, "--resume", "--out", out).stderr
-    index = (out / "index.html").read_bytes()
-    assert b"--schemes ./mine/aimd.py,vegas --quick" in index
+    page = out / "pages/data/benchmark.json.js"
+    judged = page.read_bytes()
     (folder / "mine").rename(folder / "gone")
-    (out / "schemes" / "aimd.html").unlink()
+    page.unlink()
     subprocess.run([*COMMAND, "report", out], cwd=folder / "gone", check=True, stdout=subprocess.DEVNULL)
-    assert (out / "index.html").read_bytes() == index
-    assert (out / "schemes" / "aimd.html").is_file()
+    assert page.read_bytes() == judged
 
 
 def test_schemes_under_test_with_names_of_others_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
@@ -80,7 +79,7 @@ def test_the_library_runs_it_with_schemes_of_its_own(folder: Path) -> None:
     assert made.outcome.finished == 4
     assert made.index.is_file()
     assert "gentle" in {run.scheme for run in made.experiments["ack_loss"].runs}
-    assert (made.directory / "schemes" / "gentle.html").is_file()
+    assert (made.directory / "pages" / "index.html").is_file()
 
 
 @pytest.mark.parametrize(

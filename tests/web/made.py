@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.present.serve.application import require_pages
 from dumbbell.present.serve.columns import encode
 from dumbbell.present.serve.runs_table import critical_values
+from dumbbell.present.serve.static import as_script
 
 LOOKS = {
     "cubic": ("#0072b2", "o", []),
@@ -63,6 +63,7 @@ def write_pages(
     blank = {"experiment": "made", "version": "1.0", "date": "2026-11-01T00:00:00Z", "running": False}
     facts = {
         "kind": "files",
+        "is_benchmark": False,
         "version": "1.0",
         "rows": len(columns["scheme"]),
         "directories": [known.get(each) or {"id": each, "label": f"results-{each}", **blank} for each in ids],
@@ -77,12 +78,13 @@ def write_pages(
         },
         "critical_values": critical_values(),
     }
-    (out / "data" / "runs.json").write_text(json.dumps(facts))
-    (out / "data" / "findings.json").write_text("{}")
+    (out / "site.html").replace(out / "index.html")
+    (out / "data" / "runs.json.js").write_text(as_script(json.dumps(facts).encode()))
+    (out / "data" / "findings.json.js").write_text(as_script(b"{}"))
     for name, values in columns.items():
-        place = out / "data" / "columns" / f"{quote(name, safe='')}.bin"
+        place = out / "data" / "columns" / f"{name}.bin.js"
         array = values if isinstance(values[0], str) else np.asarray(values, dtype=np.float64)
-        place.write_bytes(encode({}, {"values": array}))
+        place.write_text(as_script(encode({}, {"values": array})))
     return out
 
 

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import dumbbell
+from dumbbell.present.serve.static import as_script
 from support.shelf import Shelf
 from web.conftest import Served, axe, overflow
 from web.made import many, write_pages
@@ -112,7 +113,7 @@ def test_as_files_and_hostile(files_served: Callable[[Path], str], page: Page, t
         "moved": True,
     }
     (out / "data" / "moved").mkdir()
-    (out / "data" / "moved" / "d1-d2.json").write_text(json.dumps({"rows": [row]}))
+    (out / "data" / "moved" / "d1-d2.json.js").write_text(as_script(json.dumps({"rows": [row]}).encode()))
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     address = files_served(out)
     for width in (1280, 390):

@@ -48,6 +48,7 @@ export function tableOf(
     );
     const runs = new Runs({
         kind: "files",
+        is_benchmark: false,
         version: "1",
         rows: Object.values(columns)[0]?.length ?? 0,
         directories: [{ id: "d1", label: "results", experiment: "", version: "", date: "", running: false }],

@@ -67,7 +67,7 @@ def compare(
 def write_report(
     directory: str | PathLike[str],
     *,
-    html: bool = True,
+    html: bool | None = None,
     pdf: bool = True,
     all_runs: bool = False,
     run: str | None = None,
@@ -90,15 +90,15 @@ def write_report(
                 f"--convention {convention}: not with --all-runs: the long form is by Pantheon's convention"
             )
         return open(directory, convention).write_report(html=html, pdf=pdf, all_runs=all_runs, run=run)
-    for option, given in (("--pdf", pdf and not html), ("--all-runs", all_runs), ("--run", run is not None)):
+    for option, given in (("--pdf", pdf and html is False), ("--all-runs", all_runs), ("--run", run is not None)):
         if given:
             raise UserError(
                 f"{directory}: {option}: a benchmark has pages only; its experiments have reports of their own"
             )
     with Progress() as progress:
         progress.doing("starting")
-        from dumbbell.present.site import write_site
+        from dumbbell.present.serve.benchmark_pages import write_benchmark
 
         progress.doing("reading the results")
         with interruptible():
-            return [write_site(open_benchmark(directory), cpus(), progress)]
+            return [write_benchmark(open_benchmark(directory), cpus(), progress)]

@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.base.errors import UserError, require_text
+from dumbbell.base.progress import Progress
+from dumbbell.machine.description import cpus
+from dumbbell.results.benchmark_directory import NOTE, open_benchmark
+from dumbbell.results.benchmark_results import Benchmark
 from dumbbell.results.directory import open_results
 
 if TYPE_CHECKING:
@@ -24,26 +28,52 @@ def serve(*directories: str | PathLike[str], port: int = 0) -> "Server":
     """
     from dumbbell.present.serve.server import Server
 
-    return Server(_places(directories), port)
+    benchmark = _benchmark(directories)
+    return Server(_places(directories, benchmark), port, benchmark=benchmark)
 
 
 def write_site(*directories: str | PathLike[str], out: str | PathLike[str]) -> Path:
-    """Write the pages of results directories as files for any web server, into the new folder `out`.
+    """Write the pages of results directories as files, which open from the disk too, into the new folder `out`.
 
-    Series are thinned: of long runs a page shows each series by some thousand minima and maxima.
+    Series are thinned: of long runs a page shows each series by some thousand minima and maxima. Of a benchmark not all
+    runs have series (docs/benchmark.md).
 
     Raises:
         dumbbell.Error: no results are there, or `out` exists.
     """
+    from dumbbell.present.serve.benchmark import BenchmarkDocument
     from dumbbell.present.serve.static import write_static
 
-    return write_static(_places(directories), Path(out))
+    benchmark = _benchmark(directories)
+    places = _places(directories, benchmark)
+    with Progress() as progress:
+        progress.doing("reading the results")
+        judged = BenchmarkDocument(benchmark) if benchmark else None
+        return write_static(places, Path(out), progress, judged, jobs=cpus())
 
 
-def _places(directories: Iterable[str | PathLike[str]]) -> "list[Place]":
+def _benchmark(directories: Iterable[str | PathLike[str]]) -> Benchmark | None:
+    """Return the benchmark that is given; None of other results.
+
+    Raises:
+        UserError: it is not the only one.
+    """
+    found = [Path(each) for each in directories]
+    benchmarks = [each for each in found if (each / NOTE).is_file()]
+    if not benchmarks:
+        return None
+    if len(found) > 1:
+        raise UserError(f"{benchmarks[0]}: is a benchmark: it is shown alone")
+    return open_benchmark(found[0])
+
+
+def _places(directories: Iterable[str | PathLike[str]], benchmark: Benchmark | None) -> "list[Place]":
     """Return results directories with their names in addresses: the last parts of their paths that tell them apart."""
+    from dumbbell.present.serve.benchmark import benchmark_places
     from dumbbell.present.serve.runs_table import Place
 
+    if benchmark is not None:
+        return benchmark_places(benchmark)
     found = [Path(each) for each in directories]
     if not found:
         raise UserError("no results directory is given")

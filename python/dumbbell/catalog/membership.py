@@ -31,6 +31,13 @@ FIGURES = (
     "completion",
     "calls",
 )
+CHARTS = {
+    "in-flight": {"chart": "plane", "x": "mean_in_flight_l4", "y": "mean_throughput_l4"},
+    "distribution": {"chart": "ecdf"},
+    "plane": {"chart": "plane", "x": "mean_srtt_l4", "y": "mean_throughput_l4"},
+    "sweep": {"chart": "sweep"},
+}
+"""Figures that are charts of the explorer, as its addresses name them. Runs and verdicts have pages for the others."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from dumbbell.present.model.overview import Overview
 from dumbbell.present.model.texts import bad_sentence
 from dumbbell.present.plots.parts.typeset import typeset
 from dumbbell.present.report import sheets
-from dumbbell.present.report.page import ReportPage
 from dumbbell.present.report.run_page import run_page
 from dumbbell.present.report.short import sheets as short_sheets
 from dumbbell.present.report.short.content import ShortContent
@@ -27,13 +26,13 @@ from dumbbell.results.analysis.findings import findings
 
 _HTML, _PDF = "report.html", "report.pdf"
 _FILE_S = {_HTML: 0.1, _PDF: 0.5}
-_FILE_RUN_S = {_HTML: 0.01, _PDF: 0.05}
-"""Cost of the long form once the figures are drawn: of a file as such, and for each run."""
+_RUN_S = 0.05
+"""Cost of a run in the long form once the figures are drawn; `_FILE_S` is the cost of a file as such."""
 
 
 def write_report(
     results_dir: Path,
-    html: bool = True,
+    html: bool | None = None,
     pdf: bool = True,
     *,
     all_runs: bool = False,
@@ -45,8 +44,9 @@ def write_report(
 ) -> list[Path]:
     """Write `report.html` and `report.pdf` into the results directory; return the files written.
 
-    With `all_runs` they are Pantheon's long form, with every run; `run` (`PATH/SCHEME/N`) writes the page of that run
-    instead. Numbers are by `convention`, or as the experiment says; the long form is always Pantheon's. Figures of runs
+    `html` is True unless given. With `all_runs` the report is Pantheon's long form, with every run, as PDF only; `run`
+    (`PATH/SCHEME/N`) writes the page of that run instead.
+    Numbers are by `convention`, or as the experiment says; the long form is always Pantheon's. Figures of runs
     are drawn on `jobs` CPUs (all if None). The same results and the same `generated_at` (now if None) give the same
     bytes. One line on stderr counts the runs that are in no mean.
 
@@ -67,6 +67,7 @@ def write_report(
                 progress=own,
             )
     _check(html, all_runs, run)
+    html = not all_runs if html is None else html
     with interruptible():
         progress.doing("reading the results")
         results = open_results(results_dir, convention)
@@ -88,15 +89,19 @@ def write_report(
     return written
 
 
-def _check(html: bool, all_runs: bool, run: str | None) -> None:
+def _check(html: bool | None, all_runs: bool, run: str | None) -> None:
     if all_runs and run is not None:
         raise UserError("--run: not with --all-runs")
-    if run is not None and not html:
+    if all_runs and html:
+        raise UserError(
+            "--html: not with --all-runs, which is a PDF: `dumbbell serve DIR` and `dumbbell site DIR` show every run"
+        )
+    if run is not None and html is False:
         raise UserError("--pdf: not with --run: the page of a run is HTML only")
 
 
 def _cost_s(form: str, model: ReportModel, all_runs: bool) -> float:
-    return _FILE_S[form] + _FILE_RUN_S[form] * len(model.runs) * all_runs
+    return _FILE_S[form] + _RUN_S * len(model.runs) * all_runs
 
 
 Makers = dict[str, Callable[[], str | bytes]]
@@ -115,7 +120,7 @@ def _short(model: ReportModel) -> Makers:
 def _long(model: ReportModel, jobs: int | None, progress: Progress) -> Makers:
     model = replace(model, shown=PANTHEON)
     figures = draw(model, jobs, progress)
-    return {_HTML: ReportPage(model, figures).render, _PDF: lambda: typeset(sheets.sources(model, figures))}
+    return {_PDF: lambda: typeset(sheets.sources(model, figures))}
 
 
 def _write_run(model: ReportModel, run: RunEntry, jobs: int | None, progress: Progress) -> Path:

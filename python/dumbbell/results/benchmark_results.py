@@ -14,8 +14,10 @@ VERDICTS = "verdicts.json"
 """Whether the schemes under test beat the baselines, for programs."""
 BASELINES = ("cubic", "bbr")
 """What schemes under test are judged beside unless others are named."""
-_FOLDERS = ("assets", "experiments", "figures", "schemes")
-"""Where results, pages and figures lie."""
+PAGES = "pages"
+"""The folder of the pages."""
+_FOLDERS = ("experiments", PAGES)
+"""Where results and pages lie."""
 
 
 def require_own_folders(directory: Path) -> None:

@@ -32,7 +32,7 @@ import numpy  # noqa: F401  # (imported before it is needed: that is the point)
 from matplotlib import font_manager  # noqa: F401
 
 PACKAGES = ("dumbbell.cli", "dumbbell.api")
-DRAWING = ("dumbbell.present.site.index", "dumbbell.present.model.drawing", "dumbbell.present.report.page")
+DRAWING = ("dumbbell.present.serve.benchmark_pages", "dumbbell.present.model.drawing", "dumbbell.present.report.sheets")
 
 _kept: list[object] = []
 """What must not be finalized: it would write what it has not written yet."""

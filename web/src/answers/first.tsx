@@ -2,8 +2,11 @@
 
 import "./answers.css";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { ExperimentHead } from "../benchmark/experiment";
+import { BenchmarkHead } from "../benchmark/verdicts";
+import { useBenchmark } from "../data/benchmark";
 import type { Runs } from "../data/runs";
-import { type Findings, findingsOf } from "../data/source";
+import { type DirectoryFacts, type Findings, findingsOf } from "../data/source";
 import type { Chosen } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";
 import { useInks } from "../ui/theme";
@@ -20,6 +23,16 @@ const MOST_SWEEPS = 2;
 export function firstColumns(runs: Runs, convention: string): string[] {
     const axes = runs.facts.fields.filter(({ group }) => group === "axis").map(({ name }) => name);
     return [...runs.mainOf(convention).map(({ name }) => name), ...axes, ...shareFields(runs), "seed"];
+}
+
+/** Returns the directories whose runs are all among the rows; null if rows of others are, too. */
+function wholeDirectories(runs: Runs, rows: Uint32Array): DirectoryFacts[] | null {
+    const { values, names } = runs.column("directory");
+    const [here, all] = [new Uint32Array(names?.length ?? 0), new Uint32Array(names?.length ?? 0)];
+    for (const code of values) all[code]!++;
+    for (const row of rows) here[values[row]!]!++;
+    if (here.some((count, code) => count > 0 && count < all[code]!)) return null;
+    return runs.facts.directories.filter(({ id }) => here[names?.indexOf(id) ?? -1]);
 }
 
 /** The findings of all runs; null until they are here, empty where there are none. */
@@ -42,12 +55,14 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
     const { rows, ready, age, entries } = chosen;
     const { dark } = useInks();
     const findings = useFindings(runs);
+    const [benchmark, problem] = useBenchmark(runs.facts);
     const facets = useMemo(() => (ready ? facetsOf(runs, rows) : []), [runs, rows, ready, age]);
     const axes = useMemo(() => (ready ? axesOf(runs, rows) : []), [runs, rows, ready, age]);
     const [throughput, delay] = runs.mainOf(convention);
     if (!throughput || !delay || !facets.length) return null;
-    const isWhole = rows.length === runs.rows;
-    const said = isWhole && findings ? runs.facts.directories.filter(({ id }) => findings[id]?.length) : [];
+    const whole = wholeDirectories(runs, rows);
+    const isWhole = whole !== null;
+    const said = findings ? (whole ?? []).filter(({ id }) => findings[id]?.length) : [];
     const along = axes.find(({ kind }) => kind === "number") ?? axes[0] ?? null;
     const drawn: { chart: Chart; of: readonly Facet[]; metric: typeof throughput }[] = along
         ? [throughput, delay].map((metric) => ({ chart: "sweep", of: facets, metric }))
@@ -55,11 +70,29 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
     const looks = (scheme: string) => lookOf(runs.facts.schemes, scheme, dark);
     const schemes = new Set(facets.flatMap((facet) => facet.schemes.map(({ scheme }) => scheme)));
     const query = new URLSearchParams(entries.map((entry) => ["filter", entry]));
+    const directories = new Set(facets.map(({ directory }) => directory));
+    const experiment =
+        directories.size === 1 ? benchmark?.experiments.find(({ directory }) => directories.has(directory)) : undefined;
+    if (runs.facts.is_benchmark && directories.size > 1)
+        return (
+            <section aria-label="What the runs say">
+                {problem && <p class="bad">{problem}</p>}
+                {benchmark ? (
+                    <BenchmarkHead benchmark={benchmark} facts={runs.facts} />
+                ) : (
+                    <p class="quiet">Reading the verdicts…</p>
+                )}
+                <p>
+                    <a href="#/verdicts">Verdicts and numbers of each experiment</a>
+                </p>
+            </section>
+        );
     return (
         <section aria-label="What the runs say">
+            {benchmark && experiment && <ExperimentHead {...{ benchmark, experiment }} facts={runs.facts} />}
             {said.slice(0, MOST).map(({ id, label }) => (
                 <div key={id}>
-                    {runs.facts.directories.length > 1 && <h3>{label}</h3>}
+                    {directories.size > 1 && <h3>{label}</h3>}
                     <ul class="findings">
                         {findings![id]!.map((text) => (
                             <li key={text}>{text}</li>

@@ -2,6 +2,7 @@
 
 import { type Columns, decodeColumns } from "./columns";
 import type { CriticalValues } from "./statistics";
+import { isWritten, readWritten } from "./written";
 
 /** A field of the table of runs. */
 export interface Field {
@@ -56,6 +57,8 @@ export interface Convention {
 export interface RunsFacts {
     /** "server" answers any window, "files" has what was written beforehand. */
     kind: "server" | "files";
+    /** The directories are the experiments of a benchmark. */
+    is_benchmark: boolean;
     version: string;
     rows: number;
     directories: DirectoryFacts[];
@@ -122,6 +125,8 @@ export interface RunFacts {
     links: string[];
     series: { owner: string; name: string; title: string; unit: string; names?: string[] }[];
     files: { name: string; bytes: number }[];
+    /** The way from written pages to the files, if these are there. */
+    files_at: string | null;
     /** What the run wrote to its log. */
     log: string;
     /** The command that repeats the run. */
@@ -169,6 +174,7 @@ export interface RunSource extends RunData {
 
 /** Fetches what is given relative to the page; throws one line for people where that fails. */
 async function get(address: string): Promise<Response> {
+    if (isWritten()) return new Response(await readWritten(address));
     const response = await fetch(address, { credentials: "same-origin" });
     if (!response.ok) {
         const text = response.headers.get("content-type")?.startsWith("text/plain") ? await response.text() : "";

@@ -5,6 +5,8 @@ import "../ui/style.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { AnswersPage } from "../answers/page";
+import { ScorecardPage } from "../benchmark/scorecard";
+import { VerdictsPage } from "../benchmark/verdicts";
 import { type RunsFacts, runsFacts } from "../data/source";
 import { useAddress } from "../data/state";
 import { LivePage } from "../live/page";
@@ -18,6 +20,10 @@ const PAGES = [
     { page: "runs", title: "Results" },
     { page: "charts", title: "Charts" },
     { page: "versions", title: "Time machine" },
+] as const;
+const OF_BENCHMARKS = [
+    { page: "verdicts", title: "Verdicts" },
+    { page: "scorecard", title: "Scorecard" },
 ] as const;
 
 function App() {
@@ -40,7 +46,7 @@ function App() {
                     dumbbell
                 </a>
                 <nav aria-label="Pages">
-                    {PAGES.map((each) => (
+                    {[...PAGES, ...(facts?.is_benchmark ? OF_BENCHMARKS : [])].map((each) => (
                         <a
                             key={each.page}
                             href={`#/${each.page}${first === "run" ? "" : keep(query)}`}
@@ -88,6 +94,10 @@ function Page({ first, rest, facts }: { first: string; rest: string; facts: Runs
             return <AnswersPage facts={facts} />;
         case "versions":
             return <VersionsPage facts={facts} />;
+        case "verdicts":
+            return <VerdictsPage facts={facts} />;
+        case "scorecard":
+            return <ScorecardPage facts={facts} />;
         case "live":
             return <LivePage facts={facts} />;
         case "run":

@@ -15,9 +15,9 @@ import { Grid, type GridColumn } from "./grid";
 
 /** Letters of a text that have room in one line. */
 const LETTERS = 44;
-/** Parts of a wide and of a narrower window that a column of texts takes at most. */
-const PART = 0.36;
-const STACKED_PART = 0.2;
+/** Parts of a wide and of a narrower window that columns of texts take at most, all of them together, and one of them. */
+const PART = { all: 0.48, one: 0.36 };
+const STACKED_PART = { all: 0.3, one: 0.2 };
 /** Below this width, px, the interval of a mean stands in a line of its own. */
 const STACKED_PX = 1000;
 /** Widths of the columns of means, px. */
@@ -29,7 +29,13 @@ const DOT = 17;
 const FOLD = 16;
 
 /** `rowOf` gives the run of a row of the table, of a column of texts that break into lines. */
-function gridColumn(runs: Runs, name: string, wide = 0, rowOf?: (place: number) => number | null): GridColumn {
+function gridColumn(
+    runs: Runs,
+    name: string,
+    wide = 0,
+    rowOf?: (place: number) => number | null,
+    widest = PART.one * innerWidth,
+): GridColumn {
     const field = runs.fields.get(name)!;
     const label = (text: string) => (name === "directory" ? runs.directoryLabel(text) : text);
     const all = (runs.has(name) ? (runs.column(name).names ?? []) : []).map(label);
@@ -48,7 +54,7 @@ function gridColumn(runs: Runs, name: string, wide = 0, rowOf?: (place: number) 
         : name === "started_at"
           ? 14
           : letters;
-    const texts = Math.min(LETTER * text + 26 + dot, (innerWidth > STACKED_PX ? PART : STACKED_PART) * innerWidth);
+    const texts = Math.min(LETTER * text + 26 + dot, widest);
     return {
         name,
         title: `${title}${other}`,
@@ -248,9 +254,11 @@ export function GroupsTable(props: {
     const metrics = props.metrics.filter((name) => runs.has(name));
     const isMean = (place: number) => rows[place]!.row === null;
     const first = (place: number) => (isMean(place) ? rows[place]!.group.rows[0]! : null);
+    const part = innerWidth > STACKED_PX ? PART : STACKED_PART;
+    const widest = Math.min(part.one, part.all / by.length) * innerWidth;
     const columns = [
         ...by.map((name, index) => {
-            const column = gridColumn(runs, name, 0, first);
+            const column = gridColumn(runs, name, 0, first, widest);
             if (index > 0 || !column.texts) return column;
             const { width, texts } = column;
             return { ...column, width: width + FOLD, texts: { ...texts, indent: texts.indent + FOLD } };

@@ -622,7 +622,10 @@ function Files({ facts, source }: { facts: RunFacts; source: RunSource }) {
             </p>
             <ul class="files">
                 {facts.files.map(({ name, bytes }) => {
-                    const address = source.file(name);
+                    const address =
+                        facts.files_at === null
+                            ? source.file(name)
+                            : [...facts.files_at.split("/"), name].map(encodeURIComponent).join("/");
                     return (
                         <li key={name}>
                             {address ? (

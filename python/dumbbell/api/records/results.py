@@ -353,11 +353,12 @@ class Results:
         return found | ({} if going is None else {"campaign": going})
 
     def write_report(
-        self, *, html: bool = True, pdf: bool = True, all_runs: bool = False, run: str | None = None
+        self, *, html: bool | None = None, pdf: bool = True, all_runs: bool = False, run: str | None = None
     ) -> list[Path]:
         """Write `report.html` and `report.pdf` into the directory; return the files written.
 
-        The report is short. With `all_runs` it is Pantheon's long form, with figures and statistics of every run.
+        The report is short. With `all_runs` it is Pantheon's long form, with figures and statistics of every run, as
+        PDF only.
         `run` (`PATH/SCHEME/N`) writes the page of this run instead: `report-PATH-SCHEME-N.html`.
 
         Raises:

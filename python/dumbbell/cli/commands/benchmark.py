@@ -81,7 +81,7 @@ def _benchmark(arguments: Mapping[str, Any], as_json: bool) -> int:
         counts = {"finished": made.outcome.finished, "failed": len(made.outcome.failed)}
         sys.stdout.write(to_json(note | counts | {"verdicts": made.verdicts}))
     else:
-        from dumbbell.present.site.verdict_tables import LEGEND, by_group  # slow to import
+        from dumbbell.present.tables.verdicts import LEGEND, by_group  # slow to import
 
         if made.verdicts:
             print(f"{terminal.fit(by_group(made.verdicts))}\n{LEGEND}\n")

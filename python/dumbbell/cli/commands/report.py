@@ -17,18 +17,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     convention_option(parser)
     add("--html", action="store_true", help="only HTML")
     add("--pdf", action="store_true", help="only PDF")
-    add("--all-runs", action="store_true", help="Pantheon's long form: statistics and figures of every run")
+    add("--all-runs", action="store_true", help="Pantheon's long form, as PDF: statistics and figures of every run")
     add("--run", metavar="PATH/SCHEME/N", help="the page of one run: report-PATH-SCHEME-N.html")
 
 
 def main(arguments: argparse.Namespace) -> int:
     """Write the report; both forms unless one is asked for. Of a benchmark: its pages."""
     require_room_to_draw(arguments.all_runs)
-    both = arguments.html == arguments.pdf and arguments.run is None
     files = dumbbell.write_report(
         arguments.directory,
-        html=arguments.html or both or not arguments.pdf,
-        pdf=arguments.pdf or both,
+        html=True if arguments.html else False if arguments.pdf else None,
+        pdf=arguments.pdf or not (arguments.html or arguments.run),
         all_runs=arguments.all_runs,
         run=arguments.run,
         convention=arguments.convention,

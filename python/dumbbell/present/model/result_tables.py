@@ -460,12 +460,12 @@ def run_links(run: RunEntry) -> Table:
     return Table("", (), ("link", *(metric.heading for metric in metrics)), rows)
 
 
-def run_list(model: ReportModel, runs: Sequence[tuple[RunEntry, str]], anchors: Mapping[str, str]) -> Table:
-    """Runs, each with a reason; `anchors` are the places on the page by folder of the run."""
+def run_list(model: ReportModel, runs: Sequence[tuple[RunEntry, str]]) -> Table:
+    """Runs, each with a reason."""
     rows = tuple(
         (
             Field(model.scheme_title(run.scheme), scheme=run.scheme),
-            Field(f"run {run.number}", link=f"#{anchors[run.folder]}" if run.folder in anchors else ""),
+            Field(f"run {run.number}"),
             Field(run.path),
             Field(run.status),
             Field(reason),

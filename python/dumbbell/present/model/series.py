@@ -11,7 +11,6 @@ from dumbbell.present.plots import (
     Distribution,
     OperatingSeries,
     QueueSeries,
-    Response,
     Share,
     Stroke,
     Style,
@@ -111,21 +110,9 @@ def shares(run: RunSamples, lines: Lines) -> tuple[NDArray[Any], list[Share]]:
     return numpy.arange(first, last + 1) * run.interval_s, found
 
 
-def response(run: RunSamples, flow: int, line: Line, change_s: float, reached_s: float | None = None) -> Response:
-    """One flow for `step_figure`, its times counted from `change_s`; `reached_s` counts from there already."""
-    found = next(each for each in run.flows if each.flow == flow)
-    return Response(
-        line.label, line.stroke, _since(found.throughput_mbps, change_s), _since(found.srtt_ms, change_s), reached_s
-    )
-
-
 def _of(lines: Lines, flow: int) -> tuple[str, Stroke]:
     return lines[flow].label, lines[flow].stroke
 
 
 def _some(series: Series) -> Series | None:
     return series if len(series[0]) else None
-
-
-def _since(series: Series, start_s: float) -> Series:
-    return series[0] - start_s, series[1]

@@ -13,7 +13,6 @@ from dumbbell.present.plots.distribution import (
     ecdf_figure,
 )
 from dumbbell.present.plots.heatmap import MapAxis, MapPanel, heatmap_figure, maps_figure
-from dumbbell.present.plots.in_flight import OperatingPoint, Optimum, in_flight_figure
 from dumbbell.present.plots.matrix import matrix_figure
 from dumbbell.present.plots.measured import MeasuredPoint, measured_figure
 from dumbbell.present.plots.normalised import NormalisedPoint, normalised_figure
@@ -36,25 +35,21 @@ from dumbbell.present.plots.plane import Bars, Ellipse, PlanePoint, plane_figure
 from dumbbell.present.plots.replication import Replicated, replication_figure
 from dumbbell.present.plots.summary import FEW, Limits, Point, extent, is_crowd, summary_figure
 from dumbbell.present.plots.sweep import SweepLine, SweepPanel, sweep_figure
-from dumbbell.present.plots.timelines.calls import CallSeries, calls_figure
 from dumbbell.present.plots.timelines.fairness import Share, fairness_figure
 from dumbbell.present.plots.timelines.jain import JainLine, jain_cdf_figure, jain_figure
 from dumbbell.present.plots.timelines.media import FlowMedia, media_figure
-from dumbbell.present.plots.timelines.operating_point import OperatingSeries, PathChange, Points, operating_point_figure
+from dumbbell.present.plots.timelines.operating_point import OperatingSeries, Points, operating_point_figure
 from dumbbell.present.plots.timelines.queues import QueueSeries, queue_figure
 from dumbbell.present.plots.timelines.runs import FlowDelays, FlowRates, delay_figure, throughput_figure
 from dumbbell.present.plots.timelines.staircase import Step, staircase_figure
 from dumbbell.present.plots.timelines.state import Modes, StateLine, Variable, state_figure
-from dumbbell.present.plots.timelines.step import Response, step_figure
 from dumbbell.present.plots.timelines.window import WindowSeries, window_figure
-from dumbbell.present.plots.verdict import VerdictPoint, verdict_figure
 
 __all__ = [
     "FEW",
     "RATE",
     "Bars",
     "BoxRow",
-    "CallSeries",
     "Curve",
     "DelayAxis",
     "DelaySteps",
@@ -71,18 +66,14 @@ __all__ = [
     "MeasuredPoint",
     "Modes",
     "NormalisedPoint",
-    "OperatingPoint",
     "OperatingSeries",
-    "Optimum",
     "Panel",
-    "PathChange",
     "PlaneAxis",
     "PlanePoint",
     "Point",
     "Points",
     "QueueSeries",
     "Replicated",
-    "Response",
     "Share",
     "StateLine",
     "Step",
@@ -95,10 +86,8 @@ __all__ = [
     "TimedLine",
     "TimedPanel",
     "Variable",
-    "VerdictPoint",
     "WindowSeries",
     "box_figure",
-    "calls_figure",
     "delay_axis",
     "delay_cdf_figure",
     "delay_figure",
@@ -112,7 +101,6 @@ __all__ = [
     "for_page",
     "for_print",
     "heatmap_figure",
-    "in_flight_figure",
     "is_crowd",
     "jain_cdf_figure",
     "jain_figure",
@@ -132,7 +120,6 @@ __all__ = [
     "spans_widely",
     "staircase_figure",
     "state_figure",
-    "step_figure",
     "styles",
     "summary_figure",
     "swatch",
@@ -141,6 +128,5 @@ __all__ = [
     "throughput_figure",
     "time_figure",
     "value_axis",
-    "verdict_figure",
     "window_figure",
 ]

@@ -13,10 +13,8 @@ from matplotlib.ticker import FuncFormatter
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import say_empty, tick_text
 from dumbbell.present.plots.parts.scatter import Bar, Scatter
-from dumbbell.present.plots.parts.style import INK, OPTIMUM, Style, paint
+from dumbbell.present.plots.parts.style import Style, paint
 from dumbbell.present.plots.parts.svg import Mark, compact
-
-_STAR = 13.0  # points
 
 
 @dataclass(frozen=True)
@@ -53,14 +51,9 @@ def plane_figure(
     name: str,
     title: str,
     points: Sequence[PlanePoint],
-    optimum: tuple[float, float] | None = None,
     annotate: bool = True,
 ) -> str:
-    """The plane as SVG; `optimum` is (base RTT in ms, full rate in Mbit/s).
-
-    Names stand beside the points if `annotate` and all find room, else below the plot.
-    """
-    star = Style(OPTIMUM, "*")
+    """The plane as SVG. Names stand beside the points if `annotate` and all find room, else below the plot."""
     with look(name):
         scatter = Scatter(title)
         axes = scatter.axes
@@ -71,17 +64,13 @@ def plane_figure(
             _spread(axes, point)
             scatter.point(point.srtt_ms, point.throughput_mbps, point.style, f"point{index}")
             marks[f"point{index}"] = Mark(point.title or point.name, point.scheme, point.srtt_ms, point.throughput_mbps)
-        if optimum:
-            scatter.point(*optimum, star, "optimum", _STAR)
-            marks["optimum"] = Mark(f"optimum: {tick_text(optimum[1])} Mbit/s, {tick_text(optimum[0])} ms")
-        _scale(axes, points, optimum)
+        _scale(axes, points)
         if annotate:
             names = [(point.srtt_ms, point.throughput_mbps, point.name, point.style) for point in points]
             bars = [bar for point in points if isinstance(point.spread, Bars) for bar in _bars(point, point.spread)]
-            scatter.annotate([*names, (*optimum, "Optimum", star)] if optimum else names, bars)
+            scatter.annotate(names, bars)
         else:
-            entries = {point.name: point.style for point in points}
-            scatter.legend(entries | {"Optimum": star} if optimum else entries)
+            scatter.legend({point.name: point.style for point in points})
         return compact(render(scatter.figure), name, marks)
 
 
@@ -114,17 +103,14 @@ def _bars(point: PlanePoint, bars: Bars) -> tuple[Bar, Bar]:
     return ((left, y), (right, y)), ((x, low), (x, high))
 
 
-def _scale(axes: Axes, points: Sequence[PlanePoint], optimum: tuple[float, float] | None) -> None:
+def _scale(axes: Axes, points: Sequence[PlanePoint]) -> None:
     axes.margins(x=0.1, y=0.1)
     axes.autoscale_view()
     low, high = axes.get_xlim()
-    if not points and not optimum:
+    if not points:
         low, high = 0.0, 1.0
         say_empty(axes)
     axes.set_xlim(max(low, 0.0), high)
-    axes.set_ylim(0, max(axes.get_ylim()[1], 1e-9) if points or optimum else 1.0)
+    axes.set_ylim(0, max(axes.get_ylim()[1], 1e-9) if points else 1.0)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(FuncFormatter(tick_text))
-    if optimum:
-        axes.axvline(optimum[0], color=INK, alpha=0.3, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
-        axes.axhline(optimum[1], color=INK, alpha=0.3, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)

@@ -15,17 +15,16 @@ from dumbbell.results.series.transfers import Transfers
 
 
 class RunSection:
-    """Runs as parts of a page, below headings of the given level."""
+    """The parts of the page of a run."""
 
-    def __init__(self, document: Document, figures: Figures, level: int) -> None:
+    def __init__(self, document: Document, figures: Figures) -> None:
         self.document = document
         self.figures = figures
-        self.heading = f"h{level}"
 
     def parts(self, run: RunEntry) -> Iterator[str]:
         """Yield what the page has of a run."""
         name = self.document.model.scheme_title(run.scheme)
-        yield tag(self.heading, text(f"Run {run.number}: Statistics of {name}"))
+        yield tag("h2", text(f"Run {run.number}: Statistics of {name}"))
         if not run.good:
             yield tag("p", text(f"{run.status.capitalize()}: {run.reason}"), class_="bad")
         if run.remark:
@@ -50,7 +49,7 @@ class RunSection:
             yield self._transfers(run.transfers)
         if run.untransferred:
             yield tag("p", text(f"Transfers are missing: {run.untransferred}"), class_="missing")
-        yield tag(self.heading, text(f"Run {run.number}: Report of {name} \u2014 Data Link"))
+        yield tag("h2", text(f"Run {run.number}: Report of {name} \u2014 Data Link"))
         yield self._run_figures(run, name)
 
     def _transfers(self, transfers: Transfers) -> str:
@@ -86,7 +85,7 @@ def _fact(name: str, value: str) -> str:
 def run_page(model: ReportModel, figures: Figures, run: RunEntry) -> str:
     """Return the page of one run."""
     document = Document(model)
-    section = RunSection(document, figures, level=2)
+    section = RunSection(document, figures)
     title = f"Run {run.number} of {model.scheme_title(run.scheme)} on {run.path}"
     scheme = next(scheme for scheme in model.schemes if scheme.name == run.scheme)
     path = next(path for path in model.paths if path.name == run.path)

@@ -125,7 +125,7 @@ def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> Sheet
     rest = len(found.rows) - _ROWS
     where = "of which `dumbbell show` has the reasons" if model.unsectioned else "each with its reason below"
     more = f"and {rest} more, {where}" if rest > 0 else ""
-    table = typst.render(run_list(model, found.rows[:_ROWS], {}), swatches)
+    table = typst.render(run_list(model, found.rows[:_ROWS]), swatches)
     return {"sentence": found.sentence, "bad": found.bad, "table": table, "more": more}
 
 

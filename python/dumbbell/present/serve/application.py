@@ -22,6 +22,7 @@ from dumbbell import _core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.present.serve.benchmark import BenchmarkDocument
 from dumbbell.present.serve.live import Watched
 from dumbbell.present.serve.moved import moved
 from dumbbell.present.serve.one_run import OneRun, State
@@ -29,6 +30,8 @@ from dumbbell.present.serve.runs_table import Place, RunsTable
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+    from dumbbell.results.benchmark_results import Benchmark
 
 PAGES = Path(__file__).parent / "pages"
 """What the build of `web/` made."""
@@ -55,9 +58,17 @@ def require_pages() -> Path:
 class Explorer:
     """The results directories that are shown, and what was read of them."""
 
-    def __init__(self, places: Sequence[Place], shown: Path | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Show these; and what goes on in the folder `shown`, which has no results."""
+    def __init__(
+        self,
+        places: Sequence[Place],
+        shown: Path | None = None,
+        clock: Clock = SYSTEM_CLOCK,
+        benchmark: Benchmark | None = None,
+    ) -> None:
+        """Show these, which are the experiments of `benchmark`; and what goes on in the folder `shown`."""
         self.clock = clock
+        self.benchmark = benchmark
+        self._document: tuple[RunsTable, dict[str, object]] | None = None
         self.shown = shown
         self.places = {place.identity: place for place in places}
         self._table: RunsTable | None = None
@@ -72,8 +83,22 @@ class Explorer:
             if self._table is None or not self._table.current:
                 if self._table is not None:
                     self._table.close()
-                self._table = RunsTable(list(self.places.values()), "server")
+                self._table = RunsTable(list(self.places.values()), "server", self.benchmark is not None)
             return self._table
+
+    def document(self) -> dict[str, object]:
+        """Return the judgements of the benchmark.
+
+        Raises:
+            UserError: these results are no benchmark.
+        """
+        if self.benchmark is None:
+            raise UserError("no benchmark")
+        table = self.kept_table()
+        with self._lock:
+            if self._document is None or self._document[0] is not table:
+                self._document = table, BenchmarkDocument(self.benchmark).content()
+            return self._document[1]
 
     def kept_table(self) -> RunsTable:
         """Return the table that the page has seen, for its columns."""
@@ -183,6 +208,7 @@ def application(explorer: Explorer) -> Starlette:
     run = "/data/run/{directory}/{path}/{scheme}/{number}"
     routes: list[tuple[str, Callable[..., Any]]] = [
         ("/data/runs.json", lambda _: JSONResponse(explorer.table().facts())),
+        ("/data/benchmark.json", lambda _: JSONResponse(explorer.document())),
         ("/data/findings.json", lambda _: JSONResponse(explorer.kept_table().findings())),
         ("/data/columns/{name}.bin", column),
         ("/data/moved.json", moved_rows),

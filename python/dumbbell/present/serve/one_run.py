@@ -90,8 +90,11 @@ class OneRun:
         told = ((number, flow.get("retransmissions")) for number, flow in enumerate(self.statistics["flows"], 1))
         return {number: count for number, count in told if isinstance(count, int) and count >= 0}
 
-    def facts(self, written: bool = False) -> dict[str, object]:
-        """Return what `facts.json` says; `written` for files, where nothing more can be asked for."""
+    def facts(self, written: bool = False, files_at: str | None = None) -> dict[str, object]:
+        """Return what `facts.json` says; `written` for files, where nothing more can be asked for.
+
+        `files_at` is the way from written pages to the files of the run, if these are there.
+        """
         content = self.statistics
         kept = kept_files(self.folder)
         series = json.loads(self.view.series()) if kept else []
@@ -109,12 +112,18 @@ class OneRun:
             **self._known,
             "links": [str(link.get("link", "")) for link in content["links"]],
             "series": series,
-            "files": [] if written else self.files(),
+            "files": self.files() if files_at or not written else [],
+            "files_at": files_at,
             "command": run_command(self.run, self.place.results.experiment),
             "has_packets": PACKETS in kept,
             "thinned_only": written,
             "log": self._log(),
         }
+
+    @property
+    def duration_ns(self) -> int:
+        """Its length."""
+        return int(str(self._known["duration_ns"]))
 
     @cached_property
     def _known(self) -> dict[str, object]:

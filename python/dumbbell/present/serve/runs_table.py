@@ -63,7 +63,7 @@ class Place:
 class RunsTable:
     """All runs, one row each, in the order of the directories."""
 
-    def __init__(self, places: Sequence[Place], kind: str) -> None:
+    def __init__(self, places: Sequence[Place], kind: str, is_benchmark: bool = False) -> None:
         """Read what there is. `kind` is `server` or `files`.
 
         Raises:
@@ -71,6 +71,7 @@ class RunsTable:
         """
         self.places = places
         self.kind = kind
+        self.is_benchmark = is_benchmark
         self._indexes = [RunsIndex(place.results) for place in places]
         self._axes = self._axis_texts()
         self._fields = self._all_fields()
@@ -95,6 +96,7 @@ class RunsTable:
         """Return what `data/runs.json` says."""
         return {
             "kind": self.kind,
+            "is_benchmark": self.is_benchmark,
             "version": __version__,
             "rows": self.rows,
             "directories": [self._directory_facts(*each) for each in self._each()],

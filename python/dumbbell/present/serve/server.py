@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import uvicorn
 
@@ -20,6 +21,9 @@ from dumbbell.present.serve.application import Explorer, application, require_pa
 from dumbbell.present.serve.connections import QUEUE, Bounds, Gate, bounded
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.present.serve.security import Guard
+
+if TYPE_CHECKING:
+    from dumbbell.results.benchmark_results import Benchmark
 
 LOCAL = "127.0.0.1"
 
@@ -63,9 +67,16 @@ class Server:
     """Serves results directories to the browser of this user, from a free port unless one is given."""
 
     def __init__(
-        self, places: Sequence[Place], port: int = 0, shown: Path | None = None, bounds: Bounds | None = None
+        self,
+        places: Sequence[Place],
+        port: int = 0,
+        shown: Path | None = None,
+        bounds: Bounds | None = None,
+        benchmark: Benchmark | None = None,
     ) -> None:
         """Take the port. What goes on in the folder `shown` is shown too. `bounds` are those of connections.
+
+        `places` are the experiments of `benchmark`, if that is given.
 
         Raises:
             UserError: the pages were not built, or the port is taken.
@@ -80,7 +91,7 @@ class Server:
             raise UserError(f"port {port}: {one_line(error)}: choose another --port") from None
         self.port: int = self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
-        self.explorer = Explorer(places, shown)
+        self.explorer = Explorer(places, shown, benchmark=benchmark)
         self._thread: threading.Thread | None = None
         guarded = Guard(application(self.explorer), self.port, self.token)
         gate = Gate(bounds or Bounds.here())

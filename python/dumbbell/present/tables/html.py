@@ -56,8 +56,6 @@ def _row(row: tuple[Field, ...], align: str, scheme: Callable[[str], str]) -> li
 
 def _content(field: Field, scheme: Callable[[str], str]) -> str:
     content = scheme(field.scheme) if field.scheme else breakable(field.text)
-    if field.link:
-        content = tag("a", content, href=field.link)
     if field.links:
         content = ", ".join(link(target, name) for name, target in field.links)
     if field.best:

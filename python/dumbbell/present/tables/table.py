@@ -9,9 +9,9 @@ from typing import Self
 class Field:
     """One field: its text, smaller lines below it, and what sorting goes by.
 
-    A `best` one is the best of those it is compared with; a `bad` one must not be overlooked; `link` is where its text
-    leads to, and `links` are (text, target) of several that stand in its place; where `scheme` is given, its marker
-    stands in front of the text. `hover` is told when it is pointed at.
+    A `best` one is the best of those it is compared with; a `bad` one must not be overlooked. `links` are texts and
+    targets of links that stand in its place. Where `scheme` is given, its marker stands in front of the text. `hover`
+    is told when it is pointed at.
     """
 
     text: str
@@ -20,7 +20,6 @@ class Field:
     scheme: str = ""
     best: bool = False
     bad: bool = False
-    link: str = ""
     links: tuple[tuple[str, str], ...] = ()
     hover: str = ""
 

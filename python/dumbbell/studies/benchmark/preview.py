@@ -22,8 +22,9 @@ def preview_benchmark(schemes: Schemes, **arguments: Any) -> Preview:  # noqa: A
     with Progress() as progress:
         progress.doing("reading the experiments")
         benchmark = benchmark_request(given.arguments)
-        from dumbbell.present.site import pages_s  # slow to import: what is refused is, before
+        from dumbbell.present.serve.benchmark_pages import benchmark_pages_s  # slow to import: refusals come first
 
         experiments = [experiment for _, experiment in benchmark.found]
         jobs = examine(experiments, benchmark.how, progress)
-        return preview_of(experiments, jobs, pages_s(benchmark.shown, benchmark.quick, benchmark.how.jobs or cpus()))
+        drawing_jobs = benchmark.how.jobs or cpus()
+        return preview_of(experiments, jobs, benchmark_pages_s(experiments, benchmark.quick, drawing_jobs))

@@ -20,7 +20,6 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import read_json
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
-from dumbbell.catalog.membership import Membership
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, perform
@@ -115,17 +114,17 @@ def run_benchmark(
         progress.doing("reading the experiments")
         request = benchmark_request(given)
         progress.doing("starting")
-        from dumbbell.present.site import expect_pages, write_site  # slow to import: what is refused is, before
+        from dumbbell.present.serve.benchmark_pages import expect_benchmark, write_benchmark  # slow to import
 
         drawing_jobs = request.how.jobs or cpus()
         with interruptible():
-            expect_pages(progress, request.shown, quick, drawing_jobs)
             made = [experiment for _, experiment in request.found]
+            expect_benchmark(progress, made, quick, drawing_jobs)
             parts, outcome = perform(made, request.how, request.hold, request.gathering, progress)
             if outcome.interrupted:
                 raise Interrupted(request.directory, outcome)
             try:
-                index = write_site(open_benchmark(request.directory), drawing_jobs, progress)
+                index = write_benchmark(open_benchmark(request.directory), drawing_jobs, progress)
             except KeyboardInterrupt:
                 raise Interrupted(request.directory, outcome) from None
     results = {part.experiment.name: Results(part) for part in parts}
@@ -146,15 +145,6 @@ class BenchmarkRequest:
     def quick(self) -> bool:
         """Whether it is the short one."""
         return self.note.quick
-
-    @property
-    def shown(self) -> list[tuple[Membership, Experiment]]:
-        """The experiments that have pages."""
-        return [
-            (experiment_file.membership, experiment)
-            for experiment_file, experiment in self.found
-            if experiment_file.membership is not None
-        ]
 
     @contextmanager
     def hold(self) -> Iterator[list[ResultsDirectory]]:

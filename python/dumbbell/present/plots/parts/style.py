@@ -24,9 +24,6 @@ FLOW_COLORS = ("#3f63f0", "#2a9440", "#e0393b", "#b08a0a", "#0c97a6", "#bb45bb")
 
 _FLOW_GREYS = (INK, "#808080", "#b8b8b8")
 
-# The point that no scheme can beat: ccperf's magenta star.
-OPTIMUM = "#d911d0"
-
 UNSTYLED = ("dimgray", "o")  # the catalog's style for a scheme that names none
 
 FAMILY_COLORS = {

@@ -126,14 +126,6 @@ def for_notebook(drawing: str, label: str, theme: str = "light") -> str:
     )
 
 
-def for_file(drawing: str) -> str:
-    """The drawing as a file of its own that follows the theme of its reader, for pages that show it as an image."""
-    drawing = theme_ink(drawing)
-    drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", r"font: \1\2 sans-serif", drawing)
-    head, mark, rest = drawing.partition(">")
-    return f"{_HEAD}{head}{mark}<style>{_THEMES}</style>{rest}\n"
-
-
 def theme_ink(drawing: str) -> str:
     """The stand-in colours as the page's own."""
     return _replace(drawing, _THEMED)

@@ -24,34 +24,22 @@ class OperatingSeries:
     throughput_mbps: Points
 
 
-@dataclass(frozen=True)
-class PathChange:
-    """What of the path changes; `label` has its unit."""
-
-    label: str
-    steps: Steps
-
-
 def operating_point_figure(
     name: str,
     flows: Sequence[OperatingSeries],
     *,
-    change: PathChange | None = None,
     capacity_mbps: Steps | None = None,
     changes_s: Sequence[float] = (),
-    in_flight_label: str = "In flight (segments)",
 ) -> str:
     """Three plots over time as SVG, a line for each of `flows`.
 
-    A fourth one shows `change`; `capacity_mbps` is shaded behind the throughput; `changes_s` get vertical lines.
+    `capacity_mbps` is shaded behind the throughput; `changes_s` get vertical lines.
     """
     panels = [
-        Panel(in_flight_label, _curves(flows, "in_flight")),
+        Panel("In flight (segments)", _curves(flows, "in_flight")),
         Panel("sRTT (ms)", _curves(flows, "srtt_ms"), from_zero=False),
         Panel("Throughput (Mbit/s)", _curves(flows, "throughput_mbps"), limit=capacity_mbps),
     ]
-    if change:
-        panels.append(Panel(change.label, limit=change.steps, height=60.0))
     return time_figure(name, panels, changes_s)
 
 

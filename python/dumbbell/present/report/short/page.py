@@ -167,7 +167,7 @@ class ShortPage:
             yield tag("h2", FAILED, id="failed")
         for each in found:
             yield tag("p", text(each.sentence), class_="bad" if each.bad else None)
-            yield self.document.table(run_list(self.model, each.rows[:_MOST_LISTED], {}), each.sentence)
+            yield self.document.table(run_list(self.model, each.rows[:_MOST_LISTED]), each.sentence)
             if rest := rest_sentence(each, _MOST_LISTED):
                 yield tag("p", text(rest), class_="note")
 

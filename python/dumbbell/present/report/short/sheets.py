@@ -72,7 +72,7 @@ def sources(content: ShortContent) -> dict[str, bytes]:
             {
                 "sentence": each.sentence,
                 "bad": each.bad,
-                "table": typst.render(run_list(model, each.rows[:_MOST_LISTED], {}), swatches),
+                "table": typst.render(run_list(model, each.rows[:_MOST_LISTED]), swatches),
                 "more": rest_sentence(each, _MOST_LISTED),
             }
             for each in lists(model, sections=False)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dumbbell.present.site.judging.criteria import Fact
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun, Site, link_of
+from dumbbell.results.judging.criteria import Fact
+from dumbbell.results.judging.measured import MeasuredBenchmark, MeasuredCell, MeasuredExperiment, MeasuredRun, link_of
 from dumbbell.results.numbers import value_of
 from dumbbell.results.series.samples import planned_span
 
@@ -17,13 +17,13 @@ class Sight:
     fact: Fact
     scheme: str
     looked: int
-    seen: tuple[tuple[Findings, MeasuredCell], ...]
+    seen: tuple[tuple[MeasuredExperiment, MeasuredCell], ...]
 
 
-def look(site: Site, fact: Fact, scheme: str) -> Sight:
+def look(measured: MeasuredBenchmark, fact: Fact, scheme: str) -> Sight:
     """Looks for a fact in the runs of a scheme."""
     looked, seen = 0, []
-    for found in (found for name in fact.experiments if (found := site.find(name)) and scheme in found.labels):
+    for found in (found for name in fact.experiments if (found := measured.find(name)) and scheme in found.labels):
         for cell in found.cells:
             if not _chosen(fact, found, cell) or not cell.good(scheme) or not _numbers(fact, cell, scheme):
                 continue
@@ -35,7 +35,7 @@ def look(site: Site, fact: Fact, scheme: str) -> Sight:
     return Sight(fact, scheme, looked, tuple(seen))
 
 
-def _chosen(fact: Fact, found: Findings, cell: MeasuredCell) -> bool:
+def _chosen(fact: Fact, found: MeasuredExperiment, cell: MeasuredCell) -> bool:
     axes = [axis.name for axis in found.part.experiment_file.grid]
     return all(axis in axes and cell.place(axis) in values for axis, values in fact.cells)
 
@@ -50,7 +50,7 @@ def _numbers(fact: Fact, cell: MeasuredCell, scheme: str) -> tuple[int, ...]:
     return (*ours, *theirs)
 
 
-def _met(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> bool | None:
+def _met(fact: Fact, found: MeasuredExperiment, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> bool | None:
     """Whether a run meets the rule; `None` if it has no such number."""
     values = list(_values(fact, cell, scheme, run))
     if fact.missing:
@@ -71,7 +71,9 @@ def _values(fact: Fact, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> It
     yield from (value_of(flow, fact.metric.name) for flow in run.flows(numbers))
 
 
-def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> Iterator[float | None]:
+def _divisors(
+    fact: Fact, found: MeasuredExperiment, cell: MeasuredCell, scheme: str, run: MeasuredRun
+) -> Iterator[float | None]:
     flows = run.flows(_numbers(fact, cell, scheme))
     if fact.metric.level != "flow":
         yield 1.0
@@ -89,7 +91,7 @@ def _divisors(fact: Fact, found: Findings, cell: MeasuredCell, scheme: str, run:
             yield 1.0
 
 
-def _baseline(fact: Fact, found: Findings, cell: MeasuredCell) -> list[MeasuredCell]:
+def _baseline(fact: Fact, found: MeasuredExperiment, cell: MeasuredCell) -> list[MeasuredCell]:
     """The cells that differ from this one only in being at the baseline."""
     moved = dict(fact.baseline)
     axes = [axis.name for axis in found.part.experiment_file.grid]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dumbbell import catalog
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
-from dumbbell.present.site.judging.direction import Metric, metric
+from dumbbell.results.judging.direction import Metric, metric
 
 FILE = Path(catalog.__file__).parent / "rfc9743.toml"
 STRENGTHS = ("MUST", "SHOULD", "ought", "expected", "special")

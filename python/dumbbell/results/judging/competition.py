@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from dumbbell import _core
-from dumbbell.present.site.judging.direction import MORE, Metric, definitions
-from dumbbell.present.site.judging.findings import Findings, Flows, MeasuredCell, estimate
 from dumbbell.results.analysis.shares import share_of
 from dumbbell.results.analysis.summary import Estimate
+from dumbbell.results.judging.direction import MORE, Metric, definitions
+from dumbbell.results.judging.measured import Flows, MeasuredCell, MeasuredExperiment, estimate
 
 VICTIM_METRICS = (
     "mean_throughput_l4",
@@ -54,17 +54,17 @@ class Match:
         return f"{self.ours} : {self.theirs}"
 
 
-def axis_of(findings: Findings) -> str:
+def axis_of(findings: MeasuredExperiment) -> str:
     """The axis that names the competitors."""
     return findings.membership.victims or _AXIS
 
 
-def has_matches(findings: Findings) -> bool:
+def has_matches(findings: MeasuredExperiment) -> bool:
     """Whether the experiment lets schemes compete."""
     return any(cell.axis_values.get("scheme") for cell in findings.cells) and axis_of(findings) in _axes(findings)
 
 
-def matches(findings: Findings) -> list[Match]:
+def matches(findings: MeasuredExperiment) -> list[Match]:
     """Every competition of the experiment, cell by cell, in the order of its schemes."""
     if not has_matches(findings):
         return []
@@ -73,12 +73,12 @@ def matches(findings: Findings) -> list[Match]:
     ]
 
 
-def surroundings(findings: Findings, cell: MeasuredCell) -> tuple[str, ...]:
+def surroundings(findings: MeasuredExperiment, cell: MeasuredCell) -> tuple[str, ...]:
     """Where a cell is on all axes but that of competitors."""
     return (cell.base, *(cell.place(axis) for axis in _axes(findings) if axis != axis_of(findings)))
 
 
-def _axes(findings: Findings) -> list[str]:
+def _axes(findings: MeasuredExperiment) -> list[str]:
     return [axis.name for axis in findings.part.experiment_file.grid]
 
 
@@ -86,7 +86,7 @@ def _theirs(cell: MeasuredCell, label: str) -> tuple[int, ...]:
     return cell.theirs_of(label) if cell.axis_values.get("scheme") else ()
 
 
-def _match(findings: Findings, cell: MeasuredCell, label: str) -> Match:
+def _match(findings: MeasuredExperiment, cell: MeasuredCell, label: str) -> Match:
     ours, theirs = cell.ours_of(label), _theirs(cell, label)
     competitor = cell.plans[label][theirs[0] - 1].scheme
     return Match(
@@ -107,7 +107,9 @@ def _shares(cell: MeasuredCell, label: str, ours: tuple[int, ...]) -> list[float
     return [sum(known) for found in shares if (known := [share for share in found if share is not None])]
 
 
-def _harms(findings: Findings, cell: MeasuredCell, label: str, flows: tuple[int, ...], victim: str) -> tuple[Harm, ...]:
+def _harms(
+    findings: MeasuredExperiment, cell: MeasuredCell, label: str, flows: tuple[int, ...], victim: str
+) -> tuple[Harm, ...]:
     """What `flows` lose compared with as many flows of the same scheme alone, where that was run."""
     alone = _alone(findings, cell, victim, len(flows))
     if alone is None:
@@ -117,8 +119,8 @@ def _harms(findings: Findings, cell: MeasuredCell, label: str, flows: tuple[int,
         metric = definitions().get(("flow", name))
         if metric is None:
             continue
-        solo = estimate(alone.flow_values(Flows(victim, victim, alone.ours_of(victim), ""), name))
-        beside = estimate(cell.flow_values(Flows(label, victim, flows, ""), name))
+        solo = estimate(alone.flow_values(Flows(victim, alone.ours_of(victim)), name))
+        beside = estimate(cell.flow_values(Flows(label, flows), name))
         if solo is None or beside is None:
             continue
         harm = _core.harm(solo.mean, beside.mean, metric.better == MORE)
@@ -127,7 +129,7 @@ def _harms(findings: Findings, cell: MeasuredCell, label: str, flows: tuple[int,
     return tuple(found)
 
 
-def _alone(findings: Findings, cell: MeasuredCell, victim: str, count: int) -> MeasuredCell | None:
+def _alone(findings: MeasuredExperiment, cell: MeasuredCell, victim: str, count: int) -> MeasuredCell | None:
     """The cell with the same surroundings in which `count` flows of `victim` have the path for themselves."""
     if victim not in findings.labels:
         return None

@@ -4,10 +4,10 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dumbbell.present.site.judging.direction import LESS, NEITHER, Metric, metric
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, Site, rivals
 from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
+from dumbbell.results.judging.direction import LESS, NEITHER, Metric, metric
+from dumbbell.results.judging.measured import MeasuredBenchmark, MeasuredCell, MeasuredExperiment, rivals
 
 DELAY = metric("network", "owd_p95_ms")
 """What is judged beside the number that stands for an experiment."""
@@ -59,14 +59,14 @@ class Judgement:
         return named | {"level": self.metric.level, "metric": self.metric.name} | counts | rest
 
 
-def judgements(site: Site) -> Iterator[Judgement]:
+def judgements(measured: MeasuredBenchmark) -> Iterator[Judgement]:
     """Yield them scheme by scheme, for the number that stands for each experiment and for the p95 delay.
 
     Metrics of which no direction is better, and experiments without the baseline, are left out.
     """
-    for scheme in site.examined:
-        for baseline in site.benchmark.baselines:
-            for found in site.findings:
+    for scheme in measured.examined:
+        for baseline in measured.benchmark.baselines:
+            for found in measured.experiments:
                 if baseline == scheme or not {scheme, baseline} <= set(found.labels):
                     continue
                 for each in dict.fromkeys((found.headline, DELAY)):
@@ -74,7 +74,7 @@ def judgements(site: Site) -> Iterator[Judgement]:
                         yield made
 
 
-def _judgement(found: Findings, scheme: str, baseline: str, each: Metric) -> Judgement | None:
+def _judgement(found: MeasuredExperiment, scheme: str, baseline: str, each: Metric) -> Judgement | None:
     if each.better == NEITHER or any(rivals(found.cells, [scheme, baseline], each)):
         return None
     compared = []

@@ -1,4 +1,4 @@
-"""What came out of each experiment of a benchmark, ready to be looked up."""
+"""Measured values of each experiment of a benchmark, by cell, scheme and metric."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.base.errors import UserError
-from dumbbell.base.names import directory_name
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import GREEDY
 from dumbbell.experiment import Experiment, Run as Planned
 from dumbbell.experiment.arrivals import expand
-from dumbbell.present.plots import Style, styles
-from dumbbell.present.site.judging.direction import MORE, NEITHER, Metric, metric
-from dumbbell.results.analysis.shares import flow_names
 from dumbbell.results.analysis.summary import Estimate
 from dumbbell.results.benchmark_results import Benchmark, Part
+from dumbbell.results.judging.direction import MORE, NEITHER, Metric, metric
 from dumbbell.results.numbers import value_of
 
 if TYPE_CHECKING:
@@ -30,16 +27,10 @@ _GOOD = "done"
 PATH = "path"
 """The axis of an experiment that is not one of its grid."""
 
-_OF_FLOWS = re.compile(r"^mean_agg_|_fairness_|^jain_")
-"""Names of metrics that sum or compare the flows of a run."""
-
 _UNFINISHED = 0.05
 """Part of the transfers that may be unfinished where completion times are compared."""
 
 _COMPLETION = re.compile(r"^fct_(?!incomplete)|completion_time")
-
-MOST_SINGLE_FLOWS = 4
-"""Flows of one run that tables show one by one; of more, the mean, the least and the most of each scheme."""
 
 
 @dataclass(frozen=True)
@@ -70,19 +61,10 @@ class MeasuredRun:
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of some plans of a label, whose metric becomes one number: that of a flow, or a reduction."""
+    """The flows of some plans of a label. Their metric becomes one number, the mean."""
 
     label: str
-    scheme: str
     plans: tuple[int, ...]
-    heading: str
-    reduce: str = "mean"
-
-    def of(self, values: list[float]) -> float:
-        """The number."""
-        if self.reduce == "least":
-            return min(values)
-        return max(values) if self.reduce == "most" else sum(values) / len(values)
 
 
 @dataclass(frozen=True)
@@ -103,11 +85,6 @@ class MeasuredCell:
         """The name of its path in results."""
         return self.path.name
 
-    @property
-    def anchor(self) -> str:
-        """Its identifier on the page."""
-        return f"cell-{directory_name(self.name)}"
-
     def label(self, axes: Sequence[str]) -> str:
         """Its name for people among cells that differ in `axes`."""
         return ", ".join(self.place(axis) if axis == PATH else f"{axis} {self.place(axis)}" for axis in axes)
@@ -115,13 +92,6 @@ class MeasuredCell:
     def place(self, axis: str) -> str:
         """Its value on an axis of the experiment; the path counts as one."""
         return self.base if axis == PATH else self.places[axis]
-
-    @property
-    def links(self) -> tuple[str, ...]:
-        """The links with a limited queue that data passes, by their names in statistics; else the bottleneck."""
-        links = [link for link in self.path.describe().links if link.direction == "data"]
-        limited = [link.name for link in links if "queue" in self.path.data[link.element]]
-        return tuple(limited) or (self.bottleneck,)
 
     @property
     def bottleneck(self) -> str:
@@ -146,32 +116,6 @@ class MeasuredCell:
         ours = self.ours_of(label)
         return tuple(number for number in range(1, len(self.plans[label]) + 1) if number not in ours)
 
-    def columns(self, label: str, titles: Mapping[str, str]) -> list[Flows]:
-        """The flows of a label as a table shows them."""
-        plans = self.plans[label]
-        mixed = bool(self.theirs_of(label))
-        if len(plans) <= MOST_SINGLE_FLOWS and not any(map(is_many, plans)):
-            names = flow_names([titles[plan.scheme] for plan in plans])
-            return [
-                Flows(label, plan.scheme, (number,), name)
-                for number, (plan, name) in enumerate(zip(plans, names, strict=True), 1)
-            ]
-        found = []
-        for numbers in (self.ours_of(label), self.theirs_of(label)):
-            kinds = dict.fromkeys((plans[number - 1].scheme, is_many(plans[number - 1])) for number in numbers)
-            for scheme, many in kinds:
-                own = tuple(n for n in numbers if (plans[n - 1].scheme, is_many(plans[n - 1])) == (scheme, many))
-                count = "many" if many else str(len(own))
-                name = f"{count} {titles[scheme]}" if mixed else f"{count} flows"
-                reductions = ("mean", "least", "most") if many or len(own) > 1 else ("mean",)
-                found += [Flows(label, scheme, own, f"{name}, {reduce}", reduce) for reduce in reductions]
-        return found
-
-    def single(self, label: str) -> bool:
-        """Whether a run of the label has one flow."""
-        plans = self.plans[label]
-        return len(plans) == 1 and not is_many(plans[0])
-
     def finishes(self, label: str) -> bool:
         """Whether nearly every transfer of the label with an end reached it: the times of some alone flatter.
 
@@ -189,7 +133,7 @@ class MeasuredCell:
             each = [value_of(flow, name) for flow in run.flows(flows.plans)]
             known = [value for value in each if value is not None]
             if known:
-                found.append(flows.of(known))
+                found.append(sum(known) / len(known))
         return found
 
     def values(self, label: str, metric: Metric, link: str = "") -> list[float]:
@@ -202,7 +146,7 @@ class MeasuredCell:
         if metric.level == "flow":
             each = (value_of(flow, metric.name) for flow in run.flows(self.ours_of(label)))
             known = [value for value in each if value is not None]
-            return Flows(label, "", self.ours_of(label), "").of(known) if known else None
+            return sum(known) / len(known) if known else None
         return value_of(
             link_of(run, link or self.bottleneck) if metric.level == "link" else run.content["network"], metric.name
         )
@@ -254,7 +198,7 @@ def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric)
     return ["" if all(cell.finishes(label) for cell in cells) else label for label in labels]
 
 
-class Findings:
+class MeasuredExperiment:
     """One experiment of the benchmark."""
 
     def __init__(self, part: Part, number: int) -> None:
@@ -350,24 +294,6 @@ class Findings:
         shares = (each for each in metrics if each.better == MORE and not each.unit)
         return next(shares, metrics[0])
 
-    @cached_property
-    def telling(self) -> list[Metric]:
-        """The headline, then the other metrics of which one direction is better, each name once.
-
-        Where every run has one flow, sums and shares of flows repeat what the flow's own metrics say.
-        """
-        alone = all(cell.single(label) for cell in self.cells for label in self.labels)
-        found = {self.headline.name: self.headline}
-        for level in ("network", "flow", "link"):
-            for each in self.metrics[level]:
-                if (each.better or each.neutral) and not (alone and _OF_FLOWS.search(each.name)):
-                    found.setdefault(each.name, each)
-        return list(found.values())
-
-    def headline_of(self, label: str) -> list[tuple[MeasuredCell, float]]:
-        """The headline in each cell that has it, as the mean over its runs."""
-        return self.means_of(label, self.headline)
-
     def means_of(self, label: str, each: Metric) -> list[tuple[MeasuredCell, float]]:
         """A metric in each cell that has it, as the mean over its runs."""
         if label not in self.labels:
@@ -375,25 +301,29 @@ class Findings:
         found = ((cell, cell.values(label, each)) for cell in self.cells)
         return [(cell, sum(values) / len(values)) for cell, values in found if values]
 
+    def comparable(self, labels: Sequence[str], each: Metric) -> bool:
+        """Return False if means of the labels are over different cells or different transfers."""
+        counts = {len(found) for label in labels if (found := self.means_of(label, each))}
+        return len(counts) == 1 and not any(
+            rivals(self.cells, [label for label in labels if label in self.labels], each)
+        )
 
-class Site:
-    """All of a benchmark, and what its pages share."""
+
+class MeasuredBenchmark:
+    """All experiments of a benchmark, and the schemes in them."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
-        self.findings = tuple(Findings(part, number) for number, part in enumerate(benchmark.parts, 1))
-        known = {name: scheme for found in self.findings for name, scheme in found.experiment.schemes.items()}
+        self.experiments = tuple(MeasuredExperiment(part, number) for number, part in enumerate(benchmark.parts, 1))
+        known = {name: scheme for found in self.experiments for name, scheme in found.experiment.schemes.items()}
         self.examined = tuple(name for name in benchmark.schemes if name in known)
         self.schemes = {name: known[name] for name in dict.fromkeys([*self.examined, *known])}
         self.titles = {name: scheme.title for name, scheme in self.schemes.items()}
-        self.styles: dict[str, Style] = styles(
-            (name, scheme.color, scheme.marker) for name, scheme in self.schemes.items()
-        )
 
     def title(self, scheme: str) -> str:
         """How people call the scheme."""
         return self.titles.get(scheme, scheme)
 
-    def find(self, experiment: str) -> Findings | None:
+    def find(self, experiment: str) -> MeasuredExperiment | None:
         """The experiment of that name, if it is part of this benchmark."""
-        return next((found for found in self.findings if found.name == experiment), None)
+        return next((found for found in self.experiments if found.name == experiment), None)

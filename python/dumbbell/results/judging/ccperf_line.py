@@ -6,14 +6,14 @@ from typing import Any
 
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.ns3 import names
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, is_many
 from dumbbell.results.analysis.axis_words import axis_words
+from dumbbell.results.judging.measured import MeasuredCell, MeasuredExperiment, is_many
 
 _PROFILE = "linux-like"
 _LINK = {"kind", "name", "rate_mbps", "framing_bytes", "device_packets", "queue"}
 
 
-def ccperf_line(found: Findings, cell: MeasuredCell, label: str) -> str | None:
+def ccperf_line(found: MeasuredExperiment, cell: MeasuredCell, label: str) -> str | None:
     """Return the command with the path and the flows of a cell under `label`; None if ccperf cannot express them."""
     path = _path(cell)
     if path is None:
@@ -71,7 +71,7 @@ def _is_access(element: Mapping[str, Any]) -> bool:
     return element.get("kind") == "link" and "queue" not in element
 
 
-def _flow(found: Findings, cell: MeasuredCell, plan: FlowPlan) -> dict[str, str] | None:
+def _flow(found: MeasuredExperiment, cell: MeasuredCell, plan: FlowPlan) -> dict[str, str] | None:
     """The options of one flow."""
     scheme = found.experiment.schemes[plan.scheme]
     algorithm = next((name for name, ours in names().cca.items() if ours[_PROFILE] == scheme.name), None)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dumbbell.present.site.judging.findings import Findings, MeasuredCell, MeasuredRun
+from dumbbell.results.judging.measured import MeasuredCell, MeasuredExperiment, MeasuredRun
 from dumbbell.results.numbers import value_of
 from dumbbell.results.series.samples import planned_span
 
@@ -28,7 +28,7 @@ class Contradiction:
     text: str
 
 
-def contradictions(findings: Findings) -> Iterator[Contradiction]:
+def contradictions(findings: MeasuredExperiment) -> Iterator[Contradiction]:
     """Everything that does not fit in one experiment."""
     for cell in findings.cells:
         for label, runs in cell.runs.items():

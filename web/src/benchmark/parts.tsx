@@ -1,0 +1,162 @@
+/** Tables that the pages of a benchmark share. */
+
+import type { ComponentChildren } from "preact";
+import { Matrix } from "../answers/matrix";
+import type { Benchmark, Experiment, Match, Metric, Numbers } from "../data/benchmark";
+import type { RunsFacts } from "../data/source";
+import { boundsText } from "../data/words";
+import { lookOf, Scrolling } from "../ui/plot";
+import { useInks } from "../ui/theme";
+import { decimals, fixed, type Shown, shownNumbers } from "./numbers";
+
+export const SHARE_RULE =
+    "A share is the part of the payload delivered (goodput after the warm-up) that the flows of the scheme got beside those of the competitor; below it the share if all flows got the same.";
+export const HARM_RULE =
+    "Harm is the part that the victim loses of what it has alone on the same path: (solo − beside) / solo where more is better, (beside − solo) / beside where less is (Ware et al. 2019). 0 is none, 1 all; below 0 the victim gains. No value: the victim was not run alone in that number, or has nothing to lose.";
+
+/** A scheme's colour and title. */
+export function SchemeName({ benchmark, facts, name }: { benchmark: Benchmark; facts: RunsFacts; name: string }) {
+    const { dark } = useInks();
+    return (
+        <>
+            <span class="dot" aria-hidden="true" style={{ background: lookOf(facts.schemes, name, dark).color }} />
+            {benchmark.schemes[name] ?? name}
+        </>
+    );
+}
+
+/** The address of an experiment: the results page with its runs alone. */
+export function addressOfExperiment(directory: string, path?: string): string {
+    const query = new URLSearchParams({ filter: `directory:${directory}` });
+    if (path !== undefined) query.append("filter", `path:${path}`);
+    return `#/runs?${query}`;
+}
+
+/** A metric with its unit and an arrow to the better side. */
+export function metricTitle({ title, unit, better }: Metric): string {
+    const arrow = { more: "↑", less: "↓", neutral: "" }[better];
+    return [title, unit && `(${unit})`, arrow].filter(Boolean).join(" ");
+}
+
+export function NumberCell({ shown }: { shown: Shown | null }) {
+    if (!shown) return <td class="number quiet">–</td>;
+    return (
+        <td class="number">
+            {shown.best ? <b>{shown.text}</b> : shown.text}
+            {shown.small && <small>{shown.small}</small>}
+        </td>
+    );
+}
+
+/** Metrics of one experiment: a row for each scheme. */
+export function NumbersTable(props: {
+    benchmark: Benchmark;
+    facts: RunsFacts;
+    experiment: Experiment;
+    numbers: readonly Numbers[];
+}) {
+    const { experiment, numbers } = props;
+    const columns = numbers.map((each) => shownNumbers(each, experiment.labels, experiment.cells));
+    return (
+        <Scrolling label={`Numbers of ${experiment.title}`}>
+            <table class="numbers">
+                <thead>
+                    <tr>
+                        <th scope="col">Scheme</th>
+                        {numbers.map(({ metric }) => (
+                            <th
+                                key={metric.name}
+                                scope="col"
+                                class="number"
+                                title={`${metric.name}: ${metric.formula}`}
+                            >
+                                {metricTitle(metric)}
+                            </th>
+                        ))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {experiment.labels.map((label, row) => (
+                        <tr key={label}>
+                            <th scope="row">
+                                <SchemeName {...props} name={label} />
+                            </th>
+                            {columns.map((column, at) => (
+                                <NumberCell key={numbers[at]!.metric.name} shown={column[row]!} />
+                            ))}
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </Scrolling>
+    );
+}
+
+/** Shares and harm of an experiment whose schemes compete, by where they do. */
+export function Matches({ benchmark, experiment }: { benchmark: Benchmark; experiment: Experiment }) {
+    const places = [...new Set(experiment.matches.map(({ place }) => place))];
+    return (
+        <>
+            <p class="quiet foot">
+                {SHARE_RULE} {HARM_RULE}
+            </p>
+            {places.map((place) => (
+                <MatchesAt
+                    key={place}
+                    benchmark={benchmark}
+                    place={place}
+                    matches={experiment.matches.filter((each) => each.place === place)}
+                />
+            ))}
+        </>
+    );
+}
+
+function MatchesAt({ benchmark, place, matches }: { benchmark: Benchmark; place: string; matches: readonly Match[] }) {
+    const mixed = new Set(matches.map(({ numbers }) => numbers)).size > 1;
+    const column = ({ competitor, numbers }: Match) =>
+        `${benchmark.schemes[competitor] ?? competitor}${mixed ? `, ${numbers}` : ""}`;
+    const row = ({ label }: Match) => benchmark.schemes[label] ?? label;
+    const at = new Map(matches.map((each) => [JSON.stringify([row(each), column(each)]), each]));
+    const rows = [...new Set(matches.map(row))];
+    const columns = [...new Set(matches.map(column))];
+    const harmed = new Map(matches.flatMap(({ done }) => done.map(({ metric }) => [metric.name, metric] as const)));
+    const where = place && ` (${place})`;
+    const two = (value: number) => fixed(value, 2);
+    const matrix = (
+        title: string,
+        cell: (match: Match) => { text: string; small: string } | null,
+    ): ComponentChildren => (
+        <section class="chart" key={title}>
+            <h3>{title}</h3>
+            <Matrix
+                label={title}
+                corner="beside"
+                rows={rows}
+                columns={columns}
+                cell={(one, other) => {
+                    const match = at.get(JSON.stringify([one, other]));
+                    return match ? cell(match) : null;
+                }}
+            />
+        </section>
+    );
+    return (
+        <div class="facets">
+            {matrix(
+                `Share beside each competitor${where}`,
+                ({ share, fair }) =>
+                    share && { text: two(share.mean), small: `${boundsText(share, two)} equal: ${two(fair)}`.trim() },
+            )}
+            {[...harmed.values()].map((metric) =>
+                matrix(`Harm to the competitor’s ${metric.title}${where}`, ({ done }) => {
+                    const found = done.find((each) => each.metric.name === metric.name);
+                    if (!found) return null;
+                    const places = decimals([found.solo, found.beside]);
+                    const small = `${fixed(found.solo, places)} → ${fixed(found.beside, places)} ${metric.unit}`.trim();
+                    return { text: two(found.harm), small };
+                }),
+            )}
+        </div>
+    );
+}
