@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.commands.command import Dumbbell
+from support.pages.written import handed_over
 
 EXPERIMENT = """
 name = "lab-short"
@@ -73,14 +74,14 @@ def test_an_installed_package_adds_to_the_catalog(dumbbell: Dumbbell, distributi
 def test_an_installed_experiment_joins_the_benchmark_and_stays_there(dumbbell: Dumbbell, distribution: Path) -> None:
     command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "lab-short", "--out", "out"]
     assert json.loads(dumbbell(*command, "--json").stdout)["finished"] == 2
-    index = distribution.parents[1] / "out" / "index.html"
-    assert "A short flow in our lab" in index.read_text()
+    judged = distribution.parents[1] / "out" / "pages/data/benchmark.json.js"
+    assert "A short flow in our lab" in handed_over(judged).decode()
     # the results outlive the package
     (distribution / "experiments" / "lab-short.toml").unlink()
-    index.unlink()
+    judged.unlink()
     dumbbell("report", "out")
-    assert "A short flow in our lab" in index.read_text()
-    assert "--experiment out/experiments/lab-short.toml" in index.read_text()
+    assert "A short flow in our lab" in handed_over(judged).decode()
+    assert "--experiment out/experiments/lab-short.toml" in handed_over(judged).decode()
 
 
 def test_a_file_joins_the_benchmark(dumbbell: Dumbbell, folder: Path) -> None:
@@ -91,7 +92,7 @@ def test_a_file_joins_the_benchmark(dumbbell: Dumbbell, folder: Path) -> None:
     done = json.loads(dumbbell(*command, "--json").stdout)
     assert (done["failed"], done["finished"]) == (0, 2 + 4)
     assert "6 of 6 runs are finished already" in dumbbell(*command, "--resume").stderr
-    assert "A short flow in our lab" in (folder / "out" / "index.html").read_text()
+    assert "A short flow in our lab" in handed_over(folder / "out" / "pages/data/benchmark.json.js").decode()
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_the_page_says_everything_in_pantheons_order(outline: LongForm) -> None:
     start += ["dumbbell run experiment.toml --out NEW", "System info", "An & <odd> processor", "fq", "Git summary"]
     start += ["branch: main @ 0123456789abcdef", " M crates/path/src/lib.rs"]
     mean, every = path[:1], path[2:]
-    in_order(outline.text, [*start, *mean, *every, *run, *mean, *every, *run, "Definitions of the metrics"])
+    in_order(outline.text, [*start, *mean, *every, *run, *mean, *every, *run])
 
 
 def test_every_bad_run_has_its_reason_in_the_list_and_with_the_run(results: Path, outline: LongForm) -> None:

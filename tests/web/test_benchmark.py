@@ -9,8 +9,6 @@ from playwright.sync_api import Page, expect
 
 import dumbbell
 from dumbbell.base.json_text import to_json
-from dumbbell.base.progress import Progress
-from dumbbell.present.serve.benchmark_pages import write_benchmark
 from dumbbell.results.benchmark_directory import Benchmark
 from support.results.benchmark import EXAMINED, make
 from web.conftest import Complaints, Served, axe, overflow
@@ -20,14 +18,13 @@ from web.conftest import Complaints, Served, axe, overflow
 def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """Three experiments with their pages, and the note that makes the directory a benchmark."""
     made = make(tmp_path_factory.mktemp("pages") / "benchmark", ["steady_state_single_flow", "short", "competition"])
-    with Progress() as progress:
-        write_benchmark(made, 1, progress)
     for part in made.parts:
         (made.directory / "experiments" / f"{part.name}.toml").write_bytes(
             (made.directory / "plans" / f"{part.name}.toml").read_bytes()
         )
     note = {"schemes": list(EXAMINED), "quick": True}
     (made.directory / "benchmark.json").write_text(to_json(note))
+    assert dumbbell.write_report(made.directory) == [made.directory / "index.html"]
     return made
 
 
@@ -60,10 +57,10 @@ def test_pages_open_from_the_disk(benchmark: Benchmark, page: Page) -> None:
 def test_competition_and_transfers(benchmark: Benchmark, page: Page) -> None:
     """Shares, harm and completion times by size stand above the runs of their experiments."""
     base = f"file://{benchmark.directory}/pages/index.html"
-    page.goto(f"{base}#/runs?filter=directory:d3")
+    page.goto(f"{base}#/runs?filter=directory:d2")
     page.get_by_role("heading", name="Share beside each competitor").wait_for()
     assert page.get_by_role("heading", name="Harm to the competitor\u2019s one-way delay").count() == 1
-    page.goto(f"{base}#/runs?filter=directory:d2")
+    page.goto(f"{base}#/runs?filter=directory:d3")
     page.get_by_role("heading", name="Flow completion time, mean (s), default").wait_for()
     heads = page.locator("table.matrix").first.locator("thead th").all_inner_texts()
     assert heads == ["by bytes", "3000", "20000"]
@@ -72,7 +69,7 @@ def test_competition_and_transfers(benchmark: Benchmark, page: Page) -> None:
 def test_a_run_that_the_pages_lack_is_said(
     benchmark: Benchmark, page: Page, tmp_path: Path, complaints: Complaints
 ) -> None:
-    page.goto(f"file://{benchmark.directory}/pages/index.html#/run/d3%2Fdefault.versus-alone%2Fbbr%2F2")
+    page.goto(f"file://{benchmark.directory}/pages/index.html#/run/d2%2Fdefault.versus-alone%2Fbbr%2F2")
     expect(page.get_by_role("alert")).to_contain_text("`dumbbell serve` shows every run")
     complaints.clear()
 
@@ -88,7 +85,7 @@ def test_the_same_is_served_and_written_as_a_site(
         page.locator("table.verdicts tbody tr").first.wait_for()
         said.append(page.locator("table").all_inner_texts())
     assert said[0] == said[1] == said[2]
-    page.goto(f"{served(benchmark.directory)}#/run/d3%2Fdefault.versus-alone%2Fbbr%2F2")
+    page.goto(f"{served(benchmark.directory)}#/run/d2%2Fdefault.versus-alone%2Fbbr%2F2")
     page.locator("ol.why li").first.wait_for()
 
 
@@ -103,7 +100,7 @@ def test_anybody_can_read_them(benchmark: Benchmark, served: Served, page: Page,
     """Nothing serious for axe-core, and no page wider than the window."""
     page.set_viewport_size({"width": width, "height": 900})
     address = served(benchmark.directory)
-    for view in ("runs", "verdicts", "scorecard", "runs?filter=directory:d3", "runs?filter=directory:d2"):
+    for view in ("runs", "verdicts", "scorecard", "runs?filter=directory:d2", "runs?filter=directory:d3"):
         page.goto(f"{address}#/{view}")
         page.wait_for_timeout(1000)
         assert axe(page) == [], view

@@ -1,9 +1,11 @@
 """The long form of a report as its layout is given it: texts, rows of tables, drawings."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ class LongForm:
         drawings = {name: content.decode() for name, content in files.items() if name.endswith(".svg")}
         headings = [each["heading"] for each in _tables(data) if "heading" in each]
         rows = [[f"{field['text']}|{field['note']}" for field in row] for each in _tables(data) for row in each["rows"]]
-        return cls(data, "\n".join(_texts(data)), rows, headings, drawings)
+        return cls(data, "\n".join(_texts(data, drawings)), rows, headings, drawings)
 
     @property
     def drawn(self) -> str:
@@ -51,9 +53,20 @@ def _tables(value: object) -> Iterator[dict[str, Any]]:
             yield from _tables(each)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts(value: object, drawings: dict[str, str]) -> Iterator[str]:
+    """Yield texts in the order of the layout, those of drawings among them."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each, drawings)
+    elif isinstance(value, dict):
+        keys = [key for key in value if key != "figures_heading"]
+        if "figures_heading" in value:
+            keys.insert(keys.index("problem"), "figures_heading")
+        for key in keys:
+            yield from _texts(
+                f"Figure is missing: {value[key]}" if key == "problem" and value[key] else value[key], drawings
+            )
+            if key == "file":
+                yield from map(unescape, re.findall(r"<text[^>]*>([^<]*)<", drawings.get(value[key], "")))
