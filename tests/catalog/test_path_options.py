@@ -290,8 +290,8 @@ def test_a_benchmark_on_a_path_of_ones_own(dumbbell: Dumbbell, folder: Path) -> 
     assert {run["path"] for run in single} == {"20mbit-40ms-1bdp"}
     sweep = dumbbell_runs(folder / "out/experiments/sweep_loss")
     assert {run["axes"]["path"] for run in sweep} == {"20mbit-40ms-1bdp"}
-    index = (folder / "out/index.html").read_text()
-    assert "sweep_loss" in index
+    assert "sweep_loss" in (folder / "out/verdicts.json").read_text()
+    assert (folder / "out/pages/index.html").is_file()
     again = ("benchmark", "--schemes", "copa", "--quick", *only, "--out", "out", "--resume")
     refused = dumbbell(*again, expect=2).stderr
     assert "it is the quick benchmark of copa on 20mbit-40ms-1bdp, not the quick benchmark of copa" in refused

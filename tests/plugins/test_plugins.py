@@ -24,6 +24,7 @@ from support.commands.forks import Forks
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
 from support.commands.shared_run import SharedRun, shared_run
+from support.pages.written import handed_over
 from support.punctual import Run
 from support.shared import made_once, shared_folder
 from support.waiting import TIMEOUT_S
@@ -552,8 +553,8 @@ def test_pages_of_results_show_a_plug_in_whose_file_is_gone(dumbbell: Dumbbell, 
     dumbbell("run", "--schemes", "mine=mine.py,reno", *QUICK)
     (folder / "mine.py").unlink()
     dumbbell("site", "out", "--out", "web")
-    (facts,) = (folder / "web/data/run").glob("*/small/mine/1/facts.json")
-    (flow,) = json.loads(facts.read_text())["flows"]
+    (facts,) = (folder / "web/data/run").glob("*/small/mine/1/facts.json.js")
+    (flow,) = json.loads(handed_over(facts))["flows"]
     assert (flow["scheme"], flow["metrics"]["throughput_mbps"] > 1.0) == ("mine", True)
 
 

@@ -50,7 +50,7 @@ def test_notes_stand_with_their_field_everywhere() -> None:
 
 
 def test_texts_cannot_become_markup() -> None:
-    table = Table("", (), ("<b>", "x"), ((Field("a<b>|", link='"><i>'), Field("", links=(("<u>", "#a"),))),))
+    table = Table("", (), ("<b>", "x"), ((Field("a<b>|", hover='"><i>'), Field("", links=(("<u>", "#a"),))),))
     page = html.render(table, '"<s>')
     assert not [part for part in ("<b>", "<i>", "<u>", "<s>") if part in page]
     assert '<a href="#a">&lt;u&gt;</a>' in page

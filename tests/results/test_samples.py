@@ -15,7 +15,6 @@ from dumbbell.present.model.series import (
     flow_lines,
     operating_series,
     queue_series,
-    response,
     shares,
     window_series,
 )
@@ -143,8 +142,6 @@ def test_figures_take_the_series_of_a_run(tmp_path: Path) -> None:
     windows = window_series(samples, lines)
     assert windows[0].cwnd is not None
     assert windows[0].pacing_mbps is None
-    stepped = response(samples, 2, lines[2], 2.0)
-    assert stepped.srtt_ms[0] == pytest.approx(samples.flows[1].srtt_ms[0] - 2.0)
 
 
 def test_a_path_changes_when_its_schedules_say() -> None:
