@@ -5,17 +5,28 @@ import http.server
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    TimeoutError as PlaywrightTimeoutError,
+    expect,
+    sync_playwright,
+)
 
 import dumbbell
 from support.waiting import TIMEOUT_S
 
 CHROMIUM = "chromium-headless-shell"
 _TIMEOUT_MS = TIMEOUT_S * 1e3
+_LAYOUT_MS = 20_000
+"""Longest wait for a page that is wider than its window, ms: only a page that stays so wide takes it."""
 _AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _SEEN_IN_CONSOLE = ("error", "warning")
 
@@ -135,5 +146,8 @@ def axe(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """Return by how many pixels the page is wider than the window."""
-    return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+    """Return by how many pixels the page is wider than the window once it has laid itself out for the window."""
+    wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    with suppress(PlaywrightTimeoutError):
+        page.wait_for_function(f"() => {wider} <= 0", timeout=_LAYOUT_MS)
+    return int(page.evaluate(wider))
