@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a command failed.
+/// Reason for the failure of a command.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     /// An option that no command has.
@@ -56,9 +56,9 @@ pub(crate) enum Error {
     Missing {
         /// The requirement.
         name: &'static str,
-        /// What was found.
+        /// State of the machine that prevents the command.
         found: String,
-        /// What to do.
+        /// Remedy.
         fix: &'static str,
     },
     /// The operating system refuses.
@@ -76,7 +76,7 @@ pub(crate) enum Error {
         name: String,
         /// The lock file.
         path: PathBuf,
-        /// How long it was waited for.
+        /// Length of the wait, s.
         seconds: f64,
     },
     /// The verifier refuses a program.
@@ -109,7 +109,7 @@ pub(crate) enum Error {
     /// A controller cannot be pinned.
     #[error("{}: {source}", .path.display())]
     Pin {
-        /// Where.
+        /// Place of the pin.
         path: PathBuf,
         /// The library's reason.
         source: libbpf_rs::Error,
@@ -119,15 +119,15 @@ pub(crate) enum Error {
     NotLoaded {
         /// The controller.
         name: String,
-        /// Where it would be pinned.
+        /// Place of the pin.
         path: PathBuf,
     },
     /// The BPF file system is missing.
     #[error("{place}: no BPF file system is mounted here; as root of the machine: {command}")]
     NotMounted {
-        /// Where it belongs.
+        /// Mount point.
         place: &'static str,
-        /// What mounts it.
+        /// Command that mounts the file system.
         command: String,
     },
 }

@@ -33,7 +33,7 @@ pub struct Reference {
     pub offset_ns: i64,
     /// It is off by at most this, ns.
     pub error_ns: i64,
-    /// Where it is from, for reports.
+    /// Source of the reference, for reports.
     pub source: String,
 }
 
@@ -55,9 +55,9 @@ pub struct Piece {
 pub struct Step {
     /// Local clock, ns: middle of the time in which it happened.
     pub at_ns: i64,
-    /// By how much theta grew, ns.
+    /// Growth of theta at the jump, ns.
     pub by_ns: i64,
-    /// How long the time is in which it happened, ns.
+    /// Length of the interval that contains the jump, ns.
     pub uncertain_ns: i64,
 }
 
@@ -66,22 +66,22 @@ pub struct Step {
 pub struct PathChange {
     /// Local clock, ns.
     pub at_ns: i64,
-    /// By how much forward delay grew, ns.
+    /// Growth of the forward delay, ns.
     pub forward_by_ns: i64,
-    /// By how much backward delay grew, ns.
+    /// Growth of the backward delay, ns.
     pub backward_by_ns: i64,
 }
 
 /// A [`Reference`] and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Judged {
-    /// Where it is from.
+    /// Source of the reference.
     pub source: String,
-    /// Why it was refused; none where it was used.
+    /// Reason for the refusal; `None` if the reference was used.
     pub refused: Option<String>,
 }
 
-/// How far apart two clocks are.
+/// Offset of two clocks over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
     /// In order of time, without gaps; at least one.
@@ -96,9 +96,9 @@ pub struct Fit {
     pub steps: Vec<Step>,
     /// Changes of the path, which are no steps.
     pub changes: Vec<PathChange>,
-    /// What became of each reference, in the order given.
+    /// Verdict on each reference, in the order given.
     pub references: Vec<Judged>,
-    /// How this was found, with sources.
+    /// Method of the fit, with sources.
     pub method: String,
 }
 
@@ -108,12 +108,12 @@ impl Fit {
         theta(self.piece(local_ns), local_ns)
     }
 
-    /// How long a packet took that left here at `point.at_ns`, ns; its apparent delay is longer by theta when it arrived there.
+    /// Returns the delay of a packet that left here at `point.at_ns`, ns. Its apparent delay is longer by theta at the arrival.
     pub fn forward_ns(&self, point: Point) -> i64 {
         self.delay(point, 1)
     }
 
-    /// How long a packet took that came here at `point.at_ns`, ns; its apparent delay is shorter by theta when it left there.
+    /// Returns the delay of a packet that arrived here at `point.at_ns`, ns. Its apparent delay is shorter by theta at the departure.
     pub fn backward_ns(&self, point: Point) -> i64 {
         self.delay(point, -1)
     }

@@ -30,7 +30,7 @@ pub fn fit(observed: &Observed, references: &[Reference]) -> Result<Fit, Error> 
 ///
 /// # Errors
 ///
-/// Those of [`fit`].
+/// Errors of [`fit`].
 pub fn fit_minima(forward: &Minima, backward: &Minima, references: &[Reference]) -> Result<Fit, Error> {
     let original = Series::new([forward, backward])?;
     let level = skew::level(&original);

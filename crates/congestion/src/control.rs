@@ -6,7 +6,7 @@ use units::{Rate, Span, Time};
 /// the scheme's own. Their bytes on the wire are part of the transport's header.
 pub type Message = [u64; 2];
 
-/// What a controller is given when it is built.
+/// Input of the constructor of a controller.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Time of the flow's start.
@@ -19,7 +19,7 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// What a controller allows.
+/// Limits that a controller sets: window, rate, time of the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
     /// Most payload bytes in flight, retransmissions and fillers included, headers not; `u64::MAX` for no limit. During
@@ -30,7 +30,7 @@ pub struct Control {
     pub pacing: Option<Rate>,
     /// Most payload bytes that may leave back to back when pacing; 0 means one packet.
     pub burst_bytes: u64,
-    /// When to call [`Controller::on_wake`](crate::Controller::on_wake); [`Time::NEVER`] for not at all.
+    /// Time of the next call of [`Controller::on_wake`](crate::Controller::on_wake); [`Time::NEVER`]: none.
     pub wake_at: Time,
     /// Bitrate a live encoder is to produce, payload bits; `None` for controllers that know nothing of encoders: the
     /// transport derives it from window and pacing then.

@@ -40,7 +40,7 @@ pub struct Frame {
     pub key: bool,
     /// Payload bytes that wait to be sent, this frame included.
     pub queued_bytes: u64,
-    /// How long the oldest of them has been waiting.
+    /// Waiting time of the oldest frame in the queue.
     pub queue_delay: Span,
 }
 
@@ -50,7 +50,7 @@ pub struct Frame {
 pub struct AckedPacket {
     /// Packet number.
     pub number: u64,
-    /// When it was sent (sender's clock).
+    /// Time of sending (sender's clock).
     pub sent_at: Time,
     /// When it arrived (receiver's clock; the offset between the clocks is unknown).
     pub received_at: Time,
@@ -204,7 +204,7 @@ pub struct Loss<'a> {
     pub next_number: u64,
 }
 
-/// Which timer fired.
+/// Timer that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
     /// TCP's retransmission timeout: everything outstanding is declared lost.
@@ -225,7 +225,7 @@ const MIN_WINDOW: f64 = 2.0;
 pub struct Timeout {
     /// Now.
     pub now: Time,
-    /// Which timer fired.
+    /// Timer that fired.
     pub kind: TimeoutKind,
     /// Whether no acknowledgement arrived since the previous timeout (a backed-off repeat).
     pub repeated: bool,

@@ -62,7 +62,7 @@ struct Candidate {
     samples: PathBuf,
 }
 
-/// Why a qlog is not kept, or not read.
+/// Reason why a qlog is not kept, or not read.
 #[derive(Debug, thiserror::Error)]
 enum LeftOut {
     #[error("left out: {0}")]

@@ -48,7 +48,7 @@ pub struct Script {
     pub(crate) window: u32,
     pub(crate) seed: u64,
     pub(crate) transport: Json,
-    /// How far a packet may be from its time.
+    /// Largest distance of a packet from its time.
     pub(crate) tolerance: units::Span,
     pub(crate) lines: Vec<Line>,
 }

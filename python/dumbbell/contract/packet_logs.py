@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NotRequired, TypedDict
 
 from dumbbell.contract.read_only import ReadOnly
@@ -210,10 +210,3 @@ class ComparedFlow(TypedDict):
     throughput_mbps: float | None
     queueing_delay_ms: float | None
     owd_min_ms: float | None
-
-
-class RunFacts(TypedDict):
-    """The facts of a run that its reading in words needs."""
-
-    duration_ns: int
-    flows: Sequence[Mapping[str, object]]

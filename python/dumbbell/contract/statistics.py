@@ -23,7 +23,7 @@ class AckLinkStats(TypedDict):
 
 
 Better: TypeAlias = Literal["more", "less", "neutral"]
-"""Which way a metric is better for one user of the network, all else equal."""
+"""Better direction of a metric for one user of the network, all else equal."""
 
 
 class BetweenMachines(TypedDict):
@@ -118,23 +118,23 @@ class Definition(TypedDict):
     """Definition of one metric."""
 
     better: ReadOnly[Better]
-    """Which way it is better."""
+    """Better direction."""
     convention: ReadOnly[Convention]
     """The rules it follows."""
     formula: ReadOnly[str]
-    """How it is computed."""
+    """Formula, in words."""
     fraction: ReadOnly[bool]
     """True for a fraction of a whole: the confidence interval of its mean stays within 0 and 1."""
     level: ReadOnly[Level]
-    """What it belongs to."""
+    """Entity that has the metric or the key."""
     name: ReadOnly[str]
     """Key in the JSON; `a.b` is key `b` of the object `a`."""
     one_way: ReadOnly[OneWay | None]
-    """How it depends on the clocks of both ends; `None` if it is of one clock."""
+    """Dependence on the clocks of both ends; `None` if the metric is of one clock."""
     sampled: ReadOnly[bool]
     """Whether it is computed from values per sample interval, and so depends on its length."""
     source: ReadOnly[str]
-    """Where the definition comes from."""
+    """Source of the definition."""
     unit: ReadOnly[str]
     """Unit; empty for plain numbers."""
 
@@ -439,18 +439,18 @@ class Judged(TypedDict):
     """A [`Reference`] and what became of it."""
 
     refused: NotRequired[ReadOnly[str | None]]
-    """Why it was refused; none where it was used."""
+    """Reason for the refusal; `None` if the reference was used."""
     source: NotRequired[ReadOnly[str]]
-    """Where it is from."""
+    """Source of the reference."""
 
 
 class Label(TypedDict):
     """A key of the statistics that names or dates something and is no metric."""
 
     level: ReadOnly[Level]
-    """What it belongs to."""
+    """Entity that has the metric or the key."""
     meaning: ReadOnly[str]
-    """What it says."""
+    """Meaning of the key."""
     name: ReadOnly[str]
     """Key in the JSON."""
 
@@ -510,7 +510,7 @@ class LatenessReport(TypedDict):
 
 
 Level: TypeAlias = Literal["flow", "link", "network"]
-"""What a metric belongs to."""
+"""Entity of a metric: a flow, a link, the network."""
 
 
 class LinkStats(TypedDict):
@@ -704,7 +704,7 @@ class NetworkStats(TypedDict):
 
 
 OneWay: TypeAlias = Literal["data", "return", "difference"]
-"""How a metric depends on the clocks of both ends: what left by one clock arrives by the other."""
+"""Dependence of a metric on the clocks of both ends: packets leave by one clock and arrive by the other."""
 
 
 class ProgramReport(TypedDict):

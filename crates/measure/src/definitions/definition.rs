@@ -17,7 +17,7 @@ pub enum Convention {
     Ccperf,
 }
 
-/// What a metric belongs to.
+/// Entity of a metric: a flow, a link, the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -29,7 +29,7 @@ pub enum Level {
     Network,
 }
 
-/// Which way a metric is better for one user of the network, all else equal.
+/// Better direction of a metric for one user of the network, all else equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -41,7 +41,7 @@ pub enum Better {
     Neutral,
 }
 
-/// How a metric depends on the clocks of both ends: what left by one clock arrives by the other.
+/// Dependence of a metric on the clocks of both ends: packets leave by one clock and arrive by the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OneWay {
@@ -60,19 +60,19 @@ pub struct Definition {
     pub name: &'static str,
     /// Unit; empty for plain numbers.
     pub unit: &'static str,
-    /// Which way it is better.
+    /// Better direction.
     pub better: Better,
     /// The rules it follows.
     pub convention: Convention,
-    /// What it belongs to.
+    /// Entity that has the metric or the key.
     pub level: Level,
-    /// How it is computed.
+    /// Formula, in words.
     pub formula: &'static str,
-    /// Where the definition comes from.
+    /// Source of the definition.
     pub source: &'static str,
     /// Whether it is computed from values per sample interval, and so depends on its length.
     pub sampled: bool,
-    /// How it depends on the clocks of both ends; `None` if it is of one clock.
+    /// Dependence on the clocks of both ends; `None` if the metric is of one clock.
     pub one_way: Option<OneWay>,
     /// True for a fraction of a whole: the confidence interval of its mean stays within 0 and 1.
     pub fraction: bool,
@@ -83,8 +83,8 @@ pub struct Definition {
 pub struct Label {
     /// Key in the JSON.
     pub name: &'static str,
-    /// What it belongs to.
+    /// Entity that has the metric or the key.
     pub level: Level,
-    /// What it says.
+    /// Meaning of the key.
     pub meaning: &'static str,
 }

@@ -12,13 +12,13 @@ pub struct Facts {
     pub flows: Vec<FlowFact>,
 }
 
-/// What is known of one flow.
+/// Facts of one flow.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct FlowFact {
     /// Its number.
     pub flow: u32,
-    /// What people call it.
+    /// Name for people.
     pub scheme: Option<String>,
     /// The kind of its application (`greedy`, `constant`, ...).
     pub application: Option<String>,

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub struct Sentence {
     /// The sentence.
     pub text: String,
-    /// Which time it is about.
+    /// Time that the sentence is about.
     pub from_ns: u64,
     /// Up to when.
     pub to_ns: u64,

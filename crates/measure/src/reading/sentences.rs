@@ -43,7 +43,7 @@ enum Cause {
 }
 
 impl ReadingMeter {
-    /// What happened.
+    /// Returns the reading of the run.
     pub fn finish(mut self) -> Reading {
         let planned_ns = self.facts.duration_ns.filter(|ns| (0.0..1e18).contains(ns)).unwrap_or(0.0);
         self.end_ns = self.end_ns.max(planned_ns as u64);

@@ -297,7 +297,7 @@ impl Frames {
     }
 }
 
-/// Why a packet cannot be read, behind its number.
+/// Reason why a packet cannot be read; the number of the packet stands before it.
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error(

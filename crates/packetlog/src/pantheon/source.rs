@@ -18,7 +18,7 @@ pub(super) trait Source {
     fn zero_ns(&self) -> u64;
     /// Lines read.
     fn line(&self) -> u64;
-    /// What was unusual so far.
+    /// Remarks about unusual lines, so far.
     fn oddities(&self) -> Vec<Oddity>;
     /// The next record, in the order of the lines.
     fn next(&mut self) -> Result<Option<Record>, Error>;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// Why a trace or an event cannot be read.
+/// Reason why a trace or an event cannot be read.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(super) enum Problem {
     /// None of the names that a column may have is there.
@@ -12,7 +12,7 @@ pub(super) enum Problem {
     /// The unit of times is unknown.
     #[error("time_units = `{0}`: allowed are ms, us")]
     TimeUnits(String),
-    /// What the JSON library complains about.
+    /// Message of the JSON library.
     #[error("is not valid JSON: {0}")]
     Invalid(String),
     /// A text of JSON is too large.

@@ -1,6 +1,6 @@
 //! The schemes that imitate an expert.
 
-/// What is specific to one scheme.
+/// Parts of the training that differ between schemes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheme {
     /// Name of its controller, and of its trainer.
