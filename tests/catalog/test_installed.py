@@ -142,6 +142,21 @@ def test_entry_points_that_lead_nowhere(dumbbell: Dumbbell, distribution: Path, 
     assert done.stderr.count("\n") == 1
 
 
+def test_an_installed_package_adds_a_command(dumbbell: Dumbbell, distribution: Path) -> None:
+    points = distribution.parent / "lab_catalog-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[dumbbell.commands]\nshout = lab_catalog.shout\n")
+    (distribution / "shout.py").write_text(
+        '"""Say something loudly."""\n\n\ndef add_arguments(parser):\n    parser.add_argument("what")\n\n\n'
+        "def main(arguments):\n    print(arguments.what.upper())\n    return 0\n"
+    )
+    assert "shout        say something loudly\n" in dumbbell("--help").stdout
+    assert dumbbell("shout", "hello").stdout == "HELLO\n"
+    points.write_text("[dumbbell.commands]\nshout = absent.shout\n")
+    refused = dumbbell("--help", expect=2).stderr
+    told = "entry point `shout` of `dumbbell.commands`: package `absent.shout`: No module named 'absent'"
+    assert refused == f"dumbbell: {told}\n"
+
+
 def test_a_name_that_is_taken_is_refused_with_the_file(dumbbell: Dumbbell, distribution: Path) -> None:
     (distribution / "paths" / "lab.toml").rename(distribution / "paths" / "default.toml")
     assert (

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
 from dumbbell.catalog.outside.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.run_request import names_of
+from dumbbell.catalog.run_request import names_of, paths_of, schemes_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import RunRequest, with_request
 from dumbbell.results.kept_experiment import KEPT, kept_experiment
@@ -38,12 +37,11 @@ class Own:
 
 def named(request: RunRequest) -> tuple[RunRequest, Own]:
     """Return the request with names in place of all schemes and paths, and those that only the request has."""
-    wanted = [request.schemes] if isinstance(request.schemes, str | Scheme) else list(request.schemes)
+    wanted, where = schemes_of(request.schemes), paths_of(request.path)
     own = {each.name: _named(each) for each in wanted if isinstance(each, Scheme)}
     known = _SchemeNames(names_of(request.plugins), own)
     names = [each.name if isinstance(each, Scheme) else known.meant(str(each)) for each in wanted]
     mixed = tuple(known.meant_mix(mix) for mix in request.mix_names)
-    where = [request.path] if isinstance(request.path, str | PathModel | PathLike) else list(request.path)
     resolved = replace(
         request,
         schemes=(*names, *known.unnamed()),

@@ -7,20 +7,20 @@ A distribution lists them in its `entry_points.txt`, by groups such as `dumbbell
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from dumbbell.base.errors import UserError, one_line
 
 _FILE = "entry_points.txt"
 _PREFIX = "dumbbell."
+_PREFIX_BYTES = f"[{_PREFIX}".encode()
 
 
-@dataclass(frozen=True, order=True)
-class EntryPoint:
+class EntryPoint(NamedTuple):
     """One line of a group: a name, and the module or package that it stands for."""
 
     name: str
@@ -52,7 +52,8 @@ class EntryPoint:
         except (ImportError, ValueError) as error:
             raise self.refused(one_line(error)) from None
         if spec is None or not spec.submodule_search_locations:
-            raise self.refused(f"there is no package `{top}`")
+            where = f"entry point `{self.name}` of `{self.group}`: package `{self.value}`"
+            raise UserError(f"{where}: No module named '{top}'")
         return Path(spec.submodule_search_locations[0], *below)
 
     def refused(self, why: str) -> UserError:
@@ -70,19 +71,26 @@ def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return every entry point whose group begins with `dumbbell.`. Of a package on two places the first one counts."""
     points: dict[str, list[EntryPoint]] = {}
     for place in dict.fromkeys(places):
-        try:
-            names = [entry.name for entry in os.scandir(place or ".") if entry.name.endswith("-info")]
-        except OSError:
-            continue
-        for name in names:
-            distribution = name.partition("-")[0]
+        for file in _files(place):
+            # every command starts with this: no `Path`, and text only of a file that names a group of ours
             try:
-                text = Path(place, name, _FILE).read_text(encoding="utf-8", errors="replace")
+                with open(file, "rb") as source:  # noqa: PTH123
+                    content = source.read()
             except OSError:
                 continue
-            if distribution not in points and f"[{_PREFIX}" in text:
-                points[distribution] = list(_parsed(text))
+            distribution = file.split("/")[-2].partition("-")[0]
+            if _PREFIX_BYTES in content and distribution not in points:
+                points[distribution] = list(_parsed(content.decode(errors="replace")))
     return tuple(point for each in points.values() for point in each)
+
+
+def _files(place: str) -> list[str]:
+    """Return the lists of entry points that distributions in a place on Python's path may have."""
+    try:
+        with os.scandir(place or ".") as entries:
+            return [f"{entry.path}/{_FILE}" for entry in entries if entry.name.endswith("-info")]
+    except OSError:
+        return []
 
 
 def _parsed(text: str) -> Iterator[EntryPoint]:

@@ -229,14 +229,12 @@ class RunRequest:
     @property
     def scheme_names(self) -> tuple[str, ...]:
         """The schemes by their names."""
-        given = [self.schemes] if isinstance(self.schemes, str | Scheme) else self.schemes
-        return tuple(each.name if isinstance(each, Scheme) else str(each) for each in given)
+        return tuple(each.name if isinstance(each, Scheme) else str(each) for each in schemes_of(self.schemes))
 
     @property
     def path_names(self) -> tuple[str, ...]:
         """The paths by their names."""
-        given = [self.path] if isinstance(self.path, str | PathModel | PathLike) else self.path
-        return tuple(each.name if isinstance(each, PathModel) else str(each) for each in given)
+        return tuple(each.name if isinstance(each, PathModel) else str(each) for each in paths_of(self.path))
 
     @property
     def mix_names(self) -> tuple[str, ...]:
@@ -254,6 +252,16 @@ class RunRequest:
         if isinstance(self.settings, Mapping):
             return tuple(f"{name}={_text(value)}" for name, value in self.settings.items())
         return names_of(self.settings)
+
+
+def schemes_of(given: Schemes) -> list[str | Scheme]:
+    """Return one scheme or several, as several."""
+    return [given] if isinstance(given, str | Scheme) else list(given)
+
+
+def paths_of(given: Paths) -> list[str | PathModel | PathLike[str]]:
+    """Return one path or several, as several."""
+    return [given] if isinstance(given, str | PathModel | PathLike) else list(given)
 
 
 def names_of(given: Names) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -96,18 +96,18 @@ def _options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
     return options
 
 
-@cache
-def _options_of_run() -> dict[str, str]:
-    """Return the options of `dumbbell run`: other commands name some of them, as that for plug-ins."""
-    parser = argparse.ArgumentParser()
-    _fill("run", parser)
-    return _options_of(parser)
-
-
 def option_words(name: str, _value: str, form: str) -> str:
     """Return the option of the command that gives an argument of the library, and the form of its value."""
-    option = _options.get(name) or _options_of_run().get(name) or f"--{name.replace('_', '-')}"
+    option = _options.get(name) or _option_of_run(name) or f"--{name.replace('_', '-')}"
     return f"{option} {form}".rstrip()
+
+
+def _option_of_run(name: str) -> str | None:
+    """Return the option of `dumbbell run` for a field of its request: other commands name some of them."""
+    from dumbbell.base.request_fields import options
+    from dumbbell.catalog.run_request import RunRequest
+
+    return next((option.option(name) for each, option in options(RunRequest) if each == name), None)
 
 
 def command_parser(whole: bool = False) -> argparse.ArgumentParser:

@@ -2,7 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { Matrix } from "../answers/matrix";
-import type { Benchmark, Experiment, Match, Metric, Numbers } from "../data/benchmark";
+import {
+    type Benchmark,
+    type Experiment,
+    type Match,
+    type Metric,
+    type Numbers,
+    useBenchmark,
+} from "../data/benchmark";
 import type { RunsFacts } from "../data/source";
 import { boundsText } from "../data/words";
 import { lookOf, Scrolling } from "../ui/plot";
@@ -13,6 +20,32 @@ export const SHARE_RULE =
     "A share is the part of the payload delivered (goodput after the warm-up) that the flows of the scheme got beside those of the competitor; below it the share if all flows got the same.";
 export const HARM_RULE =
     "Harm is the part that the victim loses of what it has alone on the same path: (solo − beside) / solo where more is better, (beside − solo) / beside where less is (Ware et al. 2019). 0 is none, 1 all; below 0 the victim gains. No value: the victim was not run alone in that number, or has nothing to lose.";
+
+/** The benchmark's data for `children`; until then, or if they cannot be read, a line that says so. `what` is read. */
+export function Loaded({
+    facts,
+    what,
+    children,
+}: {
+    facts: RunsFacts;
+    what: string;
+    children: (benchmark: Benchmark) => ComponentChildren;
+}) {
+    const [benchmark, problem] = useBenchmark(facts);
+    if (problem)
+        return (
+            <p class="bad" role="alert">
+                {problem}
+            </p>
+        );
+    if (!benchmark)
+        return (
+            <p class="quiet" role="status">
+                Reading the {what}…
+            </p>
+        );
+    return <div class="benchmark">{children(benchmark)}</div>;
+}
 
 /** A scheme's colour and title. */
 export function SchemeName({ benchmark, facts, name }: { benchmark: Benchmark; facts: RunsFacts; name: string }) {

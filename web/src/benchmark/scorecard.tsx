@@ -1,27 +1,22 @@
 /** The scorecard: RFC 9743's list, and the evidence of this benchmark for each item. */
 
 import "./benchmark.css";
-import { type Benchmark, type Criterion, type Experiment, type Sight, useBenchmark } from "../data/benchmark";
+import type { Benchmark, Criterion, Experiment, Sight } from "../data/benchmark";
 import type { RunsFacts } from "../data/source";
 import { Scrolling } from "../ui/plot";
-import { addressOfExperiment, Matches, NumbersTable, SchemeName } from "./parts";
+import { addressOfExperiment, Loaded, Matches, NumbersTable, SchemeName } from "./parts";
 
 export function ScorecardPage({ facts }: { facts: RunsFacts }) {
-    const [benchmark, problem] = useBenchmark(facts);
-    if (problem)
-        return (
-            <p class="bad" role="alert">
-                {problem}
-            </p>
-        );
-    if (!benchmark)
-        return (
-            <p class="quiet" role="status">
-                Reading the scorecard…
-            </p>
-        );
     return (
-        <div class="benchmark">
+        <Loaded facts={facts} what="scorecard">
+            {(benchmark) => <Scorecard benchmark={benchmark} facts={facts} />}
+        </Loaded>
+    );
+}
+
+function Scorecard({ benchmark, facts }: { benchmark: Benchmark; facts: RunsFacts }) {
+    return (
+        <>
             <h1>Scorecard: RFC 9743</h1>
             <p>{benchmark.source}</p>
             <p class="foot">
@@ -35,7 +30,7 @@ export function ScorecardPage({ facts }: { facts: RunsFacts }) {
             {benchmark.criteria.map((each) => (
                 <CriterionSection key={each.section} benchmark={benchmark} facts={facts} criterion={each} />
             ))}
-        </div>
+        </>
     );
 }
 

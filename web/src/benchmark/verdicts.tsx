@@ -1,7 +1,7 @@
 /** Verdicts: whether the schemes under test beat the baselines, and one number for each experiment. */
 
 import "./benchmark.css";
-import { type Benchmark, type Experiment, useBenchmark, type Verdict } from "../data/benchmark";
+import type { Benchmark, Experiment, Verdict } from "../data/benchmark";
 import type { Field, RunsFacts } from "../data/source";
 import { counted, listing } from "../data/words";
 import { markerPath } from "../ui/looks";
@@ -9,7 +9,7 @@ import { type Area, Frame, leftOf, lookOf, placeNames, Scrolling, useWidth } fro
 import { fieldScale } from "../ui/scale";
 import { useInks } from "../ui/theme";
 import { medianGain, shownNumbers } from "./numbers";
-import { addressOfExperiment, metricTitle, NumberCell, SchemeName } from "./parts";
+import { addressOfExperiment, Loaded, metricTitle, NumberCell, SchemeName } from "./parts";
 
 const USED: Field = {
     name: "utilization",
@@ -52,22 +52,17 @@ export function verdictSentences(benchmark: Benchmark): string[] {
 }
 
 export function VerdictsPage({ facts }: { facts: RunsFacts }) {
-    const [benchmark, problem] = useBenchmark(facts);
-    if (problem)
-        return (
-            <p class="bad" role="alert">
-                {problem}
-            </p>
-        );
-    if (!benchmark)
-        return (
-            <p class="quiet" role="status">
-                Reading the verdicts…
-            </p>
-        );
+    return (
+        <Loaded facts={facts} what="verdicts">
+            {(benchmark) => <Verdicts benchmark={benchmark} facts={facts} />}
+        </Loaded>
+    );
+}
+
+function Verdicts({ benchmark, facts }: { benchmark: Benchmark; facts: RunsFacts }) {
     const groups = [...new Set(benchmark.experiments.map(({ group }) => group))];
     return (
-        <div class="benchmark">
+        <>
             <h1>{listing(benchmark.examined.map((name) => benchmark.schemes[name] ?? name))} in the benchmark</h1>
             <BenchmarkHead benchmark={benchmark} facts={facts} />
             <h2 id="verdicts">Beside {listing(benchmark.baselines.map((name) => benchmark.schemes[name] ?? name))}</h2>
@@ -95,7 +90,7 @@ export function VerdictsPage({ facts }: { facts: RunsFacts }) {
                     />
                 </section>
             ))}
-        </div>
+        </>
     );
 }
 

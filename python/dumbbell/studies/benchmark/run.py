@@ -21,7 +21,7 @@ from dumbbell.base.progress import Progress
 from dumbbell.base.request_fields import with_fields_of
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.run_request import Schemes, names_of
+from dumbbell.catalog.run_request import names_of, schemes_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.experiment import Experiment
@@ -141,9 +141,9 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
     if request.resume and request.out is None:
         needed = argument("out", form="DIR")
         raise UserError(f"{argument('resume', 'True')} needs {needed}: the benchmark to continue")
-    named = _listed(request.schemes)
+    named = schemes_of(request.schemes)
     tested = examined(named)
-    beside = examined(_listed(request.baselines))
+    beside = examined(schemes_of(request.baselines))
     for name in beside:
         if name in tested:
             raise UserError("is under test", argument="baselines", value=name, fix="name another one")
@@ -170,7 +170,3 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
     note = Note(tuple(tested), request.quick, words, where.name if where else "", tuple(beside) or BASELINES)
     gathering = Gathering(own_database, copies=request.database is not None)
     return PlannedBenchmark(note, found, directory, how, gathering)
-
-
-def _listed(schemes: Schemes) -> list[str | Scheme]:
-    return [schemes] if isinstance(schemes, str | Scheme) else list(schemes)

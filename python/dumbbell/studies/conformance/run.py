@@ -15,7 +15,7 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import to_json
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.conformance_cases import Suite, find_suite
-from dumbbell.catalog.run_request import Names, Schemes, names_of
+from dumbbell.catalog.run_request import Names, Schemes, names_of, schemes_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, default_directory, perform_apart
 from dumbbell.formats.staging import refuse_used
@@ -179,9 +179,8 @@ def _run_scripts(group: str, scheme: Scheme) -> Sequence[ScriptResult]:
 
 def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:
     """The schemes by name; two of one name are refused."""
-    wanted = [given] if isinstance(given, str | Scheme) else list(given)
     found: dict[str, Scheme] = {}
-    for each in wanted or suite.schemes:
+    for each in schemes_of(given) or suite.schemes:
         scheme = each if isinstance(each, Scheme) else one_scheme(str(each))
         if found.setdefault(scheme.name, scheme) != scheme:
             raise UserError(f"two schemes are called `{scheme.name}`: give one another name")

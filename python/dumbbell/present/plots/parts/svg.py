@@ -14,11 +14,6 @@ _DARK = {INK: "#e4e6ea", SHADE: "#322b23", GROUND: "#15171b"}
 _PLAIN = {INK: "#000000", SHADE: "#e6e6e6", GROUND: "#ffffff"}
 _INKS = {"light": _PRINTED, "dark": _DARK, "print": _PLAIN}
 _THEMED = {INK: "currentColor", SHADE: "var(--shade)", GROUND: "var(--ground)"}
-_THEMES = (
-    "svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}"
-    "@media(prefers-color-scheme:dark){svg{color:#e4e6ea;--shade:#322b23;--ground:#15171b}}"
-    "@media print{svg{color:#1c1e21;--shade:#faf0e6;--ground:#ffffff}}"
-)
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML has: XML 1.0, 2.2."""
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
