@@ -46,6 +46,7 @@ TOUCHED: dict[str, tuple[str, ...]] = {
         "python/dumbbell/cli/*",
         "python/dumbbell/api/*",
         "python/dumbbell/studies/*",
+        "python/dumbbell_*",
         "tests/support/pages/*",
     ),
     "wheel": (
@@ -71,7 +72,7 @@ TOUCHED: dict[str, tuple[str, ...]] = {
         "python/dumbbell/base/interrupts.py",
         "tests/support/commands/kills.py",
     ),
-    "slow": ("crates/plugin/*", "examples/*", "python/dumbbell_train/*", "python/dumbbell/studies/calibrate/*"),
+    "slow": ("crates/plugin/*", "examples/*", "python/dumbbell_train/*", "python/dumbbell_calibrate/*"),
 }
 """Suites beside the gate, each with the files that touch it; `*` is any text, folders included."""
 

@@ -6,7 +6,7 @@ Usage: python -m validation.calibration recovery [--truths N] [--write FILE.md] 
 
 `recovery` draws paths (1 to 100 Mbit/s, 5 to 100 ms each way, a queue of 0.3 to 3 bandwidth-delay products, no loss or
 0.02 to 2 %), simulates eight schemes over each, and gives the table of what they got, and nothing else, to
-`dumbbell.calibrate_path`. `optimisers` gives the same tables and numbers of evaluations to CMA-ES and to three others
+`calibrate_path`. `optimisers` gives the same tables and numbers of evaluations to CMA-ES and to three others
 (`pip install optuna scikit-optimize`). `paths` calibrates the four paths of `MEASURED` with leave-one-out: each scheme
 is predicted by a fit to the others. With --keep, what is done is not done again.
 """
@@ -31,17 +31,18 @@ from typing import Any
 import numpy
 
 import dumbbell
+import dumbbell_calibrate
 from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.calibrate.error import Outcome, chances, emulated, errors, measured, replication_error, searched
-from dumbbell.studies.calibrate.fitting import candidate_of, values_at
-from dumbbell.studies.calibrate.found import spread_text
-from dumbbell.studies.calibrate.journal import Journal
-from dumbbell.studies.calibrate.objective import Objective
-from dumbbell.studies.calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
-from dumbbell.studies.calibrate.search import Effort, minimise
-from dumbbell.studies.calibrate.target import Target, TargetOptions, read_target
-from dumbbell.studies.calibrate.workers import workers
+from dumbbell_calibrate.error import Outcome, chances, emulated, errors, measured, replication_error, searched
+from dumbbell_calibrate.fitting import candidate_of, values_at
+from dumbbell_calibrate.found import spread_text
+from dumbbell_calibrate.journal import Journal
+from dumbbell_calibrate.objective import Objective
+from dumbbell_calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
+from dumbbell_calibrate.search import Effort, minimise
+from dumbbell_calibrate.target import Target, TargetOptions, read_target
+from dumbbell_calibrate.workers import workers
 from scripts.blocks import replace_block
 
 EMULATORS = Path(__file__).parent / "data" / "pantheon-emulators.csv"
@@ -140,7 +141,7 @@ def recovered(number: int, evaluations: int, runs: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="dumbbell-recovery-") as folder:
         file = table_of(values, Path(folder))
         began, worked = time.monotonic(), time.process_time()
-        found = dumbbell.calibrate_path(
+        found = dumbbell_calibrate.calibrate_path(
             file, models=MODEL.name, folds=0, evaluations=evaluations, runs=runs, duration=30, jobs=1
         )
         took, cpu = time.monotonic() - began, time.process_time() - worked
@@ -400,7 +401,7 @@ def paths(arguments: argparse.Namespace) -> str:
     )
 
 
-def calibrated(each: Measured, arguments: argparse.Namespace, truth: str) -> dumbbell.CalibratedPath:
+def calibrated(each: Measured, arguments: argparse.Namespace, truth: str) -> dumbbell_calibrate.CalibratedPath:
     """The fit to all schemes, and one without each."""
     keep: Path | None = arguments.keep
     out = None if keep is None else keep / f"{each.experiment}.toml"
@@ -408,17 +409,17 @@ def calibrated(each: Measured, arguments: argparse.Namespace, truth: str) -> dum
         keep.mkdir(parents=True, exist_ok=True)
     words: dict[str, Any] = {"models": each.model, "folds": LEAVE_ONE_OUT, "evaluations": each.evaluations, "runs": 1}
     words["equal_weights"] = arguments.equal_weights
-    return dumbbell.calibrate_path(
+    return dumbbell_calibrate.calibrate_path(
         each.experiment, out, name=each.experiment, path=each.shipped, truth=truth, jobs=1, resume=True, **words
     )
 
 
-def beyond(found: dumbbell.CalibratedPath) -> list[tuple[tuple[str, int], float]]:
+def beyond(found: dumbbell_calibrate.CalibratedPath) -> list[tuple[tuple[str, int], float]]:
     """The schemes that are in no fit."""
     return [] if found.unfitted is None else list(found.unfitted.by_point.items())
 
 
-def emulator(each: Measured, found: dumbbell.CalibratedPath, arguments: argparse.Namespace) -> str:
+def emulator(each: Measured, found: dumbbell_calibrate.CalibratedPath, arguments: argparse.Namespace) -> str:
     """What the paper says of its emulator; where its points are known, of these schemes, and built-in ones on it."""
     if not each.emulator:
         return each.published

@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import dumbbell
+import dumbbell_conformance
 from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,16 +30,16 @@ REAL = {
 """Schemes and cases with real packets: those of both transports that packets alone show, in some minutes."""
 
 
-def simulated(folder: Path) -> list[dumbbell.Conformance]:
+def simulated(folder: Path) -> list[dumbbell_conformance.Conformance]:
     """Return every suite with the schemes that it names."""
-    return [dumbbell.check_conformance(name, out=folder / name) for name in ORDER]
+    return [dumbbell_conformance.check_conformance(name, out=folder / name) for name in ORDER]
 
 
 def real(folder: Path) -> str:
     """Return the part of the page with real packets."""
     parts = ["## With real packets", f"`python -m validation.conformance --write --real`, {dumbbell.__version__}."]
     for name, (schemes, cases) in REAL.items():
-        found = dumbbell.check_conformance(
+        found = dumbbell_conformance.check_conformance(
             name, schemes=schemes, cases=cases, backend="emu", out=folder / f"{name}-real"
         )
         parts += [f"### {found.suite.title}, real packets", markdown.render(found.table())]
@@ -46,7 +47,7 @@ def real(folder: Path) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def summary(found: list[dumbbell.Conformance]) -> str:
+def summary(found: list[dumbbell_conformance.Conformance]) -> str:
     """Return how many cases of each suite each scheme passes and fails."""
     counts: dict[str, dict[str, Counter[str]]] = {}
     for each in found:
@@ -61,7 +62,7 @@ def summary(found: list[dumbbell.Conformance]) -> str:
     return markdown.render(Table.of(["scheme", *names], rows, "l" * (1 + len(names))))
 
 
-def page(found: list[dumbbell.Conformance], with_packets: str) -> str:
+def page(found: list[dumbbell_conformance.Conformance], with_packets: str) -> str:
     """Return the page."""
     parts = [HEAD.read_text(encoding="utf-8").format(summary=summary(found))]
     parts += [each.markdown() for each in found]

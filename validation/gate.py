@@ -39,7 +39,7 @@ from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.experiment import Experiment
 from dumbbell.present.tables import Table, markdown
 from dumbbell.results import ResultsDirectory
-from dumbbell.studies.check.comparison import (
+from dumbbell_check.comparison import (
     LOGGED,
     MORE,
     NUDGED,
@@ -50,10 +50,10 @@ from dumbbell.studies.check.comparison import (
     most_moved,
     on_longer_paths,
 )
-from dumbbell.studies.check.judging import FIRST, judge, looks, overall
-from dumbbell.studies.check.safety import Shown, judgements, shown_by
-from dumbbell.studies.check.sides import BASELINE, CANDIDATE, Observed, Side
-from dumbbell.studies.conformance.plans import Planned
+from dumbbell_check.judging import FIRST, judge, looks, overall
+from dumbbell_check.safety import Shown, judgements, shown_by
+from dumbbell_check.sides import BASELINE, CANDIDATE, Observed, Side
+from dumbbell_conformance.plans import Planned
 from validation.mutations.mutation import load
 
 DATA = Path(__file__).parent / "data/gate.json"

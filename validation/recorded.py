@@ -15,9 +15,10 @@ from pathlib import Path
 from statistics import median
 
 import dumbbell
+import dumbbell_reproduce
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.reproduce.score import score
-from dumbbell.studies.reproduce.simulated import UNLIMITED
+from dumbbell_reproduce.score import score
+from dumbbell_reproduce.simulated import UNLIMITED
 from scripts.blocks import replace_block
 from tests.support.inputs.recorded_sets import recorded_sets
 
@@ -65,8 +66,8 @@ class Errors:
     rate: list[float] = field(default_factory=list)
     rtt: list[float] = field(default_factory=list)
     queue: list[float] = field(default_factory=list)
-    rows: list[dumbbell.Reproduction] = field(default_factory=list)
-    flows: list[dumbbell.Reproduction] = field(default_factory=list)
+    rows: list[dumbbell_reproduce.Reproduction] = field(default_factory=list)
+    flows: list[dumbbell_reproduce.Reproduction] = field(default_factory=list)
 
 
 def main() -> None:
@@ -82,7 +83,7 @@ def main() -> None:
                 more = {"flows": flows} if flows > 1 else {}
                 place = recorded_sets(Path(folder), truth.path(), SCHEMES, 20.0, seed=3, **more)
                 for kind in KINDS if flows == 1 else KINDS[::2]:
-                    result = dumbbell.reproduce(
+                    result = dumbbell_reproduce.reproduce(
                         place / kind, place / f"{kind}-out", runs=options.runs, jobs=1, sockets=UNLIMITED
                     )
                     _take(found[kind], truth, result, flows)
@@ -93,7 +94,7 @@ def main() -> None:
         replace_block(PAGE, "recorded", text)
 
 
-def _take(errors: Errors, truth: Truth, result: dumbbell.Reproduction, flows: int) -> None:
+def _take(errors: Errors, truth: Truth, result: dumbbell_reproduce.Reproduction, flows: int) -> None:
     if flows > 1:
         errors.flows.append(result)
         return

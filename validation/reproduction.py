@@ -18,14 +18,15 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
+import dumbbell_reproduce
 from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.tables import Table, markdown
 from dumbbell.studies.kernel_tcp import LINUX, as_on_linux
-from dumbbell.studies.reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
-from dumbbell.studies.reproduce.score import Row, surprise
-from dumbbell.studies.reproduce.viewpoint import LOSS
+from dumbbell_reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
+from dumbbell_reproduce.score import Row, surprise
+from dumbbell_reproduce.viewpoint import LOSS
 from scripts.blocks import replace_block
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
@@ -165,7 +166,7 @@ def reproduced(
     path = mahimahi_path(delay_ms, queue, after, link)
     keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: limited(key) for key in TCP}
     place = write_set(folder, keys | dict(planted.schemes), path, delay_ms, packets, runs=1, duration_s=30.0)
-    return list(dumbbell.reproduce(place, folder / "out", runs=runs, jobs=1).rows)
+    return list(dumbbell_reproduce.reproduce(place, folder / "out", runs=runs, jobs=1).rows)
 
 
 def main() -> None:

@@ -65,7 +65,11 @@ from .execution.trust import Untrusted as Untrusted
 from .experiment import Experiment as Experiment, Run as Run
 from .experiment.doctor import Check as Check, doctor as doctor
 from .formats.import_request import ImportRequest as ImportRequest
-from .formats.importers import import_kinds as import_kinds, import_parts as import_parts
+from .formats.importers import (
+    import_file as import_file,
+    import_kinds as import_kinds,
+    import_parts as import_parts,
+)
 from .results.analysis.axis_words import axis_title as axis_title, axis_value as axis_value
 from .results.analysis.compare import ComparedMean as ComparedMean, Comparison as Comparison
 from .results.analysis.findings import remark as remark
@@ -95,22 +99,9 @@ from .studies.benchmark.run import (
     run_benchmark as run_benchmark,
     run_benchmark_request as run_benchmark_request,
 )
-from .studies.calibrate.run import CalibratedPath as CalibratedPath, calibrate_path as calibrate_path
-from .studies.check.run import CheckResults as CheckResults, check as check, update_baseline as update_baseline
-from .studies.conformance.run import Conformance as Conformance, check_conformance as check_conformance
 from .studies.cost import (
     ControllerCost as ControllerCost,
     CostComparison as CostComparison,
     controller_cost as controller_cost,
     cost_beside as cost_beside,
 )
-from .studies.reproduce.run import Reproduction as Reproduction, reproduce as reproduce
-from .studies.vectors import (
-    Difference as Difference,
-    ScriptCheck as ScriptCheck,
-    ScriptResult as ScriptResult,
-    check_vectors as check_vectors,
-    shipped_scripts as shipped_scripts,
-    write_vectors as write_vectors,
-)
-from .studies.vectors.run import import_packetdrill as import_packetdrill, run_scripts as run_scripts

@@ -11,7 +11,9 @@ import polars
 from numpy.typing import NDArray
 
 import dumbbell
+import dumbbell_calibrate
 import dumbbell_gym
+import dumbbell_reproduce
 from dumbbell.plugins import Ack, Control, Loss, Start
 
 
@@ -159,8 +161,10 @@ def act() -> float:
 
 def calibrate(target: Path) -> dumbbell.PathModel:
     """The path behind measured results."""
-    found = dumbbell.calibrate_path(target, "found.toml", schemes=["cubic", "bbr"], stands_for={"kernel-bbr": "bbr"})
-    assert_type(found, dumbbell.CalibratedPath)
+    found = dumbbell_calibrate.calibrate_path(
+        target, "found.toml", schemes=["cubic", "bbr"], stands_for={"kernel-bbr": "bbr"}
+    )
+    assert_type(found, dumbbell_calibrate.CalibratedPath)
     held_out = found.held_out_error
     print(found.in_sample_error, "unknown" if held_out is None else f"{held_out:.1f} %", found.model.name)
     found.save("found.toml")
@@ -169,8 +173,8 @@ def calibrate(target: Path) -> dumbbell.PathModel:
 
 def reproduce(source: Path) -> None:
     """Measured runs beside simulated ones."""
-    made = dumbbell.reproduce(source, "made", runs=3, hold_out="cubic", path="default")
-    assert_type(made, dumbbell.Reproduction)
+    made = dumbbell_reproduce.reproduce(source, "made", runs=3, hold_out="cubic", path="default")
+    assert_type(made, dumbbell_reproduce.Reproduction)
     for name, score in made.scores.items():
         print(name, score.as_json())
     print(made.findings(), made.table().caption, made.save("made"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dumbbell as library
+import dumbbell_conformance
 from dumbbell import Error
 from dumbbell.base.errors import UserError
 from dumbbell.base.json_text import BadJson, parse_json
@@ -141,7 +142,7 @@ def test_places_of_the_library_that_are_no_text(folder: Path, name: str, monkeyp
         lambda: library.run(schemes="reno", path="small.toml", duration=0.5, out=name),
         lambda: library.open(name),
         lambda: library.export_trace("mexico-cellular", name, duration=2),
-        lambda: library.write_vectors("reno", name),
+        lambda: dumbbell_conformance.write_vectors("reno", name),
     ):
         with pytest.raises(Error, match=r"is not UTF-8|has a null character"):
             refused()

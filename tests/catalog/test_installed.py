@@ -157,6 +157,28 @@ def test_an_installed_package_adds_a_command(dumbbell: Dumbbell, distribution: P
     assert refused == f"dumbbell: {told}\n"
 
 
+def test_an_installed_package_adds_importers(dumbbell: Dumbbell, distribution: Path) -> None:
+    points = distribution.parent / "lab_catalog-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[dumbbell.importers]\nlab = lab_catalog.lab\nplan = lab_catalog.plan\n")
+    refusing = '    raise UserError(f"{request.source}: is read")\n'
+    (distribution / "lab.py").write_text(
+        '"""Logs of our lab."""\n\nfrom dumbbell.base.errors import UserError\n\n\ndef read(request):\n' + refusing
+    )
+    (distribution / "plan.py").write_text(
+        '"""Plans of our lab, made experiments."""\n\n\ndef convert(source, out):\n'
+        '    out.write_text(source.read_text())\n    return ["line 2: a room"]\n'
+    )
+    (distribution.parent / "plan.txt").write_text("a plan")
+    told = " ".join(dumbbell("import", "--help").stdout.split())
+    assert "lab: logs of our lab; " in told
+    assert "plan: plans of our lab, made experiments" in told
+    assert dumbbell("import", "lab", "x", "--out", "out", expect=2).stderr == "dumbbell: x: is read\n"
+    made = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt")
+    assert (made.stdout, made.stderr) == ("made.txt\n", "note: site/plan.txt: left out: line 2: a room\n")
+    refused = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", "--strict", expect=2).stderr
+    assert refused == "dumbbell: --strict: is for results, not for plans of our lab\n"
+
+
 def test_a_name_that_is_taken_is_refused_with_the_file(dumbbell: Dumbbell, distribution: Path) -> None:
     (distribution / "paths" / "lab.toml").rename(distribution / "paths" / "default.toml")
     assert (

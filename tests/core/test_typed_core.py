@@ -8,7 +8,7 @@ import pytest
 import dumbbell
 from dumbbell import _core
 from dumbbell.core import controllers, environments, logs, metrics, paths, runs
-from dumbbell.studies.vectors.scripts import read_scripts
+from dumbbell_conformance.vectors.scripts import read_scripts
 
 
 def test_definitions() -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from dumbbell.formats.contents import kind_of, stem_of, suffix_of
-from dumbbell.formats.log_sets import log_sets
+from dumbbell_reproduce.log_sets import log_sets
 from support.commands.command import Dumbbell, show
 from support.inputs.captures import RAW, transfer, write_pcap
 from support.inputs.json_sequences import write_sequence

@@ -7,7 +7,7 @@ import pytest
 import dumbbell as library
 from dumbbell.formats import importers
 from support.commands.command import Dumbbell
-from support.fuzzing.logs import LOGS
+from support.fuzzing.targets import TARGETS
 from support.pages.blocks import ROOT
 
 NEW = """\
@@ -29,14 +29,14 @@ def test_every_kind_is_on_the_page_and_is_fuzzed() -> None:
     page = (ROOT / "docs/imports.md").read_text()
     kinds = library.import_kinds()
     assert [kind for kind in kinds if f"`import {kind}`" not in page] == []
-    assert kinds.keys() <= {target.name for target in LOGS}
+    assert kinds.keys() <= TARGETS.keys()
 
 
 def test_a_new_file_is_a_new_kind(dumbbell: Dumbbell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "made_up.py").write_text(NEW)
     monkeypatch.setattr(importers, "_FOLDER", tmp_path)
     monkeypatch.setattr(importers, "__path__", [str(tmp_path)])
-    assert library.import_kinds() == {"made_up": "what a test made up: nothing"}
+    assert library.import_kinds()["made_up"] == "what a test made up: nothing"
     assert "made_up: what a test made up: nothing" in " ".join(dumbbell("import", "--help").stdout.split())
     assert refused(dumbbell, "made_up", "x") == "dumbbell: x: is read\n"
 
@@ -55,5 +55,7 @@ def test_an_option_of_another_kind_is_refused(dumbbell: Dumbbell, folder: Path) 
     assert refused(dumbbell, "packetdrill", "x.pkt", "--end=sender") == line
     with pytest.raises(library.Error, match=r"^strict: is for pantheon, not for ss$"):
         library.import_results("ss", "x", "out", strict=True)
+    with pytest.raises(library.Error, match=r"^kind: makes a file, not results: `dumbbell import packetdrill`$"):
+        library.import_results("packetdrill", "x", "out")
     with pytest.raises(library.Error, match=r"^kind `pcp` \(did you mean `pcap`\?\): allowed are flent, iperf, "):
         library.import_results("pcp", "x", "out")

@@ -7,7 +7,8 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
-from dumbbell.formats.packetdrill import convert_packetdrill, notes_of
+import dumbbell_conformance
+from dumbbell_conformance.packetdrill.script import convert_packetdrill, notes_of
 from support.commands.command import Dumbbell
 from support.inputs.packetdrill_scripts import CLIENT, LOSS, MIXED, OPEN, RECEIVER
 from support.told import told
@@ -39,9 +40,9 @@ def _refusal(text: str) -> str:
     return str(refused.value)
 
 
-def _result(text: str, folder: Path) -> dumbbell.ScriptResult:
+def _result(text: str, folder: Path) -> dumbbell_conformance.ScriptResult:
     (folder / "x.pkt").write_text(text)
-    (result,) = dumbbell.run_scripts([folder / "x.pkt"])
+    (result,) = dumbbell_conformance.run_scripts([folder / "x.pkt"])
     return result
 
 

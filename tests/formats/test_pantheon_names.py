@@ -12,7 +12,7 @@ from dumbbell import catalog
 from dumbbell.catalog.outside.pantheon_names import Counterpart, counterpart, known_keys
 from dumbbell.formats.staging import _styles
 from dumbbell.results.analysis.counterparts import matched
-from dumbbell.studies.calibrate.target import TargetOptions, read_target
+from dumbbell_calibrate.target import TargetOptions, read_target
 from support.commands.command import Dumbbell
 from support.inputs.pantheon_folder import METADATA
 

@@ -150,30 +150,30 @@ def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
 
 
 _WRITERS = {
-    "studies/benchmark/run.py": "names of databases, which SQLite opens by their paths",
-    "catalog/outside/pantheon.py": "a checkout that the user names",
-    "formats/importers/mahimahi.py": "new files of an import",
-    "formats/pantheon_export.py": "the words of a message",
-    "formats/traces.py": "new files of an import",
-    "plugins/isolated.py": "a temporary folder",
-    "results/benchmark_results.py": "the name of a database",
-    "results/directory.py": "the lock, which is opened without following links",
-    "results/sql/index_file.py": "times of files, without following links",
-    "results/sql/recording.py": "names of databases, which SQLite opens by their paths",
-    "results/benchmark_directory.py": "the directory of a part of a benchmark",
-    "studies/calibrate/journal.py": "a calibration's own folder, whose links are refused",
-    "api/reading.py": "whether a file is there",
+    "dumbbell/studies/benchmark/run.py": "names of databases, which SQLite opens by their paths",
+    "dumbbell/catalog/outside/pantheon.py": "a checkout that the user names",
+    "dumbbell/formats/importers/mahimahi.py": "new files of an import",
+    "dumbbell/formats/pantheon_export.py": "the words of a message",
+    "dumbbell/formats/traces.py": "new files of an import",
+    "dumbbell/plugins/isolated.py": "a temporary folder",
+    "dumbbell/results/benchmark_results.py": "the name of a database",
+    "dumbbell/results/directory.py": "the lock, which is opened without following links",
+    "dumbbell/results/sql/index_file.py": "times of files, without following links",
+    "dumbbell/results/sql/recording.py": "names of databases, which SQLite opens by their paths",
+    "dumbbell/results/benchmark_directory.py": "the directory of a part of a benchmark",
+    "dumbbell_calibrate/journal.py": "a calibration's own folder, whose links are refused",
+    "dumbbell/api/reading.py": "whether a file is there",
 }
 """Files that may put a name behind a directory as a path, and what for."""
 
 
 def test_what_is_in_a_results_directory_is_reached_as_an_entry() -> None:
-    package = ROOT / "python/dumbbell"
+    packages = ROOT / "python"
     found: dict[str, list[str]] = {}
-    for file in sorted(package.rglob("*.py")):
+    for file in sorted(packages.glob("dumbbell*/**/*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_directory(node.left):
-                found.setdefault(str(file.relative_to(package)), []).append(f"{node.lineno}: {ast.unparse(node)}")
+                found.setdefault(str(file.relative_to(packages)), []).append(f"{node.lineno}: {ast.unparse(node)}")
     advice = "a link there would be followed: open it as an `Entry` (`results.root`, `Entry.of(directory)`)"
     assert {file: places for file, places in found.items() if file not in _WRITERS} == {}, advice
     assert _WRITERS.keys() <= found.keys(), "a file that needs no exception any more"

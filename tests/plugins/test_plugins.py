@@ -18,7 +18,7 @@ import pytest
 
 import dumbbell as library
 from dumbbell import _core, catalog, plugin_include, plugins
-from dumbbell.studies.vectors.write import run_scenario, scenario
+from dumbbell_conformance.vectors.write import run_scenario, scenario
 from support.commands.command import Dumbbell, show
 from support.commands.forks import Forks
 from support.commands.in_process import run_in_process

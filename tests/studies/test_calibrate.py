@@ -12,20 +12,21 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+import dumbbell_calibrate
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Mean
 from dumbbell.cli.main import main
-from dumbbell.studies.calibrate.error import Outcome, Outcomes, errors, replication_error
-from dumbbell.studies.calibrate.fitting import Fit, Fitter, Trial, candidate_of
-from dumbbell.studies.calibrate.journal import Candidate, Journal
-from dumbbell.studies.calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
-from dumbbell.studies.calibrate.objective import JUDGED_RUNS, Objective, judged, takes_buffer
-from dumbbell.studies.calibrate.path_models import MODELS, Hints, Model
-from dumbbell.studies.calibrate.search import Effort, minimise
-from dumbbell.studies.calibrate.smoothing import surface
-from dumbbell.studies.calibrate.target import Point, TargetOptions, read_target
-from dumbbell.studies.calibrate.uncertainty import intervals
+from dumbbell_calibrate.error import Outcome, Outcomes, errors, replication_error
+from dumbbell_calibrate.fitting import Fit, Fitter, Trial, candidate_of
+from dumbbell_calibrate.journal import Candidate, Journal
+from dumbbell_calibrate.ladder import HeldOut, _simplest, climb, fold_schemes
+from dumbbell_calibrate.objective import JUDGED_RUNS, Objective, judged, takes_buffer
+from dumbbell_calibrate.path_models import MODELS, Hints, Model
+from dumbbell_calibrate.search import Effort, minimise
+from dumbbell_calibrate.smoothing import surface
+from dumbbell_calibrate.target import Point, TargetOptions, read_target
+from dumbbell_calibrate.uncertainty import intervals
 from support.commands.command import COMMAND, replaced
 from support.told import told
 
@@ -429,7 +430,7 @@ def test_measured_schemes_have_linuxs_sockets(tmp_path: Path) -> None:
     results = dumbbell.run(schemes=["cubic", "vegas"], path="default", duration=2, out=tmp_path / "results", log="none")
     assert profiles(str(results.directory)) == ["tcp", "tcp"]
     with pytest.raises(UserError, match=r"sockets `linus` .*: allowed are linux, unlimited"):
-        dumbbell.calibrate_path(table(tmp_path), sockets="linus")
+        dumbbell_calibrate.calibrate_path(table(tmp_path), sockets="linus")
 
 
 def test_the_search_finds_a_narrow_valley() -> None:
@@ -500,7 +501,7 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     results = dumbbell.run(schemes=SCHEMES, **given)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1, "sockets": "unlimited"}
-    found = dumbbell.calibrate_path(file, **words, evaluations=70)  # type: ignore[arg-type]
+    found = dumbbell_calibrate.calibrate_path(file, **words, evaluations=70)  # type: ignore[arg-type]
     values = {each.knob.name: each.value for each in found.parameters}
     assert found.in_sample_error < 0.1
     assert values["rate_mbps"] == pytest.approx(3.0, rel=0.03)
@@ -537,7 +538,7 @@ def test_a_senders_buffer_is_not_taken_for_a_queue(
     results = dumbbell.run(schemes=schemes, path=path, out=tmp_path / "truth", **words)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     search = {"models": ["queue", "buffer"], "folds": 0, "runs": 1, "duration": seconds, "jobs": 1}
-    found = dumbbell.calibrate_path(file, truth=path, evaluations=90, **search)  # type: ignore[arg-type]
+    found = dumbbell_calibrate.calibrate_path(file, truth=path, evaluations=90, **search)  # type: ignore[arg-type]
     assert found.model.name == "buffer"
     assert [each for each in found.path.data if "queue" in each] == []
     values = {each.knob.name: each.value for each in found.parameters}

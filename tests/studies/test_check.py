@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from dumbbell.catalog.check_suite import JUDGED
-from dumbbell.studies.check.first_difference import FirstDifference, StateField
-from dumbbell.studies.check.judging import FIRST, judge, looks
-from dumbbell.studies.check.written import difference_lines
+from dumbbell_check.first_difference import FirstDifference, StateField
+from dumbbell_check.judging import FIRST, judge, looks
+from dumbbell_check.written import difference_lines
 from support.commands.command import COMMAND, Dumbbell
 from support.punctual import Punctual, Run, runs_of
 

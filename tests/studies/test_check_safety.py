@@ -8,7 +8,7 @@ import pytest
 
 from dumbbell.catalog.check_suite import rule_name
 from dumbbell.catalog.conformance_cases import Check, find_suite
-from dumbbell.studies.check.safety import FACTOR, compared
+from dumbbell_check.safety import FACTOR, compared
 from support.commands.command import Dumbbell
 
 KEEPS = '''

@@ -11,16 +11,17 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+import dumbbell_conformance
 from dumbbell import catalog
 from dumbbell.catalog.conformance_cases import Case, conformance_suites, find_suite, parse_case
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import parse_toml
-from dumbbell.studies.conformance.checking import chosen_cases
-from dumbbell.studies.conformance.derived import DERIVED
-from dumbbell.studies.conformance.judging import FAIL, NOT_REACHED, judged
-from dumbbell.studies.conformance.measures import MEASURES, measure, require_measure
-from dumbbell.studies.conformance.view import RunView, UnseenError
-from dumbbell.studies.vectors.scripts import shipped_scripts
+from dumbbell_conformance.checking import chosen_cases
+from dumbbell_conformance.derived import DERIVED
+from dumbbell_conformance.judging import FAIL, NOT_REACHED, judged
+from dumbbell_conformance.measures import MEASURES, measure, require_measure
+from dumbbell_conformance.vectors.scripts import shipped_scripts
+from dumbbell_conformance.view import RunView, UnseenError
 from support.commands.command import Dumbbell
 from support.pages.blocks import ROOT
 from support.told import told
@@ -90,7 +91,7 @@ def test_a_scheme_that_breaks_a_rule_fails_its_case(
     transport: Mapping[str, Any],
     wanted: str,
 ) -> None:
-    made = dumbbell.check_conformance(
+    made = dumbbell_conformance.check_conformance(
         suite, schemes=[broken(scheme, parameters, transport)], cases=case, out=tmp_path / "out", jobs=1
     )
     (verdict,) = (each for each in made.verdicts if each.case.label == case)
@@ -104,7 +105,7 @@ def test_a_scheme_that_breaks_a_rule_fails_its_case(
 def test_a_controller_without_an_undo_is_not_accused(tmp_path: Path) -> None:
     """RFC 9438, 4.9.2: to restore the window is a MAY."""
     without = broken("cubic", {}, {"undo": False})
-    (verdict,) = dumbbell.check_conformance(
+    (verdict,) = dumbbell_conformance.check_conformance(
         "cubic", schemes=[without], cases="8", out=tmp_path / "out", jobs=1
     ).verdicts
     assert verdict.verdict == "not reached"
@@ -114,7 +115,7 @@ def test_a_controller_without_an_undo_is_not_accused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suite", conformance_suites())
 def test_failures_of_built_in_schemes_are_known_and_known_ones_fail(suite: str, tmp_path: Path) -> None:
     """What fails says why; and a reason for a failure that is none any more is refused. RFC 9743 sets no numbers."""
-    found = dumbbell.check_conformance(suite, out=tmp_path / "out", jobs=2)
+    found = dumbbell_conformance.check_conformance(suite, out=tmp_path / "out", jobs=2)
     if suite != "rfc9743":
         unknown = [each for each in found.verdicts if each.verdict == FAIL and each.deviation is None]
         assert not unknown, [f"{each.case.label} {each.scheme}" for each in unknown]
@@ -593,7 +594,9 @@ def test_marks_of_a_scheme_without_ecn_are_not_judged_and_ignored_ones_fail(fold
         (folder / f"{name}.toml").write_text(f'kind = "python"\nfile = "{file}.py"\nclass = "Aimd"\n{transport}')
     for suite, case in (("reno", "9"), ("safety", "4")):
         schemes = [str(folder / f"{name}.toml") for name in ("plain", "asks", "deaf", "good")]
-        found = dumbbell.check_conformance(suite, schemes=schemes, cases=case, out=folder / suite, jobs=1).verdicts
+        found = dumbbell_conformance.check_conformance(
+            suite, schemes=schemes, cases=case, out=folder / suite, jobs=1
+        ).verdicts
         assert {each.scheme: each.verdict for each in found} == {
             "plain": "not applicable",
             "asks": "fail",

@@ -12,13 +12,14 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+import dumbbell_reproduce
 from dumbbell.base.errors import UserError
-from dumbbell.studies.reproduce.causes import LATE_MS
-from dumbbell.studies.reproduce.experiments import LEAST_GAIN
-from dumbbell.studies.reproduce.mahimahi_command import LogHead, read_command, read_head
-from dumbbell.studies.reproduce.mahimahi_link import departures, period
-from dumbbell.studies.reproduce.score import Compared
-from dumbbell.studies.reproduce.viewpoint import DELAY
+from dumbbell_reproduce.causes import LATE_MS
+from dumbbell_reproduce.experiments import LEAST_GAIN
+from dumbbell_reproduce.mahimahi_command import LogHead, read_command, read_head
+from dumbbell_reproduce.mahimahi_link import departures, period
+from dumbbell_reproduce.score import Compared
+from dumbbell_reproduce.viewpoint import DELAY
 from support.commands.in_process import run_in_process
 from support.told import told
 from validation.reproduction import LATE, SMALL_BUFFER, limited, mahimahi_path, slow, write_set
@@ -30,11 +31,11 @@ SMALL = limited("cubic", SMALL_BUFFER)
 pytestmark = pytest.mark.usefixtures("runs_made_here")
 
 
-def reproduced(place: Path, tmp_path: Path, runs: int = 2, **more: object) -> dumbbell.Reproduction:
-    return dumbbell.reproduce(place, tmp_path / "out", runs=runs, jobs=1, **more)  # type: ignore[arg-type]
+def reproduced(place: Path, tmp_path: Path, runs: int = 2, **more: object) -> dumbbell_reproduce.Reproduction:
+    return dumbbell_reproduce.reproduce(place, tmp_path / "out", runs=runs, jobs=1, **more)  # type: ignore[arg-type]
 
 
-def kinds(found: dumbbell.Reproduction) -> dict[str, list[str]]:
+def kinds(found: dumbbell_reproduce.Reproduction) -> dict[str, list[str]]:
     return {row.run.name: [cause.kind for cause in row.causes] for row in found.rows if row.flow == 0}
 
 

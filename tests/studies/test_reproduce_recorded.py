@@ -10,14 +10,15 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+import dumbbell_reproduce
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
 from dumbbell.studies.kernel_tcp import UNLIMITED
-from dumbbell.studies.reproduce.file_names import recorded_scheme
-from dumbbell.studies.reproduce.measured_set import MeasuredRun
-from dumbbell.studies.reproduce.score import compare
-from dumbbell.studies.reproduce.simulated import Simulated
-from dumbbell.studies.reproduce.viewpoint import DELAY, RATE
+from dumbbell_reproduce.file_names import recorded_scheme
+from dumbbell_reproduce.measured_set import MeasuredRun
+from dumbbell_reproduce.score import compare
+from dumbbell_reproduce.simulated import Simulated
+from dumbbell_reproduce.viewpoint import DELAY, RATE
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
 from support.inputs.captures import quic, transfer, write_pcap
@@ -51,9 +52,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return of
 
 
-def reproduced(place: Path, tmp_path: Path, **more: object) -> dumbbell.Reproduction:
+def reproduced(place: Path, tmp_path: Path, **more: object) -> dumbbell_reproduce.Reproduction:
     given: dict[str, Any] = {"runs": 1, "jobs": 1, "sockets": UNLIMITED}  # as those of the simulated runs
-    return dumbbell.reproduce(place, tmp_path / "out", **given | more)
+    return dumbbell_reproduce.reproduce(place, tmp_path / "out", **given | more)
 
 
 def elements(path: PathModel) -> dict[str, dict[str, Any]]:
@@ -298,24 +299,24 @@ def test_a_file_says_by_its_name_what_made_its_traffic(label: str, scheme: str) 
 
 def test_what_was_stopped_goes_on(recorded: Callable[[str], Path], tmp_path: Path) -> None:
     source, out = recorded("deep") / "iperf3", tmp_path / "out"
-    first = dumbbell.reproduce(source, out, runs=1, jobs=1)
+    first = dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1)
     kept = sorted(out.glob("simulated/*/runs/*/*/*/stats.json"))
     assert kept
     made = {file: file.stat().st_mtime_ns for file in kept[1:]}
     shutil.rmtree(kept[0].parent)  # as if it had been stopped before this one
     with pytest.raises(dumbbell.Error, match="exists already: choose another out, or add resume=True to go on"):
-        dumbbell.reproduce(source, out, runs=1, jobs=1)
-    again = dumbbell.reproduce(source, out, runs=1, jobs=1, resume=True)
+        dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1)
+    again = dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1, resume=True)
     assert {file: file.stat().st_mtime_ns for file in kept[1:]} == made
     assert kept[0].exists()
     assert [row.as_json() for row in again.rows] == [row.as_json() for row in first.rows]
     with pytest.raises(dumbbell.Error, match="cannot resume: it has results of another experiment"):
-        dumbbell.reproduce(source, out, runs=1, jobs=1, seed=2, resume=True)
+        dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1, seed=2, resume=True)
     assert kept[0].exists()
     copied = tmp_path / "copied" / "iperf3"
     shutil.copytree(source, copied)
     with pytest.raises(dumbbell.Error, match="cannot resume: it is an import of"):
-        dumbbell.reproduce(copied, out, runs=1, jobs=1, resume=True)
+        dumbbell_reproduce.reproduce(copied, out, runs=1, jobs=1, resume=True)
 
 
 def test_a_directory_of_something_else_is_not_resumed(recorded: Callable[[str], Path], tmp_path: Path) -> None:

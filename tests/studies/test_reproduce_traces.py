@@ -11,12 +11,13 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+import dumbbell_reproduce
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.catalog.trace_files import found as trace_element
-from dumbbell.studies.reproduce.file_names import recorded_scheme, stated_path
-from dumbbell.studies.reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
-from dumbbell.studies.reproduce.trace_lookup import Clues, TraceFiles, rates
+from dumbbell_reproduce.file_names import recorded_scheme, stated_path
+from dumbbell_reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
+from dumbbell_reproduce.trace_lookup import Clues, TraceFiles, rates
 from support.commands.in_process import run_in_process
 from support.inputs.recorded_sets import recorded_sets
 from support.machine import pantheon_logs
@@ -55,11 +56,11 @@ def write_trace(file: Path, *times: int) -> Path:
     return file
 
 
-def reproduced(source: Path, tmp_path: Path, **more: Any) -> dumbbell.Reproduction:  # noqa: ANN401 (arguments)
-    return dumbbell.reproduce(source, tmp_path / "out", runs=1, jobs=1, **more)
+def reproduced(source: Path, tmp_path: Path, **more: Any) -> dumbbell_reproduce.Reproduction:  # noqa: ANN401 (arguments)
+    return dumbbell_reproduce.reproduce(source, tmp_path / "out", runs=1, jobs=1, **more)
 
 
-def how(found: dumbbell.Reproduction) -> list[str]:
+def how(found: dumbbell_reproduce.Reproduction) -> list[str]:
     return [path.how for path in found.paths]
 
 
@@ -105,9 +106,9 @@ def test_traces_may_be_in_another_directory(tmp_path: Path) -> None:
     found = reproduced(tmp_path / "set", tmp_path, traces=tmp_path / "elsewhere")
     assert how(found) == ["the trace file deeper/home.up; of ACKs the trace file elsewhere/home.down"]
     with pytest.raises(UserError, match=r"traces .*nowhere: no such directory"):
-        dumbbell.reproduce(tmp_path / "set", tmp_path / "other", traces=tmp_path / "nowhere")
+        dumbbell_reproduce.reproduce(tmp_path / "set", tmp_path / "other", traces=tmp_path / "nowhere")
     with pytest.raises(UserError, match="traces: not beside path"):
-        dumbbell.reproduce(tmp_path / "set", tmp_path / "other", traces=tmp_path, path="default")
+        dumbbell_reproduce.reproduce(tmp_path / "set", tmp_path / "other", traces=tmp_path, path="default")
     assert not (tmp_path / "other").exists()
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-import dumbbell
+import dumbbell_conformance
 from support.by_hand.scripts import CubicByHand
 from support.commands.command import Dumbbell
 from support.told import told
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"
-SHIPPED = dumbbell.shipped_scripts()
+SHIPPED = dumbbell_conformance.shipped_scripts()
 RENO = sorted(str(file) for name, file in SHIPPED.items() if name.startswith("reno/"))
 UNDO = str(SHIPPED["reno-undo/loss"])
 
@@ -31,7 +31,7 @@ expect cwnd=20 ssthresh=none # RFC 5681 equation 2
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_scripts_hold(name: str) -> None:
-    (result,) = dumbbell.run_scripts([name])
+    (result,) = dumbbell_conformance.run_scripts([name])
     assert result.passed, result.failures
     assert all(check.holds or check.known for check in result.checks), "a built-in controller skips nothing"
     assert result.title, "says what it is about"
@@ -40,7 +40,7 @@ def test_shipped_scripts_hold(name: str) -> None:
 def test_tolerances_for_other_controllers_are_not_used_by_the_built_in_cubic() -> None:
     """Windows of whole segments are right, and the built-in controller has none."""
     for name in (each for each in SHIPPED if each.startswith("cubic")):
-        for check in dumbbell.run_scripts([name])[0].checks:
+        for check in dumbbell_conformance.run_scripts([name])[0].checks:
             given = re.fullmatch(r"\w+=([\d.]+)~[\d.]+", check.condition)
             if given:
                 assert float(check.found) == pytest.approx(float(given[1]), rel=1e-4), (name, check.line)
@@ -51,7 +51,7 @@ def test_every_condition_has_a_source() -> None:
     sources = [
         (name, check.line, check.source, check.condition)
         for name in SHIPPED
-        for check in dumbbell.run_scripts([name])[0].checks
+        for check in dumbbell_conformance.run_scripts([name])[0].checks
     ]
     assert len(sources) > 200
     # packets that have to leave so that the rest makes sense need no source
@@ -197,7 +197,7 @@ def test_a_stack_that_keeps_losses_until_their_ack_is_not_accused(order: str, fo
     quic = folder / "quic.toml"
     stack(folder, order=order)
     quic.write_text('kind = "python"\nfile = "stack.py"\nclass = "Stack"\ntransport = { profile = "quic" }\n')
-    results = dumbbell.run_scripts(["reno", "reno-quic"], str(quic))
+    results = dumbbell_conformance.run_scripts(["reno", "reno-quic"], str(quic))
     assert len(results) > 6
     assert {result.name: result.failures for result in results if not result.passed} == {}
     assert sum(check.holds is True for result in results for check in result.checks) > 30
@@ -215,7 +215,7 @@ def test_a_stack_that_keeps_losses_until_their_ack_is_not_accused(order: str, fo
     ],
 )
 def test_a_slip_of_a_stack_that_keeps_losses_fails(folder: Path, old: str, new: str, fails: set[str]) -> None:
-    results = dumbbell.run_scripts(["reno/" + name for name in sorted(fails)], stack(folder, old, new))
+    results = dumbbell_conformance.run_scripts(["reno/" + name for name in sorted(fails)], stack(folder, old, new))
     assert {result.name.partition("/")[2] for result in results if result.failures} == fails
 
 
@@ -261,12 +261,12 @@ def test_a_script_about_marks_is_not_asked_of_a_scheme_without_ecn(folder: Path)
     """A plug-in without `on_ecn` failed scripts with marks that its packets never get."""
     head, _, rest = (ROOT / "examples/python/aimd.py").read_text().partition("    def on_ecn(")
     (folder / "own.py").write_text(head + "    def control(" + rest.partition("    def control(")[2])
-    marks, losses = dumbbell.run_scripts(["reno/ecn", "reno/one-loss-a-window"], str(folder / "own.py"))
+    marks, losses = dumbbell_conformance.run_scripts(["reno/ecn", "reno/one-loss-a-window"], str(folder / "own.py"))
     assert marks.not_applicable.startswith("the scheme does not use ECN: its controller has no `on_ecn`")
     assert (losses.passed, losses.not_applicable) == (True, "")
     asks = 'kind = "python"\nfile = "own.py"\nclass = "Aimd"\ntransport = { ecn = "ect0" }\n'
     (folder / "asks.toml").write_text(asks)
-    assert dumbbell.run_scripts(["reno/ecn"], str(folder / "asks.toml"))[0].failures
+    assert dumbbell_conformance.run_scripts(["reno/ecn"], str(folder / "asks.toml"))[0].failures
 
 
 def test_acks_of_a_script_find_the_window_full() -> None:
@@ -274,7 +274,7 @@ def test_acks_of_a_script_find_the_window_full() -> None:
     looked = 0
     for name in (each for each in SHIPPED if each.startswith(("cubic", "reno"))):
         before: dict[str, float] = {}
-        for step in dumbbell.run_scripts([name], steps=True)[0].steps:
+        for step in dumbbell_conformance.run_scripts([name], steps=True)[0].steps:
             if step["event"] == "ack" and step["fields"]["window_limited"] and not step["fields"]["recovery"]:
                 in_flight, window = step["fields"]["in_flight_before"] / 1000, before["cwnd"]
                 is_slow_start = window < (before.get("ssthresh") or float("inf"))

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from dumbbell import catalog
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import to_toml
-from dumbbell.studies.vectors.write import scenario
+from dumbbell_conformance.vectors.write import scenario
 from support.commands.command import Dumbbell
 from support.inputs.json_sequences import read_sequence
 from support.pages.read_tables import csv_rows

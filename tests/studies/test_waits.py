@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.studies.calibrate.search import Effort, minimise
+from dumbbell_calibrate.search import Effort, minimise
 from dumbbell_remote.pathfinding.probing import WAYS, probe, questions
 from dumbbell_remote.remote_run import MARGIN_S
 from dumbbell_webrtc.call import CONNECT_WITHIN_S, CallEnd

@@ -4,9 +4,9 @@ import json
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
-import dumbbell
+import dumbbell_check
 from dumbbell import catalog
-from dumbbell.studies.check.judging import overall
+from dumbbell_check.judging import overall
 from validation import gate
 
 
@@ -17,7 +17,7 @@ def test_a_check_in_memory_finds_what_the_command_finds() -> None:
     suite = replace(suite, cells=tuple(replace(cell, most_runs=12) for cell in suite.cells))
     with ProcessPoolExecutor(2) as pool:
         found = gate.checked_in_memory(slower, cubic, suite, [("start-up",), ("tiny-window",)], pool)
-    made = dumbbell.check(slower, against=cubic, cells=("start-up", "tiny-window"), most_runs=12)
+    made = dumbbell_check.check(slower, against=cubic, cells=("start-up", "tiny-window"), most_runs=12)
     by_name = {result.cell.name: result for result in found}  # until something is worse
     assert by_name
     for other in (cell for cell in made.cells if cell.cell.name in by_name):

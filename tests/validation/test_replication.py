@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from dumbbell.studies.calibrate.error import Outcome, errors, replication_error
-from dumbbell.studies.calibrate.target import TargetOptions, read_target
+from dumbbell_calibrate.error import Outcome, errors, replication_error
+from dumbbell_calibrate.target import TargetOptions, read_target
 from support.commands.command import Dumbbell
 from validation.calibration import EMULATORS, MEASURED
 

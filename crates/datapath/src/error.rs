@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// This process may not make devices in its network namespace.
     #[error(
-        "{0}; without rights over this network namespace give --server COMMAND, or start `unshare -Urn` first"
+        "{0}; without rights over this network namespace the server has to be a command, or start `unshare -Urn` first"
     )]
     NoDevice(#[source] Box<Error>),
     /// All addresses for paths are in use.
@@ -249,7 +249,7 @@ mod tests {
             (Error::Stopped.at("flow 1 (copa) sender"), "flow 1 (copa) sender: stopped"),
             (
                 Error::NoDevice(Box::new(Error::system("/dev/x", refused()))),
-                "/dev/x: permission denied; without rights over this network namespace give --server COMMAND, or start \
+                "/dev/x: permission denied; without rights over this network namespace the server has to be a command, or start \
                  `unshare -Urn` first",
             ),
             (Error::NoAddress, "no free addresses for a path: all of 10.77.0.0/16 are in use here"),

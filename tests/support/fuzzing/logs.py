@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import dumbbell
-from dumbbell.studies.reproduce.mahimahi_command import read_command, read_head
+from dumbbell_reproduce.mahimahi_command import read_command, read_head
 from support.fuzzing.given import Target, joined, parted, results, written
 from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
 from support.inputs.flent_results import flent_result

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
+import dumbbell_conformance
 from dumbbell import _core, catalog
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError
@@ -26,9 +27,9 @@ from dumbbell.cli.parser import command_parser
 from dumbbell.execution.check import check
 from dumbbell.experiment import RunRequest, pin, resolve
 from dumbbell.results.campaign_state import STATE_FILE
-from dumbbell.studies.calibrate.target import TargetOptions, read_target
-from dumbbell.studies.check.baseline import read_baseline
+from dumbbell_calibrate.target import TargetOptions, read_target
 from dumbbell_ccperf.experiment import ccperf_plan
+from dumbbell_check.baseline import read_baseline
 from support.fuzzing.given import Target, joined, parted, results, simulate, written
 from support.fuzzing.learned import LEARNED
 from support.fuzzing.logs import LOGS
@@ -322,12 +323,12 @@ def _give_results(content: bytes, folder: Path) -> None:
 def _scripts(suffix: str) -> list[bytes]:
     if suffix == ".pkt":
         return [text.encode() for text in (LOSS, RECEIVER, CLIENT, MIXED)]
-    return [file.read_bytes() for file in dumbbell.shipped_scripts().values()]
+    return [file.read_bytes() for file in dumbbell_conformance.shipped_scripts().values()]
 
 
 def _give_script(content: bytes, folder: Path, suffix: str = ".txt") -> None:
     file = written(content, folder / f"given{suffix}")
-    json.dumps([result.passed for result in dumbbell.run_scripts([file])])
+    json.dumps([result.passed for result in dumbbell_conformance.run_scripts([file])])
 
 
 def _indexes(folder: Path) -> list[bytes]:

@@ -18,6 +18,7 @@ export function Bars(props: {
     metric: Field;
     looks: (scheme: string) => Look;
     entries: readonly string[];
+    isAnswered: boolean;
 }) {
     const { runs, facet, metric } = props;
     const width = useNarrow() ? NARROW : WIDE;
@@ -40,7 +41,7 @@ export function Bars(props: {
     return (
         <section class="chart">
             <h3>{facet.title}</h3>
-            <p class="answer">{sentence}</p>
+            {!props.isAnswered && <p class="answer">{sentence}</p>}
             {bars.length === 0 ? (
                 <p class="quiet">No run that went well has this number.</p>
             ) : (

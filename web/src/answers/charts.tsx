@@ -1,7 +1,7 @@
 /** Charts of one kind: one for each path, or for each panel of a sweep. */
 
 import type { Runs } from "../data/runs";
-import type { Field } from "../data/source";
+import type { Field, Findings } from "../data/source";
 import { counted } from "../data/words";
 import type { Look } from "../ui/plot";
 import { Bars } from "./bars";
@@ -31,8 +31,9 @@ export function Charts(props: {
     /** Metrics that the tip of a run has. */
     shown: readonly Field[];
     most?: number;
-    /** Findings above the charts have the sentences already. */
-    isAnswered?: boolean;
+    findings: Findings;
+    /** The charts say no sentences: findings above them do, or are not here yet. */
+    isAnswered: boolean;
 }) {
     const { chart, runs, facets, metric, along, looks, entries, shown, most = MOST_FACETS, isAnswered } = props;
     if (chart === "sweep")
@@ -40,6 +41,7 @@ export function Charts(props: {
             along && (
                 <Sweeps
                     {...{ runs, metric, looks, entries, most, isAnswered }}
+                    findings={props.findings}
                     rows={props.rows}
                     axes={props.axes}
                     x={along}
@@ -61,8 +63,10 @@ export function Charts(props: {
                                 y={props.y}
                             />
                         );
-                    if (chart === "bars") return <Bars key={key} {...{ runs, facet, metric, looks, entries }} />;
-                    if (chart === "ecdf") return <Ecdf key={key} {...{ runs, facet, metric, looks, shown }} />;
+                    if (chart === "bars")
+                        return <Bars key={key} {...{ runs, facet, metric, looks, entries, isAnswered }} />;
+                    if (chart === "ecdf")
+                        return <Ecdf key={key} {...{ runs, facet, metric, looks, shown, isAnswered }} />;
                     return <Shares key={key} {...{ runs, facet, entries, isAnswered }} />;
                 })}
             </div>

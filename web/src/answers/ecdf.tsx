@@ -26,6 +26,7 @@ export function Ecdf(props: {
     metric: Field;
     looks: (scheme: string) => Look;
     shown: readonly Field[];
+    isAnswered: boolean;
 }) {
     const { runs, facet, metric, looks } = props;
     const [box, width] = useWidth<HTMLDivElement>();
@@ -67,7 +68,7 @@ export function Ecdf(props: {
     return (
         <section class="chart">
             <h3>{facet.title}</h3>
-            <p class="answer">{sentence}</p>
+            {!props.isAnswered && <p class="answer">{sentence}</p>}
             {curves.length === 0 ? (
                 <p class="quiet">No run that went well has this number.</p>
             ) : (

@@ -1,6 +1,7 @@
 /** What charts are drawn of: the runs of each path of each results directory, by scheme. */
 
 import { estimateOf, type Group, groupRows, type Runs, valuesOf } from "../data/runs";
+import type { Findings } from "../data/source";
 import type { Estimate } from "../data/statistics";
 
 export interface SchemeRuns {
@@ -16,6 +17,8 @@ export interface Facet {
     schemes: SchemeRuns[];
     /** Whether flows of another scheme compete with those of each scheme: then none is by itself. */
     beside: boolean;
+    /** Schemes that comparisons leave out for their conduct, while others remain. */
+    leftOut: readonly string[];
 }
 
 /** Axes of grids that name competitors. */
@@ -23,8 +26,8 @@ const COMPETITORS = ["axis:versus", "axis:scheme"];
 
 export const MOST_FACETS = 12;
 
-/** The facets in the order of the table. */
-export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
+/** The facets in the order of the table. Conduct is judged by all runs of a scheme on a path, whatever the filter. */
+export function facetsOf(runs: Runs, rows: Uint32Array, findings: Findings): Facet[] {
     const competitors = COMPETITORS.filter((name) => runs.has(name));
     const several = runs.facts.directories.length > 1;
     const found = new Map<string, Facet>();
@@ -39,7 +42,8 @@ export function facetsOf(runs: Runs, rows: Uint32Array): Facet[] {
                 const value = runs.text(name, row);
                 return value !== "" && !value.includes("alone");
             });
-            facet = { directory, path, title, schemes: [], beside };
+            const leftOut = findings[directory]?.left_out[path] ?? [];
+            facet = { directory, path, title, schemes: [], beside, leftOut };
             found.set(key, facet);
         }
         facet.schemes.push({ scheme, rows: goodRows(runs, group) });

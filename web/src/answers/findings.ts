@@ -39,7 +39,7 @@ export function frontOf(runs: Runs, facet: Facet, x: Field, y: Field): Set<strin
 
 function front(runs: Runs, facet: Facet, x: Field, y: Field): { scheme: string; x: Estimate; y: Estimate }[] {
     if (!judges(x) || !judges(y)) return [];
-    const known = single(facet).flatMap(({ scheme, rows }) => {
+    const known = compared(facet).flatMap(({ scheme, rows }) => {
         const [a, b] = [estimateOf(runs, rows, x.name), estimateOf(runs, rows, y.name)];
         return a && b && Number.isFinite(a.mean) && Number.isFinite(b.mean) ? [{ scheme, x: a, y: b }] : [];
     });
@@ -57,9 +57,31 @@ function single(facet: Facet): SchemeRuns[] {
     return facet.beside ? [] : facet.schemes.filter(({ scheme, rows }) => !isMix(scheme) && rows.length > 0);
 }
 
+/** Schemes that are compared: those of sound conduct, or all if there is none of it. */
+function compared(facet: Facet): SchemeRuns[] {
+    const all = single(facet);
+    const sound = all.filter(({ scheme }) => !facet.leftOut.includes(scheme));
+    return sound.length ? sound : all;
+}
+
+/** Says why a facet has no comparison: it has one scheme, or one of sound conduct. */
+export function loneSentence(facet: Facet): string {
+    const left = without(facet);
+    return capitalized(`${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`);
+}
+
+/** Returns `without blast, ` if the comparison leaves schemes out for their conduct. */
+function without(facet: Facet): string {
+    const among = new Set(compared(facet));
+    const left = single(facet).filter((each) => !among.has(each));
+    return left.length ? `without ${listing(left.map(({ scheme }) => scheme))}, ` : "";
+}
+
 /** Says which schemes no other one beats in both metrics, by the means; nothing of fewer than two. */
 export function frontSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
-    const known = single(facet).filter(({ rows }) => estimateOf(runs, rows, x.name) && estimateOf(runs, rows, y.name));
+    const known = compared(facet).filter(
+        ({ rows }) => estimateOf(runs, rows, x.name) && estimateOf(runs, rows, y.name),
+    );
     if (known.length < 2) return "";
     const found = front(runs, facet, x, y);
     if (!found.length) return "";
@@ -71,7 +93,7 @@ export function frontSentence(runs: Runs, facet: Facet, x: Field, y: Field): str
         said.length === 1
             ? `on ${facet.path} no other scheme has ${word.y} ${more} or ${word.x} ${less}${which} than ${said[0]}`
             : `in front on ${facet.path}, where no other beats them in both ${more} and ${less}${which}: ${listing(said)}`;
-    return `${alone(facet, text)}.`;
+    return `${alone(facet, without(facet) + text)}.`;
 }
 
 function byConvention(...fields: Field[]): string {
@@ -103,12 +125,12 @@ export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]
         }));
         return clause(first!, found, metric, among);
     });
-    return clauses.length ? `${alone(facet, clauses.join("; "))}${byConvention(...metrics)}.` : "";
+    return clauses.length ? `${alone(facet, without(facet) + clauses.join("; "))}${byConvention(...metrics)}.` : "";
 }
 
 /** The schemes that are compared in a metric: of the delay of a convention, those that carry enough. */
 function rivals(runs: Runs, facet: Facet, metric: Field): { schemes: SchemeRuns[]; among: string } {
-    const all = single(facet);
+    const all = compared(facet);
     const convention = Object.values(runs.facts.conventions).find(({ metrics }) => metrics[1] === metric.name);
     const throughput = convention && runs.fields.get(convention.metrics[0]);
     if (!throughput || !runs.has(throughput.name)) return { schemes: all, among: "" };

@@ -1,12 +1,13 @@
 /** The answer that the first page begins with: what the runs say, and the charts that fit them. */
 
 import "./answers.css";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { ExperimentHead } from "../benchmark/experiment";
 import { BenchmarkHead } from "../benchmark/verdicts";
 import { useBenchmark } from "../data/benchmark";
+import { useFindings } from "../data/findings";
 import type { Runs } from "../data/runs";
-import { type DirectoryFacts, type Findings, findingsOf } from "../data/source";
+import type { DirectoryFacts } from "../data/source";
 import type { Chosen } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";
 import { useInks } from "../ui/theme";
@@ -35,34 +36,20 @@ function wholeDirectories(runs: Runs, rows: Uint32Array): DirectoryFacts[] | nul
     return runs.facts.directories.filter(({ id }) => here[names?.indexOf(id) ?? -1]);
 }
 
-/** The findings of all runs; null until they are here, empty where there are none. */
-function useFindings(runs: Runs): Findings | null {
-    const [found, setFound] = useState<Findings | null>(null);
-    useEffect(() => {
-        let wanted = true;
-        findingsOf().then(
-            (findings) => wanted && setFound(findings),
-            () => wanted && setFound({}), // the charts have sentences of their own
-        );
-        return () => {
-            wanted = false;
-        };
-    }, [runs]);
-    return found;
-}
-
 export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen: Chosen; convention: string }) {
     const { rows, ready, age, entries } = chosen;
     const { dark } = useInks();
     const findings = useFindings(runs);
     const [benchmark, problem] = useBenchmark(runs.facts);
-    const facets = useMemo(() => (ready ? facetsOf(runs, rows) : []), [runs, rows, ready, age]);
+    const facets = useMemo(
+        () => (ready ? facetsOf(runs, rows, findings ?? {}) : []),
+        [runs, rows, ready, age, findings],
+    );
     const axes = useMemo(() => (ready ? axesOf(runs, rows) : []), [runs, rows, ready, age]);
     const [throughput, delay] = runs.mainOf(convention);
     if (!throughput || !delay || !facets.length) return null;
     const whole = wholeDirectories(runs, rows);
-    const isWhole = whole !== null;
-    const said = findings ? (whole ?? []).filter(({ id }) => findings[id]?.length) : [];
+    const said = findings ? (whole ?? []).filter(({ id }) => findings[id]?.sentences.length) : [];
     const along = axes.find(({ kind }) => kind === "number") ?? axes[0] ?? null;
     const drawn: { chart: Chart; of: readonly Facet[]; metric: typeof throughput }[] = along
         ? [throughput, delay].map((metric) => ({ chart: "sweep", of: facets, metric }))
@@ -94,7 +81,7 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
                 <div key={id}>
                     {directories.size > 1 && <h3>{label}</h3>}
                     <ul class="findings">
-                        {findings![id]!.map((text) => (
+                        {findings![id]!.sentences.map((text) => (
                             <li key={text}>{text}</li>
                         ))}
                     </ul>
@@ -111,7 +98,8 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
                     over={null}
                     shown={runs.mainOf(convention)}
                     most={chart === "sweep" ? MOST_SWEEPS : MOST}
-                    isAnswered={isWhole && (findings === null || said.length > 0)}
+                    isAnswered={findings === null || said.length > 0}
+                    findings={findings ?? {}}
                 />
             ))}
             <p>

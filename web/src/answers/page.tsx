@@ -2,6 +2,7 @@
 
 import "./answers.css";
 import { useMemo } from "preact/hooks";
+import { useFindings } from "../data/findings";
 import type { Runs } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
@@ -30,6 +31,7 @@ function metricsOf(runs: Runs): Field[] {
 
 export function AnswersPage({ facts }: { facts: RunsFacts }) {
     const runs = useRuns(facts);
+    const findings = useFindings(runs);
     const { dark } = useInks();
     const [query, change] = useQuery();
     const metrics = useMemo(() => metricsOf(runs), [runs]);
@@ -50,7 +52,10 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
     const wanted = [x, y, metric, ...usual].flatMap((each) => (each ? [each.name] : []));
     const chosen = useChosen(runs, [...wanted, ...axisNames, ...shares, "seed"]);
     const { rows, ready, age } = chosen;
-    const facets = useMemo(() => (ready ? facetsOf(runs, rows) : []), [runs, rows, ready, age]);
+    const facets = useMemo(
+        () => (ready ? facetsOf(runs, rows, findings ?? {}) : []),
+        [runs, rows, ready, age, findings],
+    );
     const axes = useMemo(() => (ready ? axesOf(runs, rows) : []), [runs, rows, ready, age]);
     const along =
         axes.find(({ name }) => name === query.get("along")) ?? axes.find(({ kind }) => kind === "number") ?? axes[0];
@@ -142,6 +147,8 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                             {...{ chart, runs, rows, facets: drawn, axes, x, y, metric, over, looks, shown }}
                             along={along ?? null}
                             entries={chosen.entries}
+                            findings={findings ?? {}}
+                            isAnswered={findings === null}
                         />
                     )}
                     {chart === "shares" && ready && drawn.length === 0 && (

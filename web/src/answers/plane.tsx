@@ -9,7 +9,7 @@ import { type Area, Frame, type Look, leftOf, placeNames, Scrolling, Tip, useWid
 import { fieldScale, type Scale } from "../ui/scale";
 import { useInks } from "../ui/theme";
 import { type Estimate, estimateOf, type Facet, filterOf, tableAddress } from "./facets";
-import { bestSentence, frontOf, frontSentence } from "./findings";
+import { bestSentence, frontOf, frontSentence, loneSentence } from "./findings";
 
 interface Mean {
     scheme: string;
@@ -37,7 +37,7 @@ export function Plane(props: {
     looks: (scheme: string) => Look;
     entries: readonly string[];
     shown: readonly Field[];
-    isAnswered?: boolean | undefined;
+    isAnswered: boolean;
 }) {
     const { runs, facet, x, y, looks } = props;
     const inks = useInks();
@@ -150,7 +150,7 @@ export function Plane(props: {
                         (facet.beside
                             ? "Flows of another scheme compete in these runs: who is better by itself is not asked."
                             : points.length
-                              ? "A single scheme: there is none to compare it with."
+                              ? loneSentence(facet)
                               : "No run that went well has both numbers.")}
                 </p>
             )}

@@ -63,7 +63,7 @@ export function Shares({
     runs: Runs;
     facet: Facet;
     entries: readonly string[];
-    isAnswered?: boolean | undefined;
+    isAnswered: boolean;
 }) {
     const inks = useInks();
     const got = useMemo(() => sharesOf(runs, facet), [runs, facet]);

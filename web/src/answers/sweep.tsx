@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { byText, type Group, groupRows, type Runs } from "../data/runs";
-import type { Field } from "../data/source";
+import type { Field, Findings } from "../data/source";
 import { boundsLegend, boundsText, capitalized, inSentence, listing, numberOf, titleOf } from "../data/words";
 import { markerPath } from "../ui/looks";
 import { type Area, Frame, type Look, leftOf, useWidth } from "../ui/plot";
@@ -26,6 +26,8 @@ interface Cell {
     x: string;
     y: string;
     found: Estimate;
+    /** Whether comparisons leave the scheme out here for its conduct. */
+    isLeftOut: boolean;
 }
 
 interface Panel {
@@ -44,10 +46,14 @@ export function Sweeps(props: {
     looks: (scheme: string) => Look;
     entries: readonly string[];
     most: number;
-    isAnswered?: boolean | undefined;
+    findings: Findings;
+    isAnswered: boolean;
 }) {
-    const { runs, rows, x, y, metric, most } = props;
-    const panels = useMemo(() => panelsOf(runs, rows, props.axes, x, y, metric), [runs, rows, x, y, metric]);
+    const { runs, rows, x, y, metric, most, findings } = props;
+    const panels = useMemo(
+        () => panelsOf(runs, rows, props.axes, x, y, metric, findings),
+        [runs, rows, x, y, metric, findings],
+    );
     return (
         <>
             <div class="facets">
@@ -79,6 +85,7 @@ function panelsOf(
     x: Field,
     y: Field | null,
     metric: Field,
+    findings: Findings,
 ): Panel[] {
     const rest = axes.filter((axis) => axis !== x && axis !== y);
     const several = runs.facts.directories.length > 1 ? ["directory"] : [];
@@ -98,8 +105,11 @@ function panelsOf(
             };
             found.set(key, panel);
         }
+        const [scheme, row] = [group.values[place]!, group.rows[0]!];
+        const leftOut = findings[runs.text("directory", row)]?.left_out[runs.text("path", row)] ?? [];
         panel.cells.push({
-            scheme: group.values[place]!,
+            scheme,
+            isLeftOut: leftOut.includes(scheme),
             x: group.values[place + 1]!,
             y: group.values[place + 2] ?? "",
             found: mean,
@@ -121,21 +131,30 @@ function distinct(cells: readonly Cell[], of: "x" | "y" | "scheme"): string[] {
     return of === "scheme" ? found : found.sort(byText);
 }
 
-/** Who has the best mean at each value; whether runs tell is not said. */
-function bestSentence(cells: readonly Cell[], x: Field, metric: Field): string {
+/** Who has the best mean at each value; whether runs tell is not said. Only sound conduct is compared, if there is any. */
+export function bestSentence(cells: readonly Cell[], x: Field, metric: Field): string {
     if (metric.better !== "more" && metric.better !== "less") return "";
     if (new Set(cells.map(({ scheme }) => scheme)).size < 2) return "";
-    const places = new Map<string, string[]>();
+    const [places, without] = [new Map<string, string[]>(), new Map<string, string[]>()];
     for (const value of distinct(cells, "x")) {
-        const own = cells.filter((cell) => cell.x === value);
+        const all = cells.filter((cell) => cell.x === value);
+        const sound = all.filter(({ isLeftOut }) => !isLeftOut);
+        const own = sound.length ? sound : all;
+        for (const { scheme } of all.filter((cell) => !own.includes(cell)))
+            without.set(scheme, [...(without.get(scheme) ?? []), value]);
         const least = own.reduce((best, each) =>
             (metric.better === "less") === each.found.mean < best.found.mean ? each : best,
         );
         places.set(least.scheme, [...(places.get(least.scheme) ?? []), value]);
     }
     const word = metric.better === "more" ? "Most" : "Least";
-    const said = [...places].map(([scheme, values]) => `${scheme} at ${x.title} ${listing(values)}`);
-    return `${word} ${inSentence(metric.title)} by the means: ${listing(said, 6)}.`;
+    const said = (schemes: Map<string, string[]>) =>
+        listing(
+            [...schemes].map(([scheme, values]) => `${scheme} at ${x.title} ${listing(values)}`),
+            6,
+        );
+    const left = without.size ? `, without ${said(without)}` : "";
+    return `${word} ${inSentence(metric.title)} by the means${left}: ${said(places)}.`;
 }
 
 function Lines(props: {
@@ -145,7 +164,7 @@ function Lines(props: {
     metric: Field;
     looks: (scheme: string) => Look;
     entries: readonly string[];
-    isAnswered?: boolean | undefined;
+    isAnswered: boolean;
 }) {
     const { panel, x, metric, looks } = props;
     const { cells } = panel;

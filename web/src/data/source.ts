@@ -197,11 +197,28 @@ export function runsFacts(): Promise<RunsFacts> {
     return getJson("data/runs.json");
 }
 
-/** Sentences on all runs of a directory, by its identity. */
-export type Findings = Record<string, string[]>;
+/** Findings on all runs of a directory, by its identity. */
+export type Findings = Record<string, DirectoryFindings>;
+
+export interface DirectoryFindings {
+    sentences: string[];
+    /** Schemes that comparisons leave out for their conduct, by path. */
+    left_out: Record<string, string[]>;
+}
 
 export function findingsOf(): Promise<Findings> {
     return getJson("data/findings.json");
+}
+
+/** Text that was recorded of a machine, below its heading. */
+export interface MachineRecord {
+    heading: string;
+    text: string;
+}
+
+/** Returns the records of each directory, by its identity. */
+export function recordsOf(): Promise<Record<string, MachineRecord[]>> {
+    return getJson("data/records.json");
 }
 
 /** Returns one column of the table of runs. */

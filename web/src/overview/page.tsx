@@ -10,6 +10,7 @@ import { useQuery } from "../data/state";
 import { counted } from "../data/words";
 import { CONVENTION, ConventionChoice, FilterBar, useChosen, useRuns } from "../ui/filters";
 import { ColumnChoice, GroupChoice, PivotChoice, SortChoice } from "./choices";
+import { Machines } from "./machines";
 import { PivotTable, pivotCells } from "./pivot";
 import { ExportMenu, groupSheet, pivotSheet, runSheet } from "./sheets";
 import { GroupsTable, groupsOf, inOrder, isMetric, RunsTable } from "./tables";
@@ -247,6 +248,7 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
                 {view !== "runs" && "Means are of runs that went well. "}
                 {facts.conventions[convention]?.rules}
             </p>
+            <Machines facts={facts} />
         </>
     );
 }

@@ -33,7 +33,7 @@ test("parts of a mix have their numbers of flows", () => {
 
 test("a facet is a path with its schemes", () => {
     const runs = table(["a", "a", "b", "a"], ["cubic", "bbr", "cubic", "cubic"]);
-    const found = facetsOf(runs, allRows(runs));
+    const found = facetsOf(runs, allRows(runs), {});
     assert.deepEqual(
         found.map(({ title, schemes }) => [title, ...schemes.map(({ scheme, rows }) => `${scheme} ${rows}`)]),
         [
@@ -50,14 +50,14 @@ test("schemes come as the experiment has them, mixes behind them, unknown ones l
         names,
     );
     assert.deepEqual(
-        facetsOf(runs, allRows(runs))[0]!.schemes.map(({ scheme }) => scheme),
+        facetsOf(runs, allRows(runs), {})[0]!.schemes.map(({ scheme }) => scheme),
         ["cubic", "bbr", "alpha", "zeta", "cubic+bbr", "copa+bbr"],
     );
 });
 
 test("runs that did not go well are left out of a facet, their scheme is not", () => {
     const runs = table(["a", "a"], ["cubic", "bbr"], { status: ["failed", "done"] });
-    assert.deepEqual(facetsOf(runs, allRows(runs))[0]!.schemes, [
+    assert.deepEqual(facetsOf(runs, allRows(runs), {})[0]!.schemes, [
         { scheme: "cubic", rows: [] },
         { scheme: "bbr", rows: [1] },
     ]);
@@ -67,7 +67,7 @@ test("where several directories are shown each facet says which it is of", () =>
     const runs = table(["a", "a"], ["cubic", "cubic"], { directory: ["d1", "d2"] });
     const [first] = runs.facts.directories;
     runs.facts.directories.push({ ...first!, id: "d2", label: "other" });
-    const found = facetsOf(runs, allRows(runs));
+    const found = facetsOf(runs, allRows(runs), {});
     assert.deepEqual(
         found.map(({ title }) => title),
         ["a (results)", "a (other)"],
@@ -84,17 +84,17 @@ test("a facet whose flows compete with others says so", () => {
     ] as const) {
         const columns = { directory: ["d1"], status: ["done"], path: ["a"], scheme: ["cubic"], "axis:versus": [value] };
         const runs = tableOf(columns, [axis]);
-        assert.equal(facetsOf(runs, allRows(runs))[0]!.beside, expected, value);
+        assert.equal(facetsOf(runs, allRows(runs), {})[0]!.beside, expected, value);
     }
 });
 
 test("no rows have no facets", () => {
-    assert.deepEqual(facetsOf(table(["a"], ["cubic"]), new Uint32Array()), []);
+    assert.deepEqual(facetsOf(table(["a"], ["cubic"]), new Uint32Array(), {}), []);
 });
 
 test("the filter of a facet finds its runs", () => {
     const runs = table(["a", "b"], ["cubic", "cubic"]);
-    const entries = filterOf(runs, facetsOf(runs, allRows(runs))[1]!);
+    const entries = filterOf(runs, facetsOf(runs, allRows(runs), {})[1]!);
     assert.deepEqual(entries, ["path:b"]);
     assert.deepEqual(readFilters(entries, runs.fields).unknown, []);
 });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { facetsOf } from "../../src/answers/facets";
-import { bestSentence, frontOf, frontSentence, paretoFront } from "../../src/answers/findings";
+import { bestSentence, frontOf, frontSentence, loneSentence, paretoFront } from "../../src/answers/findings";
 import { allRows, DELAY, GOODPUT, numberField, tableOf } from "../table";
 
 /** Returns a facet of schemes with their goodputs and delays; run `n` of each scheme has seed `n`. */
-function facetOf(given: Record<string, { goodput: number[]; delay?: number[] }>) {
+function facetOf(given: Record<string, { goodput: number[]; delay?: number[] }>, leftOut: string[] = []) {
     const rows = Object.entries(given).flatMap(([scheme, { goodput, delay }]) =>
         goodput.map((value, run) => ({ scheme, run: run + 1, goodput: value, delay: delay?.[run] ?? 50 })),
     );
@@ -19,7 +19,7 @@ function facetOf(given: Record<string, { goodput: number[]; delay?: number[] }>)
         goodput_mbps: rows.map(({ goodput }) => goodput),
         owd_p95_ms: rows.map(({ delay }) => delay),
     });
-    return { runs, facet: facetsOf(runs, allRows(runs))[0]! };
+    return { runs, facet: facetsOf(runs, allRows(runs), { d1: { sentences: [], left_out: { a: leftOut } } })[0]! };
 }
 
 test("the front is what no other point beats in both", () => {
@@ -168,6 +168,23 @@ test("a scheme that carries too little is no rival in delay", () => {
         bestSentence(runs, facet, [DELAY]),
         /^Least p95 one-way delay among schemes with at least half of the most goodput: bbr /,
     );
+});
+
+test("schemes that break a rule for conduct are not compared while others are there", () => {
+    const given = {
+        blast: { goodput: [20, 20], delay: [20, 20] },
+        cubic: { goodput: [10, 10], delay: [90, 90] },
+        copa: { goodput: [8, 8], delay: [30, 30] },
+    };
+    const { runs, facet } = facetOf(given, ["blast"]);
+    assert.deepEqual([...frontOf(runs, facet, DELAY, GOODPUT)], ["copa", "cubic"]);
+    assert.match(frontSentence(runs, facet, DELAY, GOODPUT), /^Without blast, in front on a, where no other beats/);
+    assert.match(bestSentence(runs, facet, [GOODPUT]), /^Without blast, most goodput: cubic \(10\.00 Mbit\/s\), /);
+    const two = facetOf({ blast: given.blast, cubic: given.cubic }, ["blast"]);
+    assert.equal(bestSentence(two.runs, two.facet, [GOODPUT]), "");
+    assert.equal(loneSentence(two.facet), "Without blast, one scheme is left: there is none to compare it with.");
+    const all = facetOf(given, Object.keys(given));
+    assert.match(bestSentence(all.runs, all.facet, [GOODPUT]), /^Most goodput: blast /);
 });
 
 test("four schemes in two metrics are as many tests as the core has critical values for", () => {

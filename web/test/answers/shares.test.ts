@@ -22,7 +22,7 @@ test("shares are of schemes in mixes, where the table has them", () => {
 
 test("each of two schemes gets its share beside the other, and what would be fair", () => {
     const runs = table(["cubic*2+bbr", "cubic*2+bbr"], { "share:cubic": [0.5, 0.7], "share:bbr": [0.5, 0.3] });
-    const got = sharesOf(runs, facetsOf(runs, allRows(runs))[0]!);
+    const got = sharesOf(runs, facetsOf(runs, allRows(runs), {})[0]!);
     assert.deepEqual([...got.keys()], ['["cubic","bbr"]', '["bbr","cubic"]']);
     const cubic = got.get('["cubic","bbr"]')!;
     close(cubic.found.mean, 0.6);
@@ -32,13 +32,13 @@ test("each of two schemes gets its share beside the other, and what would be fai
 
 test("mixes of one or three schemes have no two sides", () => {
     const runs = table(["cubic", "cubic*2", "a+b+c"], { "share:cubic": [1, 1, 1], "share:a": [1, 1, 1] });
-    assert.equal(sharesOf(runs, facetsOf(runs, allRows(runs))[0]!).size, 0);
+    assert.equal(sharesOf(runs, facetsOf(runs, allRows(runs), {})[0]!).size, 0);
 });
 
 test("a share that is not known does not count", () => {
     const nan = Number.NaN;
     const runs = table(["a+b", "a+b"], { "share:a": [0.25, nan], "share:b": [nan, nan] });
-    const got = sharesOf(runs, facetsOf(runs, allRows(runs))[0]!);
+    const got = sharesOf(runs, facetsOf(runs, allRows(runs), {})[0]!);
     assert.deepEqual([...got.keys()], ['["a","b"]']);
     assert.equal(got.get('["a","b"]')!.found.count, 1);
 });

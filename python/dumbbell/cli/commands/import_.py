@@ -7,21 +7,16 @@ import sys
 from pathlib import Path
 
 import dumbbell
-from dumbbell.base.errors import UserError, printable
+from dumbbell.base.errors import printable
 from dumbbell.catalog.options.values import Choice
 from dumbbell.cli.options import request_of, request_options
 from dumbbell.cli.summary import print_summary
-
-_PACKETDRILL = "packetdrill"
-"""The kind whose scripts become scripts, and no results."""
-_LEFT_OUT = "# left out: "
-"""Beginning of a script's lines about what was not taken (docs/packetdrill.md)."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     add = parser.add_argument
-    kinds = dumbbell.import_kinds() | {_PACKETDRILL: "scripts of packetdrill, made scripts of dumbbell"}
+    kinds = dumbbell.import_kinds()
     reads = "; ".join(f"{kind}: {what}" for kind, what in kinds.items())
     add("kind", type=Choice(*kinds), metavar="|".join(kinds), help=reads.replace("%", "%%"))
     add("source", type=Path, metavar="SRC")
@@ -32,24 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(arguments: argparse.Namespace) -> int:
     """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
     request = request_of(dumbbell.ImportRequest, arguments, command=sys.argv)
-    if request.kind == _PACKETDRILL:
-        return _import_packetdrill(request)
+    left_out = dumbbell.import_file(request)
+    if left_out is not None:
+        print(printable(request.out))
+        for note in left_out:
+            print(printable(f"note: {request.source}: left out: {note}"), file=sys.stderr)
+        return 0
     parts = dumbbell.import_parts(request)
     if parts == [request]:
         return _tell_imported(dumbbell.import_results_request(request))
     return _import_parts(request, parts)
-
-
-def _import_packetdrill(request: dumbbell.ImportRequest) -> int:
-    """Convert a script, and print what was left out of it."""
-    for option in request.given:
-        raise UserError("is for results, not for scripts of packetdrill", argument=option)
-    made = dumbbell.import_packetdrill(request.source, request.out)
-    print(printable(made))
-    for line in made.read_text().split("\n"):
-        if line.startswith(_LEFT_OUT):
-            print(printable(f"note: {request.source}: {line.removeprefix('# ')}"), file=sys.stderr)
-    return 0
 
 
 def _import_parts(request: dumbbell.ImportRequest, parts: list[dumbbell.ImportRequest]) -> int:

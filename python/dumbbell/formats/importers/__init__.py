@@ -2,7 +2,10 @@
 
 A file has `read`, which makes the results directory that an `ImportRequest` asks for. `OPTIONS` names those fields of
 the request that only some kinds take, and that this kind takes, if any. `places` returns the directories at or below a
-source that become a results directory each, if a kind has such.
+source that become a results directory each, if a kind has such. A kind that makes a file has `convert` instead of
+`read`: `convert(source, out)` returns a sentence about each part that it leaves out.
+
+Other packages add importers by entry points of the group `dumbbell.importers`.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dumbbell.base.entry_points import entry_points
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
@@ -19,12 +23,16 @@ from dumbbell.formats.import_request import ImportRequest
 if TYPE_CHECKING:  # whoever lists the kinds needs no results
     from dumbbell.results import ResultsDirectory
 
+GROUP = "dumbbell.importers"
+"""Group of the entry points by which other packages add importers."""
 _FOLDER = Path(__file__).parent
 
 
 def import_kinds() -> dict[str, str]:
-    """Return each kind of `import_results`, and what it reads: the first line of its file, which is not executed."""
-    return {file.stem: summary_line(file) for file in sorted(_FOLDER.glob("[a-z]*.py"))}
+    """Return each kind of `dumbbell import`, and what it reads: the first line of its file, which is not executed."""
+    files = {file.stem: file for file in sorted(_FOLDER.glob("[a-z]*.py"))}
+    files |= {point.name: point.folder().with_suffix(".py") for point in entry_points(GROUP)}
+    return {kind: summary_line(file) for kind, file in files.items()}
 
 
 def import_parts(request: ImportRequest) -> list[ImportRequest]:
@@ -51,8 +59,27 @@ def read(request: ImportRequest) -> ResultsDirectory:
         UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` is in use.
     """
     _check(request)
-    results: ResultsDirectory = _module(request.kind).read(request)
+    module = _module(request.kind)
+    if not hasattr(module, "read"):
+        raise UserError(f"makes a file, not results: `dumbbell import {request.kind}`", argument="kind")
+    results: ResultsDirectory = module.read(request)
     return results
+
+
+def import_file(request: ImportRequest) -> list[str] | None:
+    """Make the file that a request asks for, and return a sentence about each part that was left out.
+
+    Of a kind that makes results nothing is made, and None is returned.
+
+    Raises:
+        UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` exists.
+    """
+    if request.kind not in import_kinds() or not (make := getattr(_module(request.kind), "convert", None)):
+        return None
+    for name in request.given:
+        raise UserError(f"is for results, not for {import_kinds()[request.kind].partition(',')[0]}", argument=name)
+    left_out: list[str] = make(Path(request.source), Path(request.out))
+    return left_out
 
 
 def _check(request: ImportRequest) -> None:
@@ -71,4 +98,6 @@ def _options(kind: str) -> tuple[str, ...]:
 
 
 def _module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package says)
-    return import_module(f"{__name__}.{kind}")
+    if (_FOLDER / f"{kind}.py").is_file():
+        return import_module(f"{__name__}.{kind}")
+    return next(point for point in entry_points(GROUP) if point.name == kind).load()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from dumbbell.catalog.families import family
 from dumbbell.contract.controllers import CriticalValues
 from dumbbell.core import metrics as core_metrics
 from dumbbell.present.model.figure_metrics import SHARE, FigureMetric, find_metric
+from dumbbell.present.model.words.environment import records
 from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode
 from dumbbell.results.analysis.axis_words import axis_heading
-from dumbbell.results.analysis.findings import findings
+from dumbbell.results.analysis.findings import Findings, all_findings
 from dumbbell.results.analysis.summary import LEVEL
 from dumbbell.results.numbers import definitions
 from dumbbell.results.sql.index import IndexedRun, RunsIndex
@@ -109,11 +110,18 @@ class RunsTable:
             "critical_values": critical_values(),
         }
 
-    def findings(self) -> dict[str, list[str]]:
+    def findings(self) -> dict[str, Findings]:
         """Return what `data/findings.json` says: the findings of each directory; none of too many runs to read."""
         if self.rows > _MAX_READ:
             return {}
-        return {place.identity: findings(place.results.experiment, place.results.runs()) for place in self.places}
+        return {place.identity: all_findings(place.results.experiment, place.results.runs()) for place in self.places}
+
+    def records(self) -> dict[str, list[dict[str, str]]]:
+        """Return what `data/records.json` says: what was recorded of the machines of each directory."""
+        return {
+            place.identity: [asdict(each) for each in records(place.results.shown_environment(), __version__)]
+            for place in self.places
+        }
 
     def column(self, name: str) -> bytes:
         """Return the values of a field in all runs.

@@ -127,6 +127,7 @@ def _write_table(data: Path, table: RunsTable) -> None:
     (data / "columns").mkdir(parents=True)
     _write_json(data / "runs.json", table.facts())
     _write_json(data / "findings.json", table.findings())
+    _write_json(data / "records.json", table.records())
     for field in table.fields:
         name = str(field["name"])
         _write(data / "columns" / f"{_file_name(name)}.bin", table.column(name))

@@ -7,7 +7,7 @@ their intervals; nothing here is measured or computed anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.findings.carried import carried
@@ -23,7 +23,7 @@ from dumbbell.results.analysis.summary import Repetitions, repetitions
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
-__all__ = ["MOST", "findings", "remark", "run_remarks"]
+__all__ = ["MOST", "Findings", "all_findings", "findings", "remark", "run_remarks"]
 
 MOST = 5
 
@@ -36,6 +36,14 @@ _OF_MIXES: tuple[Rule, ...] = (failures, misconduct, competition, carried, place
 """The order where no flow is alone: who gets what beside whom is the question then."""
 
 
+class Findings(TypedDict):
+    """Findings of an experiment, as the explorer reads them."""
+
+    sentences: list[str]
+    left_out: dict[str, list[str]]
+    """Schemes that comparisons leave out for their conduct, by the name of the path; no path without such."""
+
+
 def findings(
     experiment: Experiment,
     runs: Iterable[RunTable],
@@ -46,6 +54,15 @@ def findings(
     `runs` are as in `show --json`, `gathered` are their `repetitions`, if at hand.
     They are of the convention that the experiment shows. The most important of the others stay where there are more.
     """
+    return all_findings(experiment, runs, gathered)["sentences"]
+
+
+def all_findings(
+    experiment: Experiment,
+    runs: Iterable[RunTable],
+    gathered: Mapping[tuple[str, str], Repetitions] | None = None,
+) -> Findings:
+    """Return the sentences of `findings`, and the schemes that comparisons leave out."""
     runs = list(runs)
     evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered)
     alone = any(len(flows) == 1 for group in evidence.groups for flows in group.flows)
@@ -53,4 +70,4 @@ def findings(
     found = [sentence for rule in rules for sentence in rule(evidence)]
     always = sum(sentence.importance == ALWAYS for sentence in found)
     kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[: always + MOST]
-    return [found[place].text for place in sorted(kept)]
+    return {"sentences": [found[place].text for place in sorted(kept)], "left_out": evidence.left_out()}

@@ -156,8 +156,18 @@ class Evidence:
         If no group is without such a fault, all of them are compared.
         """
         groups = self.by_path.get(path, [])
-        sound = [group for group in groups if all(CONDUCT[doubt.kind].compared for doubt in self.accused(group))]
-        return sound or groups
+        return [group for group in groups if self._is_sound(group)] or groups
+
+    def _is_sound(self, group: Repetitions) -> bool:
+        return all(CONDUCT[doubt.kind].compared for doubt in self.accused(group))
+
+    def left_out(self) -> dict[str, list[str]]:
+        """Return the schemes of each path that are not compared with sound ones, for their conduct."""
+        unsound = {
+            path: [group.scheme for group in groups if not self._is_sound(group)]
+            for path, groups in self.by_path.items()
+        }
+        return {path: schemes for path, schemes in unsound.items() if schemes}
 
     def without(self, paths: Sequence[str]) -> str:
         """Return `without blast, ` if comparisons on the paths leave schemes out for their conduct.

@@ -1,0 +1,1 @@
+"""Scripts in the syntax of packetdrill, made scripts of dumbbell."""

@@ -1,0 +1,89 @@
+"""The figures of a reproduction: simulated over measured values, and over time the runs that are furthest off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dumbbell_reproduce.packets import RunPackets
+from dumbbell_reproduce.score import TOLERANCES, Row, is_off
+from dumbbell_reproduce.viewpoint import BOTH_ENDS, DELAY, RATE
+
+if TYPE_CHECKING:
+    from dumbbell.present.plots import Panel, Style
+    from dumbbell_reproduce.reproduction import Found
+
+MOST_OVER_TIME = 3
+"""Runs that are drawn over time."""
+_BINS = 120
+"""Intervals of a run over time."""
+_LEAST_MS = 100.0
+
+
+def scatters(found: Found) -> Iterator[tuple[str, str]]:
+    """Yield the figures of throughput and of delay, each as a label and SVG; a run is a point."""
+    from dumbbell.present.plots import MeasuredPoint, for_page, measured_figure
+
+    looks = _looks(found.rows)
+    for number, (name, unit, what) in enumerate(((RATE, "Mbit/s", "throughput"), (DELAY, "ms", found.delay))):
+        points = []
+        for row in found.rows:
+            each = row.compared[name]
+            if row.flow or not row.counts or each is None or not min(each.measured, each.mean) > 0.0:
+                continue
+            said = f"{row.run.place}: {row.label}: measured {each.measured:.4g}, simulated {each.mean:.4g} {unit}"
+            look = looks[row.run.name]
+            points.append(MeasuredPoint(row.run.name, look, each.measured, each.mean, each.low, each.high, said))
+        if points:
+            label = f"Simulated over measured {what}"
+            yield label, for_page(measured_figure(f"m{number}", label, unit, points, TOLERANCES[name]), label)
+
+
+def over_time(found: Found) -> Iterator[tuple[str, str]]:
+    """Yield throughput and delay over time of the runs that are furthest off, each as a label and SVG."""
+    from dumbbell.present.plots import for_page, time_figure
+
+    for number, row in enumerate(furthest(found.rows)):
+        label = f"{row.run.place}: {row.label}"
+        yield label, for_page(time_figure(f"t{number}", _panels(row)), label)
+
+
+def furthest(rows: Sequence[Row]) -> list[Row]:
+    """Return the runs that are furthest off of those whose packets are known on both sides and that count."""
+    known = [row for row in rows if row.flow == 0 and row.counts and is_off(row.compared)]
+    return [row for row in known if row.simulated is not None and row.run.view is BOTH_ENDS and row.run.has_packets][
+        :MOST_OVER_TIME
+    ]
+
+
+def _panels(row: Row) -> list[Panel]:
+    from dumbbell.present.plots import Curve, Panel, Stroke
+
+    assert row.simulated is not None, "a row that is drawn has a simulated run"
+    sides = (
+        ("measured", Stroke("black", "o"), row.run.packets),
+        ("simulated", Stroke("crimson", "^", (4.0, 2.0)), RunPackets(row.simulated)),
+    )
+    rates, delays = [], []
+    for label, stroke, packets in sides:
+        way = packets.way()
+        width = max(packets.end_ms / _BINS, _LEAST_MS)
+        place = np.maximum(way.arrived_ms // width, 0.0).astype(np.int64)
+        count = int(place.max()) + 1 if len(place) else 0
+        time_s = (np.arange(count) + 0.5) * width / 1e3
+        packets_in = np.bincount(place, minlength=count)
+        sums = np.bincount(place, weights=way.delays_ms, minlength=count)
+        means = np.divide(sums, packets_in, out=np.full(count, np.nan), where=packets_in > 0)
+        rates.append(
+            Curve(label, stroke, time_s, np.bincount(place, weights=way.sizes, minlength=count) * 8e-3 / width)
+        )
+        delays.append(Curve(label, stroke, time_s, means))
+    return [Panel("Mbit/s", rates), Panel("mean delay (ms)", delays)]
+
+
+def _looks(rows: Sequence[Row]) -> dict[str, Style]:
+    from dumbbell.present.plots import styles
+
+    return styles((row.run.name, row.run.scheme.color, row.run.scheme.marker) for row in rows)

@@ -1,0 +1,154 @@
+"""The host of a test: how late it was, and how much its sockets hold; told by some runs, used for others."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+from dumbbell.catalog.open_tables import Element
+from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.scheme import Scheme
+from dumbbell.studies.kernel_tcp import TRUESIZE_BYTES, is_tcp, paces_itself
+from dumbbell_reproduce.measured_set import MeasuredRun
+from dumbbell_reproduce.packets import Lateness
+
+_PACED = 0.5
+"""Share of packets apart from ACKs above which a sender is paced: none of 66 public logs had 0.02 to 0.88."""
+_LEAST_LATE_MS = 0.1
+"""Mean lateness below which a host is exact: logs of Mahimahi's link have whole milliseconds."""
+_DIGITS = 2
+_WMEM_FIRST = (4096, 16384)
+
+
+@dataclass(frozen=True)
+class HostEstimate:
+    """What one run tells of its host: lateness of both directions, and packets that its socket held at most."""
+
+    data: Lateness | None = None
+    ack: Lateness | None = None
+    buffer_packets: int | None = None
+
+
+@dataclass(frozen=True)
+class Late:
+    """How late packets of a direction are, beyond the model of the link: a uniform random time, ms."""
+
+    mean_ms: float
+    deviation_ms: float
+
+    @classmethod
+    def of(cls, found: Iterable[Lateness | None]) -> "Late | None":
+        """Return the medians of some runs; None of no run, and of hosts that are hardly late.
+
+        A host is never early: the width is at most the mean.
+        """
+        known = [each for each in found if each is not None]
+        if not known:
+            return None
+        mean = max(median(each.mean_ms for each in known), 0.0)
+        if mean < _LEAST_LATE_MS:
+            return None
+        width = min(math.sqrt(3.0) * median(each.deviation_ms for each in known), mean)
+        return cls(round(mean, _DIGITS), round(width, _DIGITS))
+
+    def element(self) -> Element:
+        """The element of a path that is as late."""
+        return {
+            "kind": "jitter",
+            "name": "lateness",
+            "distribution": "uniform",
+            "mean_ms": self.mean_ms,
+            "deviation_ms": self.deviation_ms,
+        }
+
+
+@dataclass(frozen=True)
+class HostProfile:
+    """A host. None is what nothing tells.
+
+    Attributes:
+        data: Lateness of data packets behind the link.
+        ack: Lateness of ACKs behind the link.
+        buffer_packets: Packets that the sender's socket holds.
+        wakes_ms: Time between two wake-ups of the host, ms, at which all packets leave that wait, in each direction.
+    """
+
+    data: Late | None = None
+    ack: Late | None = None
+    buffer_packets: int | None = None
+    wakes_ms: float | None = None
+
+    @classmethod
+    def of(cls, same_path: Iterable[HostEstimate], same_host: Iterable[HostEstimate]) -> "HostProfile":
+        """The medians of what some runs tell: of lateness those on the same path, whose bursts make a host late.
+
+        Of the buffer it is all that were limited by it.
+        """
+        known = list(same_path)
+        buffers = [each.buffer_packets for each in same_host if each.buffer_packets is not None]
+        return cls(
+            Late.of(each.data for each in known),
+            Late.of(each.ack for each in known),
+            round(median(buffers)) if buffers else None,
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return self == HostProfile()
+
+    @property
+    def is_late(self) -> bool:
+        """Whether packets leave later than the link lets them."""
+        return replace(self, buffer_packets=None) != HostProfile()
+
+    def path(self, path: PathModel, name: str, socket: Sequence[Element] = ()) -> PathModel:
+        """Return the path between such hosts, called `name`. Packets that leave a host together meet `socket`."""
+        wakes: list[Element] = [{"kind": "slotted", "slot_ms": self.wakes_ms}] if self.wakes_ms else []
+        data = [self.data.element()] if self.data else []
+        ack = [self.ack.element()] if self.ack else []
+        more = [each for each in socket if each not in path.data] if wakes else []
+        return replace(path, name=name, data=[*path.data, *data, *wakes, *more], ack=[*path.ack, *ack, *wakes])
+
+    def scheme(self, scheme: Scheme) -> Scheme:
+        """The scheme with this host's socket, if it is one of the kernel's TCP."""
+        if self.buffer_packets is None or not is_tcp(scheme):
+            return scheme
+        memory = {
+            "tcp_wmem": [*_WMEM_FIRST, self.buffer_packets * TRUESIZE_BYTES],
+            "skb_truesize_bytes": TRUESIZE_BYTES,
+        }
+        return replace(scheme, transport=scheme.transport | memory)
+
+    def text(self) -> str:
+        """For people."""
+        parts = [
+            f"{way} {late.mean_ms:.2f} ms late, plus or minus {late.deviation_ms:.2f}"
+            for way, late in (("data", self.data), ("ACKs", self.ack))
+            if late is not None
+        ]
+        parts += [] if self.wakes_ms is None else [f"packets leave every {self.wakes_ms:g} ms"]
+        parts += [] if self.buffer_packets is None else [f"a socket holds {self.buffer_packets} packets"]
+        return "; ".join(parts) or "nothing"
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        late = {
+            way: None if each is None else {"mean_ms": each.mean_ms, "deviation_ms": each.deviation_ms}
+            for way, each in (("data", self.data), ("ack", self.ack))
+        }
+        return late | {"buffer_packets": self.buffer_packets, "wakes_ms": self.wakes_ms}
+
+
+def has_fq(runs: Iterable[MeasuredRun]) -> bool:
+    """Return True if the kernel paces the TCP of these runs, as the queueing discipline `fq` makes Linux do.
+
+    Schemes whose controllers pace by themselves, such as BBR, do not tell.
+    """
+    shares = [
+        share
+        for run in runs
+        if run.has_packets and is_tcp(run.scheme) and not paces_itself(run.scheme)
+        if (share := run.packets.apart_from_acks) is not None
+    ]
+    return bool(shares) and median(shares) > _PACED
