@@ -7,7 +7,6 @@ import sys
 from typing import Any, NoReturn
 
 from dumbbell.base.errors import UserError, nearest
-from dumbbell.catalog.options.values import names
 
 
 class StrictParser(argparse.ArgumentParser):
@@ -60,6 +59,8 @@ class StrictParser(argparse.ArgumentParser):
 
     def _too_many(self, given: list[str], left: list[str]) -> UserError:
         """The error for words that mean nothing; where they follow a list of names, it says how lists are written."""
+        from dumbbell.catalog.options.values import names
+
         word, behind = left[0], ""
         for index, option in enumerate(given):
             action = self._option_string_actions.get(option)
@@ -74,6 +75,8 @@ class StrictParser(argparse.ArgumentParser):
 
 def _given_twice(name: str, action: argparse.Action, first: str, second: str) -> UserError:
     """The error for an option that is given again: argparse would forget what it was given first."""
+    from dumbbell.catalog.options.values import names
+
     if action.type is names:
         return UserError(f"{name}: is given twice: names stand between commas: {name} {first},{second}")
     both = f" ({first} and {second})" if first and second else ""
