@@ -12,8 +12,8 @@ from dumbbell.api.running import specification
 from dumbbell.base.errors import UserError, listed
 from dumbbell.catalog.experiment_settings import MOST_FLOWS
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.trust import trusted
-from dumbbell.experiment import RunRequest
 from dumbbell.experiment.specification import fitted_transport
 from dumbbell_gym.fields import OWN, REWARDS, agents
 from dumbbell_gym.policy import Policy, chosen

@@ -14,9 +14,10 @@ from dumbbell.base.backend import Backend, Capabilities, Wording, backend_forms,
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.path import PathModel
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution import worker
 from dumbbell.execution.check import check
-from dumbbell.experiment import RunRequest, resolve
+from dumbbell.experiment import resolve
 from dumbbell.present.model.words.wording import data_path, figure_title, path_sentence
 from support.commands.played_backend import known
 

@@ -20,6 +20,7 @@ from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.options.path_options import make_path
 from dumbbell.catalog.outside import availability
 from dumbbell.catalog.outside.bpf import held
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml, to_toml
 from dumbbell.catalog.trace_files import read_trace
@@ -28,7 +29,7 @@ from dumbbell.cli.main import main
 from dumbbell.cli.outcome import tell_outcome
 from dumbbell.execution import worker
 from dumbbell.execution.pool import Outcome
-from dumbbell.experiment import RunRequest, doctor as looks, resolve
+from dumbbell.experiment import doctor as looks, resolve
 from dumbbell.results import open_results
 from dumbbell.results.environment import emulation_environment
 from support.commands.command import Dumbbell

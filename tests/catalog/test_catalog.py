@@ -18,9 +18,10 @@ from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.index import Index
 from dumbbell.catalog.outside.availability import missing
 from dumbbell.catalog.path import PathModel, parse_path
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.toml_tables import TomlTable, to_toml
 from dumbbell.execution.check import check
-from dumbbell.experiment import RunRequest, derive_seed, fitted_transport, resolve, with_request
+from dumbbell.experiment import derive_seed, fitted_transport, resolve, with_request
 from dumbbell.experiment.pin import pin
 
 NAMES = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)

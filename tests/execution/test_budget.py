@@ -9,9 +9,10 @@ import pytest
 from dumbbell import catalog
 from dumbbell.base.backend import Backend, Capabilities, Wording
 from dumbbell.base.errors import UserError
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.budget import Budget, budgets, in_words, size_of
 from dumbbell.execution.check import check
-from dumbbell.experiment import Experiment, Run, RunRequest, resolve
+from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results import ResultsDirectory
 from support.commands.command import Dumbbell, show
 from support.commands.played_backend import known

@@ -15,10 +15,11 @@ import pytest
 from dumbbell import catalog
 from dumbbell.base.errors import UserError
 from dumbbell.base.progress import Progress, span
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.perform import Execution, perform
 from dumbbell.execution.pool import Outcome, Tell
 from dumbbell.execution.scheduler import perform_campaign
-from dumbbell.experiment import Experiment, Run, RunRequest, resolve
+from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results import ResultsDirectory, campaign_state, prepare
 from dumbbell.results.campaign_state import STATE_FILE, Schedule, read_state
 from dumbbell.results.directory import locked

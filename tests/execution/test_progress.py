@@ -16,8 +16,9 @@ from dumbbell.backends import emu, find_executor
 from dumbbell.base.backend import EMULATION
 from dumbbell.base.progress import LOOK_EVERY_S, Piece, Progress
 from dumbbell.catalog.experiment_settings import Settings
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.estimate import carried_packets, cells
-from dumbbell.experiment import Experiment, RunRequest, resolve
+from dumbbell.experiment import Experiment, resolve
 from support.clock import ManualClock
 from support.commands.command import TIMEOUT_S, Dumbbell
 from support.inputs.captures import transfer, write_pcap

@@ -10,8 +10,9 @@ from inline_snapshot import snapshot
 
 from dumbbell import catalog
 from dumbbell.catalog.experiment_file import parse_experiment_file
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.toml_tables import TomlTable
-from dumbbell.experiment import Experiment, RunRequest, resolve
+from dumbbell.experiment import Experiment, resolve
 from support.commands.command import Dumbbell, show
 from support.told import told
 

@@ -15,9 +15,10 @@ from dumbbell import catalog
 from dumbbell.base.request_fields import option, options, with_fields_of
 from dumbbell.catalog.experiment_settings import READERS
 from dumbbell.catalog.options.values import count, names
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.cli.options import request_of, request_options
 from dumbbell.execution.check import check
-from dumbbell.experiment import RunRequest, planned, resolve
+from dumbbell.experiment import planned, resolve
 from dumbbell.formats.import_request import ImportRequest
 from dumbbell.studies.benchmark.request import BenchmarkRequest
 

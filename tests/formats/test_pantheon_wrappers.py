@@ -15,7 +15,7 @@ from dumbbell.api.selection import with_pantheon
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.pantheon import Checkout, read_config
-from dumbbell.experiment import RunRequest
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.formats.pantheon_shim.__main__ import python_2
 from support.commands.command import Dumbbell
 from support.inputs.pantheon_checkout import make_checkout

@@ -13,7 +13,8 @@ from dumbbell.backends import find_executor
 from dumbbell.base.backend import find_backend
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import Settings
-from dumbbell.experiment import RunRequest, resolve
+from dumbbell.catalog.run_request import RunRequest
+from dumbbell.experiment import resolve
 from dumbbell.present.model.words.network import network_rows
 from dumbbell_remote.backend import Remote
 from dumbbell_remote.remote_run import Options, explained, fitted, judged, needed, own_part

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from dumbbell import Error, _core, catalog
-from dumbbell.experiment import RunRequest, pin, resolve
+from dumbbell.catalog.run_request import RunRequest
+from dumbbell.experiment import pin, resolve
 from dumbbell_remote.package_files import files, found, portable
 from dumbbell_remote.remote_run import needed, own_part
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from dumbbell import _core, catalog
-from dumbbell.experiment import Experiment, RunRequest, resolve
+from dumbbell.catalog.run_request import RunRequest
+from dumbbell.experiment import Experiment, resolve
 
 # `scream` is its authors' program, which keeps the queue full after some falls of capacity (docs/schemes/scream.md)
 MEDIA = ("gcc", "nada", "scream-draft")

@@ -10,10 +10,11 @@ from dumbbell import _core, catalog
 from dumbbell.base.backend import EMULATION
 from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.outside.availability import missing
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
-from dumbbell.experiment import RunRequest, resolve
+from dumbbell.experiment import resolve
 from support.commands.command import Dumbbell, replaced
 from support.punctual import Punctual, Run, runs_of
 from validation import agreement

@@ -9,8 +9,9 @@ import numpy
 import pytest
 
 from dumbbell import catalog
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.check import check
-from dumbbell.experiment import RunRequest, resolve
+from dumbbell.experiment import resolve
 from validation import webrtc, webrtc_figures
 from validation.webrtc_figures import Call, Figure
 

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from dumbbell.api.running import selected
 from dumbbell.base.progress import Progress, span
 from dumbbell.base.request_fields import with_fields_of
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.estimate import Cell, cells, seconds_of
 from dumbbell.execution.perform import examine
 from dumbbell.execution.trust import trusted
-from dumbbell.experiment import Experiment, RunRequest
+from dumbbell.experiment import Experiment
 
 
 @dataclass(frozen=True)

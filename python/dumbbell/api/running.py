@@ -20,7 +20,7 @@ from dumbbell.base.request_fields import options, with_fields_of
 from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.run_request import Assignments
+from dumbbell.catalog.run_request import Assignments, RunRequest
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.core.runs import simulate_in_memory
 from dumbbell.execution.check import check
@@ -28,7 +28,7 @@ from dumbbell.execution.perform import Execution, perform_experiment_file
 from dumbbell.execution.pool import Outcome
 from dumbbell.execution.trust import agree_to, outside_code, require_known
 from dumbbell.execution.until import Until
-from dumbbell.experiment import RunRequest, pin, resolve
+from dumbbell.experiment import pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table

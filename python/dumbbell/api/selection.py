@@ -10,9 +10,9 @@ from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_mix
 from dumbbell.catalog.outside.pantheon import PREFIX, Checkout
 from dumbbell.catalog.path import PathModel
-from dumbbell.catalog.run_request import names_of, paths_of, schemes_of
+from dumbbell.catalog.run_request import RunRequest, names_of, paths_of, schemes_of
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment import RunRequest, with_request
+from dumbbell.experiment import with_request
 from dumbbell.results.kept_experiment import KEPT, kept_experiment
 
 DEFAULT = ExperimentFile(name="run", paths=["default"])

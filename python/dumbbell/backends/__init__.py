@@ -1,11 +1,16 @@
 """Backends that execute runs: each is a module with a class `EXECUTOR`, here or in a package of its own."""
 
+from __future__ import annotations
+
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from dumbbell.backends.protocol import Executor
 from dumbbell.base.backend import Backend
 from dumbbell.base.errors import UserError, argument
-from dumbbell.catalog.experiment_settings import Settings
+
+if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_settings import Settings
 
 __all__ = ["Executor", "choose_jobs", "find_executor"]
 

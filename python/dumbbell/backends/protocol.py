@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
 from dumbbell.base.backend import Backend, Note
-from dumbbell.catalog.experiment_settings import Settings
-from dumbbell.experiment import Experiment
 
 if TYPE_CHECKING:
+    from dumbbell.catalog.experiment_settings import Settings
     from dumbbell.contract.specification import RunSpec
     from dumbbell.contract.statistics import RunStats
+    from dumbbell.experiment import Experiment
 
 
 class Executor(Protocol):

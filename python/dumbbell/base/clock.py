@@ -68,3 +68,8 @@ SYSTEM_CLOCK = Clock()
 def polling(poll: select.poll) -> Callable[[float | None], list[tuple[int, int]]]:
     """Return the wait for the descriptors of `poll`, for `Clock.wait`: the result is that of `poll.poll`."""
     return lambda timeout_s: poll.poll(None if timeout_s is None else timeout_s * 1000)
+
+
+def now(clock: Clock = SYSTEM_CLOCK) -> str:
+    """Return the time in UTC, to the second, as ISO 8601."""
+    return clock.utc().strftime("%Y-%m-%dT%H:%M:%SZ")

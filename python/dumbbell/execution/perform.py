@@ -17,13 +17,14 @@ from dumbbell.base.errors import UserError, argument, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.check import check
 from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
 from dumbbell.execution.until import Enough
-from dumbbell.experiment import Experiment, Run, RunRequest, everything, with_request
+from dumbbell.experiment import Experiment, Run, everything, with_request
 from dumbbell.machine.description import cpus
 from dumbbell.results import Database, Gathering, ResultsDirectory, extended, locked, prepare, write_environment
 from dumbbell.results.analysis.findings.words import listing

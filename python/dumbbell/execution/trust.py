@@ -24,8 +24,9 @@ from dumbbell.base.user_folders import user_folder
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.outside.plugin_schemes import plugin_digest, plugin_sha256, with_sha256
 from dumbbell.catalog.programs import SIDES, unescaped
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import CODE, WHAT, Scheme
-from dumbbell.experiment import Experiment, RunRequest, pin, resolve, with_request
+from dumbbell.experiment import Experiment, pin, resolve, with_request
 from dumbbell.experiment.resolve import UnknownPlugin
 
 

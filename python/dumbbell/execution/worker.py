@@ -21,8 +21,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import core
-from dumbbell.backends import Executor
-from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock, now
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line, printable
 from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, Ended, apart, end_like, was_copied
@@ -32,15 +31,13 @@ from dumbbell.base.logs import RUNS, Levels, RunLog, append, line_of, logger
 from dumbbell.base.processes import belong_to_parent, die_with_parent
 from dumbbell.base.version import __version__
 from dumbbell.catalog.trace_files import without_times
-from dumbbell.results.directory import unsuccessful
-from dumbbell.results.environment import now
 from dumbbell.results.files import publish, publish_all
 from dumbbell.results.integrity import recorded
-from dumbbell.results.series.run_files import LOG
-from dumbbell.results.sql.rows import read_sampled
-from dumbbell.results.statistics import prepare, require_statistics
+from dumbbell.results.series.run_files import LOG, sampled_quantities
+from dumbbell.results.statistics import prepare, require_statistics, unsuccessful
 
 if TYPE_CHECKING:
+    from dumbbell.backends import Executor
     from dumbbell.contract.run import RunStatistics
     from dumbbell.contract.specification import RunSpec
 
@@ -435,7 +432,7 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
     files = recorded(Entry.of(task.temporary))
     state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
     times = {"started_at": started_at, "ended_at": now()}
-    kept = {**state, **times, **statistics, "samples": read_sampled(Entry.of(task.temporary)), "files": files}
+    kept = {**state, **times, **statistics, "samples": sampled_quantities(Entry.of(task.temporary)), "files": files}
     made = require_statistics("what came of it", kept)  # another machine may have had its part in it
     log.debug("kept files=%s", ",".join(files))
     return Attempt(made)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from dumbbell import catalog
 from dumbbell.base.backend import IMPORTED
+from dumbbell.base.clock import now
 from dumbbell.base.errors import UserError, argument, require_text
 from dumbbell.base.interrupts import Undisturbed, interruptible
 from dumbbell.base.json_text import to_json
@@ -23,7 +24,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.core import Error
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results import Recording, ResultsDirectory, unsuccessful, write_environment
-from dumbbell.results.environment import environment, now
+from dumbbell.results.environment import environment
 from dumbbell.results.files import publish
 from dumbbell.results.kept_experiment import write_experiment
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from dumbbell import catalog
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, argument, listed, nearest
-from dumbbell.base.json_text import read_json
+from dumbbell.base.json_text import read_json, to_json
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.experiment_settings import SettingValues
 from dumbbell.catalog.grids.grid import Axis
 from dumbbell.catalog.membership import GROUPS
 from dumbbell.catalog.toml_tables import read_toml, to_toml
-from dumbbell.results import LOCK, open_results, to_json, write_atomically
+from dumbbell.results import LOCK, open_results, write_atomically
 from dumbbell.results.benchmark_results import BASELINES, Benchmark, Part
 from dumbbell.results.numbers import definitions
 

@@ -25,11 +25,11 @@ from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, locked_file, remove_left, write_atomically
 from dumbbell.results.integrity import damage
 from dumbbell.results.kept_experiment import KEPT, TRACES, kept_experiment, lasting_table, write_experiment
-from dumbbell.results.statistics import ACCEPTED, require_statistics
+from dumbbell.results.statistics import ACCEPTED, require_statistics, unsuccessful
 
 if TYPE_CHECKING:
     from dumbbell.contract.environment import Environment
-    from dumbbell.contract.run import RunStatistics, RunTable, Status
+    from dumbbell.contract.run import RunStatistics, RunTable
 
 STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
@@ -201,20 +201,6 @@ def _numbers(folder: Entry) -> list[int]:
 
 
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
-
-
-def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:
-    """The statistics of a run that has none."""
-    return {
-        "backend": backend,
-        "status": status,
-        "reason": reason,
-        "flows": [],
-        "links": [],
-        "network": {},
-        "sim_wall_s": None,
-        "events": None,
-    }
 
 
 def open_results(directory: Path, convention: str | None = None) -> ResultsDirectory:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell import core
-from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.clock import now
 from dumbbell.base.questions import ask
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import find_program
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from dumbbell.contract.environment import Git
 
 VERSION_WITHIN_S = 2.0
-
-
-def now(clock: Clock = SYSTEM_CLOCK) -> str:
-    """The time in UTC, to the second, as ISO 8601."""
-    return clock.utc().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def environment(command: list[str]) -> dict[str, object]:

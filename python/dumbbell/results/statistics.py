@@ -9,7 +9,7 @@ from functools import cache
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.json_types import typed
 from dumbbell.catalog.published import MOST_METRIC
-from dumbbell.contract.run import RunStatistics
+from dumbbell.contract.run import RunStatistics, Status
 from dumbbell.core.metrics import labels, metric_definitions
 from dumbbell.results.clocks import check_clocks
 from dumbbell.results.numbers import is_number
@@ -73,3 +73,17 @@ def _most() -> Mapping[tuple[str, str], float]:
     """Return the largest value of metrics and labels, by level and name."""
     bounded = [(each["level"], each["name"]) for each in metric_definitions() if each["unit"] != _PRODUCT]
     return dict.fromkeys([*bounded, *((each["level"], each["name"]) for each in labels())], MOST_METRIC)
+
+
+def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:
+    """The statistics of a run that has none."""
+    return {
+        "backend": backend,
+        "status": status,
+        "reason": reason,
+        "flows": [],
+        "links": [],
+        "network": {},
+        "sim_wall_s": None,
+        "events": None,
+    }

@@ -15,6 +15,7 @@ from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import WHAT, Scheme
 from dumbbell.catalog.toml_tables import to_toml
 from dumbbell.contract.specification import FlowSpec, RunSpec
@@ -22,7 +23,7 @@ from dumbbell.core.controllers import record_script, run_script
 from dumbbell.core.paths import complete_transport
 from dumbbell.core.runs import simulate
 from dumbbell.execution.check import check
-from dumbbell.experiment import Experiment, RunRequest, resolve
+from dumbbell.experiment import Experiment, resolve
 from dumbbell.formats.qlog_export import write_flow
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.plugins import isolated

@@ -20,12 +20,13 @@ from dumbbell.base.errors import UserError
 from dumbbell.catalog.check_suite import parse_check_suite
 from dumbbell.catalog.experiment_file import ExperimentFile, parse_experiment_file
 from dumbbell.catalog.path import parse_path
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import parse_scheme
 from dumbbell.catalog.toml_tables import parse_toml, read_toml
 from dumbbell.cli.options import request_of
 from dumbbell.cli.parser import command_parser
 from dumbbell.execution.check import check
-from dumbbell.experiment import RunRequest, pin, resolve
+from dumbbell.experiment import pin, resolve
 from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell_calibrate.target import TargetOptions, read_target
 from dumbbell_ccperf.experiment import ccperf_plan

@@ -4,10 +4,11 @@ from pathlib import Path
 
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import parse_experiment_file
+from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import Work, execute
-from dumbbell.experiment import RunRequest, resolve
+from dumbbell.experiment import resolve
 from dumbbell.results import prepare, write_environment
 from dumbbell.results.benchmark_directory import Benchmark, Part
 from dumbbell.results.environment import environment

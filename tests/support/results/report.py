@@ -10,10 +10,11 @@ from typing import Any
 
 from dumbbell import _core
 from dumbbell.base.backend import find_backend
+from dumbbell.base.json_text import to_json
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.formats.pantheon_measure import measure
-from dumbbell.results import prepare, to_json, unsuccessful, write_environment
+from dumbbell.results import prepare, unsuccessful, write_environment
 
 CAPACITY_MBPS = 12.0
 SIZE_BYTES = 1500

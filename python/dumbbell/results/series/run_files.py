@@ -13,6 +13,9 @@ LOG = "log.txt"
 RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parquet")
 """All that is in the directory of a run, but for the qlogs of its programs."""
 
+SAMPLES = {"flow": ("flows.parquet", "flow"), "link": ("links.parquet", "link")}
+"""Files of samples, each with its column of owners, by the kind of owner."""
+
 _QLOG = re.compile(r"flow-\d+-(?:sender|receiver)-.*\.s?qlog(?:\.(?:gz|bz2|xz|zst))?", re.IGNORECASE)
 
 Source: TypeAlias = Entry | core.Table
@@ -41,3 +44,13 @@ def read_table(name: str, kept: Source) -> core.Table:
     if isinstance(kept, core.Table):
         return kept
     return core.read_packets(kept) if name == PACKETS else core.read_samples(kept)
+
+
+def sampled_quantities(folder: Entry) -> dict[str, dict[str, str]]:
+    """Return the names and units of the quantities that the files in `folder` hold."""
+    found: dict[str, dict[str, str]] = {}
+    for kind, (name, _) in SAMPLES.items():
+        file = folder / name
+        if file.is_file():
+            found[kind] = {field: unit for _, field, unit, _, _ in core.samples(file)}
+    return found

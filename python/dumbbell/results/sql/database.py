@@ -23,7 +23,7 @@ from dumbbell.experiment import Experiment
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.files import require_no_link
 from dumbbell.results.numbers import definition, definitions, numbers, sampled_metrics
-from dumbbell.results.series.run_files import kept_names
+from dumbbell.results.series.run_files import SAMPLES, kept_names
 from dumbbell.results.sql import rows
 from dumbbell.results.sql.schema import require_ours, upgrade, views
 
@@ -218,7 +218,7 @@ class Database:
             series = self._series(number)
             place = f"{series.parent.name}/{series.name}"
             self._remove_series(number)
-            for file in kept_names(folder) & {file for file, _ in rows.SAMPLES.values()}:
+            for file in kept_names(folder) & {file for file, _ in SAMPLES.values()}:
                 series.mkdir(parents=True, exist_ok=True)
                 _copy(folder / file, series / file)
         self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))

@@ -17,6 +17,7 @@ from dumbbell.core.paths import complete_transport
 from dumbbell.experiment import Experiment, Run
 from dumbbell.results.directory import ResultsDirectory
 from dumbbell.results.environment import short_commit
+from dumbbell.results.series.run_files import SAMPLES, sampled_quantities
 from dumbbell.results.sql.schema import sql_text
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ Row = dict[str, Any]
 """A row: values by column."""
 
 PACKET_LOG = "packets.parquet"
-SAMPLES = {"flow": ("flows.parquet", "flow"), "link": ("links.parquet", "link")}
-"""The file of each kind's samples, and the column that says whose a sample is."""
 
 
 @dataclass(frozen=True)
@@ -280,16 +279,6 @@ def sampled(folder: Entry, run: RunTable) -> Mapping[str, Mapping[str, str]]:
     if noted is not None:
         return noted
     try:
-        return read_sampled(folder)
+        return sampled_quantities(folder)
     except core.Error:
         return {}
-
-
-def read_sampled(folder: Entry) -> dict[str, dict[str, str]]:
-    """The names and units of the quantities that the files in `folder` hold."""
-    found: dict[str, dict[str, str]] = {}
-    for kind, (name, _) in SAMPLES.items():
-        file = folder / name
-        if file.is_file():
-            found[kind] = {field: unit for _, field, unit, _, _ in core.samples(file)}
-    return found

@@ -3,9 +3,9 @@
 import sqlite3
 from collections.abc import Collection
 
+from dumbbell.base.clock import now
 from dumbbell.base.errors import UserError
 from dumbbell.base.version import __version__
-from dumbbell.results.environment import now
 
 SCHEMA_VERSION = 2
 """What `PRAGMA user_version` says. Version 1, which set none, had the tables runs, metrics and definitions."""
