@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dumbbell.base.starting import INTERNAL_ERROR, MISTAKE
-from dumbbell.cli.commands import check
 from dumbbell.cli.main import main
+from dumbbell_check.commands import check
 from support.commands.command import COMMAND
 
 

@@ -10,7 +10,7 @@ import pytest
 import dumbbell as library
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.experiment import Experiment, resolve
-from dumbbell.results.analysis.findings import findings, remark, run_remarks
+from dumbbell.results.analysis.findings import all_findings, findings, remark, run_remarks
 from dumbbell.results.analysis.findings.conduct import (
     CONDUCT,
     LEAST_DRAINED,
@@ -235,7 +235,9 @@ def test_a_scheme_that_loses_nearly_everything_was_in_front_and_had_the_most_goo
         made_up("cubic"),
         made_up("bbr", network={"goodput_mbps": 49.0}),
     ]
-    said = findings(experiment(), runs)
+    found = all_findings(experiment(), runs)
+    said = found["sentences"]
+    assert found["left_out"] == {"p": ["blast"]}, "what the explorer's charts leave out"
     assert said[0] == "blast: 99.3 % of the packets are lost after the warm-up."
     assert said[1] == (
         "Without blast, on p no other scheme has more goodput or less p95 one-way delay than cubic "

@@ -39,7 +39,7 @@ def test_a_run_between_two_peer_processes(
     (folder / "ssh").write_text(SSH.replace("PYTHON", sys.executable))
     (folder / "ssh").chmod(0o755)
     (folder / "smoke.toml").write_text(EXPERIMENT)
-    dumbbell_afresh("run", "smoke.toml", "--out", "out", expect=None)
+    dumbbell_afresh("run", "smoke.toml", "--trust", "--out", "out", expect=None)
     wait_for(lambda: not marked_by(mark))
     (run,) = runs_of(dumbbell_afresh, "out")
     assert run["status"] in ("done", "degraded", "invalid"), run["reason"]

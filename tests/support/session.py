@@ -3,6 +3,7 @@
 import compileall
 import os
 import signal
+import uuid
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,3 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
         views = TemporaryDirectory(prefix="dumbbell-cache-")
         config.add_cleanup(views.cleanup)
         os.environ["DUMBBELL_CACHE"] = views.name
+
+
+@pytest.fixture(autouse=True)
+def trusts_nothing(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test knows what this user, or another test, has agreed to run."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{uuid.uuid4().hex}"))

@@ -4,6 +4,7 @@ import errno
 import http.client
 import json
 import os
+import platform
 import re
 import shutil
 import struct
@@ -167,6 +168,15 @@ def test_the_table_has_the_numbers_of_show(client: Client, results: Path) -> Non
             checked += wanted is not None
     assert checked > 300
     assert {"goodput_mbps", "owd_p95_ms", "share:cubic", "share:bbr"} <= fields.keys()
+
+
+def test_the_pages_get_the_findings_and_the_machines_of_each_directory(client: Client, results: Path) -> None:
+    (identity,) = [each["id"] for each in client.json("/data/runs.json")["directories"]]
+    opened = dumbbell.open(results)
+    assert client.json("/data/findings.json") == {identity: {"sentences": opened.findings, "left_out": {}}}
+    (records,) = client.json("/data/records.json").values()
+    assert [each["heading"] for each in records][-1] == "Git summary"
+    assert f"python: {platform.python_version()}" in records[0]["text"]
 
 
 def _by_hand(run: Any, name: str) -> float | None:  # noqa: ANN401 (JSON)
