@@ -1,10 +1,8 @@
 """Entry points: names by which installed packages add catalogs, commands and backends to dumbbell.
 
-A distribution lists them in its `entry_points.txt`, by groups such as `dumbbell.commands`. The standard library's
-`importlib.metadata` reads the same, but takes longer to import than this takes to look.
+A distribution lists them in its `entry_points.txt`, by groups such as `dumbbell.commands`.
 """
 
-import os
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -13,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from dumbbell.base.distributions import information
 from dumbbell.base.errors import UserError, one_line
 
 _FILE = "entry_points.txt"
@@ -71,7 +70,8 @@ def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return every entry point whose group begins with `dumbbell.`. Of a package on two places the first one counts."""
     points: dict[str, list[EntryPoint]] = {}
     for place in dict.fromkeys(places):
-        for file in _files(place):
+        for folder in information(place):
+            file = f"{folder}/{_FILE}"
             # every command starts with this: no `Path`, and text only of a file that names a group of ours
             try:
                 with open(file, "rb") as source:  # noqa: PTH123
@@ -82,15 +82,6 @@ def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
             if _PREFIX_BYTES in content and distribution not in points:
                 points[distribution] = list(_parsed(content.decode(errors="replace")))
     return tuple(point for each in points.values() for point in each)
-
-
-def _files(place: str) -> list[str]:
-    """Return the lists of entry points that distributions in a place on Python's path may have."""
-    try:
-        with os.scandir(place or ".") as entries:
-            return [f"{entry.path}/{_FILE}" for entry in entries if entry.name.endswith("-info")]
-    except OSError:
-        return []
 
 
 def _parsed(text: str) -> Iterator[EntryPoint]:

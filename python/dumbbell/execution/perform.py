@@ -19,7 +19,6 @@ from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.check import check
-from dumbbell.execution.cluster import require_cluster
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
@@ -179,6 +178,8 @@ def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
             if scheme.is_outside:
                 problem = f"scheme `{scheme.name}`: {scheme.code} is on this machine only"
                 raise UserError(problem, argument="cluster")
+        from dumbbell.execution.cluster import require_cluster
+
         require_cluster(how.cluster)
     return jobs
 

@@ -22,7 +22,6 @@ from dumbbell.base.logs import levels, logger
 from dumbbell.base.processes import Connected, cause_of_death, end_connected, start_connected
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.execution.budget import Budget, budgets
-from dumbbell.execution.cluster import Cluster
 from dumbbell.execution.estimate import START_S, pieces
 from dumbbell.execution.following import Following
 from dumbbell.execution.worker import (
@@ -131,6 +130,8 @@ def execute(
             if cluster is None:
                 pool = Pool(executor, jobs, place / "last-words", has_plugins, progress.clock)
             else:
+                from dumbbell.execution.cluster import Cluster
+
                 pool = Cluster(cluster, executor)
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
             # a plug-in may leave the working directory, and takes the other runs of its process along

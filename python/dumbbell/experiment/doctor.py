@@ -1,7 +1,6 @@
 """Whether everything is in place, and how to mend what is not."""
 
 import importlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumbbell import catalog, core
+from dumbbell.base.distributions import installed_version
 from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.catalog.outside.availability import (
     LOADER,
@@ -63,7 +63,7 @@ def _python() -> Check:
 
 
 def _module() -> Check:
-    built, installed = core.version(), importlib.metadata.version("dumbbell")
+    built, installed = core.version(), installed_version("dumbbell")
     found = f"dumbbell {built}" if built == installed else f"dumbbell {built}, in an installation of {installed}"
     return Check("core module", built == installed, found, how_to_reinstall())
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
-import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell import core
 from dumbbell.base.clock import now
+from dumbbell.base.distributions import installed_version
 from dumbbell.base.questions import ask
 from dumbbell.base.version import __version__
 from dumbbell.catalog.outside.availability import find_program
@@ -34,7 +33,7 @@ def environment(command: list[str]) -> dict[str, object]:
         "commit": core.commit(),
         "git": git_state(),
         "python": platform.python_version(),
-        "packages": {name: _package(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},
+        "packages": {name: installed_version(name) for name in ("matplotlib", "numpy", "tomli-w", "typst")},
         **processor(),
         "sysctl": sysctls(SYSCTLS),
         "byte_order": sys.byteorder,
@@ -104,13 +103,3 @@ def _git(folder: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.rstrip("\n") if done.returncode == 0 else None
-
-
-def _package(name: str) -> str | None:
-    """Return the version of an installed package. To parse all of its metadata, as `version` does, takes longer."""
-    try:
-        text = importlib.metadata.distribution(name).read_text("METADATA") or ""
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    found = re.search(r"^Version: *(\S+)", text, re.MULTILINE)
-    return found and found[1]
