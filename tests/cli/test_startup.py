@@ -43,6 +43,12 @@ def test_simulating_needs_no_numbers_in_python() -> None:
     assert not imported(f"{refused}; import dumbbell.execution.worker") & {"numpy", "matplotlib", "PIL"}
 
 
+def test_a_process_that_makes_runs_plans_none() -> None:
+    libraries = {"asyncio", "importlib.metadata", "sqlite3"}
+    plans = libraries | {"dumbbell.catalog.experiment_file", "dumbbell.results.directory"}
+    assert not imported("import dumbbell.execution.worker, dumbbell.backends.sim") & plans
+
+
 def test_a_command_line_fills_its_own_command_only() -> None:
     loaded = imported("from dumbbell.cli.parser import command_parser; command_parser().parse_args(['list', 'paths'])")
     assert "dumbbell.cli.parser" in loaded
