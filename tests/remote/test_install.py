@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 import dumbbell
 from dumbbell_remote.installing import installer
 from dumbbell_remote.installing.install import INSTALL
+from dumbbell_remote.installing.pack import packages
 
 from .bed import Bed, eventually
 
@@ -46,6 +48,14 @@ from dumbbell_remote.link import Peer
 with Peer(read_host(sys.argv[1]), any_version=True) as peer:
     print(peer.hello.get("mark"), peer.hello.get("commit"))
 """
+
+
+def test_all_packages_of_the_wheel_are_packed() -> None:
+    root = Path(__file__).parents[2]
+    made = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["maturin"]["python-packages"]
+    assert packages(root / "python", []) == sorted(made), "of a checkout"
+    installed = ["dumbbell/__init__.py", "dumbbell_gym/__init__.py", "dumbbell-0.1.0.dist-info/METADATA"]
+    assert packages(root / "python", installed) == ["dumbbell", "dumbbell_gym"], "others are somebody else's"
 
 
 def fake(

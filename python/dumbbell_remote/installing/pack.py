@@ -5,7 +5,7 @@ import hashlib
 import re
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -15,8 +15,6 @@ from dumbbell.catalog.outside.availability import OWN_PROGRAMS
 from dumbbell.results.installation import COMMIT_FILE, installation
 
 OWN = "dumbbell"
-BESIDE = ("dumbbell_ccperf", "dumbbell_gym", "dumbbell_remote", "dumbbell_webrtc")
-"""Packages of the same wheel."""
 _OF_THIS_PLACE = ("INSTALLER", "REQUESTED", "RECORD", "direct_url.json", COMMIT_FILE)
 _LEVEL = 1  # of compression: the network is seldom slower than a better one
 
@@ -27,7 +25,7 @@ def pack_own(folder: Path) -> Path:
     info = _info(distribution)
     files = dict(_recorded(distribution))
     place = Path(core.FILE).parents[1]
-    for package in (OWN, *BESIDE):
+    for package in packages(place, files):
         for file in sorted((place / package).rglob("*")):
             if file.is_file() and "__pycache__" not in file.parts and not _is_other_core(file):
                 files[file.relative_to(place).as_posix()] = file
@@ -36,6 +34,13 @@ def pack_own(folder: Path) -> Path:
     files |= {f"{info.removesuffix('.dist-info')}.data/scripts/{file.name}": file for file in scripts}
     commit = installation().commit
     return _write(folder, distribution, files, {f"{info}/{COMMIT_FILE}": commit.encode()} if commit else {})
+
+
+def packages(place: Path, recorded: Iterable[str]) -> list[str]:
+    """Return the import packages of dumbbell's wheel that are in `place`: those recorded, or all of a checkout."""
+    found = sorted(file.parent.name for file in place.glob(f"{OWN}*/__init__.py"))
+    known = {name.partition("/")[0] for name in recorded}
+    return [name for name in found if name in known or OWN not in known]
 
 
 def pack_needed(folder: Path) -> list[Path]:
