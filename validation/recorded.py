@@ -17,8 +17,8 @@ from statistics import median
 import dumbbell
 import dumbbell_reproduce
 from dumbbell.present.tables import Table, markdown
+from dumbbell.studies.kernel_tcp import UNLIMITED
 from dumbbell_reproduce.score import score
-from dumbbell_reproduce.simulated import UNLIMITED
 from scripts.blocks import replace_block
 from tests.support.inputs.recorded_sets import recorded_sets
 

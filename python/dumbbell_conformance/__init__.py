@@ -1,4 +1,4 @@
-"""Numbered conformance cases, run and judged; `vectors/`: golden traces and scripts; `packetdrill/`: its scripts."""
+"""Numbered conformance cases, run and judged; golden traces and scripts; scripts of packetdrill, converted."""
 
 import lazy_loader
 

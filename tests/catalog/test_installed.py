@@ -177,6 +177,28 @@ def test_an_installed_package_adds_importers(dumbbell: Dumbbell, distribution: P
     assert (made.stdout, made.stderr) == ("made.txt\n", "note: site/plan.txt: left out: line 2: a room\n")
     refused = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", "--strict", expect=2).stderr
     assert refused == "dumbbell: --strict: is for results, not for plans of our lab\n"
+    again = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", expect=2).stderr
+    assert again == "dumbbell: made.txt: exists: choose another file\n"
+    # what another package's importers do wrong is no fault of ours
+    points.write_text("[dumbbell.importers]\nlab = lab_catalog.broken\n")
+    (distribution / "broken.py").write_text('"""Nothing."""\n\nimport absent\n')
+    told = dumbbell("import", "ss", "x", "--out", "out", "--strict", expect=2).stderr
+    assert told == "dumbbell: --strict: is for pantheon, not for ss\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("qlog = lab_catalog", "the name is taken by dumbbell's own"),
+        ("lab = lab_catalog.absent", "there is no such module"),
+    ],
+)
+def test_importers_that_lead_nowhere(dumbbell: Dumbbell, distribution: Path, line: str, problem: str) -> None:
+    points = distribution.parent / "lab_catalog-1.0.dist-info" / "entry_points.txt"
+    points.write_text(f"[dumbbell.importers]\n{line}\n")
+    name, _, value = line.partition(" = ")
+    told = dumbbell("import", "ss", "x", "--out", "out", expect=2).stderr
+    assert told == f"dumbbell: entry point `{name}` of `dumbbell.importers`: `{value}`: {problem}\n"
 
 
 def test_a_name_that_is_taken_is_refused_with_the_file(dumbbell: Dumbbell, distribution: Path) -> None:

@@ -55,7 +55,10 @@ def test_an_option_of_another_kind_is_refused(dumbbell: Dumbbell, folder: Path) 
     assert refused(dumbbell, "packetdrill", "x.pkt", "--end=sender") == line
     with pytest.raises(library.Error, match=r"^strict: is for pantheon, not for ss$"):
         library.import_results("ss", "x", "out", strict=True)
-    with pytest.raises(library.Error, match=r"^kind: makes a file, not results: `dumbbell import packetdrill`$"):
+    with pytest.raises(library.Error, match=r"^kind: `packetdrill` makes a file, not results: use `import_file`$"):
         library.import_results("packetdrill", "x", "out")
+    with pytest.raises(library.Error, match=r"^kind `pcp` \(did you mean `pcap`\?\): allowed are flent, "):
+        library.import_file(library.ImportRequest("pcp", "x", "out"))
+    assert library.import_file(library.ImportRequest("pcap", "x", "out")) is None
     with pytest.raises(library.Error, match=r"^kind `pcp` \(did you mean `pcap`\?\): allowed are flent, iperf, "):
         library.import_results("pcp", "x", "out")

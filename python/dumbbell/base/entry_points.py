@@ -1,10 +1,10 @@
-"""Entry points: names by which installed packages add catalogs, commands and backends to dumbbell.
+"""Entry points: names by which installed packages add catalogs, commands, backends and importers to dumbbell.
 
 A distribution lists them in its `entry_points.txt`, by groups such as `dumbbell.commands`.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -55,6 +55,18 @@ class EntryPoint(NamedTuple):
             raise UserError(f"{where}: No module named '{top}'")
         return Path(spec.submodule_search_locations[0], *below)
 
+    def file(self) -> Path:
+        """Return the file of the module, which is not executed.
+
+        Raises:
+            UserError: there is none.
+        """
+        place = self.folder()
+        for file in (place.with_suffix(".py"), place / "__init__.py"):
+            if file.is_file():
+                return file
+        raise self.refused("there is no such module")
+
     def refused(self, why: str) -> UserError:
         """Return the error for an entry point that leads nowhere."""
         return UserError(f"entry point `{self.name}` of `{self.group}`: `{self.value}`: {why}")
@@ -63,6 +75,20 @@ class EntryPoint(NamedTuple):
 def entry_points(group: str) -> list[EntryPoint]:
     """Return the entry points of a group, by their names, of every package on Python's path."""
     return sorted(point for point in _all(tuple(sys.path)) if point.group == group)
+
+
+def module_files(group: str, own: Mapping[str, Path]) -> dict[str, Path]:
+    """Return files of modules by name: our own, and those that the entry points of a group add.
+
+    Raises:
+        UserError: an entry point leads nowhere, or has the name of a file of our own.
+    """
+    files = dict(own)
+    for point in entry_points(group):
+        if point.name in own:
+            raise point.refused("the name is taken by dumbbell's own")
+        files[point.name] = point.file()
+    return files
 
 
 @cache

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dumbbell.base.entry_points import entry_points
+from dumbbell.base.entry_points import entry_points, module_files
 from dumbbell.base.summary_line import summary_line
 from dumbbell.catalog.options.parser import StrictParser
 
@@ -20,8 +20,7 @@ GROUP = "dumbbell.commands"
 
 def commands() -> dict[str, str]:
     """Return the name of each command, and what it is for: the first line of its file, which is not executed."""
-    files = {file.stem.rstrip("_"): file for file in FOLDER.glob("[a-z]*.py")}
-    files |= {point.name: point.folder().with_suffix(".py") for point in entry_points(GROUP)}
+    files = module_files(GROUP, {file.stem.rstrip("_"): file for file in FOLDER.glob("[a-z]*.py")})
     return {name: summary_line(files[name]) for name in sorted(files)}
 
 

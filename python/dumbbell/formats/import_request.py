@@ -19,7 +19,7 @@ CLOCKS = ("auto", "stamps", "unknown")
 
 @dataclass(frozen=True, kw_only=True)
 class ImportRequest:
-    """Request to read results of another tool into a new results directory.
+    """Request to read what another tool wrote into a new results directory, or into a new file.
 
     Each kind lists in `OPTIONS` which of the fields from `strict` to `clocks` it takes.
     """
@@ -34,7 +34,7 @@ class ImportRequest:
     )
     out: Place = field(
         kw_only=False,
-        metadata=metadata(Option(means="new results directory", form=lambda: "DIR")),
+        metadata=metadata(Option(means="new results directory, or new file", form=lambda: "OUT")),
     )
     strict: bool = option(False, "pantheon: refuse whatever Pantheon itself would not write")
     ack: Place | None = option(None, "mahimahi: the log of the other direction", Path, "LOG")

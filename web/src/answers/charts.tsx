@@ -36,17 +36,23 @@ export function Charts(props: {
     isAnswered: boolean;
 }) {
     const { chart, runs, facets, metric, along, looks, entries, shown, most = MOST_FACETS, isAnswered } = props;
+    // the server judges the conduct of so many runs only
+    const isJudged = isAnswered || facets.every(({ directory }) => props.findings[directory]);
+    const unjudged = !isJudged && <p class="quiet">There are too many runs to judge the conduct of their flows.</p>;
     if (chart === "sweep")
         return (
             along && (
-                <Sweeps
-                    {...{ runs, metric, looks, entries, most, isAnswered }}
-                    findings={props.findings}
-                    rows={props.rows}
-                    axes={props.axes}
-                    x={along}
-                    y={props.over}
-                />
+                <>
+                    <Sweeps
+                        {...{ runs, metric, looks, entries, most, isAnswered }}
+                        findings={props.findings}
+                        rows={props.rows}
+                        axes={props.axes}
+                        x={along}
+                        y={props.over}
+                    />
+                    {unjudged}
+                </>
             )
         );
     return (
@@ -75,6 +81,7 @@ export function Charts(props: {
                     {most} of {counted(facets.length, "path")} are drawn: filter for others.
                 </p>
             )}
+            {unjudged}
         </>
     );
 }

@@ -64,10 +64,16 @@ function compared(facet: Facet): SchemeRuns[] {
     return sound.length ? sound : all;
 }
 
-/** Says why a facet has no comparison: it has one scheme, or one of sound conduct. */
-export function loneSentence(facet: Facet): string {
+/** Says why a facet has no comparison by two numbers. */
+export function loneSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
+    const known = compared(facet).filter(({ rows }) => [x, y].every(({ name }) => estimateOf(runs, rows, name)));
+    if (known.length > 1) return "Which of these schemes is better, these numbers do not say.";
     const left = without(facet);
-    return capitalized(`${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`);
+    if (known.length === 1)
+        return capitalized(
+            `${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`,
+        );
+    return "No run that went well has both numbers.";
 }
 
 /** Returns `without blast, ` if the comparison leaves schemes out for their conduct. */

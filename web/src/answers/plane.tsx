@@ -149,9 +149,7 @@ export function Plane(props: {
                     {sentence ||
                         (facet.beside
                             ? "Flows of another scheme compete in these runs: who is better by itself is not asked."
-                            : points.length
-                              ? loneSentence(facet)
-                              : "No run that went well has both numbers.")}
+                            : loneSentence(runs, facet, x, y))}
                 </p>
             )}
             <div class="plot" ref={box}>

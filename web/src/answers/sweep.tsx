@@ -140,6 +140,7 @@ export function bestSentence(cells: readonly Cell[], x: Field, metric: Field): s
         const all = cells.filter((cell) => cell.x === value);
         const sound = all.filter(({ isLeftOut }) => !isLeftOut);
         const own = sound.length ? sound : all;
+        if (own.length < 2 && all.length > 1) continue;
         for (const { scheme } of all.filter((cell) => !own.includes(cell)))
             without.set(scheme, [...(without.get(scheme) ?? []), value]);
         const least = own.reduce((best, each) =>
@@ -148,6 +149,7 @@ export function bestSentence(cells: readonly Cell[], x: Field, metric: Field): s
         places.set(least.scheme, [...(places.get(least.scheme) ?? []), value]);
     }
     const word = metric.better === "more" ? "Most" : "Least";
+    if (!places.size) return "";
     const said = (schemes: Map<string, string[]>) =>
         listing(
             [...schemes].map(([scheme, values]) => `${scheme} at ${x.title} ${listing(values)}`),

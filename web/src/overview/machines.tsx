@@ -7,6 +7,7 @@ export function Machines({ facts }: { facts: RunsFacts }) {
     const [records, setRecords] = useState<Record<string, MachineRecord[]> | null>(null);
     const [problem, setProblem] = useState("");
     const read = () => {
+        setProblem("");
         if (records === null)
             recordsOf().then(setRecords, (error: unknown) =>
                 setProblem(error instanceof Error ? error.message : String(error)),

@@ -182,7 +182,10 @@ test("schemes that break a rule for conduct are not compared while others are th
     assert.match(bestSentence(runs, facet, [GOODPUT]), /^Without blast, most goodput: cubic \(10\.00 Mbit\/s\), /);
     const two = facetOf({ blast: given.blast, cubic: given.cubic }, ["blast"]);
     assert.equal(bestSentence(two.runs, two.facet, [GOODPUT]), "");
-    assert.equal(loneSentence(two.facet), "Without blast, one scheme is left: there is none to compare it with.");
+    const lone = loneSentence(two.runs, two.facet, DELAY, GOODPUT);
+    assert.equal(lone, "Without blast, one scheme is left: there is none to compare it with.");
+    const said = loneSentence(runs, facet, DELAY, numberField("goodput_mbps", { better: "neutral" }));
+    assert.equal(said, "Which of these schemes is better, these numbers do not say.");
     const all = facetOf(given, Object.keys(given));
     assert.match(bestSentence(all.runs, all.facet, [GOODPUT]), /^Most goodput: blast /);
 });

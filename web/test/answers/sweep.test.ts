@@ -24,6 +24,8 @@ test("where a scheme is left out for its conduct, the sentence says so", () => {
         cell("cubic", "1", 9),
         cell("bbr", "1", 8),
         cell("blast", "2", 7, true),
+        cell("blast", "3", 7, true),
+        cell("cubic", "3", 5),
         cell("cubic", "2", 5, true),
     ];
     assert.equal(

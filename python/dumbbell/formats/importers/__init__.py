@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.base.entry_points import entry_points
+from dumbbell.base.entry_points import entry_points, module_files
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
@@ -30,8 +30,7 @@ _FOLDER = Path(__file__).parent
 
 def import_kinds() -> dict[str, str]:
     """Return each kind of `dumbbell import`, and what it reads: the first line of its file, which is not executed."""
-    files = {file.stem: file for file in sorted(_FOLDER.glob("[a-z]*.py"))}
-    files |= {point.name: point.folder().with_suffix(".py") for point in entry_points(GROUP)}
+    files = module_files(GROUP, {file.stem: file for file in sorted(_FOLDER.glob("[a-z]*.py"))})
     return {kind: summary_line(file) for kind, file in files.items()}
 
 
@@ -61,7 +60,7 @@ def read(request: ImportRequest) -> ResultsDirectory:
     _check(request)
     module = _module(request.kind)
     if not hasattr(module, "read"):
-        raise UserError(f"makes a file, not results: `dumbbell import {request.kind}`", argument="kind")
+        raise UserError(f"`{request.kind}` makes a file, not results: use `import_file`", argument="kind")
     results: ResultsDirectory = module.read(request)
     return results
 
@@ -74,27 +73,43 @@ def import_file(request: ImportRequest) -> list[str] | None:
     Raises:
         UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` exists.
     """
-    if request.kind not in import_kinds() or not (make := getattr(_module(request.kind), "convert", None)):
+    _require_kind(request)
+    if not (make := getattr(_module(request.kind), "convert", None)):
         return None
     for name in request.given:
         raise UserError(f"is for results, not for {import_kinds()[request.kind].partition(',')[0]}", argument=name)
-    left_out: list[str] = make(Path(request.source), Path(request.out))
+    out = Path(request.out)
+    if out.exists():
+        raise UserError(f"{out}: exists: choose another file")
+    left_out: list[str] = make(Path(request.source), out)
     return left_out
+
+
+def _require_kind(request: ImportRequest) -> None:
+    if request.kind not in import_kinds():
+        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
 
 
 def _check(request: ImportRequest) -> None:
     """Refuse an unknown kind, and an option that the kind does not take."""
-    if request.kind not in import_kinds():
-        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
+    _require_kind(request)
     taken = _options(request.kind)
     for name in request.given:
         if name not in taken:
-            takers = [kind for kind in import_kinds() if name in _options(kind)]
+            takers = [kind for kind in import_kinds() if name in _options_if_loaded(kind)]
             raise UserError(f"is for {listed(takers)}, not for {request.kind}", argument=name)
 
 
 def _options(kind: str) -> tuple[str, ...]:
     return tuple(getattr(_module(kind), "OPTIONS", ()))
+
+
+def _options_if_loaded(kind: str) -> tuple[str, ...]:
+    """Return the options of a kind for a message: none of another package's that cannot be imported."""
+    try:
+        return _options(kind)
+    except UserError:
+        return ()
 
 
 def _module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package says)

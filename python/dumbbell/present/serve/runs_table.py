@@ -119,7 +119,7 @@ class RunsTable:
     def records(self) -> dict[str, list[dict[str, str]]]:
         """Return what `data/records.json` says: what was recorded of the machines of each directory."""
         return {
-            place.identity: [asdict(each) for each in records(place.results.shown_environment(), __version__)]
+            place.identity: [asdict(each) for each in records(place.results.shown_environment())]
             for place in self.places
         }
 

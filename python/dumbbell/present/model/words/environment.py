@@ -20,8 +20,11 @@ class Record:
     text: str
 
 
-def records(environment: Environment, version: str) -> tuple[Record, ...]:
-    """What was recorded of the machine that ran the tests. Of imported ones only their own files can tell."""
+def records(environment: Environment, version: str = "") -> tuple[Record, ...]:
+    """Return what was recorded of the machine that ran the tests. Of imported ones only their own files can tell.
+
+    `version` is that of the dumbbell that writes a report of it.
+    """
     imported = environment.get("imported")
     if not isinstance(imported, Mapping):
         return (
@@ -44,12 +47,13 @@ def records(environment: Environment, version: str) -> tuple[Record, ...]:
 
 
 def system_text(environment: Environment, version: str) -> str:
-    """Everything recorded except git, one `key: value` a line, and the version that writes the report."""
+    """Return everything recorded except git, one `key: value` a line, and the version that writes a report, if any."""
     recorded = {key: value for key, value in environment.items() if key not in _ELSEWHERE}
     lines = lines_of(recorded) or [NOT_RECORDED]
     for later in environment.get("resumed", []):
         lines.append(f"resumed: {later.get('started_at')} with dumbbell {later.get('dumbbell')}")
-    return "\n".join([first_lines("\n".join(lines), _MOST_LINES), f"report written by: dumbbell {version}"])
+    written = [f"report written by: dumbbell {version}"] if version else []
+    return "\n".join([first_lines("\n".join(lines), _MOST_LINES), *written])
 
 
 def git_text(environment: Environment) -> str:
