@@ -99,6 +99,11 @@ from .studies.benchmark.run import (
     run_benchmark as run_benchmark,
     run_benchmark_request as run_benchmark_request,
 )
+from .studies.capacity import (
+    Capacity as Capacity,
+    CarriedRate as CarriedRate,
+    measure_capacity as measure_capacity,
+)
 from .studies.cost import (
     ControllerCost as ControllerCost,
     CostComparison as CostComparison,

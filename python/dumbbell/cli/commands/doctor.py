@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 import dumbbell
+from dumbbell.base.errors import printable
 from dumbbell.base.progress import Progress
 from dumbbell.cli.checks import print_checks
+from dumbbell.present.tables import Table, terminal
+
+_ABOUT_OTHERS = "What is marked -- is missing for real packets only; simulation works without it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
-    parser.add_argument("--json", action="store_true")
+    add = parser.add_argument
+    add("--measure", action="store_true", help="also measure which rates this machine carries with real packets (10 s)")
+    add("--json", action="store_true")
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -19,6 +26,34 @@ def main(arguments: argparse.Namespace) -> int:
     with Progress() as progress:
         progress.doing("checking this machine")
         checks = dumbbell.doctor()
-    return print_checks(
-        checks, arguments.json, "What is marked -- is missing for real packets only; simulation works without it."
-    )
+    capacity = dumbbell.measure_capacity() if arguments.measure else None
+    more = {} if capacity is None else {"capacity": asdict(capacity)}
+    status = print_checks(checks, arguments.json, _ABOUT_OTHERS, more)
+    if capacity is not None and not arguments.json:
+        _print_capacity(capacity)
+    return status
+
+
+def _print_capacity(capacity: dumbbell.Capacity) -> None:
+    columns = ("sender", "link Mbit/s", "goodput Mbit/s", "p50 late us", "p99 late us", "lost outside", "verdict")
+    rows = [
+        (
+            each.sender,
+            f"{each.rate_mbps:g}",
+            f"{each.goodput_mbps:.1f}",
+            f"{each.late_p50_us:g}",
+            f"{each.late_p99_us:g}",
+            f"{each.lost_outside}",
+            each.verdict,
+        )
+        for each in capacity.rates
+    ]
+    print(f"\n{terminal.fit(Table.of(columns, rows, 'lrrrrrw'))}")
+    for each in capacity.rates:
+        if each.reason:
+            print(printable(f"{each.sender} at {each.rate_mbps:g} Mbit/s: {each.reason}"))
+    for sender in dict.fromkeys(each.sender for each in capacity.rates):
+        most = capacity.most_mbps(sender)
+        said = f"up to {most:g} Mbit/s" if most is not None else "no rate that was tried"
+        print(f"This machine carries {said} of {sender}.")
+    print(f"Load of the minute before: {capacity.load:.1f}, on {capacity.processors} processors.")

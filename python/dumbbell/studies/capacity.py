@@ -1,0 +1,152 @@
+"""Capacity of this machine for real packets: the rates that the emulator carries punctually, tried one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from dumbbell import core
+from dumbbell.base.progress import Progress
+from dumbbell.core.runs import emulate
+from dumbbell.machine.description import cpus
+from dumbbell.machine.emulation import require_emulation
+
+if TYPE_CHECKING:
+    from dumbbell.contract.specification import RunSpec
+    from dumbbell.contract.statistics import EmulatedRun
+
+Verdict = Literal["carried", "not filled", "degraded", "invalid"]
+
+SENDERS: dict[str, tuple[dict[str, Any], tuple[float, ...]]] = {
+    "kernel TCP": (
+        {"scheme": "kernel-cubic", "kernel": {"congestion_control": "cubic"}},
+        (100.0, 300.0, 1000.0, 1500.0, 2000.0, 3000.0),
+    ),
+    "dumbbell's ends": (
+        {"scheme": "cubic", "controller": "cubic", "transport": {"profile": "tcp"}},
+        (100.0, 300.0, 500.0, 1000.0),
+    ),
+}
+"""The flow of each sender, and the rates that are tried, Mbit/s."""
+SECONDS = 0.9
+"""Length of a run, s; a third of it is warm-up."""
+_TRIES = 2
+"""Runs at a rate before the rate counts as not carried: other work on the machine may make one late."""
+_DELAY_MS = 5.0
+"""Delay of each direction of the path, ms."""
+_LEAST_SHARE = 0.9
+"""Share of the link's payload rate that a flow alone has to get: CUBIC with two BDP of queue fills a link."""
+_PAYLOAD_SHARE = 1448 / 1500
+
+
+@dataclass(frozen=True)
+class CarriedRate:
+    """One run over a link of `rate_mbps` by a flow alone.
+
+    The verdict is `carried`, or why not: the flow did not fill the link, or the run was `degraded` (too late) or
+    `invalid` (packets were lost outside the path), as any run with real packets would have been.
+    """
+
+    sender: str
+    rate_mbps: float
+    goodput_mbps: float
+    late_p50_us: float
+    """Median lateness of packets that left the path, us."""
+    late_p99_us: float
+    lost_outside: int
+    """Packets that were lost outside the path."""
+    verdict: Verdict
+    reason: str
+    """The figure behind a verdict that is not `carried`; else an empty text."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Rates that a machine carries, as busy as it was."""
+
+    rates: tuple[CarriedRate, ...]
+    load: float
+    """Processes that ran or waited for a processor, as a mean over the minute before."""
+    processors: int
+
+    def most_mbps(self, sender: str) -> float | None:
+        """Return the highest rate that was carried, Mbit/s; None if none was."""
+        carried = [each.rate_mbps for each in self.rates if each.sender == sender and each.verdict == "carried"]
+        return max(carried, default=None)
+
+
+def measure_capacity() -> Capacity:
+    """Measure which rates this machine carries with real packets; takes about ten seconds.
+
+    For each sender the rates go up until one is not carried in two runs. Unless it is root's, the process enters a user
+    namespace and stays there: call this in a process of its own that has one thread.
+
+    Raises:
+        dumbbell.Error: nothing can be emulated here, with the fix.
+    """
+    require_emulation()
+    if os.geteuid() != 0:
+        core.enter_user_namespace()  # before there is a second thread
+    load = os.getloadavg()[0]
+    with Progress() as progress:
+        rates = tuple(each for sender in SENDERS for each in _climbed(sender, progress))
+    return Capacity(rates, load, cpus())
+
+
+def _climbed(sender: str, progress: Progress) -> Iterator[CarriedRate]:
+    flow, rates = SENDERS[sender]
+    for rate_mbps in rates:
+        progress.doing(f"{sender}: {rate_mbps:g} Mbit/s")
+        for _ in range(_TRIES):
+            tried = carried_rate(sender, rate_mbps, emulate(_specification(flow, rate_mbps)))
+            if tried.verdict == "carried":
+                break
+        yield tried
+        if tried.verdict != "carried":
+            return
+
+
+def carried_rate(sender: str, rate_mbps: float, run: EmulatedRun) -> CarriedRate:
+    """Return what a run over a link of `rate_mbps` says of the machine."""
+    emulation, flow = run["emulation"], run["flows"][0]
+    goodput_mbps = flow["goodput_mbps"] or 0.0
+    share = goodput_mbps / (rate_mbps * _PAYLOAD_SHARE)
+    verdict: Verdict = "carried"
+    reason = ""
+    if invalid := emulation.get("invalid"):
+        verdict, reason = "invalid", invalid
+    elif degraded := emulation.get("degraded"):
+        verdict, reason = "degraded", degraded
+    elif share < _LEAST_SHARE:
+        verdict, reason = (
+            "not filled",
+            f"{100 * share:.0f} % of the link's payload rate, bound {100 * _LEAST_SHARE:g} %",
+        )
+    late = emulation["lateness_us"]
+    return CarriedRate(
+        sender=sender,
+        rate_mbps=rate_mbps,
+        goodput_mbps=goodput_mbps,
+        late_p50_us=float(late["p50"]),
+        late_p99_us=float(late["p99"]),
+        lost_outside=int(emulation["tx_dropped"] + emulation["socket_dropped"]),
+        verdict=verdict,
+        reason=reason,
+    )
+
+
+def _specification(flow: dict[str, Any], rate_mbps: float) -> RunSpec:
+    delay = {"kind": "delay", "delay_ms": _DELAY_MS}
+    bdp_bytes = rate_mbps * 1e6 / 8 * 2 * _DELAY_MS / 1e3
+    link = {"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "droptail", "bytes": round(2 * bdp_bytes)}}
+    made = {
+        "seed": 1,
+        "duration_s": SECONDS,
+        "warmup_s": SECONDS / 3,
+        "log": "none",
+        "path": {"data": [link, delay], "ack": [delay]},
+        "flows": [flow],
+    }
+    return cast("RunSpec", made)
