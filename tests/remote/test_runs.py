@@ -97,5 +97,5 @@ def test_a_class_of_ones_own_sends_to_the_other_machine(bed: Bed, punctual: Punc
     assert each["status"] == "done", each["reason"]
     assert 3.0 < each["flows"][0]["throughput_mbps"] < 15.0  # 20 packets in 20 ms and more
     log = (folder(out, each) / "log.txt").read_text()
-    assert "backends.remote: begins sender=local tunnel=auto" in log
+    assert "remote.backend: begins sender=local tunnel=auto" in log
     assert "udp_ports=(40000, 40003)" in log

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from dumbbell.machine.description import read
 from dumbbell.machine.interfaces import up
@@ -24,7 +24,18 @@ _TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _IDLE = ("idle", "iowait")
 _SYSTEM, _PROCESSES = Path("/sys"), Path("/proc")
 
-Counters = dict[str, Any]
+
+class Counters(TypedDict, total=False):
+    """Counters of a machine by name: counts of events since the kernel started, and ticks of processors."""
+
+    interfaces: dict[str, dict[str, int]]
+    udp: dict[str, int]
+    softnet: dict[str, int]
+    cpu: dict[str, dict[str, int]]
+
+
+Differences = dict[str, Any]
+"""Counts between two moments, by the same names; of processors the shares of their time."""
 
 
 def counters() -> Counters:
@@ -39,17 +50,18 @@ def counters() -> Counters:
         "softnet": _softnet(),
         "cpu": _processors(),
     }
-    return {key: value for key, value in found.items() if value}
+    return cast("Counters", {key: value for key, value in found.items() if value})
 
 
-def difference(before: Counters, after: Counters) -> Counters:
+def difference(before: Counters, after: Counters) -> Differences:
     """What happened between both: counts, and of the processors the share that was `busy`, and what others took.
 
     `busiest` is that of the one processor that was busy most. What is not known of both, or was set back, is absent.
     """
-    found: Counters = {}
-    for key in ("udp", "softnet"):
-        found[key] = _grown(before.get(key, {}), after.get(key, {}))
+    found: Differences = {
+        "udp": _grown(before.get("udp", {}), after.get("udp", {})),
+        "softnet": _grown(before.get("softnet", {}), after.get("softnet", {})),
+    }
     names = [name for name in after.get("interfaces", {}) if name in before.get("interfaces", {})]
     pairs = {name: (before["interfaces"][name], after["interfaces"][name]) for name in names}
     found["interfaces"] = {name: _grown(*pair) for name, pair in pairs.items()}
@@ -59,7 +71,7 @@ def difference(before: Counters, after: Counters) -> Counters:
     return {key: value for key, value in found.items() if value}
 
 
-def own_losses(differences: Mapping[str, Counters], duration_s: float, drops: Mapping[str, int]) -> str | None:
+def own_losses(differences: Mapping[str, Differences], duration_s: float, drops: Mapping[str, int]) -> str | None:
     """Return why a run counts as degraded of which the machines lost packets, with the figure; None if they lost none.
 
     How busy a machine was is no reason: what came in time and was not lost tells of the path.
