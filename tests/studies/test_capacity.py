@@ -73,6 +73,7 @@ def test_the_command_prints_what_is_carried(dumbbell: Dumbbell, monkeypatch: pyt
         carried_rate("kernel TCP", 300.0, run(96.0, degraded="late")),
     )
     monkeypatch.setattr(library, "measure_capacity", lambda: Capacity(rates, 0.5, 2))
+    monkeypatch.setenv("COLUMNS", "100")
     said = dumbbell("doctor", "--measure", expect=None).stdout.partition("\n\n")[2]
     assert said == (
         "sender      link Mbit/s  goodput Mbit/s  p50 late us  p99 late us  lost outside  verdict\n"
