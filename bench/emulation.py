@@ -18,8 +18,8 @@ from typing import Any
 from dumbbell.base.errors import UserError
 from dumbbell.core.runs import emulate
 from dumbbell.machine.emulation import require_emulation
+from dumbbell.studies.capacity import PAYLOAD_SHARE, one_flow
 
-PAYLOAD_SHARE = 1448 / 1500
 DELAY_MS = 5.0
 HELD_SHARE = 0.98
 UNPLANNED_LOSS = 0.001
@@ -34,27 +34,10 @@ def flow(scheme: str) -> dict[str, Any]:
     return {"scheme": scheme, "controller": scheme, "transport": {"profile": "tcp", "ack_every": 1}}
 
 
-def specification(scheme: str, rate_mbps: float | None, delay_ms: float, seconds: float) -> dict[str, Any]:
-    """One flow over a link of `rate_mbps` (none: nothing but the delay) with two bandwidth-delay products of queue."""
-    delay = {"kind": "delay", "delay_ms": delay_ms}
-    data = [delay]
-    if rate_mbps is not None:
-        queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e6 * 2 * delay_ms / 1e3 / 8 * 2)}
-        data.insert(0, {"kind": "link", "rate_mbps": rate_mbps, "queue": queue})
-    return {
-        "seed": 1,
-        "duration_s": seconds,
-        "warmup_s": seconds / 3,
-        "log": "none",
-        "path": {"data": data, "ack": [delay]},
-        "flows": [flow(scheme)],
-    }
-
-
 def measure(scheme: str, rate_mbps: float | None, delay_ms: float, seconds: float) -> Figures:
     """One run: share of the link's payload rate, lateness, unplanned loss, CPU time per packet."""
     before = resource.getrusage(resource.RUSAGE_SELF)
-    report = emulate(specification(scheme, rate_mbps, delay_ms, seconds))
+    report = emulate(one_flow(flow(scheme), rate_mbps, delay_ms, seconds))
     after = resource.getrusage(resource.RUSAGE_SELF)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     measured, emulation = report["flows"][0], report["emulation"]

@@ -53,7 +53,7 @@ def test_rates_go_up_until_one_is_not_carried_in_two_runs(monkeypatch: pytest.Mo
     tries: list[float] = []
     monkeypatch.setattr(capacity, "emulate", machine(300.0, tries))
     monkeypatch.setattr(capacity, "require_emulation", lambda: None)
-    monkeypatch.setattr(capacity.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(capacity, "gain_rights", lambda: None)
     found = measure_capacity()
     assert tries == [100.0, 300.0, 1000.0, 1000.0, 100.0, 300.0, 500.0, 500.0]
     assert [found.most_mbps(sender) for sender in SENDERS] == [300.0, 300.0]

@@ -21,7 +21,7 @@ from dumbbell.catalog.outside.availability import search_path
 from dumbbell.catalog.path import PathModel
 from dumbbell.core.paths import check_path
 from dumbbell.core.runs import emulate_shell
-from dumbbell.machine.emulation import require_emulation
+from dumbbell.machine.emulation import gain_rights, require_emulation
 from dumbbell.present.live_lines import LiveLines
 from dumbbell.results.live_runs import LivePlace
 
@@ -86,8 +86,7 @@ def emulate(
     }
     require_emulation()
     os.environ["PATH"] = search_path()
-    if os.geteuid() != 0:
-        core.enter_user_namespace()  # before there is a second thread
+    gain_rights()
     with interruptible(), ExitStack() as shown:
         if not (live or watch):
             return _emulated(specification)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, cast
 
 from dumbbell import core
 from dumbbell.base.backend import Backend, Note
@@ -20,11 +20,13 @@ from dumbbell.results.real_notes import real_notes
 
 if TYPE_CHECKING:
     from dumbbell.catalog.experiment_settings import Settings
-    from dumbbell.contract.run import RunStatistics, Status
+    from dumbbell.contract.run import RunStatistics
     from dumbbell.contract.specification import RunSpec
     from dumbbell.contract.statistics import EmulationReport
     from dumbbell.experiment import Experiment
 
+Verdict: TypeAlias = Literal["done", "degraded", "invalid"]
+"""Status of a run that was emulated to its end."""
 ATTEMPTS = 3
 """How often a run is emulated at most before its lateness is accepted, and said."""
 
@@ -64,11 +66,11 @@ class Emulator:
     def enter(self) -> str | None:
         """Gains the right to make network namespaces; says why not where that is refused."""
         from dumbbell.catalog.outside.availability import search_path
+        from dumbbell.machine.emulation import gain_rights
 
         os.environ["PATH"] = search_path()
         try:
-            if os.geteuid() != 0:
-                core.enter_user_namespace()
+            gain_rights()
         except core.Error as error:
             return one_line(error)
         return None
@@ -93,7 +95,7 @@ class Emulator:
             directory.mkdir()
             live = (str(live_file(directory)), attempt)
             emulated = emulate(specification, directory, waits, live)
-            status, reason = _verdict(emulated["emulation"])
+            status, reason = verdict_of(emulated["emulation"])
             said = _SAID[status] + (f": {reason}" if reason else "")
             note(f"attempt {attempt} of {ATTEMPTS}: {said}")
             for remark in real_notes(emulated["emulation"]):
@@ -114,7 +116,8 @@ _SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}
 """Statuses in a person's words."""
 
 
-def _verdict(emulation: EmulationReport) -> tuple[Status, str | None]:
+def verdict_of(emulation: EmulationReport) -> tuple[Verdict, str | None]:
+    """Return the status of an emulated run, and the reason if it is not `done`."""
     if invalid := emulation.get("invalid"):
         return "invalid", invalid
     if degraded := emulation.get("degraded"):

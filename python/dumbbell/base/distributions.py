@@ -7,18 +7,20 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 _INFORMATION = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist|egg)-info")
 """Name of a folder of information (or of the single file that Debian has), with its name's `-` as `_`."""
 
 
-def information(place: str) -> list[str]:
+@cache
+def information(place: str) -> tuple[str, ...]:
     """Return the paths of the folders of information in a place on Python's path; of a place that is none, nothing."""
     try:
         with os.scandir(place or ".") as entries:
-            return [entry.path for entry in entries if entry.name.endswith("-info")]
+            return tuple(entry.path for entry in entries if entry.name.endswith("-info"))
     except OSError:
-        return []
+        return ()
 
 
 def installed_version(name: str) -> str | None:

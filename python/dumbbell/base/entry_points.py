@@ -91,20 +91,28 @@ def module_files(group: str, own: Mapping[str, Path]) -> dict[str, Path]:
     return files
 
 
+def load_entry_point(group: str, name: str) -> ModuleType:
+    """Return the module of an entry point that is there, imported.
+
+    Raises:
+        UserError: the module cannot be imported.
+    """
+    return next(point for point in entry_points(group) if point.name == name).load()
+
+
 @cache
 def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
     """Return every entry point whose group begins with `dumbbell.`. Of a package on two places the first one counts."""
     points: dict[str, list[EntryPoint]] = {}
     for place in dict.fromkeys(places):
         for folder in information(place):
-            file = f"{folder}/{_FILE}"
             # every command starts with this: no `Path`, and text only of a file that names a group of ours
             try:
-                with open(file, "rb") as source:  # noqa: PTH123
+                with open(f"{folder}/{_FILE}", "rb") as source:  # noqa: PTH123
                     content = source.read()
             except OSError:
                 continue
-            distribution = file.split("/")[-2].partition("-")[0]
+            distribution = folder.rpartition("/")[2].partition("-")[0]
             if _PREFIX_BYTES in content and distribution not in points:
                 points[distribution] = list(_parsed(content.decode(errors="replace")))
     return tuple(point for each in points.values() for point in each)

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dumbbell.base.entry_points import entry_points, module_files
+from dumbbell.base.entry_points import load_entry_point, module_files
 from dumbbell.base.summary_line import summary_line
 from dumbbell.catalog.options.parser import StrictParser
 
@@ -29,7 +29,7 @@ def command(name: str) -> Any:  # noqa: ANN401 (a module with the two functions)
     for own in (name, f"{name}_"):  # `import` is a word of Python's
         if (FOLDER / f"{own}.py").is_file():
             return import_module(f"dumbbell.cli.commands.{own}")
-    return next(point for point in entry_points(GROUP) if point.name == name).load()
+    return load_entry_point(GROUP, name)
 
 
 class _Version(argparse.Action):

@@ -35,6 +35,18 @@ def checks() -> list[EmulationCheck]:
     return [{"name": "user namespace", "good": False, "found": found or said, "fix": fix or "run as root"}]
 
 
+def gain_rights() -> None:
+    """Give this process the right to make network namespaces: unless it is root's, it enters a user namespace for good.
+
+    It must not have a second thread yet.
+
+    Raises:
+        dumbbell.core.Error: the machine refuses, with the reason.
+    """
+    if os.geteuid() != 0:
+        core.enter_user_namespace()
+
+
 def require_emulation() -> None:
     """Refuses to emulate where something for it is missing.
 

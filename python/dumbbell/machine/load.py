@@ -54,9 +54,10 @@ def counters() -> Counters:
 
 
 def difference(before: Counters, after: Counters) -> Differences:
-    """What happened between both: counts, and of the processors the share that was `busy`, and what others took.
+    """Return the counts between two moments. Of the processors it has shares of their time: `busy`, and `steal`.
 
-    `busiest` is that of the one processor that was busy most. What is not known of both, or was set back, is absent.
+    `busiest` is the share of the processor that was busy most. A counter that one side lacks, or that was set back, is
+    absent.
     """
     found: Differences = {
         "udp": _grown(before.get("udp", {}), after.get("udp", {})),

@@ -76,7 +76,7 @@ def _most() -> Mapping[tuple[str, str], float]:
 
 
 def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:
-    """The statistics of a run that has none."""
+    """Return the statistics of a run that has none."""
     return {
         "backend": backend,
         "status": status,

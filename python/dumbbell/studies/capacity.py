@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from dumbbell import core
+from dumbbell.backends.emu import verdict_of
 from dumbbell.base.progress import Progress
 from dumbbell.core.runs import emulate
 from dumbbell.machine.description import cpus
-from dumbbell.machine.emulation import require_emulation
+from dumbbell.machine.emulation import gain_rights, require_emulation
 
 if TYPE_CHECKING:
     from dumbbell.contract.specification import RunSpec
@@ -38,7 +38,8 @@ _DELAY_MS = 5.0
 """Delay of each direction of the path, ms."""
 _LEAST_SHARE = 0.9
 """Share of the link's payload rate that a flow alone has to get: CUBIC with two BDP of queue fills a link."""
-_PAYLOAD_SHARE = 1448 / 1500
+PAYLOAD_SHARE = 1448 / 1500
+"""Payload of a full packet over its length."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,7 @@ def measure_capacity() -> Capacity:
         dumbbell.Error: nothing can be emulated here, with the fix.
     """
     require_emulation()
-    if os.geteuid() != 0:
-        core.enter_user_namespace()  # before there is a second thread
+    gain_rights()
     load = os.getloadavg()[0]
     with Progress() as progress:
         rates = tuple(each for sender in SENDERS for each in _climbed(sender, progress))
@@ -100,7 +100,7 @@ def _climbed(sender: str, progress: Progress) -> Iterator[CarriedRate]:
     for rate_mbps in rates:
         progress.doing(f"{sender}: {rate_mbps:g} Mbit/s")
         for _ in range(_TRIES):
-            tried = carried_rate(sender, rate_mbps, emulate(_specification(flow, rate_mbps)))
+            tried = carried_rate(sender, rate_mbps, emulate(one_flow(flow, rate_mbps, _DELAY_MS, SECONDS)))
             if tried.verdict == "carried":
                 break
         yield tried
@@ -112,14 +112,10 @@ def carried_rate(sender: str, rate_mbps: float, run: EmulatedRun) -> CarriedRate
     """Return what a run over a link of `rate_mbps` says of the machine."""
     emulation, flow = run["emulation"], run["flows"][0]
     goodput_mbps = flow["goodput_mbps"] or 0.0
-    share = goodput_mbps / (rate_mbps * _PAYLOAD_SHARE)
-    verdict: Verdict = "carried"
-    reason = ""
-    if invalid := emulation.get("invalid"):
-        verdict, reason = "invalid", invalid
-    elif degraded := emulation.get("degraded"):
-        verdict, reason = "degraded", degraded
-    elif share < _LEAST_SHARE:
+    share = goodput_mbps / (rate_mbps * PAYLOAD_SHARE)
+    status, reason = verdict_of(emulation)
+    verdict: Verdict = "carried" if status == "done" else status
+    if verdict == "carried" and share < _LEAST_SHARE:
         verdict, reason = (
             "not filled",
             f"{100 * share:.0f} % of the link's payload rate, bound {100 * _LEAST_SHARE:g} %",
@@ -133,20 +129,30 @@ def carried_rate(sender: str, rate_mbps: float, run: EmulatedRun) -> CarriedRate
         late_p99_us=float(late["p99"]),
         lost_outside=int(emulation["tx_dropped"] + emulation["socket_dropped"]),
         verdict=verdict,
-        reason=reason,
+        reason=reason or "",
     )
 
 
-def _specification(flow: dict[str, Any], rate_mbps: float) -> RunSpec:
-    delay = {"kind": "delay", "delay_ms": _DELAY_MS}
-    bdp_bytes = rate_mbps * 1e6 / 8 * 2 * _DELAY_MS / 1e3
-    link = {"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "droptail", "bytes": round(2 * bdp_bytes)}}
+def one_flow(flow: Mapping[str, Any], rate_mbps: float | None, delay_ms: float, seconds: float) -> RunSpec:
+    """Return a run of one flow over a link with a queue of two bandwidth-delay products; without a rate over no link.
+
+    Args:
+        flow: the flow, as the core takes it.
+        rate_mbps: rate of the link, Mbit/s.
+        delay_ms: delay of each direction, ms.
+        seconds: length of the run, s; a third of it is warm-up.
+    """
+    delay = {"kind": "delay", "delay_ms": delay_ms}
+    data: list[dict[str, Any]] = [delay]
+    if rate_mbps is not None:
+        queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e6 * 2 * delay_ms / 1e3 / 8 * 2)}
+        data.insert(0, {"kind": "link", "rate_mbps": rate_mbps, "queue": queue})
     made = {
         "seed": 1,
-        "duration_s": SECONDS,
-        "warmup_s": SECONDS / 3,
+        "duration_s": seconds,
+        "warmup_s": seconds / 3,
         "log": "none",
-        "path": {"data": [link, delay], "ack": [delay]},
+        "path": {"data": data, "ack": [delay]},
         "flows": [flow],
     }
     return cast("RunSpec", made)

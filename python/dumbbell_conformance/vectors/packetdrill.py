@@ -4,6 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from dumbbell.base.errors import UserError
+from dumbbell.formats.importers import require_new
 from dumbbell.results import write_atomically
 from dumbbell_conformance.packetdrill.script import notes_of, read_packetdrill
 from dumbbell_conformance.vectors.scripts import parse_script
@@ -17,18 +18,18 @@ def import_packetdrill(source: str | PathLike[str], out: str | PathLike[str]) ->
     Raises:
         dumbbell.Error: If nothing of `source` can be tested, or its syntax is wrong, with its line, or `out` exists.
     """
-    source, out = Path(source), Path(out)
-    if out.exists():
-        raise UserError(f"{out}: exists: choose another file")
+    out = Path(out)
+    require_new(out)
+    convert(Path(source), out)
+    return out
+
+
+def convert(source: Path, out: Path) -> list[str]:
+    """Convert a file to the script `out`, and return a sentence about each statement that it leaves out."""
     text = read_packetdrill(source)
     parse_script(str(source), text)
     try:
         write_atomically(out, text)
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
-    return out
-
-
-def convert(source: Path, out: Path) -> list[str]:
-    """Convert a file to the new script `out`, and return a sentence about each statement that it leaves out."""
-    return list(notes_of(import_packetdrill(source, out).read_text()))
+    return list(notes_of(text))

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dumbbell.base.entry_points import entry_points, module_files
+from dumbbell.base.entry_points import load_entry_point, module_files
 from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
@@ -30,8 +30,7 @@ _FOLDER = Path(__file__).parent
 
 def import_kinds() -> dict[str, str]:
     """Return each kind of `dumbbell import`, and what it reads: the first line of its file, which is not executed."""
-    files = module_files(GROUP, {file.stem: file for file in sorted(_FOLDER.glob("[a-z]*.py"))})
-    return {kind: summary_line(file) for kind, file in files.items()}
+    return {kind: summary_line(file) for kind, file in _files().items()}
 
 
 def import_parts(request: ImportRequest) -> list[ImportRequest]:
@@ -79,15 +78,29 @@ def import_file(request: ImportRequest) -> list[str] | None:
     for name in request.given:
         raise UserError(f"is for results, not for {import_kinds()[request.kind].partition(',')[0]}", argument=name)
     out = Path(request.out)
-    if out.exists():
-        raise UserError(f"{out}: exists: choose another file")
+    require_new(out)
     left_out: list[str] = make(Path(request.source), out)
     return left_out
 
 
+def require_new(file: Path) -> None:
+    """Refuse a file to write that is there already.
+
+    Raises:
+        UserError: The file exists.
+    """
+    if file.exists():
+        raise UserError(f"{file}: exists: choose another file")
+
+
+def _files() -> dict[str, Path]:
+    """Return the file of each kind."""
+    return module_files(GROUP, {file.stem: file for file in sorted(_FOLDER.glob("[a-z]*.py"))})
+
+
 def _require_kind(request: ImportRequest) -> None:
-    if request.kind not in import_kinds():
-        raise UserError(argument="kind", value=request.kind, allowed=import_kinds())
+    if request.kind not in _files():
+        raise UserError(argument="kind", value=request.kind, allowed=_files())
 
 
 def _check(request: ImportRequest) -> None:
@@ -96,7 +109,7 @@ def _check(request: ImportRequest) -> None:
     taken = _options(request.kind)
     for name in request.given:
         if name not in taken:
-            takers = [kind for kind in import_kinds() if name in _options_if_loaded(kind)]
+            takers = [kind for kind in _files() if name in _options_if_loaded(kind)]
             raise UserError(f"is for {listed(takers)}, not for {request.kind}", argument=name)
 
 
@@ -115,4 +128,4 @@ def _options_if_loaded(kind: str) -> tuple[str, ...]:
 def _module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package says)
     if (_FOLDER / f"{kind}.py").is_file():
         return import_module(f"{__name__}.{kind}")
-    return next(point for point in entry_points(GROUP) if point.name == kind).load()
+    return load_entry_point(GROUP, kind)
