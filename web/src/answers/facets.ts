@@ -17,7 +17,7 @@ export interface Facet {
     schemes: SchemeRuns[];
     /** Whether flows of another scheme compete with those of each scheme: then none is by itself. */
     beside: boolean;
-    /** Schemes that comparisons leave out for their conduct, while others remain. */
+    /** Schemes that break a rule for conduct, so that comparisons leave them out. */
     leftOut: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function facetsOf(runs: Runs, rows: Uint32Array, findings: Findings): Fac
                 const value = runs.text(name, row);
                 return value !== "" && !value.includes("alone");
             });
-            const leftOut = findings[directory]?.left_out[path] ?? [];
+            const leftOut = leftOutOf(findings, directory, path);
             facet = { directory, path, title, schemes: [], beside, leftOut };
             found.set(key, facet);
         }
@@ -51,6 +51,17 @@ export function facetsOf(runs: Runs, rows: Uint32Array, findings: Findings): Fac
     const order = schemeOrder(runs);
     for (const facet of found.values()) facet.schemes.sort((a, b) => (order(a.scheme) < order(b.scheme) ? -1 : 1));
     return [...found.values()];
+}
+
+/** Returns the schemes on a path that break a rule for conduct, so that comparisons leave them out. */
+export function leftOutOf(findings: Findings, directory: string, path: string): readonly string[] {
+    return findings[directory]?.left_out[path] ?? [];
+}
+
+/** Returns what a comparison takes: all whose conduct is sound. If none is sound, the comparison takes all. */
+export function compared<T>(all: readonly T[], isLeftOut: (each: T) => boolean): readonly T[] {
+    const sound = all.filter((each) => !isLeftOut(each));
+    return sound.length ? sound : all;
 }
 
 /** Returns sort keys of schemes: as the experiment has them, mixes behind them. Runs come in the order in which they ended. */

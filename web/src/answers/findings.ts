@@ -5,7 +5,7 @@ import { estimateOf, valuesOf } from "../data/runs";
 import type { Field } from "../data/source";
 import { areSignificant, difference, type Estimate } from "../data/statistics";
 import { capitalized, inSentence, listing, numberOf } from "../data/words";
-import { type Facet, isMix, type SchemeRuns } from "./facets";
+import { compared, type Facet, isMix, type SchemeRuns } from "./facets";
 
 /** Of the most throughput on a path: the least share that a scheme carries whose delay is compared with others. */
 const ENOUGH = 0.5;
@@ -39,7 +39,7 @@ export function frontOf(runs: Runs, facet: Facet, x: Field, y: Field): Set<strin
 
 function front(runs: Runs, facet: Facet, x: Field, y: Field): { scheme: string; x: Estimate; y: Estimate }[] {
     if (!judges(x) || !judges(y)) return [];
-    const known = compared(facet).flatMap(({ scheme, rows }) => {
+    const known = candidates(facet).flatMap(({ scheme, rows }) => {
         const [a, b] = [estimateOf(runs, rows, x.name), estimateOf(runs, rows, y.name)];
         return a && b && Number.isFinite(a.mean) && Number.isFinite(b.mean) ? [{ scheme, x: a, y: b }] : [];
     });
@@ -57,38 +57,35 @@ function single(facet: Facet): SchemeRuns[] {
     return facet.beside ? [] : facet.schemes.filter(({ scheme, rows }) => !isMix(scheme) && rows.length > 0);
 }
 
-/** Schemes that are compared: those of sound conduct, or all if there is none of it. */
-function compared(facet: Facet): SchemeRuns[] {
-    const all = single(facet);
-    const sound = all.filter(({ scheme }) => !facet.leftOut.includes(scheme));
-    return sound.length ? sound : all;
+/** Returns the schemes by themselves that comparisons on a path take. */
+function candidates(facet: Facet): readonly SchemeRuns[] {
+    return compared(single(facet), ({ scheme }) => facet.leftOut.includes(scheme));
+}
+
+/** Returns the candidates that have both numbers. */
+function havingBoth(runs: Runs, facet: Facet, x: Field, y: Field): readonly SchemeRuns[] {
+    return candidates(facet).filter(({ rows }) => estimateOf(runs, rows, x.name) && estimateOf(runs, rows, y.name));
 }
 
 /** Says why a facet has no comparison by two numbers. */
 export function loneSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
-    const known = compared(facet).filter(({ rows }) => [x, y].every(({ name }) => estimateOf(runs, rows, name)));
-    if (known.length > 1) return "Which of these schemes is better, these numbers do not say.";
+    const known = havingBoth(runs, facet, x, y).length;
+    if (known > 1) return "Which of these schemes is better, these numbers do not say.";
+    if (known === 0) return "No run that went well has both numbers.";
     const left = without(facet);
-    if (known.length === 1)
-        return capitalized(
-            `${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`,
-        );
-    return "No run that went well has both numbers.";
+    return capitalized(`${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`);
 }
 
 /** Returns `without blast, ` if the comparison leaves schemes out for their conduct. */
 function without(facet: Facet): string {
-    const among = new Set(compared(facet));
+    const among = new Set(candidates(facet));
     const left = single(facet).filter((each) => !among.has(each));
     return left.length ? `without ${listing(left.map(({ scheme }) => scheme))}, ` : "";
 }
 
 /** Says which schemes no other one beats in both metrics, by the means; nothing of fewer than two. */
 export function frontSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
-    const known = compared(facet).filter(
-        ({ rows }) => estimateOf(runs, rows, x.name) && estimateOf(runs, rows, y.name),
-    );
-    if (known.length < 2) return "";
+    if (havingBoth(runs, facet, x, y).length < 2) return "";
     const found = front(runs, facet, x, y);
     if (!found.length) return "";
     const said = found.map((each) => `${each.scheme} (${bare(each.y, y)}, ${bare(each.x, x)})`);
@@ -135,8 +132,8 @@ export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]
 }
 
 /** The schemes that are compared in a metric: of the delay of a convention, those that carry enough. */
-function rivals(runs: Runs, facet: Facet, metric: Field): { schemes: SchemeRuns[]; among: string } {
-    const all = compared(facet);
+function rivals(runs: Runs, facet: Facet, metric: Field): { schemes: readonly SchemeRuns[]; among: string } {
+    const all = candidates(facet);
     const convention = Object.values(runs.facts.conventions).find(({ metrics }) => metrics[1] === metric.name);
     const throughput = convention && runs.fields.get(convention.metrics[0]);
     if (!throughput || !runs.has(throughput.name)) return { schemes: all, among: "" };

@@ -9,7 +9,7 @@ import { type Area, Frame, type Look, leftOf, useWidth } from "../ui/plot";
 import { fieldScale, plainScale, type Scale, tickText } from "../ui/scale";
 import { shade } from "../ui/shade";
 import { useInks } from "../ui/theme";
-import { type Estimate, estimateOf, tableAddress } from "./facets";
+import { compared, type Estimate, estimateOf, leftOutOf, tableAddress } from "./facets";
 import { Matrix } from "./matrix";
 
 /** Axes of the grid that have several values among the runs. */
@@ -26,7 +26,7 @@ interface Cell {
     x: string;
     y: string;
     found: Estimate;
-    /** Whether comparisons leave the scheme out here for its conduct. */
+    /** True if comparisons leave the scheme out here for its conduct. */
     isLeftOut: boolean;
 }
 
@@ -106,7 +106,7 @@ function panelsOf(
             found.set(key, panel);
         }
         const [scheme, row] = [group.values[place]!, group.rows[0]!];
-        const leftOut = findings[runs.text("directory", row)]?.left_out[runs.text("path", row)] ?? [];
+        const leftOut = leftOutOf(findings, runs.text("directory", row), runs.text("path", row));
         panel.cells.push({
             scheme,
             isLeftOut: leftOut.includes(scheme),
@@ -131,15 +131,14 @@ function distinct(cells: readonly Cell[], of: "x" | "y" | "scheme"): string[] {
     return of === "scheme" ? found : found.sort(byText);
 }
 
-/** Who has the best mean at each value; whether runs tell is not said. Only sound conduct is compared, if there is any. */
+/** Says which scheme has the best mean at each value, and not if the runs tell it from others. Only sound conduct is compared. */
 export function bestSentence(cells: readonly Cell[], x: Field, metric: Field): string {
     if (metric.better !== "more" && metric.better !== "less") return "";
     if (new Set(cells.map(({ scheme }) => scheme)).size < 2) return "";
     const [places, without] = [new Map<string, string[]>(), new Map<string, string[]>()];
     for (const value of distinct(cells, "x")) {
         const all = cells.filter((cell) => cell.x === value);
-        const sound = all.filter(({ isLeftOut }) => !isLeftOut);
-        const own = sound.length ? sound : all;
+        const own = compared(all, ({ isLeftOut }) => isLeftOut);
         if (own.length < 2 && all.length > 1) continue;
         for (const { scheme } of all.filter((cell) => !own.includes(cell)))
             without.set(scheme, [...(without.get(scheme) ?? []), value]);

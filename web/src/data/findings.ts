@@ -1,4 +1,4 @@
-/** Findings for pages: read once for each table of runs. */
+/** Findings, for pages. */
 
 import { useEffect, useState } from "preact/hooks";
 import type { Runs } from "./runs";

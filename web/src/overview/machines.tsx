@@ -8,10 +8,7 @@ export function Machines({ facts }: { facts: RunsFacts }) {
     const [problem, setProblem] = useState("");
     const read = () => {
         setProblem("");
-        if (records === null)
-            recordsOf().then(setRecords, (error: unknown) =>
-                setProblem(error instanceof Error ? error.message : String(error)),
-            );
+        if (records === null) recordsOf().then(setRecords, (error: Error) => setProblem(error.message));
     };
     return (
         <details onToggle={(event) => event.currentTarget.open && read()}>

@@ -209,7 +209,7 @@ def application(explorer: Explorer) -> Starlette:
     routes: list[tuple[str, Callable[..., Any]]] = [
         ("/data/runs.json", lambda _: JSONResponse(explorer.table().facts())),
         ("/data/benchmark.json", lambda _: JSONResponse(explorer.document())),
-        ("/data/findings.json", lambda _: JSONResponse(explorer.kept_table().findings())),
+        ("/data/findings.json", lambda _: JSONResponse(explorer.kept_table().findings)),
         ("/data/records.json", lambda _: JSONResponse(explorer.kept_table().records())),
         ("/data/columns/{name}.bin", column),
         ("/data/moved.json", moved_rows),

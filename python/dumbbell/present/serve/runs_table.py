@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,14 +111,15 @@ class RunsTable:
             "critical_values": critical_values(),
         }
 
+    @cached_property
     def findings(self) -> dict[str, Findings]:
-        """Return what `data/findings.json` says: the findings of each directory; none of too many runs to read."""
+        """The content of `data/findings.json`: the findings of each directory; none of too many runs to read."""
         if self.rows > _MAX_READ:
             return {}
         return {place.identity: all_findings(place.results.experiment, place.results.runs()) for place in self.places}
 
     def records(self) -> dict[str, list[dict[str, str]]]:
-        """Return what `data/records.json` says: what was recorded of the machines of each directory."""
+        """Return the content of `data/records.json`: what was recorded of the machines of each directory."""
         return {
             place.identity: [asdict(each) for each in records(place.results.shown_environment())]
             for place in self.places

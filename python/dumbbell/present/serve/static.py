@@ -126,7 +126,7 @@ def _write_json(file: Path, content: object) -> None:
 def _write_table(data: Path, table: RunsTable) -> None:
     (data / "columns").mkdir(parents=True)
     _write_json(data / "runs.json", table.facts())
-    _write_json(data / "findings.json", table.findings())
+    _write_json(data / "findings.json", table.findings)
     _write_json(data / "records.json", table.records())
     for field in table.fields:
         name = str(field["name"])
