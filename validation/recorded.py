@@ -17,7 +17,7 @@ from statistics import median
 import dumbbell
 import dumbbell_reproduce
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.kernel_tcp import UNLIMITED
+from dumbbell_reproduce.kernel_tcp import UNLIMITED
 from dumbbell_reproduce.score import score
 from scripts.blocks import replace_block
 from tests.support.inputs.recorded_sets import recorded_sets

@@ -23,8 +23,8 @@ from dumbbell import catalog
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.present.tables import Table, markdown
-from dumbbell.studies.kernel_tcp import LINUX, as_on_linux
 from dumbbell_reproduce.causes import BUFFER, CARRY, CUBIC, JITTER, SILENT
+from dumbbell_reproduce.kernel_tcp import LINUX, as_on_linux
 from dumbbell_reproduce.score import Row, surprise
 from dumbbell_reproduce.viewpoint import LOSS
 from scripts.blocks import replace_block

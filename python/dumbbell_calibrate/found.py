@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from statistics import mean
 
 from dumbbell.catalog.path import PathModel
-from dumbbell.studies.kernel_tcp import LINUX
 from dumbbell_calibrate.fitting import Fit
 from dumbbell_calibrate.ladder import HeldOut, Ladder
 from dumbbell_calibrate.objective import takes_buffer
@@ -12,6 +11,7 @@ from dumbbell_calibrate.path_models import Model
 from dumbbell_calibrate.target import Target
 from dumbbell_calibrate.truth import Score, Truth
 from dumbbell_calibrate.uncertainty import Interval
+from dumbbell_reproduce.kernel_tcp import LINUX
 
 
 @dataclass(frozen=True)

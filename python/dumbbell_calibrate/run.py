@@ -15,7 +15,6 @@ from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.machine.description import cpus
-from dumbbell.studies.kernel_tcp import require_sockets
 from dumbbell_calibrate.defaults import EVALUATIONS, FOLDS
 from dumbbell_calibrate.fitting import Fitter, Watcher
 from dumbbell_calibrate.found import Found
@@ -27,6 +26,7 @@ from dumbbell_calibrate.target import Target, TargetOptions, read_target
 from dumbbell_calibrate.truth import beside, truth_of
 from dumbbell_calibrate.uncertainty import intervals
 from dumbbell_calibrate.workers import workers
+from dumbbell_reproduce.kernel_tcp import require_sockets
 
 _RUN_S = 0.05
 """What a run is expected to take until it is known."""

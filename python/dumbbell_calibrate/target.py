@@ -23,8 +23,8 @@ from dumbbell.results import open_results
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.summary import repetitions
 from dumbbell.results.kept_experiment import kept_experiment
-from dumbbell.studies.kernel_tcp import LINUX, UNLIMITED, as_on_linux
-from dumbbell.studies.stand_ins import stand_in
+from dumbbell_reproduce.kernel_tcp import LINUX, UNLIMITED, as_on_linux
+from dumbbell_reproduce.stand_ins import stand_in
 
 PLACE = "calibrated"
 """The name of the path in the experiment that is simulated: seeds follow from it."""

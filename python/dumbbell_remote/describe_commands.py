@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dumbbell.base.addresses import addresses, mtu_towards
 from dumbbell.base.errors import UserError
 from dumbbell.base.logs import logger, read_words, send_to
 from dumbbell.base.version import __version__
@@ -18,10 +17,11 @@ from dumbbell.core import Error
 from dumbbell.core.controllers import builtin_controllers
 from dumbbell.machine import emulation, sntp
 from dumbbell.machine.description import clock, describe as describe_machine
-from dumbbell.machine.load import counters
 from dumbbell.results.installation import installation
 from dumbbell_remote import chrony
+from dumbbell_remote.addresses import addresses, mtu_towards
 from dumbbell_remote.allowed_programs import allow_file, allowed
+from dumbbell_remote.machine_counters import counters
 from dumbbell_remote.messages import PROTOCOL, Message
 from dumbbell_remote.serve import Reply, State
 

@@ -19,10 +19,10 @@ from dumbbell.base.logs import logger
 from dumbbell.core.machines import clock_offset, join_sides
 from dumbbell.core.paths import complete_transport
 from dumbbell.machine.host import Host
-from dumbbell.machine.load import Counters, difference, own_losses
 from dumbbell.results.real_notes import real_notes
 from dumbbell_remote.answer_errors import shaped, understanding
 from dumbbell_remote.link import LinkLost, Peer
+from dumbbell_remote.machine_counters import Counters, difference, own_losses
 from dumbbell_remote.messages import LOOK_S, taking
 from dumbbell_remote.package_files import files, portable
 from dumbbell_remote.run_commands import LOCK_WITHIN_S

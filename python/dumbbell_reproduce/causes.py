@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dumbbell.catalog.families import family
-from dumbbell.studies.kernel_tcp import is_tcp
 from dumbbell_reproduce.host_delays import HostEstimate
+from dumbbell_reproduce.kernel_tcp import is_tcp
 from dumbbell_reproduce.measured_path import MeasuredPath
 from dumbbell_reproduce.measured_set import MeasuredRun
 from dumbbell_reproduce.packets import Numbers, RunPackets

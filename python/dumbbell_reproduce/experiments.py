@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dumbbell.base.names import fitted
-from dumbbell.studies.kernel_tcp import LINUX, UNLIMITED, is_tcp, paces_itself
 from dumbbell_reproduce.causes import BUFFER, JITTER, PACING, START
 from dumbbell_reproduce.host_delays import HostEstimate, HostProfile, Late
+from dumbbell_reproduce.kernel_tcp import LINUX, UNLIMITED, is_tcp, paces_itself
 from dumbbell_reproduce.measured_path import MeasuredPath
 from dumbbell_reproduce.measured_set import Key, MeasuredRun, MeasuredSet
 from dumbbell_reproduce.score import Comparison, compare, is_off, likelihood

@@ -8,7 +8,7 @@ from statistics import median
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.studies.kernel_tcp import TRUESIZE_BYTES, is_tcp, paces_itself
+from dumbbell_reproduce.kernel_tcp import TRUESIZE_BYTES, is_tcp, paces_itself
 from dumbbell_reproduce.measured_set import MeasuredRun
 from dumbbell_reproduce.packets import Lateness
 

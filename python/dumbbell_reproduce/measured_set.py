@@ -22,10 +22,10 @@ from dumbbell.formats.pantheon_stats import read_capacity
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.counterparts import WRITTEN_BY, counterparts
 from dumbbell.results.series.run_files import PACKETS, kept_files
-from dumbbell.studies.stand_ins import stand_in
 from dumbbell_reproduce.file_names import kernel_counterparts, recorded_scheme, tool_facts
 from dumbbell_reproduce.mahimahi_command import LogHead, MahimahiCommand, read_command, read_head
 from dumbbell_reproduce.packets import RunPackets
+from dumbbell_reproduce.stand_ins import stand_in
 from dumbbell_reproduce.viewpoint import BOTH_ENDS, RATE, Viewpoint, viewpoint_of
 
 if TYPE_CHECKING:

@@ -24,9 +24,9 @@ from dumbbell.formats.staging import refuse_used
 from dumbbell.machine.description import cpus
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, locked, open_results, prepare
-from dumbbell.studies.kernel_tcp import LINUX, require_sockets
 from dumbbell_reproduce.causes import Evidence, causes, estimate, exclusions
 from dumbbell_reproduce.experiments import Planned, Trial, experiments_on, fitted_host
+from dumbbell_reproduce.kernel_tcp import LINUX, require_sockets
 from dumbbell_reproduce.log_sets import SUFFIXES, log_sets
 from dumbbell_reproduce.measured_path import MeasuredPath, given_paths, measured_paths, require_paths
 from dumbbell_reproduce.measured_set import (

@@ -14,8 +14,8 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.experiment import Experiment, pin, resolve
 from dumbbell.results import ACCEPTED, ResultsDirectory
-from dumbbell.studies.kernel_tcp import LINUX, SOCKETS, as_on_linux
 from dumbbell_reproduce.host_delays import HostProfile
+from dumbbell_reproduce.kernel_tcp import LINUX, SOCKETS, as_on_linux
 from dumbbell_reproduce.measured_path import MeasuredPath
 from dumbbell_reproduce.measured_set import MeasuredRun, MeasuredSet
 from dumbbell_reproduce.packets import RunPackets

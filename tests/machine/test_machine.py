@@ -9,10 +9,11 @@ import pytest
 
 from dumbbell import core
 from dumbbell.base.errors import UserError
-from dumbbell.machine import description, emulation, load
+from dumbbell.machine import description, emulation
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell.machine.interfaces import interfaces
 from dumbbell.results.environment import environment
+from dumbbell_remote import machine_counters
 
 
 def put(folder: Path, **files: str) -> None:
@@ -31,7 +32,7 @@ def test_a_turn_since_no_time_at_all_is_nobodys(since_s: int) -> None:
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel that tells nothing, without programs; tests add what it tells."""
-    for module in (description, load):
+    for module in (description, machine_counters):
         monkeypatch.setattr(module, "_SYSTEM", tmp_path / "sys")
         monkeypatch.setattr(module, "_PROCESSES", tmp_path / "proc")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -62,8 +63,8 @@ def test_what_the_kernel_does_not_tell_is_absent(bare: Path) -> None:
     assert not {"cpu_governor", "steal_share", "qdiscs"} & found.keys()
     assert found.get("virtualisation", "container") == "container"
     assert "source" not in found.get("clock", {})
-    assert load.counters() == {}
-    assert load.difference({}, {}) == {}
+    assert machine_counters.counters() == {}
+    assert machine_counters.difference({}, {}) == {}
     put(bare / "proc", stat="cpu  60 0 20 110 0 0 0 10 0 0\n", cpuinfo="flags\t\t: fpu hypervisor\n")
     put(bare / "sys", class__dmi__id__sys_vendor="Maker\n")
     found = description.describe()
@@ -94,13 +95,13 @@ def test_counters_tell_what_happened_between(bare: Path) -> None:
     put(bare / "proc", net__snmp=SNMP.format(10, 1, 1), net__snmp6="Udp6RcvbufErrors                \t4\n")
     put(bare / "proc", net__softnet_stat="000000ff 00000002 00000000\n00000001 00000000 00000000\n")
     put(bare / "proc", stat="cpu  10 0 10 80 0 0 0 0\ncpu0 5 0 5 40 0 0 0 0\ncpu1 5 0 5 40 0 0 0 0\nintr 5\n")
-    before = load.counters()
+    before = machine_counters.counters()
     assert before["softnet"] == {"processed": 256, "dropped": 2, "squeezed": 0}
     assert before["udp"]["RcvbufErrors"] == 5
     put(bare, **{f"{statistics}/tx_bytes".replace("/", "__"): "5000"})
     put(bare / "proc", net__snmp=SNMP.format(30, 4, 3), net__softnet_stat="00000001 00000003 00000000\n")
     put(bare / "proc", stat="cpu  80 0 20 90 0 0 0 10\ncpu0 55 0 5 40 0 0 0 0\ncpu1 25 0 15 50 0 0 0 10\n")
-    found = load.difference(before, load.counters())
+    found = machine_counters.difference(before, machine_counters.counters())
     assert found["interfaces"]["wire0"] == {"tx_bytes": 4000}
     assert found["udp"] == {"InDatagrams": 20, "InErrors": 3, "RcvbufErrors": 2, "SndbufErrors": 0}
     assert found["softnet"] == {"dropped": 1, "squeezed": 0}, "a counter that was set back tells nothing"
@@ -128,7 +129,7 @@ BUSY: dict[str, Any] = {
 def test_a_machine_that_lost_packets_is_named_and_one_that_was_busy_is_not(
     changed: dict[str, Any], drops: dict[str, int], reason: str | None
 ) -> None:
-    found = load.own_losses({"local": BUSY, "remote": BUSY | changed}, 30.0, drops)
+    found = machine_counters.own_losses({"local": BUSY, "remote": BUSY | changed}, 30.0, drops)
     assert found is None if reason is None else found is not None and found.startswith(reason)
 
 

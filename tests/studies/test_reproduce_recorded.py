@@ -13,8 +13,8 @@ import dumbbell
 import dumbbell_reproduce
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.path import PathModel
-from dumbbell.studies.kernel_tcp import UNLIMITED
 from dumbbell_reproduce.file_names import recorded_scheme
+from dumbbell_reproduce.kernel_tcp import UNLIMITED
 from dumbbell_reproduce.measured_set import MeasuredRun
 from dumbbell_reproduce.score import compare
 from dumbbell_reproduce.simulated import Simulated

@@ -1,4 +1,4 @@
-"""What a machine had to do: counters of the kernel before and after a run, and whether it lost packets itself."""
+"""Counters of a machine before and after a run, and the packets that the machine itself lost."""
 
 from collections.abc import Mapping
 from pathlib import Path

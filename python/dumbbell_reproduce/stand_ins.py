@@ -1,4 +1,4 @@
-"""Which scheme simulates what somebody measured, by its name there."""
+"""Schemes that simulate what somebody measured, by the names of the measurement."""
 
 from collections.abc import Mapping
 
