@@ -204,7 +204,7 @@ def test_whatever_the_numbers_are_they_are_those_of_the_runs(runs: list[dict[str
 
 def numbers(text: str) -> list[float]:
     """The numbers of a sentence, without those in names."""
-    return [float(each) for each in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-])", text)]
+    return [float(each) for each in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w-])", text)]
 
 
 def close(number: float, value: float) -> bool:

@@ -13,7 +13,10 @@ from hypothesis import HealthCheck, settings
 import dumbbell as package
 
 # How long an example takes says something about the machine's other work only.
-settings.register_profile("dumbbell", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples each time: a change fails for what it changed. `--hypothesis-profile=explore` draws others.
+settings.register_profile("dumbbell", _ANY_MACHINE, derandomize=True)
+settings.register_profile("explore", _ANY_MACHINE)
 settings.load_profile("dumbbell")
 
 # What a shell starts in the background ignores SIGINT, and what `nohup` starts SIGHUP: so would all that tests start.
