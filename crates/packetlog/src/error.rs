@@ -70,7 +70,8 @@ impl Error {
         Self::Io { path: path.to_owned(), doing, source }
     }
 
-    pub(crate) fn file(path: &Path, problem: impl Into<String>) -> Self {
+    /// Returns the error of a file that is damaged or of another kind.
+    pub fn file(path: &Path, problem: impl Into<String>) -> Self {
         Self::File { path: path.to_owned(), problem: problem.into() }
     }
 

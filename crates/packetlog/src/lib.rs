@@ -2,11 +2,12 @@
 //!
 //! - [`PacketLogWriter`], [`PacketLogReader`]: the packet log of a run (`packets.parquet`), one [`Record`] per row;
 //! - [`SampleWriter`], [`SampleReader`]: sampled state of flows and links (`flows.parquet`, `links.parquet`);
+//! - [`write_cells`], [`read_cells`]: tables of named columns, the numbers of many runs (`numbers/N/*.parquet`);
 //! - [`pantheon`]: import and export of Pantheon's and mahimahi's logs;
 //! - [`qlog`]: the same for qlog, the log format of QUIC implementations;
 //! - [`capture`]: import of packet captures, pcap and pcapng, of one end or of both.
 //!
-//! Everything streams in bounded memory, except [`read_samples`]. Files are written under a temporary name, flushed and
+//! Everything streams in bounded memory, except [`read_samples`] and [`read_cells`]. Files are written under a temporary name, flushed and
 //! renamed when complete, so a file with its proper name is never a part of one.
 //!
 //! ```
@@ -35,6 +36,7 @@
 #![allow(clippy::disallowed_methods, reason = "this crate reads and writes files")]
 
 pub mod capture;
+mod cells;
 mod columns;
 mod compressed;
 mod error;
@@ -54,6 +56,7 @@ mod series;
 mod thinning;
 mod writer;
 
+pub use cells::{CellColumn, Cells, number_names, read_cells, write_cells};
 pub use columns::STEP_BACK_NS;
 pub use error::Error;
 pub use interrupts::Interrupts;

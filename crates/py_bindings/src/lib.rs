@@ -5,6 +5,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
 mod arrow;
+mod batch;
 mod catalog;
 mod columns;
 mod contract;
@@ -52,6 +53,8 @@ fn commit() -> Option<&'static str> {
 
 #[pymodule]
 mod _core {
+    #[pymodule_export]
+    use crate::batch::{Numbers, number_names, read_numbers, simulate_batch};
     #[pymodule_export]
     use crate::catalog::{
         check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,

@@ -88,6 +88,12 @@ pub(crate) struct Report {
     events: u64,
 }
 
+impl Report {
+    pub(crate) const fn new(stats: RunStats, sim_wall_s: f64, events: u64) -> Self {
+        Self { stats, sim_wall_s, events }
+    }
+}
+
 /// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there. `watch` is called at the
 /// end of every sample interval with the time in s and the state of flows and links; what it raises ends the run.
 #[pyfunction]
@@ -177,8 +183,7 @@ fn simulated(
     let totals = simulation.run(&mut observers)?;
     let sim_wall_s = started.elapsed().as_secs_f64();
     let ((meter, kept), ..) = observers;
-    let report = Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events };
-    Ok((report, kept))
+    Ok((Report::new(totals.stats(meter)?, sim_wall_s, totals.events), kept))
 }
 
 pub(crate) fn parse(specification: &str) -> PyResult<RunSpec> {

@@ -1,4 +1,8 @@
-//! The files of a run: an observer that writes its packet log and its samples.
+//! The files of runs: an observer that writes the packet log and the samples of one, and tables of the numbers of many.
+
+mod numbers;
+
+pub use numbers::{NumberBatch, NumberTables, NumberedRun};
 
 use packetlog::{Error, PacketLogWriter, SampleTable, SampleWriter};
 use record::Record;
