@@ -35,6 +35,7 @@ from .api.records.one_run import RunResults as RunResults
 from .api.records.results import Results as Results
 from .api.running import (
     Interrupted as Interrupted,
+    rerun as rerun,
     run as run,
     run_request as run_request,
     simulate as simulate,

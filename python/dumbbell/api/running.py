@@ -16,6 +16,7 @@ from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, argument, listed, with_hint
+from dumbbell.base.progress import Progress
 from dumbbell.base.request_fields import options, with_fields_of
 from dumbbell.base.scratch import Scratch
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label
@@ -31,6 +32,7 @@ from dumbbell.execution.until import Until
 from dumbbell.experiment import pin, resolve
 from dumbbell.plugins import isolated
 from dumbbell.plugins.isolated import Watch
+from dumbbell.results.directory import open_results
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, kept_files, read_table
 from dumbbell.results.statistics import require_statistics
 
@@ -76,6 +78,25 @@ def run(request: RunRequest) -> Results:
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
     return run_request(request)
+
+
+def rerun(directory: str | PathLike[str], run: str, log: str | None = None) -> RunResults:
+    """Make a simulated run again with all its files, where results kept only the numbers of runs.
+
+    `run` is PATH/SCHEME/N, `log` is `packets` or `full`; without it the packet log is as the experiment says. The
+    files are those that the run would have had, byte for byte.
+
+    Raises:
+        dumbbell.Error: there is no such run, it has its files, or it comes out with other numbers than were kept.
+    """
+    from dumbbell.execution.rerun import rerun as make_again
+
+    content = open_results(Path(directory))
+    wanted = content.named(run)
+    with Progress() as progress:
+        progress.doing(f"making {wanted.label}")
+        make_again(content, wanted, log)
+    return Results(content).run(wanted.path, wanted.scheme, wanted.run)
 
 
 def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution]:

@@ -22,6 +22,8 @@ class Capabilities:
     """Maximum number of runs at once; None: any number."""
     cluster: bool = False
     """The workers of a cluster can execute its runs."""
+    batches: bool = False
+    """It makes many runs at once, inside the core, and keeps only their numbers."""
     shared_link: bool = False
     """Its packets pass a link that others use, and which caps protect."""
 
@@ -86,7 +88,7 @@ class Backend:
 
 SIMULATION = Backend(
     "sim",
-    Capabilities(repeatable=True, cluster=True),
+    Capabilities(repeatable=True, cluster=True, batches=True),
     Wording(test="simulation", tested="Tested in simulation", brief="virtual time"),
     executor="dumbbell.backends.sim",
 )

@@ -14,6 +14,9 @@ SettingValues: TypeAlias = dict[str, Any]
 """Values of settings by name. Each was read by the reader of its name, and has the type of the field of `Settings`."""
 
 LOGS = ("none", "packets", "full")
+KEEPS = ("files", "numbers")
+NUMBERS = "numbers"
+"""Value of `keep` with which runs are simulated in batches, and have no directories."""
 SIDES = ("local", "remote")
 TUNNELS = ("auto", "sealed", "pantheon")
 MOST_FLOWS = 10_000
@@ -85,6 +88,9 @@ class Settings:
     that counts as converged, a fraction of it; `jain_window_s` is how long the windows of Jain's index over time
     are. A simulated run is stopped that needs more than `most_events_per_s` in one simulated second, or holds more
     than `most_packets` at a time. With `intervals_s`, reports list what was transferred in each interval.
+
+    With `keep` = `numbers`, runs are simulated in batches and their numbers are kept in common tables; a packet log is
+    made again when somebody asks for it.
 
     Tables and figures show the metrics of the `convention`, unless whoever reads them asks for another.
 
@@ -161,6 +167,11 @@ class Settings:
         lambda table, key: table.text(key, choices=LOGS),
         "Packet log: `none`, `packets`, or `full` (also entering and leaving queues, and the sender's view).",
     )
+    keep: str | None = _setting(
+        None,
+        lambda table, key: table.text(key, choices=KEEPS),
+        "`files` of each run, or `numbers` only: simulated in batches, for up to millions of runs.",
+    )
     convention: str = _setting(
         CORRECTED.name,
         lambda table, key: table.text(key, choices=tuple(CONVENTIONS)),
@@ -205,6 +216,11 @@ class Settings:
     def capabilities(self) -> Capabilities:
         """What the backend can do."""
         return self.backend.capabilities
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """True if only the numbers of runs are kept."""
+        return self.keep == NUMBERS
 
     @property
     def shown(self) -> Convention:

@@ -19,6 +19,7 @@ from dumbbell.base.request_fields import Option, metadata, option, options, requ
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.experiment_settings import (
     DESCRIPTIONS,
+    KEEPS,
     LOGS,
     POLITE_BYTES,
     POLITE_MBPS,
@@ -174,6 +175,7 @@ class RunRequest:
     sample_interval: float | None = _setting("sample_interval_s", values.seconds, "S", note="also 50ms")
     seed: int | None = _setting("seed", values.seed, "N")
     log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS))
+    keep: str | None = _setting("keep", values.Choice(*KEEPS), _choices(KEEPS), note="default: files")
     exact: bool = option(False, "simulated hosts answer in no time, flows start when they are told")
     settings: Assignments = option(
         (),

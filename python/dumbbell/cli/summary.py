@@ -48,14 +48,14 @@ ONE_END: Columns = (
 )
 """What one end of a connection can know."""
 
-_IS_MEDIA = ("flow", "media.frames_decoded")
+_IS_MEDIA = "media.frames_decoded"
 
 
 class _Places:
     """The columns that say where a row was measured: the path and, in a grid, each axis that has several values."""
 
     def __init__(self, results: dumbbell.Results) -> None:
-        self._axes = {run.path: run.axes for run in results.runs if run.axes}
+        self._axes = results.axes
         names = dict.fromkeys(name for axes in self._axes.values() for name in axes if name != "path")
         values = {name: {_value(axes.get(name)) for axes in self._axes.values()} for name in names}
         self._shown = ["path", *(name for name in names if len(values[name]) > 1)]
@@ -292,7 +292,7 @@ def _totals(
 
     With `families` it has a column for the families of the schemes.
     """
-    remarks = [dumbbell.remark(group) for group in gathered]
+    remarks = [dumbbell.remark(group.judged) for group in gathered]
     told = any(remarks)
     rows = [
         [
@@ -352,8 +352,7 @@ def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
     """Print what viewers of live sources got: means over the runs, with a row for each flow that is a live source."""
     rows = []
     for group in gathered:
-        flows = sorted(number for entity, number, name in group.values if (entity, name) == _IS_MEDIA)
-        for flow in flows:
+        for _, flow in sorted(group.having(_IS_MEDIA)):
             values = []
             for _, metric, factor, digits in MEDIA:
                 found = group.estimate(("flow", flow, f"media.{metric}"))

@@ -18,6 +18,7 @@ from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.run_request import RunRequest
+from dumbbell.execution.batches import execute_batches, require_batches, unfinished_runs
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
@@ -152,6 +153,9 @@ def examine(experiments: Sequence[Experiment], how: Execution, progress: Progres
     Raises:
         UserError: one cannot be run as described.
     """
+    for experiment in experiments:
+        if experiment.keeps_numbers:
+            require_batches(experiment, how.cluster is not None, how.database is not None)
     jobs = _choose_jobs(experiments, how)
     for experiment in experiments:
         if progress is not None:
@@ -204,11 +208,31 @@ def _execute_unfinished(
     parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None, progress: Progress
 ) -> Outcome:
     """Executes all runs that are not finished yet."""
+    outcome = Outcome()
+    for part in parts:
+        if part.experiment.keeps_numbers and not outcome.interrupted:
+            outcome = outcome.with_more(_execute_in_batches(part, jobs, progress))
+    parts = [part for part in parts if not part.experiment.keeps_numbers]
+    if not parts or outcome.interrupted:
+        return outcome
     work = [Work(part, _unfinished(part, progress)) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
-        progress.line(f"{total - todo} of {total} runs are finished already")
-    return execute(work, jobs, progress, cluster, gathering)
+        _tell_finished(total - todo, total, progress)
+    return outcome.with_more(execute(work, jobs, progress, cluster, gathering))
+
+
+def _execute_in_batches(results: ResultsDirectory, jobs: int, progress: Progress) -> Outcome:
+    """Executes all runs of which only the numbers are kept, and which are not finished yet."""
+    progress.doing("looking for what is finished")
+    runs, total = unfinished_runs(results), results.experiment.count
+    if len(runs) < total:
+        _tell_finished(total - len(runs), total, progress)
+    return execute_batches(results, runs, jobs, progress)
+
+
+def _tell_finished(finished: int, total: int, progress: Progress) -> None:
+    progress.line(f"{finished} of {total} runs are finished already")
 
 
 def _execute_more(

@@ -136,7 +136,7 @@ def execute(
             stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
             # a plug-in may leave the working directory, and takes the other runs of its process along
             here = Path.cwd() if has_plugins else Path()
-            tasks = _Tasks(map(following.begin, _tasks(todo, executors, here)), todo, limits)
+            tasks = _Tasks(map(following.begin, tasks_of(todo, executors, here)), todo, limits)
             log.info("%d runs begin on %d places backend=%s", len(todo), pool.side_by_side, executor.backend.full_name)
             for done, statistics, seconds in pool.map(tasks, stage):
                 results, run = todo[done]
@@ -231,8 +231,10 @@ class _Tasks(Iterator[Task]):
         return task
 
 
-def _tasks(todo: list[tuple[ResultsDirectory, Run]], executors: Mapping[Path, Executor], here: Path) -> Iterator[Task]:
-    """Yield the tasks of `todo`, with places below `here`."""
+def tasks_of(
+    todo: list[tuple[ResultsDirectory, Run]], executors: Mapping[Path, Executor], here: Path
+) -> Iterator[Task]:
+    """Yield the tasks of runs, with places below `here`; `executors` are those of the results directories."""
     wanted = levels().of_runs()
     for place, (results, run) in enumerate(todo):
         yield Task(

@@ -16,7 +16,7 @@ from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.published import Publication
 from dumbbell.catalog.scheme import Scheme
-from dumbbell.experiment.specification import specification
+from dumbbell.experiment.specification import specification, template
 
 if TYPE_CHECKING:
     from dumbbell.contract.specification import RunSpec
@@ -91,6 +91,11 @@ class Experiment(Settings):
             if name not in self.schemes:
                 raise UserError(f"{where}mix `{mix}`: no scheme `{name}`: a scheme in a mix has no `+` in its name")
 
+    @property
+    def count(self) -> int:
+        """How many runs there are."""
+        return self.runs * len(self.paths) * (len(self.labels) + len(self.mixes))
+
     def all_runs(self) -> list[Run]:
         """Every run, in the order of execution: repetition by repetition, so that a killed experiment is balanced."""
         return [run for number in range(1, self.runs + 1) for run in self.repetition(number)]
@@ -119,6 +124,13 @@ class Experiment(Settings):
             made = specification(self, run.seed, self.paths[run.path], flows, self.schemes)
             self._specifications[run] = made
         return self._specifications[run]
+
+    def template(self, path: str, label: str) -> RunSpec | None:
+        """Return the specification from which all runs of a label on a path differ in seed and starts only.
+
+        Return None where a seed decides more, such as which flows there are.
+        """
+        return template(self, self.paths[path], self.flow_plans(label, path), self.schemes)
 
     @cached_property
     def _specifications(self) -> dict[Run, RunSpec]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -27,7 +28,39 @@ def specification(
     settings: Settings, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
 ) -> RunSpec:
     """The run of this seed with these flows on `path`; `schemes` are those that the flows name."""
-    flows = _spread(settings.start_spread_ms / 1e3, settings.duration_s, seed, plans)
+    flows = _expanded(settings, seed, plans)
+    late = starts_s(settings, seed, [flow.start_s for flow in flows])
+    flows = [replace(flow, start_s=start_s) for flow, start_s in zip(flows, late, strict=True)]
+    return _specified(settings, seed, path, flows, schemes)
+
+
+def template(settings: Settings, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]) -> RunSpec | None:
+    """Return the specification from which the runs of all seeds differ in seed and starts only.
+
+    Return None where flows arrive, or have sizes, that are drawn from the seed.
+    """
+    if any(plan.arrivals or isinstance(plan.application.get("bytes"), dict) for plan in plans):
+        return None
+    return _specified(settings, 0, path, _expanded(settings, 0, plans), schemes)
+
+
+def starts_s(settings: Settings, seed: int, planned_s: Sequence[float]) -> list[float]:
+    """Return when the flows of the run of a seed start, s: each up to the start spread later than planned."""
+    spread_s = settings.start_spread_ms / 1e3
+    if not spread_s:
+        return list(planned_s)
+    draw = random.Random(seed)
+    return [start_s + round(draw.uniform(0.0, spread_s), 6) for start_s in planned_s]
+
+
+def _expanded(settings: Settings, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
+    """Return every single flow, as planned."""
+    return expand(plans, seed, settings.duration_s - settings.start_spread_ms / 1e3)
+
+
+def _specified(
+    settings: Settings, seed: int, path: PathModel, flows: list[FlowPlan], schemes: dict[str, Scheme]
+) -> RunSpec:
     return {
         "seed": seed,
         "duration_s": settings.duration_s,
@@ -54,15 +87,6 @@ def between_hosts(path: PathSpec, settings: Settings) -> PathSpec:
     mean_ms = settings.host_jitter_us / 1e3
     late: JitterElement = {"kind": "jitter", "name": HOST, "distribution": "exponential", "mean_ms": mean_ms}
     return {**path, "ack": [*path["ack"], late]}
-
-
-def _spread(spread_s: float, duration_s: float, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
-    """Every single flow, each up to `spread_s` late."""
-    draw = random.Random(seed)
-    flows = expand(plans, seed, duration_s - spread_s)
-    if not spread_s:
-        return flows
-    return [replace(flow, start_s=flow.start_s + round(draw.uniform(0.0, spread_s), 6)) for flow in flows]
 
 
 def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel) -> FlowSpec:

@@ -49,7 +49,7 @@ def export_qlog(
         UserError: no results, no such run, flow or time, no packet logs, or `destination` is in use.
     """
     results = open_results(directory)
-    runs = _chosen(results, wanted)
+    runs = results.planned() if wanted is None else [results.named(wanted)]
     _check_time(during, results.experiment.duration_s)
     refuse_used(destination)
     names: list[str] = []
@@ -174,13 +174,3 @@ def _description(scheme: str, backend: str, lacking: str) -> str:
         return f"{scheme}, imported by dumbbell: {lacking}"
     measured = f"{scheme}, measured by dumbbell ({backend})"
     return f"{measured}; {lacking}" if lacking else measured
-
-
-def _chosen(results: ResultsDirectory, wanted: str | None) -> list[Run]:
-    runs = results.planned()
-    if wanted is None:
-        return runs
-    names = {f"{run.path}/{run.scheme}/{run.run}": run for run in runs}
-    if wanted not in names:
-        raise UserError("no such run", argument="run", value=wanted, allowed=names)
-    return [names[wanted]]

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -25,6 +26,7 @@ from dumbbell.results.difference import difference
 from dumbbell.results.files import is_left, locked_file, remove_left, write_atomically
 from dumbbell.results.integrity import damage
 from dumbbell.results.kept_experiment import KEPT, TRACES, kept_experiment, lasting_table, write_experiment
+from dumbbell.results.number_store import NumberStore
 from dumbbell.results.statistics import ACCEPTED, require_statistics, unsuccessful
 
 if TYPE_CHECKING:
@@ -67,6 +69,11 @@ class ResultsDirectory:
             os.close(lock)
         return False
 
+    @cached_property
+    def numbers(self) -> NumberStore:
+        """The numbers of runs that have no directories."""
+        return NumberStore(self.root)
+
     @property
     def unfinished(self) -> Entry:
         """Where runs live until they are complete."""
@@ -90,6 +97,23 @@ class ResultsDirectory:
         found = [replace(run, run=number) for run in runs if run.run == 1 for number in numbers[run.path, run.scheme]]
         return sorted(found, key=lambda run: run.run)
 
+    def named(self, name: str) -> Run:
+        """Return the run that is called PATH/SCHEME/N.
+
+        Raises:
+            UserError: there is no such run.
+        """
+        path, _, rest = name.partition("/")
+        scheme, _, number = rest.rpartition("/")
+        runs = [run for run in self.planned() if (run.path, run.scheme) == (path, scheme)]
+        for run in runs:
+            if str(run.run) == number:
+                return run
+        known = runs or self.experiment.repetition(1)
+        raise UserError(
+            "no such run", argument="run", value=name, allowed=[f"{r.path}/{r.scheme}/{r.run}" for r in known]
+        )
+
     def folder(self, run: Run) -> Entry:
         """Where the files of `run` are."""
         return self.root / self.place(run)
@@ -104,7 +128,7 @@ class ResultsDirectory:
         try:
             content = read_json(file, object)
         except (FileNotFoundError, NotADirectoryError):
-            return None
+            return self.numbers.statistics(run) if self.experiment.keeps_numbers else None
         statistics = require_statistics(str(file), content)
         for key, wanted in (("scheme", run.scheme), ("path", run.path), ("run", run.run)):
             if (stated := statistics.get(key, wanted)) != wanted:
@@ -120,6 +144,8 @@ class ResultsDirectory:
         statistics = self.statistics(run)
         if statistics is None or statistics["status"] not in ACCEPTED:
             return False
+        if self.experiment.keeps_numbers and not self.folder(run).is_folder():
+            return True
         fault = damage(self.folder(run), statistics, self.experiment.log)
         if fault is not None:
             raise UserError(f"{self.folder(run)}: {fault}")
@@ -133,9 +159,13 @@ class ResultsDirectory:
         """One run as in `show --json`."""
         statistics = self.statistics(run)
         if statistics is None:
-            why = NOT_YET if self.experiment.every_s is not None else RUNNING if self.is_written else MISSING
-            statistics = unsuccessful(self.experiment.backend.full_name, "missing", why)
+            statistics = unsuccessful(self.experiment.backend.full_name, "missing", self.why_missing)
         return self.complete(run, statistics)
+
+    @property
+    def why_missing(self) -> str:
+        """Why runs that are missing were not made."""
+        return NOT_YET if self.experiment.every_s is not None else RUNNING if self.is_written else MISSING
 
     def readable(self, run: Run) -> RunTable:
         """Return one run as in `show --json`; where its statistics are damaged, its reason says how."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from dumbbell.base.entry import Entry
@@ -24,7 +24,11 @@ _MAGIC = b"PAR1"
 
 def recorded(folder: Entry) -> dict[str, KeptFile]:
     """What is to be known of the files that a run kept in `folder`."""
-    names = sorted(kept_names(folder) | qlog_names(folder))
+    return facts_of(folder, sorted(kept_names(folder) | qlog_names(folder)))
+
+
+def facts_of(folder: Entry, names: Iterable[str]) -> dict[str, KeptFile]:
+    """Return what is to be known of files in a folder."""
     return {name: {"bytes": _size(folder / name), "sha256": digest(folder / name)} for name in names}
 
 
@@ -46,12 +50,16 @@ def faults(folder: Entry, statistics: RunStatistics, log: str) -> Iterator[str]:
     else:
         found = dict.fromkeys(sorted(expected | kept_names(folder)))
     for name, facts in found.items():
-        try:
-            fault = _fault(folder / name, facts)
-        except (OSError, UserError) as error:
-            fault = one_line(error)
-        if fault is not None:
+        if (fault := fault_of(folder / name, facts)) is not None:
             yield fault
+
+
+def fault_of(file: Entry, facts: object) -> str | None:
+    """Return what is wrong with a file of which `facts` were recorded; None if it is as it was."""
+    try:
+        return _fault(file, facts)
+    except (OSError, UserError) as error:
+        return one_line(error)
 
 
 def _fault(file: Entry, facts: object) -> str | None:

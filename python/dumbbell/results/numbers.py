@@ -20,10 +20,9 @@ def numbers(run: RunTable) -> Iterator[tuple[str, int, str, float]]:
     entities: list[tuple[str, int, Mapping[str, object]]] = [("network", 0, run["network"])]
     entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
     entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
-    labels = _labels()
     for entity, index, table in entities:
         for name, value in flat(table):
-            if (entity, name) not in labels:
+            if not is_label(entity, name):
                 yield entity, index, name, value
 
 
@@ -47,6 +46,11 @@ def value_of(table: Mapping[str, object], name: str) -> float | None:
 def is_number(value: object) -> TypeGuard[int | float]:
     """Return True for a number, False for anything else. True and False are no numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_label(entity: str, name: str) -> bool:
+    """Return True for a number that is no metric, such as the number of a flow or when a flow was to start."""
+    return (entity, name) in _labels()
 
 
 @cache

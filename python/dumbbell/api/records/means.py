@@ -50,7 +50,7 @@ def means(groups: Sequence[Repetitions], main: Sequence[str], metrics: Sequence[
     for group in groups:
         found = {("network", 0)}
         if metrics:
-            found = {(entity, number) for entity, number, name in group.values if name in names}
+            found = group.having(*names)
         for level, number in sorted(found, key=lambda each: (_LEVELS.index(each[0]), each[1])):
             estimates = [group.estimate((level, number, name)) for name in names]
             told = zip(names, estimates, strict=True)

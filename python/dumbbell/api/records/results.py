@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from os import PathLike
@@ -19,6 +20,12 @@ from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.results import ACCEPTED, ResultsDirectory, campaign_state
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.findings import findings
+from dumbbell.results.analysis.number_columns import (
+    NumberColumns,
+    judged_runs,
+    numbered_repetitions,
+    read_by_columns,
+)
 from dumbbell.results.analysis.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.directory import DAMAGED, STATISTICS
@@ -33,6 +40,7 @@ from dumbbell.results.sql.index_file import index_faults
 if TYPE_CHECKING:
     from dumbbell.api.records.figures import Figure
     from dumbbell.contract.environment import Environment
+    from dumbbell.contract.run import RunTable
     from dumbbell.execution.pool import Outcome
     from dumbbell.experiment import Experiment, Run
 
@@ -92,12 +100,12 @@ class Results:
     @cached_property
     def runs(self) -> tuple[RunResults, ...]:
         """Every run, the missing ones included, in the order in which they are made."""
-        found = []
-        for run in self._planned:
-            kept = kept_files(self._content.folder(run))
-            specify = partial(self.experiment.specification, run)
-            found.append(RunResults(self._content.readable(run), specify, kept, self.experiment.schemes))
-        return tuple(found)
+        return tuple(map(self._result, self._planned))
+
+    def _result(self, run: Run) -> RunResults:
+        kept = kept_files(self._content.folder(run))
+        specify = partial(self.experiment.specification, run)
+        return RunResults(self._content.readable(run), specify, kept, self.experiment.schemes)
 
     @cached_property
     def _planned(self) -> list[Run]:
@@ -132,7 +140,7 @@ class Results:
     @property
     def good(self) -> bool:
         """Whether every run was made as well as this machine can."""
-        return all(run.status in ACCEPTED for run in self.runs)
+        return all(status in ACCEPTED for status, count in self.states.items() if count)
 
     def faults(self) -> Iterator[tuple[RunResults, list[str]]]:
         """Yield every finished run with what is wrong with its files: a line for each that is not as it was recorded.
@@ -144,11 +152,17 @@ class Results:
         for run in self.runs:
             if run.status == DAMAGED:
                 yield run, [str(run.reason)]
+            elif self.experiment.keeps_numbers and not run.kept and run.status in ACCEPTED:
+                yield run, []
             elif run.status in ACCEPTED:
                 folder = self._content.root / run.statistics["directory"]
                 yield run, list(faults(folder, run.statistics, self.experiment.log))
             elif run.status == "missing" and run.kept:  # a run's directory is complete or absent
                 yield run, [f"{STATISTICS} is missing"]
+
+    def batch_faults(self) -> Iterator[str]:
+        """Yield what is wrong with the common tables of runs of which only the numbers were kept, a line each."""
+        return self._content.numbers.faults()
 
     def index_faults(self) -> list[str]:
         """Return a line if `results.sqlite` says other numbers than the runs: it is old, or somebody has changed it."""
@@ -199,9 +213,9 @@ class Results:
         path = _chosen("path", path, list(experiment.paths))
         scheme = _chosen("scheme", scheme, [*experiment.labels, *experiment.mixes])
         number = 1 if run is None else run
-        for found in self.runs:
+        for found in self._planned:
             if (found.path, found.scheme, found.run) == (path, scheme, number):
-                return found
+                return self._result(found)
         raise UserError(f"no run {run!r} of {scheme} on {path}: allowed are 1 to {experiment.runs}")
 
     def packets(
@@ -321,15 +335,82 @@ class Results:
 
     @cached_property
     def _gathered(self) -> dict[tuple[str, str], Repetitions]:
-        return repetitions(run.statistics for run in self.runs)
+        if self._columns is None:
+            return self._judged_groups
+        found = numbered_repetitions(self._columns, self._judged_groups)
+        return {key: group for key, group in found.items() if self._is_wanted(*key)}
+
+    @cached_property
+    def _columns(self) -> NumberColumns | None:
+        """The columns of more runs than are read one by one; None of fewer, and of runs that have files."""
+        return NumberColumns(self._content) if read_by_columns(self.experiment) else None
+
+    @cached_property
+    def _judged(self) -> list[RunTable]:
+        """Runs by which conduct is judged: the first repetitions where the runs are too many."""
+        if self._columns is None:
+            return [run.statistics for run in self.runs]
+        return [self._content.readable(run) for run in judged_runs(self.experiment)]
+
+    @cached_property
+    def _judged_groups(self) -> dict[tuple[str, str], Repetitions]:
+        return repetitions(self._judged)
 
     @cached_property
     def findings(self) -> list[str]:
         """Sentences that say what looks wrong, and at most five that say what the results show (docs/findings.md)."""
-        return findings(self.experiment, (run.statistics for run in self.runs), self._gathered)
+        runs = [run for run in self._judged if self._is_wanted(run["path"], run["scheme"])]
+        if self._columns is None:
+            return findings(self.experiment, runs, self._gathered)
+        good = [run for run in runs if run["status"] in ACCEPTED]
+        bad = [run.statistics for run in self.noteworthy]
+        found = findings(self.experiment, [*good, *bad], self._gathered, self.states)
+        most = max((run["run"] for run in runs), default=0)
+        found.append(
+            f"Conduct (loss, starvation, standing queues, timeouts) is judged by the first {most} of "
+            f"{self.experiment.runs} repetitions."
+        )
+        return found
+
+    @property
+    def states(self) -> dict[str, int]:
+        """How many runs have each status."""
+        if self._columns is None:
+            return dict(Counter(run.status for run in self.runs))
+        return {
+            "done": sum(group.good for group in self._gathered.values()),
+            "missing": sum(group.missing for group in self._gathered.values()),
+            "failed": sum(group.runs - group.good - group.missing for group in self._gathered.values()),
+        }
+
+    @property
+    def missing(self) -> dict[str, int]:
+        """How many runs were not made, by the reason."""
+        if self._columns is None:
+            return dict(Counter(str(run.reason) for run in self.runs if run.status == "missing"))
+        count = self.states["missing"]
+        return {self._content.why_missing: count} if count else {}
+
+    @property
+    def axes(self) -> dict[str, dict[str, object]]:
+        """The values that made each cell of a grid, by the name of its path."""
+        cells = self.experiment.cells.items()
+        return {
+            name: {"path": cell.base, **cell.axis_values} for name, cell in cells if name in (self._paths or (name,))
+        }
+
+    @cached_property
+    def noteworthy(self) -> Sequence[RunResults]:
+        """The runs of which there may be something to say one by one: those that failed, where runs are many."""
+        if self._columns is None:
+            return self.runs
+        failed = [run for run in self._columns.failed() if self._is_wanted(run.path, run.scheme)]
+        return [self._result(run) for run in failed]
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""
+        if not self.experiment.published.rows:
+            return []
         rows = beside(self.experiment, [run.statistics for run in self.runs])
         return [row for row in rows if self._is_wanted(row.path, row.scheme)]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -71,13 +70,13 @@ def main(arguments: argparse.Namespace) -> int:
     with Progress() as progress:
         progress.doing("reading the results")
         results = dumbbell.open(arguments.directory, arguments.convention).only(arguments.path, arguments.schemes)
-        runs = results.runs
+        results.states  # noqa: B018 (reads all that is shown, which takes time)
     dumbbell.check_metrics((*metrics, *([] if sort in (None, GIVEN, FAMILY) else [sort])))
-    transfers = None if interval_s is None else _all_transfers(runs, interval_s)
+    transfers = None if interval_s is None else _all_transfers(results.runs, interval_s)
     if arguments.json:
         _print_json(results, transfers)
     elif transfers is not None:
-        for run, found in zip(runs, transfers, strict=True):
+        for run, found in zip(results.runs, transfers, strict=True):
             _print_transfers(run, found)
     elif arguments.csv:
         sys.stdout.write(results.means(metrics, None if sort == GIVEN else sort).as_csv())
@@ -88,8 +87,8 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         _print_campaign(results)
         if results.running and results.campaign is None:
-            made = sum(run.status != "missing" for run in results.runs)
-            print(f"running: {made} of {len(results.runs)} runs are made\n")
+            total = sum(results.states.values())
+            print(f"running: {total - results.states.get('missing', 0)} of {total} runs are made\n")
         print_summary(results, sort)
     damaged = [str(each["damaged"]) for each in (results.environment, results.campaign or {}) if "damaged" in each]
     if not arguments.json:
@@ -121,12 +120,11 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: st
     """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
     rows = []
     gathered = best_first(results, sort, metrics[0])
-    had = {name for group in gathered for _, _, name in group.values}
     for name in metrics:
-        if name not in had:
+        if not any(group.having(name) for group in gathered):
             print(f"no run has `{name}`", file=sys.stderr)
     for group in gathered:
-        for entity, index in sorted({(entity, index) for entity, index, name in group.values if name in metrics}):
+        for entity, index in sorted(group.having(*metrics)):
             of = entity if entity == "network" else f"{entity} {index}"
             values = [estimate_text(group.estimate((entity, index, name)), 1.0, 4) for name in metrics]
             rows.append([group.path, group.scheme, of, *values])
@@ -176,7 +174,7 @@ def _list_bad(results: dumbbell.Results, damaged: list[str], stream: TextIO) -> 
     """Print what is wrong with the files of all runs (`damaged`) and with each run, and what else is to be known."""
     for problem in damaged:
         print(printable(f"damaged: {problem}"), file=stream)
-    for run in results.runs:
+    for run in results.noteworthy:
         if run.status not in ("done", "missing"):
             print(printable(f"{run.status}: {run.label}: {run.reason}"), file=stream)
         if run.statistics.get("emulation") or run.statistics.get("remote"):  # imported files may have thousands
@@ -184,6 +182,5 @@ def _list_bad(results: dumbbell.Results, damaged: list[str], stream: TextIO) -> 
                 print(printable(f"note: {run.label}: {note}"), file=stream)
         for qlog in run.qlogs:
             print(printable(f"qlog: {run.label}: {qlog}"), file=stream)
-    missing = Counter(run.reason for run in results.runs if run.status == "missing")
-    for reason, count in missing.items():
-        print(printable(f"missing: {count} of {len(results.runs)} runs: {reason}"), file=stream)
+    for reason, count in results.missing.items():
+        print(printable(f"missing: {count} of {sum(results.states.values())} runs: {reason}"), file=stream)

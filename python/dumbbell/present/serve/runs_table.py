@@ -23,6 +23,7 @@ from dumbbell.present.plots.parts.style import INK, styles
 from dumbbell.present.serve.columns import encode
 from dumbbell.results.analysis.axis_words import axis_heading
 from dumbbell.results.analysis.findings import Findings, all_findings
+from dumbbell.results.analysis.number_runs import NumberedRuns, runs_index
 from dumbbell.results.analysis.summary import LEVEL
 from dumbbell.results.numbers import definitions
 from dumbbell.results.sql.index import IndexedRun, RunsIndex
@@ -74,7 +75,7 @@ class RunsTable:
         self.places = places
         self.kind = kind
         self.is_benchmark = is_benchmark
-        self._indexes = [RunsIndex(place.results) for place in places]
+        self._indexes = [runs_index(place.results) for place in places]
         self._axes = self._axis_texts()
         self._fields = self._all_fields()
         self._columns: dict[str, bytes] = {}
@@ -154,7 +155,7 @@ class RunsTable:
         for index in self._indexes:
             index.close()
 
-    def _directory_facts(self, place: Place, index: RunsIndex) -> dict[str, object]:
+    def _directory_facts(self, place: Place, index: RunsIndex | NumberedRuns) -> dict[str, object]:
         started = min((run.started_at for run in index.runs if run.started_at), default="")
         environment = place.results.shown_environment()
         return {
@@ -235,7 +236,7 @@ class RunsTable:
             return np.concatenate([index.share(scheme) for index in self._indexes]).astype(np.float64)
         return np.concatenate([index.metric(name) for index in self._indexes])
 
-    def _each(self) -> list[tuple[Place, RunsIndex]]:
+    def _each(self) -> list[tuple[Place, RunsIndex | NumberedRuns]]:
         return list(zip(self.places, self._indexes, strict=True))
 
     def _looks(self) -> dict[str, object]:

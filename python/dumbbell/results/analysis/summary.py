@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -106,8 +106,10 @@ class Repetitions:
     """Of the runs, those that have not been made yet."""
 
     def __post_init__(self) -> None:
-        self.values: dict[MetricKey, list[float]] = {}
-        self.by_seed: dict[MetricKey, dict[int | None, float]] = {}
+        self._values: dict[MetricKey, list[float]] = {}
+        self._by_seed: dict[MetricKey, dict[int | None, float]] = {}
+        self.values: Mapping[MetricKey, list[float]] = self._values
+        self.by_seed: Mapping[MetricKey, dict[int | None, float]] = self._by_seed
         """The same by the seeds of the runs; imported runs have none."""
         self.flows: list[Sequence[FlowStats]] = []
         """The flows of each good run."""
@@ -121,6 +123,11 @@ class Repetitions:
         """How much more than stated a one-way delay may be in each of the runs with two clocks."""
 
     @property
+    def judged(self) -> Repetitions:
+        """The runs by which conduct is judged: all of them."""
+        return self
+
+    @property
     def identical(self) -> bool:
         """Whether there are several good runs and no metric of theirs differs: repetitions of nothing."""
         each = self.values.values()
@@ -131,6 +138,10 @@ class Repetitions:
         """How many runs are good, of how many, and whether they are identical."""
         count = str(self.good) if self.good == self.runs else f"{self.good} of {self.runs}"
         return f"{count}, identical" if self.identical else count
+
+    def having(self, *names: str) -> set[tuple[str, int]]:
+        """Return the entities, each with its number, that have one of these metrics in some run."""
+        return {(entity, number) for entity, number, name in self.values if name in names}
 
     def estimate(self, key: MetricKey) -> Estimate | None:
         """Mean and interval of one metric, if any run has it."""
@@ -153,8 +164,12 @@ class Repetitions:
         for entity, number, name, value in numbers(run):
             if clocks is not None and (shift := clocks.shift(entity, number, name)) is not None:
                 self.shifts.setdefault((entity, number, name), []).append(shift)
-            self.values.setdefault((entity, number, name), []).append(value)
-            self.by_seed.setdefault((entity, number, name), {})[run["seed"]] = value
+            self.put((entity, number, name), run["seed"], value)
+
+    def put(self, key: MetricKey, seed: int | None, value: float) -> None:
+        """Add a metric of a good run."""
+        self._values.setdefault(key, []).append(value)
+        self._by_seed.setdefault(key, {})[seed] = value
 
 
 def repetitions(runs: Iterable[RunTable]) -> dict[tuple[str, str], Repetitions]:

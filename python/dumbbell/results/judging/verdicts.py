@@ -123,6 +123,5 @@ def _sample(cell: MeasuredCell, label: str, each: Metric) -> Repetitions:
     for run in cell.good(label):
         value = cell.value(label, run, each)
         if value is not None:
-            group.values.setdefault(_KEY, []).append(value)
-            group.by_seed.setdefault(_KEY, {})[run.planned.seed] = value
+            group.put(_KEY, run.planned.seed, value)
     return group

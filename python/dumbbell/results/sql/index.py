@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dumbbell.base.errors import UserError, one_line
-from dumbbell.results.directory import DAMAGED, MISSING, NOT_YET, RUNNING, ResultsDirectory
+from dumbbell.results.directory import DAMAGED, ResultsDirectory
 from dumbbell.results.sql.index_file import index_state
 from dumbbell.results.sql.runs_cache import OpenRuns, seen_now
 
@@ -98,7 +98,7 @@ class RunsIndex:
         """Return all runs in the order in which they are planned, each with its number in the index, if it has one."""
         experiment, damaged = self.results.experiment, self._opened.damaged
         numbers = {(run.path, run.scheme, run.run): number for number, run in made.items()}
-        why = NOT_YET if experiment.every_s is not None else RUNNING if self.results.is_written else MISSING
+        why = self.results.why_missing
         name, backend = experiment.name, experiment.backend.full_name
         ids = [numbers.get(key) for key in self.planned]
         runs = []

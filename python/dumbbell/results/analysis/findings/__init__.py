@@ -48,23 +48,26 @@ def findings(
     experiment: Experiment,
     runs: Iterable[RunTable],
     gathered: Mapping[tuple[str, str], Repetitions] | None = None,
+    states: Mapping[str, int] | None = None,
 ) -> list[str]:
     """Return what looks wrong in the conduct of flows, and at most `MOST` other sentences.
 
-    `runs` are as in `show --json`, `gathered` are their `repetitions`, if at hand.
+    `runs` are as in `show --json`, `gathered` are their `repetitions`, if at hand. Of many runs they may be those that
+    failed and some others; then `states` is how many of all runs have each status.
     They are of the convention that the experiment shows. The most important of the others stay where there are more.
     """
-    return all_findings(experiment, runs, gathered)["sentences"]
+    return all_findings(experiment, runs, gathered, states)["sentences"]
 
 
 def all_findings(
     experiment: Experiment,
     runs: Iterable[RunTable],
     gathered: Mapping[tuple[str, str], Repetitions] | None = None,
+    states: Mapping[str, int] | None = None,
 ) -> Findings:
     """Return the sentences of `findings`, and the schemes that comparisons leave out."""
     runs = list(runs)
-    evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered)
+    evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered, states)
     alone = any(len(flows) == 1 for group in evidence.groups for flows in group.flows)
     rules = _OF_MIXES if evidence.mixed and not alone else RULES
     found = [sentence for rule in rules for sentence in rule(evidence)]

@@ -83,6 +83,7 @@ class Rule:
 
 def accusations(group: Repetitions) -> Iterator[Doubt]:
     """Yield what looks wrong in the conduct of the flows, in the order of the rules."""
+    group = group.judged
     if group.good:
         for rule in CONDUCT.values():
             if (doubt := rule.judge(group)) is not None:

@@ -30,6 +30,7 @@ def doubts_of(group: Repetitions) -> Iterator[Doubt]:
     """Yield what makes the runs doubtful, the worst first; `accusations` of `conduct.py` has the flows' own faults."""
     if group.identical:
         yield Doubt("identical", f"all {group.good} runs are identical: there was no chance in them")
+    group = group.judged
     yield from _modes(group)
     yield from _short(group)
     yield from _sender_limited(group)

@@ -19,25 +19,24 @@ _MOST_NAMED = 3
 
 def failures(evidence: Evidence) -> Iterator[Sentence]:
     """Say how many of how many, of whom if that is not everybody, and the commonest reason."""
-    runs = evidence.runs
-    count = Counter(str(run["status"]) for run in runs)
-    bad = [run for run in runs if run["status"] in _BAD]
+    count, total = evidence.states, evidence.states.total()
+    bad = [run for run in evidence.runs if run["status"] in _BAD]
     if bad:
         kinds = listing([f"{count[status]} {_verb(status, count[status])}" for status in _BAD if count[status]])
         reasons = Counter(" ".join(str(run.get("reason") or "").split()) for run in bad)
         reason, times = reasons.most_common(1)[0]
         most = "" if times == len(bad) else f"most often ({times} times), "
         why = f"{most}{_brief(reason)}" if reason else "no reason was recorded"
-        total = f"Of {len(runs)} runs {kinds}{_whose(evidence, bad)}"
-        if len(runs) == 1:
-            total = f"The only run {_verb(str(bad[0]['status']), 1)}"
-        yield Sentence(0, f"{total}, and {'counts' if len(bad) == 1 else 'count'} in no number: {why}.")
+        who = f"Of {total} runs {kinds}{_whose(evidence, bad)}"
+        if total == 1:
+            who = f"The only run {_verb(str(bad[0]['status']), 1)}"
+        yield Sentence(0, f"{who}, and {'counts' if len(bad) == 1 else 'count'} in no number: {why}.")
     missing = count["missing"]
     if missing and evidence.experiment.every_s is not None:
-        made = f"{len(runs) - missing} of the campaign's {len(runs)} runs are made"
+        made = f"{total - missing} of the campaign's {total} runs are made"
         yield Sentence(0, f"{made}: the other {missing} were missed, or are still to come.")
     elif missing:
-        yield Sentence(0, f"{len(runs) - missing} of {len(runs)} runs are made, {missing} {_verb('missing', missing)}.")
+        yield Sentence(0, f"{total - missing} of {total} runs are made, {missing} {_verb('missing', missing)}.")
 
 
 def _verb(status: str, count: int) -> str:

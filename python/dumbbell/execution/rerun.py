@@ -1,0 +1,70 @@
+"""A run made again, with all its files: the packet log of a run of which only the numbers were kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dumbbell.backends import find_executor
+from dumbbell.base.errors import UserError
+from dumbbell.base.interrupts import interruptible
+from dumbbell.execution.check import check
+from dumbbell.execution.pool import tasks_of
+from dumbbell.execution.worker import keep, make
+from dumbbell.results import ResultsDirectory
+from dumbbell.results.directory import locked
+from dumbbell.results.series.run_files import kept_files
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import RunStatistics
+    from dumbbell.experiment import Run
+
+_REPEATED = ("flows", "links", "network")
+"""Statistics that are the same whenever a run is made."""
+
+
+def rerun(results: ResultsDirectory, run: Run, log: str | None) -> Path:
+    """Make a run again from its seed, and return the folder of its files. `log` is its packet log, if not as it was.
+
+    Numbers that were kept of the run have to come out again, to the last digit.
+
+    Raises:
+        UserError: it has its files, cannot be made again, failed, or came out with other numbers; nothing was kept.
+    """
+    experiment = results.experiment
+    if not (experiment.capabilities.repeatable and experiment.capabilities.executes):
+        raise UserError(f"backend `{experiment.backend}`: no run can be made again: each is another one")
+    if experiment.outside(run):
+        raise UserError(f"{run.label}: has a plug-in: `dumbbell run` executes those in a process for themselves")
+    if kept_files(results.folder(run)):
+        raise UserError(f"{results.folder(run)}: has the files of this run: nothing to make again")
+    if log is not None:
+        experiment = replace(experiment, log=log)
+    check(experiment)
+    with locked(results.directory), interruptible():
+        known = results.statistics(run)
+        executors = {results.directory: find_executor(experiment)}
+        again = ResultsDirectory(results.directory, experiment)
+        (task,) = tasks_of([(again, run)], executors, Path())
+        task.unfinished.clear(ignore_errors=True)
+        attempt = make(task)
+        try:
+            if attempt.failed:
+                raise UserError(f"{run.label}: {attempt.statistics['reason']}")
+            if known is not None and (differs := _difference(known, attempt.statistics)):
+                problem = f"{run.label}: comes out with another `{differs}` than was kept"
+                raise UserError(problem, fix="`environment.json` says which version made the runs")
+            kept = keep(task, attempt)
+            if kept["status"] == "failed":
+                raise UserError(f"{run.label}: {kept['reason']}")
+        finally:
+            results.unfinished.clear(ignore_errors=True)
+    return results.folder(run).path
+
+
+def _difference(known: RunStatistics, again: RunStatistics) -> str:
+    """Return which of the statistics differ; empty if none does."""
+    if known["status"] == "failed":
+        return ""
+    return next((key for key in _REPEATED if known.get(key) != again.get(key)), "")

@@ -1,0 +1,268 @@
+"""Metrics of all runs whose numbers alone are kept, read column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from dumbbell.base.errors import UserError
+from dumbbell.results.analysis.summary import MetricKey, Repetitions
+from dumbbell.results.numbers import is_label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dumbbell.contract.statistics import FlowStats
+    from dumbbell.experiment import Experiment, Run
+    from dumbbell.results.directory import ResultsDirectory
+    from dumbbell.results.number_store import NumberTable
+
+_TABLES = {"network": "runs", "flow": "flows", "link": "links"}
+_OWNER = {"runs": "scheme", "flows": "run_scheme", "links": "run_scheme"}
+"""The column of a table that has the scheme or mix of the run."""
+_IDENTITY = frozenset({"run", "seed", "events", "sim_wall_s"})
+"""Columns of numbers that are no metrics."""
+T = TypeVar("T")
+
+MISSING, DONE, FAILED = 0, 1, 2
+"""States of runs."""
+
+
+MOST_JUDGED = 1_000
+"""Runs that are read one by one, with all that they have. More runs are read column by column."""
+
+
+def read_by_columns(experiment: Experiment) -> bool:
+    """Return True if the numbers of runs are kept in columns, each run has one flow, and the runs are many.
+
+    Shares of flows are made from each run.
+    """
+    if not experiment.keeps_numbers or experiment.count <= MOST_JUDGED or experiment.mixes:
+        return False
+    plans = (experiment.flow_plans(label, path) for path in experiment.paths for label in experiment.labels)
+    return all(len(flows) == 1 and flows[0].count == 1 for flows in plans)
+
+
+def judged_runs(experiment: Experiment) -> Iterator[Run]:
+    """Yield the first repetitions, as many as `MOST_JUDGED` runs are, but at least one."""
+    for number in range(1, 1 + max(1, MOST_JUDGED * experiment.runs // experiment.count)):
+        yield from experiment.repetition(number)
+
+
+class NumberColumns:
+    """Columns of the runs of an experiment: arrays with a value for each run, repetition by repetition.
+
+    Within a repetition, runs are in the order of paths, and on each path in that of schemes and mixes. NaN where a run
+    does not have the number.
+    """
+
+    def __init__(self, results: ResultsDirectory) -> None:
+        self._results = results
+        experiment = results.experiment
+        self.paths = list(experiment.paths)
+        self.schemes = [*experiment.labels, *experiment.mixes]
+        self._path_places = {name: place for place, name in enumerate(self.paths)}
+        self._scheme_places = {name: place for place, name in enumerate(self.schemes)}
+        self.groups = [(path, scheme) for path in self.paths for scheme in self.schemes]
+        self.count = experiment.count
+        self._batches = results.numbers.batches()
+        self._columns: dict[MetricKey, NDArray[np.float64]] = {}
+        self._owners: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+
+    @cached_property
+    def state(self) -> NDArray[np.int8]:
+        """The state of each run: `MISSING`, `DONE`, `FAILED`."""
+        state = np.full(self.count, MISSING, dtype=np.int8)
+        for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
+            table = self._results.numbers.table(batch, "runs", ("status",))
+            done = np.array([text == "done" for text in table.texts("status")] or [False])
+            state[owners] = np.where(done[table.column("status")], DONE, FAILED)
+        return state
+
+    @cached_property
+    def seeds(self) -> NDArray[np.int64]:
+        """The seed of each run that was made."""
+        seeds = np.zeros(self.count, dtype=np.int64)
+        for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
+            seeds[owners] = self._results.numbers.table(batch, "runs", ("seed",)).column("seed")
+        return seeds
+
+    def places(self, runs: Iterable[Run]) -> NDArray[np.int64]:
+        """Return where each run is in the columns."""
+        paths, schemes = self._path_places, self._scheme_places
+        count = len(self.schemes)
+        found = [(run.run - 1) * len(self.groups) + paths[run.path] * count + schemes[run.scheme] for run in runs]
+        return np.array(found, dtype=np.int64)
+
+    def texts(self, name: str) -> NDArray[np.object_]:
+        """Return a text of each run, such as `reason`; None where a run does not have the text."""
+        found = np.full(self.count, None, dtype=object)
+        for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
+            table = self._results.numbers.table(batch, "runs", (name,))
+            if texts := table.texts(name):
+                values = np.array(texts, dtype=object)[table.column(name)]
+                if (gaps := table.gaps(name)) is not None:
+                    values[gaps] = None
+                found[owners] = values
+        return found
+
+    @property
+    def flows(self) -> int:
+        """The most flows that a run has."""
+        return max((int(positions.max(initial=0)) for _, positions in self._places("flows")), default=0)
+
+    def is_flow_of(self, scheme: str, number: int) -> NDArray[np.bool_]:
+        """Return in which runs a flow, by its number, is of a scheme."""
+        found = np.zeros(self.count, dtype=bool)
+        for batch, (owners, positions) in zip(self._batches, self._places("flows"), strict=True):
+            table = self._results.numbers.table(batch, "flows", ("scheme",))
+            is_scheme = np.array([text == scheme for text in table.texts("scheme")] or [False])
+            wanted = positions == number
+            found[owners[wanted]] = is_scheme[table.column("scheme")][wanted]
+        return found
+
+    def failed(self) -> Iterator[Run]:
+        """Yield the runs that failed."""
+        if (self.state == FAILED).any():
+            runs = self._results.experiment.all_runs()
+            states = self.state[self.places(runs)]
+            yield from (run for run, state in zip(runs, states.tolist(), strict=True) if state == FAILED)
+
+    def metric(self, key: MetricKey) -> NDArray[np.float64]:
+        """Return a metric of all runs."""
+        if key not in self._columns:
+            level, number, name = key
+            found = np.full(self.count, np.nan)
+            for batch, (owners, positions) in zip(self._batches, self._places(_TABLES[level]), strict=True):
+                table = self._results.numbers.table(batch, _TABLES[level], (name,))
+                if not table.has(name) or table.texts(name):
+                    continue
+                values = table.column(name).astype(np.float64)
+                if (gaps := table.gaps(name)) is not None:
+                    values[gaps] = np.nan
+                wanted = positions == number if level != "network" else slice(None)
+                found[owners[wanted]] = values[wanted]
+            self._columns[key] = found
+        return self._columns[key]
+
+    @cached_property
+    def keys(self) -> list[MetricKey]:
+        """The metrics that runs have."""
+        found: dict[MetricKey, None] = {}
+        for level, name in _TABLES.items():
+            most = max((int(positions.max(initial=0)) for _, positions in self._places(name)), default=0)
+            for batch in self._batches:
+                for column in self._results.numbers.metrics(batch, name):
+                    if column not in _IDENTITY and not is_label(level, column):
+                        numbers = [0] if level == "network" else range(1, most + 1)
+                        found |= dict.fromkeys((level, number, column) for number in numbers)
+        return list(found)
+
+    def _places(self, table: str) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Return, for each batch, the run of each row of a table, and which of the run's rows the row is, from 1.
+
+        Raises:
+            UserError: a row is of a run that is none of the experiment's.
+        """
+        if table not in self._owners:
+            self._owners[table] = [self._places_of(batch, table) for batch in self._batches]
+        return self._owners[table]
+
+    def _places_of(self, batch: int, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run"))
+        paths = _known(table, "path", self._path_places)
+        schemes = _known(table, _OWNER[name], self._scheme_places)
+        owners = ((table.column("run") - 1) * len(self.paths) + paths) * len(self.schemes) + schemes
+        if len(owners) and (min(paths.min(), schemes.min(), owners.min()) < 0 or owners.max() >= self.count):
+            raise UserError(f"{self._results.numbers.folder / str(batch)}: has runs that are none of this experiment")
+        begins = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.zeros(0, dtype=bool)
+        first = np.maximum.accumulate(np.where(begins, np.arange(len(owners)), 0))
+        return owners, np.arange(len(owners)) - first + 1
+
+
+def _known(table: NumberTable, name: str, places: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return the places of the texts of a column; -1 for a text that has none."""
+    codes = np.array([places.get(text, -1) for text in table.texts(name)] or [-1], dtype=np.int64)
+    found: NDArray[np.int64] = codes[table.column(name)]
+    return found
+
+
+class NumberedRepetitions(Repetitions):
+    """All runs of one scheme on one path, each of one flow, their metrics read when they are asked for.
+
+    Of the tables of single runs, `flows` has those of the flows that start or stop first or last.
+    """
+
+    def __init__(self, columns: NumberColumns, place: int, judged: Repetitions) -> None:
+        super().__init__(*columns.groups[place])
+        self._judged = judged
+        self._columns = columns
+        self._part = slice(place, None, len(columns.groups))
+        state = columns.state[self._part]
+        self._is_good = state == DONE
+        self.runs, self.good, self.missing = len(state), int(self._is_good.sum()), int((state == MISSING).sum())
+        self.values = _Lazy(columns.keys, self._column)
+        self.by_seed = _Lazy(columns.keys, self._with_seeds)
+        self.flows = [[flow] for flow in self._ends()]
+
+    @property
+    def judged(self) -> Repetitions:
+        """The first runs, with all that they have: enough to judge conduct by."""
+        return self._judged
+
+    def having(self, *names: str) -> set[tuple[str, int]]:
+        """Return the entities that have one of these metrics; only their columns are read."""
+        wanted = [key for key in self._columns.keys if key[2] in names]
+        return {key[:2] for key in wanted if key in self.values}
+
+    def _ends(self) -> Iterator[FlowStats]:
+        starts, stops = (self._columns.metric(("flow", 1, name))[self._part] for name in ("start_s", "stop_s"))
+        known = np.flatnonzero(self._is_good)
+        for times in (starts, stops) if len(known) else ():
+            for place in (known[times[known].argmin()], known[times[known].argmax()]):
+                start_s, stop_s = float(starts[place]), float(stops[place])
+                yield {"flow": 1, "scheme": self.scheme, "start_s": start_s, "stop_s": stop_s}
+
+    def _column(self, key: MetricKey) -> list[float] | None:
+        """Return a metric of the good runs; None if no run has the metric."""
+        found = self._columns.metric(key)[self._part][self._is_good]
+        return found[~np.isnan(found)].tolist() or None
+
+    def _with_seeds(self, key: MetricKey) -> dict[int | None, float] | None:
+        """Return a metric of the good runs by their seeds; None if no run has the metric."""
+        found = self._columns.metric(key)[self._part][self._is_good]
+        seeds = self._columns.seeds[self._part][self._is_good]
+        known = ~np.isnan(found)
+        return dict(zip(seeds[known].tolist(), found[known].tolist(), strict=True)) or None
+
+
+class _Lazy(Mapping[MetricKey, T]):
+    """Values by metric, each read when somebody asks for it."""
+
+    def __init__(self, keys: Collection[MetricKey], read: Callable[[MetricKey], T | None]) -> None:
+        self._keys, self._read = dict.fromkeys(keys), read
+        self._known: dict[MetricKey, T | None] = {}
+
+    def __getitem__(self, key: MetricKey) -> T:
+        found = self._known.get(key)
+        if found is None and key in self._keys:
+            found = self._known[key] = self._read(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self) -> Iterator[MetricKey]:
+        return (key for key in self._keys if key in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def numbered_repetitions(
+    columns: NumberColumns, judged: Mapping[tuple[str, str], Repetitions]
+) -> dict[tuple[str, str], Repetitions]:
+    """Return the runs gathered by path and scheme; `judged` are the first of them."""
+    return {key: NumberedRepetitions(columns, place, judged[key]) for place, key in enumerate(columns.groups)}

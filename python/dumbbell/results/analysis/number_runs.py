@@ -1,0 +1,127 @@
+"""The runs of results that kept numbers only, as the explorer reads runs: column by column."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dumbbell.results.analysis.number_columns import DONE, MISSING, NumberColumns
+from dumbbell.results.sql.index import IndexedRun, RunsIndex
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dumbbell.results.directory import ResultsDirectory
+
+
+class NumberedRuns:
+    """The runs in the order in which they are planned, those that were not made included, as `RunsIndex` has them."""
+
+    def __init__(self, results: ResultsDirectory) -> None:
+        self.results = results
+        self._batches = results.numbers.batches()
+        self._columns = NumberColumns(results)
+        runs = results.planned()
+        self._places = self._columns.places(runs)
+        self.planned = {(run.path, run.scheme, run.run): run for run in runs}
+        """The runs of the experiment by path, scheme and number."""
+        name, backend, why = results.experiment.name, results.experiment.backend.full_name, results.why_missing
+        states = self._columns.state[self._places].tolist()
+        started, reasons = (self._columns.texts(key)[self._places].tolist() for key in ("started_at", "reason"))
+        walls = self._columns.metric(("network", 0, "sim_wall_s"))[self._places].tolist()
+        self.runs = []
+        """What is to be known of each run."""
+        for run, state, began, reason, wall in zip(runs, states, started, reasons, walls, strict=True):
+            status = "missing" if state == MISSING else "done" if state == DONE else "failed"
+            told = why if state == MISSING else reason
+            wall_s = wall if state == DONE else None
+            self.runs.append(
+                IndexedRun(name, run.path, run.scheme, run.run, status, told, backend, began, run.seed, wall_s)
+            )
+
+    @property
+    def is_current(self) -> bool:
+        """True if no batch was made since this was read."""
+        return self.results.numbers.batches() == self._batches
+
+    @cached_property
+    def metrics(self) -> dict[str, list[str]]:
+        """The names of metrics that runs have, each with its levels: `network`, `flow`, `link`."""
+        found: dict[str, list[str]] = {}
+        for level, _, name in sorted(self._columns.keys, key=lambda key: (key[2], key[0])):
+            if level not in (levels := found.setdefault(name, [])):
+                levels.append(level)
+        return found
+
+    def metric(self, name: str) -> NDArray[np.float64]:
+        """Return a metric of all runs: of the network, else the mean over the flows, else that of the bottleneck."""
+        levels = self.metrics.get(name, ())
+        column = np.full(len(self._columns.state), np.nan)
+        if "link" in levels:
+            column = _first(self._columns.metric(("link", 1, name)), column)
+        if "flow" in levels:
+            column = _first(self._mean_of_flows(name), column)
+        if "network" in levels:
+            column = _first(self._columns.metric(("network", 0, name)), column)
+        return column[self._places]
+
+    def _mean_of_flows(self, name: str) -> NDArray[np.float64]:
+        flows = [self._columns.metric(("flow", number, name)) for number in range(1, self._columns.flows + 1)]
+        known = np.sum([~np.isnan(each) for each in flows], axis=0)
+        total = np.sum([np.nan_to_num(each) for each in flows], axis=0)
+        return np.where(known > 0, total / np.maximum(known, 1), np.nan)
+
+    def share(self, scheme: str) -> NDArray[np.float64]:
+        """Return the share of the payload that the flows of a scheme get in each run, as a fraction."""
+        column = np.full(len(self._columns.state), np.nan)
+        for number in range(1, self._columns.flows + 1):
+            shares = (self._columns.metric(("flow", number, name)) for name in ("competing_share", "payload_share"))
+            share = _first(*shares)
+            wanted = self._columns.is_flow_of(scheme, number) & ~np.isnan(share)
+            column[wanted] = np.nan_to_num(column[wanted]) + share[wanted]
+        return column[self._places]
+
+    @cached_property
+    def competing(self) -> list[str]:
+        """The schemes of flows that share a path with flows of another scheme in some run."""
+        experiment = self.results.experiment
+        found: set[str] = set()
+        for path, label in self._columns.groups:
+            names = {plan.scheme for plan in experiment.flow_plans(label, path)}
+            found |= names if len(names) > 1 else set()
+        return sorted(found)
+
+    def parameters(self) -> list[str]:
+        """Return the names of the axes of the grid; with the first of them, `path`, is what the cells are made of."""
+        axes = [cell.axis_values for cell in self.results.experiment.cells.values()]
+        names = dict.fromkeys(name for each in axes for name in each)
+        return ["path", *sorted(names)] if names else []
+
+    def parameter(self, name: str) -> list[str | None]:
+        """Return the value of an axis in all runs, as text."""
+        cells = self.results.experiment.cells
+        known = {
+            path: str(value)
+            for path, cell in cells.items()
+            if (value := cell.base if name == "path" else cell.axis_values.get(name)) is not None
+        }
+        return [known.get(run.path) for run in self.runs]
+
+    def close(self) -> None:
+        """Do nothing: no file is open."""
+
+
+def _first(first: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the first values, the other ones where those are NaN."""
+    return np.where(np.isnan(first), other, first)
+
+
+def runs_index(results: ResultsDirectory) -> RunsIndex | NumberedRuns:
+    """Return the runs of a results directory, to be read column by column; to be closed.
+
+    Raises:
+        UserError: they cannot be read.
+    """
+    return NumberedRuns(results) if results.experiment.keeps_numbers else RunsIndex(results)

@@ -1,0 +1,236 @@
+"""Runs of which only the numbers are kept: the same numbers, whole batches or none, and the files of any run again."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+import dumbbell as library
+from dumbbell.execution import batches
+from dumbbell.results.analysis import number_columns
+from dumbbell.results.analysis.number_runs import NumberedRuns
+from dumbbell.results.directory import open_results
+from dumbbell.results.sql.index import RunsIndex
+from support.commands.command import Dumbbell
+from support.inputs.paths import SMALL
+
+QUICK = ("--path", "small.toml", "--duration", "0.5", "--warmup", "0.1", "--out")
+ENDLESS = ("--path", "zero.toml", "--duration", "0.5", "--set", "most_events_per_s=100000", "--out")
+"""Runs whose time stands still, which are stopped."""
+NUMBERS = ("--keep", "numbers")
+WHEN = {"sim_wall_s", "started_at", "ended_at", "files", "samples"}
+"""What runs with files have more, or what says how fast they were made."""
+
+ARRIVING = """
+name = "arriving"
+paths = ["small"]
+duration_s = 0.5
+warmup_s = 0.1
+runs = 2
+schemes = ["reno"]
+
+[[flow]]
+count = 4
+arrivals = { kind = "poisson", per_s = 20.0 }
+application = { kind = "fixed", bytes = { kind = "pareto", shape = 1.5, mean = 20000 } }
+"""
+
+
+def numbers(dumbbell: Dumbbell, directory: str) -> list[dict[str, Any]]:
+    """Return the runs of `show --json` without what says how they were made."""
+    runs = json.loads(dumbbell("show", directory, "--json", expect=None).stdout)["runs"]
+    return [{key: value for key, value in run.items() if key not in WHEN} for run in runs]
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Return the digests of the Parquet files in a folder."""
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in folder.glob("*.parquet")}
+
+
+@pytest.fixture(name="many")
+def _many(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let few runs count as many."""
+    monkeypatch.setattr(number_columns, "MOST_JUDGED", 2)
+    return iter(())
+
+
+def test_the_numbers_are_those_of_runs_with_files(dumbbell: Dumbbell) -> None:
+    mixed = ("run", "--schemes", "reno,copa", "--mix", "reno*2+copa", "--runs", "2", *QUICK)
+    dumbbell(*mixed, "files")
+    dumbbell(*mixed, "numbers", *NUMBERS)
+    assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
+    assert dumbbell("show", "numbers").stdout == dumbbell("show", "files").stdout
+
+
+def test_so_are_those_of_flows_that_arrive(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "arriving.toml").write_text(ARRIVING)
+    for out, more in (("files", ()), ("numbers", NUMBERS)):
+        dumbbell("run", "arriving.toml", "--path", "small.toml", "--out", out, *more)
+    assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
+    assert len({len(run["flows"]) for run in numbers(dumbbell, "numbers")}) >= 1
+
+
+def test_a_run_is_made_again_with_the_same_bytes(dumbbell: Dumbbell, folder: Path) -> None:
+    few = ("run", "--schemes", "reno,copa", "--runs", "2", *QUICK)
+    dumbbell(*few, "files")
+    dumbbell(*few, "numbers", *NUMBERS)
+    assert not (folder / "numbers/runs/small").exists()
+    said = dumbbell("rerun", "numbers", "small/copa/2").stdout
+    assert said.splitlines() == [f"numbers/runs/small/copa/2/{name}.parquet" for name in ("flows", "links", "packets")]
+    assert files(folder / "numbers/runs/small/copa/2") == files(folder / "files/runs/small/copa/2")
+    assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
+    assert "has the files of this run" in dumbbell("rerun", "numbers", "small/copa/2", expect=2).stderr
+    assert "allowed are small/copa/1" in dumbbell("rerun", "numbers", "small/copa/3", expect=2).stderr
+    assert dumbbell("verify", "--deep", "numbers").stdout.startswith("4 of 4 finished runs are whole, 0 files")
+
+
+def test_a_run_that_comes_out_with_other_numbers_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", *QUICK, "numbers", *NUMBERS)
+    kept = folder / "numbers/experiment.toml"
+    kept.write_text(kept.read_text().replace("packets = 30", "packets = 9"))
+    told = dumbbell("rerun", "numbers", "small/reno/1", expect=2).stderr
+    assert "reno on small, run 1: comes out with another `flows` than was kept" in told
+    assert not (folder / "numbers/runs/small").exists()
+
+
+def test_results_go_on_with_more_runs(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = ("run", "--schemes", "reno,copa", *QUICK)
+    monkeypatch.setattr(batches, "FIRST_RUNS", 3)
+    monkeypatch.setattr(batches, "MOST_RUNS", 3)
+    dumbbell(*some, "whole", "--runs", "5", *NUMBERS)
+    dumbbell(*some, "numbers", "--runs", "2", *NUMBERS)
+    assert sorted(each.name for each in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
+    first = files(folder / "numbers/numbers/1")
+    # what a killed process leaves
+    left = folder / "numbers/runs/.unfinished/numbers"
+    left.mkdir(parents=True)
+    (left / "runs.parquet.tmp").write_bytes(b"PAR1")
+    told = dumbbell(*some, "numbers", "--runs", "5", "--resume", *NUMBERS).stderr
+    assert "4 of 10 runs are finished already" in told
+    assert files(folder / "numbers/numbers/1") == first
+    assert not left.exists()
+    assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "whole"))
+
+
+def test_a_batch_ends_when_its_time_is_up(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BATCH_S", 0.0)  # each takes at least the run that it begins with
+    dumbbell("run", "--schemes", "reno", "--runs", "3", *QUICK, "numbers", *NUMBERS)
+    assert len(list((folder / "numbers/numbers").iterdir())) == 3
+    assert {run["status"] for run in numbers(dumbbell, "numbers")} == {"done"}
+
+
+@pytest.fixture(name="zero")
+def _zero(folder: Path) -> None:
+    zero = SMALL.replace("10.0", "0.0").replace("rate_mbps = 0.0", "rate_mbps = 1000000.0")
+    (folder / "zero.toml").write_text(zero)
+
+
+@pytest.mark.usefixtures("zero")
+def test_runs_that_fail_say_why_and_are_made_again(dumbbell: Dumbbell, folder: Path) -> None:
+    few = ("--schemes", "reno,copa", "--runs", "2", *ENDLESS)
+    dumbbell("run", *few, "files", expect=1)
+    told = dumbbell("run", *few, "numbers", *NUMBERS, expect=1).stderr
+    assert "most_events_per_s = 100000: " in told
+    assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
+    dumbbell("run", *few, "numbers", "--resume", *NUMBERS, expect=1)
+    assert sorted(each.name for each in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
+    assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
+
+
+def test_what_needs_files_or_processes_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    for words, expected in [
+        (["--backend", "emu"], "allowed with --backend sim only, not emu"),
+        (["--db-path", "all.sqlite"], "not with --db-path"),
+        (["--cluster", "tcp://127.0.0.1:1"], "not with --cluster"),
+        (["--disk-quota", "10GB"], "not with `disk_quota_bytes`"),
+        (["--every", "1h", "--for", "2h"], "not with `every_s`"),
+    ]:
+        told = dumbbell("run", "--schemes", "reno", *QUICK, "refused", *NUMBERS, *words, expect=2).stderr
+        assert told.startswith("dumbbell: --keep numbers: "), told
+        assert expected in told
+        assert not (folder / "refused").exists()
+
+
+def test_the_tables_are_for_everybody(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno,copa", "--mix", "reno+copa", "--runs", "2", *QUICK, "numbers", *NUMBERS)
+    query = "SELECT path, scheme, run, seed, goodput_mbps FROM '{}/numbers/*/runs.parquet' ORDER BY run, scheme"
+    rows = duckdb.sql(query.format(folder / "numbers")).fetchall()
+    runs = sorted(numbers(dumbbell, "numbers"), key=lambda run: (run["run"], run["scheme"]))
+    assert rows == [
+        (run["path"], run["scheme"], run["run"], run["seed"], run["network"]["goodput_mbps"]) for run in runs
+    ]
+    flows = duckdb.sql(f"SELECT * FROM '{folder}/numbers/numbers/*/flows.parquet' WHERE run_scheme = 'reno+copa'")
+    assert flows.aggregate("count(*), count(DISTINCT scheme), max(flow)").fetchall() == [(4, 2, 2)]
+
+
+@pytest.mark.usefixtures("many")
+def test_many_runs_are_shown_from_columns(dumbbell: Dumbbell, folder: Path) -> None:
+    some = ("run", "--schemes", "reno,copa", "--runs", "6", *QUICK)
+    dumbbell(*some, "files")
+    dumbbell(*some, "numbers", *NUMBERS)
+    shown = dumbbell("show", "numbers").stdout
+    said = "Conduct (loss, starvation, standing queues, timeouts) is judged by the first 1 of 6 repetitions.\n"
+    assert said in shown
+    tables = [text.partition("\n\n")[2] for text in (shown, dumbbell("show", "files").stdout)]
+    assert tables[0] == tables[1]
+    for words in (["--metrics", "goodput_mbps,packets_sent"], ["--csv"], ["--csv", "--metrics", "mean_cwnd_l4"]):
+        assert dumbbell("show", "numbers", *words).stdout == dumbbell("show", "files", *words).stdout
+    shutil.rmtree(folder / "numbers/numbers/1")
+    assert "missing: 12 of 12 runs" in dumbbell("show", "numbers", expect=1).stdout
+
+
+@pytest.mark.usefixtures("many", "zero")
+def test_many_runs_that_failed_are_counted(dumbbell: Dumbbell) -> None:
+    few = ("--schemes", "reno", "--runs", "6", *ENDLESS)
+    dumbbell("run", *few, "numbers", *NUMBERS, expect=1)
+    shown = dumbbell("show", "numbers", expect=1).stdout
+    assert shown.startswith("Of 6 runs 6 failed, and count in no number")
+    assert shown.count("failed: reno on zero, run ") == 6
+
+
+def test_the_explorer_has_the_same_columns(dumbbell: Dumbbell, folder: Path) -> None:
+    some = ("run", "--schemes", "reno", "--mix", "reno+copa", "--runs", "2", *QUICK)
+    dumbbell(*some, "files", "--set", "random_order=true")
+    dumbbell(*some, "numbers", *NUMBERS, "--set", "random_order=true")
+    with closing(RunsIndex(open_results(folder / "files"))) as known:
+        columns = NumberedRuns(open_results(folder / "numbers"))
+        assert columns.metrics == known.metrics
+        assert columns.planned == known.planned
+        assert columns.competing == known.competing == ["copa", "reno"]
+        for name in known.metrics:
+            np.testing.assert_array_equal(columns.metric(name), known.metric(name), name)
+        for scheme in ("reno", "copa"):
+            np.testing.assert_array_equal(columns.share(scheme), known.share(scheme))
+        assert [(run.status, run.reason, run.seed) for run in columns.runs] == [
+            (run.status, run.reason, run.seed) for run in known.runs
+        ]
+    assert columns.is_current
+    shutil.rmtree(folder / "numbers/numbers/1")
+    assert not columns.is_current
+
+
+def test_a_damaged_table_is_told_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell("run", "--schemes", "reno", "--runs", "3", *QUICK, "numbers", *NUMBERS)
+    table = folder / "numbers/numbers/1/flows.parquet"
+    table.write_bytes(table.read_bytes()[:-40])
+    told = dumbbell("verify", "numbers", expect=1).stdout.splitlines()
+    assert told[-1].startswith("0 of 3 finished runs are whole")
+    assert sum("flows.parquet" in line for line in told) == 2  # that it cannot be read, and that it is another one
+    assert "flows.parquet: is no complete Parquet file" in dumbbell("show", "numbers", expect=1).stdout
+
+
+def test_the_library_makes_a_run_again(folder: Path) -> None:
+    made = library.run(schemes="reno", path=folder / "small.toml", duration=0.5, keep="numbers", out=folder / "numbers")
+    assert made.states == {"done": 1}
+    with pytest.raises(library.Error, match="has no packet log"):
+        made.packets()
+    again = library.rerun(folder / "numbers", "small/reno/1", log="full")
+    assert again.statistics["flows"] == made.runs[0].statistics["flows"]
+    assert len(again.packets().where("event", "enqueue")) > 0
