@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dumbbell.formats.stamps import stamp_behind, stamp_in_front
+from dumbbell_importers.stamps import stamp_behind, stamp_in_front
 from support.commands.command import Dumbbell, show
 from support.inputs.ss_logs import SS_COUNT, SS_FORMS, SS_NAMES, block, date, epoch, info, ss_log
 

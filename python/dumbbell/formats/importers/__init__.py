@@ -94,8 +94,8 @@ def require_new(file: Path) -> None:
 
 
 def _files() -> dict[str, Path]:
-    """Return the file of each kind."""
-    return module_files(GROUP, {file.stem: file for file in sorted(_FOLDER.glob("[a-z]*.py"))})
+    """Return the file of each kind, in the order of their names."""
+    return dict(sorted(module_files(GROUP, {file.stem: file for file in _FOLDER.glob("[a-z]*.py")}).items()))
 
 
 def _require_kind(request: ImportRequest) -> None:

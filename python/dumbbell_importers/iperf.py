@@ -13,7 +13,6 @@ from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.import_request import ImportRequest
-from dumbbell.formats.stamps import stamp_behind, stamp_in_front
 from dumbbell.formats.traces import (
     UNTOLD,
     Row,
@@ -26,6 +25,7 @@ from dumbbell.formats.traces import (
 )
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.findings.words import counted
+from dumbbell_importers.stamps import stamp_behind, stamp_in_front
 
 NOTES = """\
 Imported from what iperf2 or iperf3 prints for people: totals of intervals, with three digits. There are no packets in

@@ -14,7 +14,6 @@ from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.formats.contents import stem_of
 from dumbbell.formats.import_request import ImportRequest
-from dumbbell.formats.stamps import Stamp, stamp_behind, stamp_in_front, watch_header
 from dumbbell.formats.traces import (
     UNTOLD,
     Row,
@@ -28,6 +27,7 @@ from dumbbell.formats.traces import (
 )
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.analysis.findings.words import counted
+from dumbbell_importers.stamps import Stamp, stamp_behind, stamp_in_front, watch_header
 
 NOTES = """\
 Imported from logs of ss: TCP_INFO of connections, now and then. There are no packets in it, so there is no one-way
