@@ -277,6 +277,7 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	$(PYTHON) -m validation.seed_reports
 	$(PYTHON) -m bench.emulation
 	$(PYTHON) -m bench.sweep --write docs/speed.md
+	$(PYTHON) -m bench.many_runs --write docs/many-runs.md
 	@$(MAKE) --no-print-directory playground
 	$(PYTHON) -m bench.playground --write docs/playground.md
 	$(PYTHON) -m bench.explorer --write docs/explorer.md

@@ -84,7 +84,8 @@ dumbbell: unknown option --versoin (did you mean `--version`?) (`dumbbell --help
                 """\
 dumbbell: unknown command `rnu` (did you mean `run`?): allowed are benchmark, calibrate, ccperf,
   check, completion, conformance, diff, doctor, emulate, export, figure, import, kernel, list, path,
-  plugin, remote, report, reproduce, run, schema, serve, show, site, size, train, vectors, verify\
+  plugin, remote, report, reproduce, rerun, run, schema, serve, show, site, size, train, vectors,
+  verify\
 """
             ),
         ),

@@ -25,6 +25,8 @@ use std::sync::Arc;
 const FORMAT: &str = "numbers 1";
 /// Most columns of a table. A run has 130 numbers, those of its flows and links in tables of their own.
 const MOST_COLUMNS: usize = 4096;
+/// Most cells that are read at once, of up to 16 bytes each: a batch of 50,000 runs has a tenth of them.
+const MOST_CELLS: u64 = 1 << 26;
 /// Most bytes of the different texts of a column.
 const MOST_TEXT_BYTES: usize = 1 << 26;
 
@@ -180,6 +182,14 @@ fn decode(log: &LogFile, wanted: Option<&[String]>) -> Result<Vec<CellColumn>, E
     let path = log.path();
     let (file, bytes) = open_table(log)?;
     let metadata = file.metadata().file_metadata();
+    let count = wanted.map_or(metadata.schema_descr().num_columns(), <[String]>::len) as u64;
+    let rows = u64::try_from(metadata.num_rows()).unwrap_or(u64::MAX);
+    if rows.saturating_mul(count) > MOST_CELLS {
+        return Err(Error::file(
+            path,
+            format!("has {rows} rows of {count} columns: at most {MOST_CELLS} cells"),
+        ));
+    }
     let failed = |error| Error::parquet(path, "read", error);
     let mut columns = Vec::new();
     for (index, column) in metadata.schema_descr().columns().iter().enumerate() {
@@ -212,7 +222,6 @@ fn decode(log: &LogFile, wanted: Option<&[String]>) -> Result<Vec<CellColumn>, E
         }
         columns.push(CellColumn { name: column.name().to_owned(), cells });
     }
-    let rows = u64::try_from(metadata.num_rows()).unwrap_or(u64::MAX);
     if columns.iter().any(|column| column.cells.len() as u64 != rows) {
         return Err(Error::file(path, format!("is damaged: a column has other than {rows} rows")));
     }

@@ -257,7 +257,7 @@ impl<'a> Text<'a> {
         while self.at < self.text.len() && self.peek() != b'"' {
             self.at += 1 + usize::from(self.peek() == b'\\');
         }
-        self.at += 1;
+        self.at = (self.at + 1).min(self.text.len());
         &self.text[start..self.at]
     }
 
@@ -617,6 +617,36 @@ mod tests {
             assert_eq!(object["run"], row + 1);
             assert_eq!(object["seed"], 1_u64 << 52);
             assert_eq!(object["status"], if row == 1 { "failed" } else { "done" });
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn no_shape_makes_it_panic() {
+        let shapes = [
+            "",
+            "\"",
+            "{\"a",
+            "{\"a\\",
+            "{\"a\":#",
+            "}",
+            "]",
+            "[",
+            "{\"flows\":[[",
+            "#",
+            "{\"\u{e9}\\\u{e9}",
+            "{\"path\":$",
+        ];
+        let folder = folder("shapes");
+        for shape in shapes {
+            let mut tables = NumberTables::default();
+            tables.add(&run(1, None), STATISTICS[0]);
+            for table in [&mut tables.runs, &mut tables.lists[0]] {
+                let place = table.by_name[SHAPE];
+                table.columns[place].cells = Cells::Texts(vec![Some(0); table.count], vec![shape.to_owned()]);
+            }
+            tables.write(&folder).unwrap();
+            drop(read(&folder).unwrap().statistics(0)); // an error, or no JSON: nothing else
         }
         std::fs::remove_dir_all(folder).unwrap();
     }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell import _core
-from dumbbell.core.codec import Specification, decoder, encoded
+from dumbbell.core.codec import Specification, decoded, encoded
 
 if TYPE_CHECKING:
     from dumbbell._core import Log, Table
@@ -79,8 +79,7 @@ class NumberBatch:
         Raises:
             Error: one cannot be read, is damaged, or does not belong to the others.
         """
-        self._batch = _core.NumberBatch(runs, flows, links)
-        self._decode = decoder(object)
+        self._batch, self._file = _core.NumberBatch(runs, flows, links), runs
 
     def statistics(self, row: int) -> object:
         """Return the statistics of the run in a row, with what says which run it is.
@@ -88,7 +87,11 @@ class NumberBatch:
         Raises:
             Error: the row is damaged.
         """
-        return self._decode(self._batch.statistics(row))
+        text = self._batch.statistics(row)
+        try:
+            return decoded(text, object)
+        except (ValueError, RecursionError):  # anybody may have written the table
+            raise _core.Error(f"{self._file}: is damaged: row {row} is not that of a run") from None
 
 
 def read_numbers(file: Log, names: Sequence[str] | None = None) -> Table:

@@ -6,8 +6,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from dumbbell import core
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import read_json, to_json
@@ -17,6 +15,7 @@ from dumbbell.results.integrity import facts_of, fault_of
 from dumbbell.results.statistics import require_statistics
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from dumbbell.base.entry import Entry
@@ -181,6 +180,8 @@ class NumberTable:
         """
         if name not in self._names:
             raise UserError(f"{self._file}: has no column `{name}`")
+        import numpy as np  # whoever makes runs starts without
+
         return np.asarray(self._table.column(name))
 
     def texts(self, name: str) -> list[str]:
@@ -189,11 +190,12 @@ class NumberTable:
 
     def gaps(self, name: str) -> NDArray[np.bool_] | None:
         """Return the rows without a value; None if each row has one."""
+        import numpy as np  # likewise
+
         found = self._table.gaps(name)
         return None if found is None else np.asarray(found)
 
 
 def _texts(table: NumberTable, name: str) -> list[str]:
-    texts = np.array(table.texts(name) or [""], dtype=object)
-    found: list[str] = texts[table.column(name)].tolist()
-    return found
+    texts = table.texts(name)
+    return [texts[code] for code in table.column(name).tolist()]

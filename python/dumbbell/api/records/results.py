@@ -20,12 +20,6 @@ from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.results import ACCEPTED, ResultsDirectory, campaign_state
 from dumbbell.results.analysis.counterparts import counterparts
 from dumbbell.results.analysis.findings import findings
-from dumbbell.results.analysis.number_columns import (
-    NumberColumns,
-    judged_runs,
-    numbered_repetitions,
-    read_by_columns,
-)
 from dumbbell.results.analysis.published import Beside, Replication, beside, published_json, replications
 from dumbbell.results.analysis.summary import Repetitions, repetitions
 from dumbbell.results.directory import DAMAGED, STATISTICS
@@ -43,6 +37,7 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
     from dumbbell.execution.pool import Outcome
     from dumbbell.experiment import Experiment, Run
+    from dumbbell.results.analysis.number_columns import NumberColumns
 
 
 class Results:
@@ -337,12 +332,18 @@ class Results:
     def _gathered(self) -> dict[tuple[str, str], Repetitions]:
         if self._columns is None:
             return self._judged_groups
+        from dumbbell.results.analysis.number_columns import numbered_repetitions  # likewise
+
         found = numbered_repetitions(self._columns, self._judged_groups)
         return {key: group for key, group in found.items() if self._is_wanted(*key)}
 
     @cached_property
     def _columns(self) -> NumberColumns | None:
         """The columns of more runs than are read one by one; None of fewer, and of runs that have files."""
+        if not self.experiment.keeps_numbers:
+            return None
+        from dumbbell.results.analysis.number_columns import NumberColumns, read_by_columns  # numpy is slow to import
+
         return NumberColumns(self._content) if read_by_columns(self.experiment) else None
 
     @cached_property
@@ -350,6 +351,8 @@ class Results:
         """Runs by which conduct is judged: the first repetitions where the runs are too many."""
         if self._columns is None:
             return [run.statistics for run in self.runs]
+        from dumbbell.results.analysis.number_columns import judged_runs  # likewise
+
         return [self._content.readable(run) for run in judged_runs(self.experiment)]
 
     @cached_property
