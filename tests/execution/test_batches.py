@@ -2,21 +2,26 @@
 
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+import polars
 import pytest
 
 import dumbbell as library
+from dumbbell.base.entry import Entry
 from dumbbell.execution import batches
 from dumbbell.results.analysis import number_columns
 from dumbbell.results.analysis.number_runs import NumberedRuns
 from dumbbell.results.directory import open_results
+from dumbbell.results.files import publish
 from dumbbell.results.sql.index import RunsIndex
 from support.commands.command import Dumbbell
 from support.inputs.paths import SMALL
@@ -176,7 +181,7 @@ def test_many_runs_are_shown_from_columns(dumbbell: Dumbbell, folder: Path) -> N
     dumbbell(*some, "files")
     dumbbell(*some, "numbers", *NUMBERS)
     shown = dumbbell("show", "numbers").stdout
-    said = "Conduct (loss, starvation, standing queues, timeouts) is judged by the first 1 of 6 repetitions.\n"
+    said = "What looks wrong in runs is judged by the first 3 of 6 repetitions; the numbers are of all.\n"
     assert said in shown
     tables = [text.partition("\n\n")[2] for text in (shown, dumbbell("show", "files").stdout)]
     assert tables[0] == tables[1]
@@ -216,14 +221,122 @@ def test_the_explorer_has_the_same_columns(dumbbell: Dumbbell, folder: Path) -> 
     assert not columns.is_current
 
 
-def test_a_damaged_table_is_told_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
-    dumbbell("run", "--schemes", "reno", "--runs", "3", *QUICK, "numbers", *NUMBERS)
-    table = folder / "numbers/numbers/1/flows.parquet"
+@pytest.fixture(name="two")
+def _two(dumbbell: Dumbbell, folder: Path) -> Path:
+    """Results of two batches, of two runs each."""
+    some = ("run", "--schemes", "reno,copa", *QUICK, "two", *NUMBERS)
+    dumbbell(*some, "--runs", "1")
+    dumbbell(*some, "--runs", "2", "--resume")
+    return folder / "two/numbers"
+
+
+def cut(batch: Path) -> None:
+    table = batch / "flows.parquet"
     table.write_bytes(table.read_bytes()[:-40])
-    told = dumbbell("verify", "numbers", expect=1).stdout.splitlines()
-    assert told[-1].startswith("0 of 3 finished runs are whole")
-    assert sum("flows.parquet" in line for line in told) == 2  # that it cannot be read, and that it is another one
-    assert "flows.parquet: is no complete Parquet file" in dumbbell("show", "numbers", expect=1).stdout
+
+
+def remove(batch: Path) -> None:
+    (batch / "runs.parquet").unlink()
+
+
+def forget(batch: Path) -> None:
+    (batch / "files.json").unlink()
+
+
+def empty(batch: Path) -> None:
+    shutil.rmtree(batch)
+    batch.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (cut, "flows.parquet has "),
+        (remove, "runs.parquet is missing"),
+        (forget, "files.json is missing"),
+        (empty, "files.json is missing"),
+    ],
+)
+@pytest.mark.parametrize("most", [2, 1000])
+def test_a_damaged_batch_is_told_and_made_again(
+    dumbbell: Dumbbell, two: Path, harm: Callable[[Path], None], said: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(number_columns, "MOST_JUDGED", most)
+    before = json.dumps(numbers(dumbbell, "two"))
+    harm(two / "2")
+    shown = dumbbell("show", "two", expect=1).stdout
+    assert f"damaged: two/numbers/2: {said}" in shown
+    assert library.open(two.parent).states == {"done": 2, "damaged": 2}
+    assert f"damaged: two: two/numbers/2: {said}" in dumbbell("verify", "two", expect=1).stdout
+    told = dumbbell("run", "--resume", "--out", "two").stderr
+    assert f"damaged, made again: two/numbers/2: {said}" in told
+    assert "2 of 4 runs are finished already" in told
+    assert json.dumps(numbers(dumbbell, "two")) == before
+    assert dumbbell("verify", "two").stdout.startswith("4 of 4 finished runs are whole, 0 files")
+
+
+def test_a_changed_table_is_found_by_its_digest(dumbbell: Dumbbell, two: Path) -> None:
+    table = two / "1/links.parquet"
+    content = table.read_bytes()
+    table.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
+    told = dumbbell("verify", "two", expect=1).stdout
+    assert "damaged: two: two/numbers/1: links.parquet is not what was recorded: its SHA-256 differs" in told
+    assert "damaged, made again" in dumbbell("run", "--resume", "--out", "two").stderr
+
+
+def test_tables_without_values_are_refused_in_one_line(dumbbell: Dumbbell, two: Path) -> None:
+    table = two / "1/runs.parquet"
+    written = polars.read_parquet(table).with_columns(status=polars.lit(None, dtype=polars.String))
+    written.write_parquet(table, metadata={"dumbbell.format": "numbers 1"})
+    facts = json.loads((two / "1/files.json").read_text())
+    facts["runs.parquet"] = {"bytes": table.stat().st_size, "sha256": hashlib.sha256(table.read_bytes()).hexdigest()}
+    (two / "1/files.json").write_text(json.dumps(facts))
+    assert "column `status`: allowed is a text in each row" in dumbbell("show", "two", expect=1).stdout
+
+
+def test_no_folder_in_the_place_of_the_batches_is_told(dumbbell: Dumbbell, two: Path) -> None:
+    two.rename(two.with_name("elsewhere"))
+    two.symlink_to("elsewhere")
+    assert dumbbell("show", "two", expect=1).stdout.count("two/numbers: is no folder") >= 1
+
+
+def test_an_interrupt_while_a_batch_becomes_durable_loses_nothing(
+    dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(temporary: Entry, final: Entry) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        publish(temporary, final)
+
+    monkeypatch.setattr(batches, "FIRST_RUNS", 2)
+    monkeypatch.setattr(batches, "MOST_RUNS", 2)
+    monkeypatch.setattr(batches, "publish", interrupted)
+    some = ("run", "--schemes", "reno", "--runs", "6", *QUICK, "numbers", *NUMBERS)
+    told = dumbbell(*some, expect=1).stderr
+    assert "interrupted: numbers has what was finished, 2 runs of this time" in told
+    assert not (folder / "numbers/runs/.unfinished").exists()
+    monkeypatch.undo()
+    assert "2 of 6 runs are finished already" in dumbbell(*some, "--resume").stderr
+
+
+def test_a_run_that_was_not_made_is_no_run_to_make_again(dumbbell: Dumbbell, two: Path) -> None:
+    shutil.rmtree(two / "2")
+    told = dumbbell("rerun", "two", "small/reno/2", expect=2).stderr
+    assert "reno on small, run 2: was not made yet: --resume makes it" in told
+
+
+def test_damaged_files_of_a_run_are_made_again(dumbbell: Dumbbell, folder: Path, two: Path) -> None:
+    dumbbell("rerun", "two", "small/reno/1")
+    made = folder / "two/runs/small/reno/1"
+    before = files(made)
+    (made / "packets.parquet").write_bytes(b"PAR1")
+    dumbbell("rerun", "two", "small/reno/1")
+    assert files(made) == before
+
+
+def test_what_failed_once_and_was_made_again_has_no_reason_any_more(two: Path, folder: Path) -> None:
+    rows = polars.read_parquet(two / "1/runs.parquet")
+    assert "reason" not in rows.columns
+    assert [run.reason for run in NumberedRuns(open_results(folder / "two")).runs] == [None] * 4
 
 
 def test_the_library_makes_a_run_again(folder: Path) -> None:

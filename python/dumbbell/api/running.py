@@ -92,7 +92,7 @@ def rerun(directory: str | PathLike[str], run: str, log: str | None = None) -> R
     from dumbbell.execution.rerun import rerun as make_again
 
     content = open_results(Path(directory))
-    wanted = content.named(run)
+    wanted = content.named(run, argument="")
     with Progress() as progress:
         progress.doing(f"making {wanted.label}")
         make_again(content, wanted, log)

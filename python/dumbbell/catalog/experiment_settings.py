@@ -14,9 +14,8 @@ SettingValues: TypeAlias = dict[str, Any]
 """Values of settings by name. Each was read by the reader of its name, and has the type of the field of `Settings`."""
 
 LOGS = ("none", "packets", "full")
-KEEPS = ("files", "numbers")
-NUMBERS = "numbers"
-"""Value of `keep` with which runs are simulated in batches, and have no directories."""
+FILES, NUMBERS = KEEPS = ("files", "numbers")
+"""Values of `keep`: with the second one runs are simulated in batches, and have no directories."""
 SIDES = ("local", "remote")
 TUNNELS = ("auto", "sealed", "pantheon")
 MOST_FLOWS = 10_000
@@ -167,8 +166,8 @@ class Settings:
         lambda table, key: table.text(key, choices=LOGS),
         "Packet log: `none`, `packets`, or `full` (also entering and leaving queues, and the sender's view).",
     )
-    keep: str | None = _setting(
-        None,
+    keep: str = _setting(
+        FILES,
         lambda table, key: table.text(key, choices=KEEPS),
         "`files` of each run, or `numbers` only: simulated in batches, for up to millions of runs.",
     )
@@ -228,9 +227,9 @@ class Settings:
         return CONVENTIONS[self.convention]
 
     def settings(self) -> SettingValues:
-        """Return the settings alone, by name; what is not set is absent."""
+        """Return the settings alone, by name; what is not set is absent, and so is `keep` where files are kept."""
         values = {name: getattr(self, name) for name in READERS}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None and (name, value) != ("keep", FILES)}
 
     def settings_table(self) -> dict[str, object]:
         """Return the settings as files have them."""

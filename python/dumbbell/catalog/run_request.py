@@ -175,7 +175,7 @@ class RunRequest:
     sample_interval: float | None = _setting("sample_interval_s", values.seconds, "S", note="also 50ms")
     seed: int | None = _setting("seed", values.seed, "N")
     log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS))
-    keep: str | None = _setting("keep", values.Choice(*KEEPS), _choices(KEEPS), note="default: files")
+    keep: str | None = _setting("keep", values.Choice(*KEEPS), _choices(KEEPS))
     exact: bool = option(False, "simulated hosts answer in no time, flows start when they are told")
     settings: Assignments = option(
         (),

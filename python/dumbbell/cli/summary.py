@@ -292,7 +292,7 @@ def _totals(
 
     With `families` it has a column for the families of the schemes.
     """
-    remarks = [dumbbell.remark(group.judged) for group in gathered]
+    remarks = [dumbbell.remark(group) for group in gathered]
     told = any(remarks)
     rows = [
         [

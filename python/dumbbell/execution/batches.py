@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from dumbbell import core
 from dumbbell.base.backend import backend_forms
 from dumbbell.base.clock import now
-from dumbbell.base.errors import UserError, argument, listed, one_line
+from dumbbell.base.errors import UserError, argument, listed, one_line, printable
+from dumbbell.base.interrupts import Undisturbed
 from dumbbell.base.logs import logger
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.experiment_settings import NUMBERS
-from dumbbell.core.batches import BatchRun, Template, simulate_batch
+from dumbbell.core.batches import BatchOutcome, BatchRun, Template, simulate_batch
 from dumbbell.execution.pool import Outcome
 from dumbbell.experiment.specification import starts_s
 from dumbbell.results.files import publish
@@ -27,6 +29,8 @@ BATCH_S = 5.0
 """Time after which the runs that are made become durable, s: so much work is lost if the process is killed."""
 FIRST_RUNS, MOST_RUNS = 1_000, 50_000
 """Runs that are prepared for the first batch, and for any batch."""
+_MORE = 1.2
+"""Runs that are prepared for a batch, of those that the last one made in its time."""
 _PIECES = 1_000
 """Most parts of the work that progress is told of."""
 
@@ -56,12 +60,20 @@ def _obstacles(experiment: Experiment, cluster: bool, database: bool) -> Iterato
             yield f"not with scheme `{scheme.name}`: {scheme.code} is a plug-in, which needs a process for itself"
 
 
-def unfinished_runs(results: ResultsDirectory) -> list[Run]:
+def unfinished_runs(results: ResultsDirectory, progress: Progress) -> list[Run]:
     """Return the runs that are to be made: those that are in no batch, and those that failed.
 
+    A damaged batch is removed, and said: its runs are made again.
+
     Raises:
-        UserError: a batch is damaged.
+        UserError: a batch cannot be read or removed.
     """
+    for number, fault in results.numbers.faults().items():
+        progress.line(printable(f"damaged, made again: {fault}"))
+        try:
+            results.numbers.remove(number)
+        except OSError as error:
+            raise _unwritable(results, error) from None
     finished = set(results.numbers.finished())
     return [run for run in results.experiment.all_runs() if (run.path, run.scheme, run.run) not in finished]
 
@@ -70,50 +82,82 @@ def execute_batches(results: ResultsDirectory, runs: Sequence[Run], threads: int
     """Simulate runs on so many threads. Ctrl-C stops at once; what is made by then stays.
 
     Raises:
-        UserError: the tables cannot be written.
+        UserError: the tables cannot be written; earlier batches stay.
     """
-    outcome, parts = Outcome(), _Parts(progress, len(runs))
-    temporary = results.unfinished / "numbers"
-    left, wanted, done = iter(runs), FIRST_RUNS, 0
-    waiting: list[Run] = []
-    began = progress.clock.monotonic()
-    while not outcome.interrupted:
-        waiting += islice(left, wanted - len(waiting))
-        if not waiting:
-            break
-        batch = _Batch(results.experiment, waiting)
-        started = progress.clock.monotonic()
-        try:
-            temporary.clear()
-            temporary.make_folder()
-            made = simulate_batch(
-                batch.templates,
-                batch.runs,
-                temporary.path,
-                now(),
-                threads,
-                BATCH_S,
-                lambda count, before=done: parts.reach(before + count),  # type: ignore[misc]
-            )
-            if made.made:
-                results.numbers.record(temporary)
-                publish(temporary, results.numbers.unused())
-        except OSError as error:
-            raise UserError(f"cannot write results to {results.directory}: {one_line(error)}") from None
-        seconds = progress.clock.monotonic() - started
-        log.info("a batch is durable runs=%d failed=%d seconds=%.3f", len(made.made), len(made.failures), seconds)
-        outcome.finished += len(made.made) - len(made.failures)
-        outcome.failed += [(waiting[place], reason) for place, reason in made.failures.items()]
-        outcome.logs += [None] * len(made.failures)
-        done += len(made.made)
-        parts.reach(done)
-        taken = set(made.made)
-        waiting = [run for place, run in enumerate(waiting) if place not in taken]
-        wanted = min(MOST_RUNS, max(FIRST_RUNS, int(1.2 * len(made.made) * BATCH_S / max(seconds, 1e-3))))
-        outcome.interrupted = made.interruption is not None
-    log.info("%d runs are made seconds=%.3f", done, progress.clock.monotonic() - began)
-    results.unfinished.clear(ignore_errors=True)
+    outcome, making = Outcome(), _Making(results, runs, threads, progress)
+    try:
+        while making.waiting and not outcome.interrupted:
+            batch = _Batch(results.experiment, making.waiting)
+            with Undisturbed() as whole:
+                made = making.make(batch, whole)
+            outcome.finished += len(made.made) - len(made.failures)
+            outcome.failed += [(making.waiting[place], reason) for place, reason in made.failures.items()]
+            outcome.logs += [None] * len(made.failures)
+            outcome.interrupted = whole.was_interrupted
+            making.go_on(made)
+            if made.interruption is not None and not outcome.interrupted:
+                raise made.interruption
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    except OSError as error:
+        raise _unwritable(results, error) from None
+    finally:
+        with Undisturbed() as cleaning:
+            results.unfinished.clear(ignore_errors=True)
+        outcome.interrupted |= cleaning.was_interrupted
     return outcome
+
+
+def _unwritable(results: ResultsDirectory, error: OSError) -> UserError:
+    remedy = f"{argument('resume', 'True')} continues them"
+    return UserError(f"cannot write results to {results.directory}: {one_line(error)}", fix=remedy)
+
+
+class _Making:
+    """Runs on their way into batches."""
+
+    def __init__(self, results: ResultsDirectory, runs: Sequence[Run], threads: int, progress: Progress) -> None:
+        self._results, self._threads, self._clock = results, threads, progress.clock
+        self._left, self._parts, self._done = iter(runs), _Parts(progress, len(runs)), 0
+        self._took_s = 0.0
+        self.waiting = list(islice(self._left, FIRST_RUNS))
+        """Runs of the next batch; those that are not made in its time are of the one after it."""
+
+    def make(self, batch: _Batch, whole: Undisturbed) -> BatchOutcome:
+        """Simulate runs that wait until the time of a batch is up, or somebody interrupts, and make them durable.
+
+        Raises:
+            OSError: the tables cannot be written.
+        """
+
+        def told(count: int) -> None:
+            self._parts.reach(self._done + count)
+            if whole.was_interrupted:
+                raise KeyboardInterrupt
+
+        folder, began = self._results.unfinished / "numbers", self._clock.monotonic()
+        folder.clear()
+        folder.make_folder()
+        try:
+            made = simulate_batch(batch.templates, batch.runs, folder.path, now(), self._threads, BATCH_S, told)
+        except core.Error as error:  # a full disk
+            raise OSError(str(error)) from None
+        if made.made:
+            self._results.numbers.record(folder)
+            publish(folder, self._results.numbers.unused())
+        self._took_s = max(self._clock.monotonic() - began, 1e-3)
+        log.info("a batch is durable runs=%d failed=%d seconds=%.3f", len(made.made), len(made.failures), self._took_s)
+        return made
+
+    def go_on(self, made: BatchOutcome) -> None:
+        """Let those runs wait that were not made, and as many more as the next batch has time for."""
+        self._done += len(made.made)
+        self._parts.reach(self._done)
+        taken = set(made.made)
+        self.waiting = [run for place, run in enumerate(self.waiting) if place not in taken]
+        wanted = int(_MORE * len(taken) * BATCH_S / self._took_s)
+        wanted = max(FIRST_RUNS, min(wanted, MOST_RUNS))
+        self.waiting += islice(self._left, max(0, wanted - len(self.waiting)))
 
 
 class _Batch:

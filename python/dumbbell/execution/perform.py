@@ -225,7 +225,7 @@ def _execute_unfinished(
 def _execute_in_batches(results: ResultsDirectory, jobs: int, progress: Progress) -> Outcome:
     """Executes all runs of which only the numbers are kept, and which are not finished yet."""
     progress.doing("looking for what is finished")
-    runs, total = unfinished_runs(results), results.experiment.count
+    runs, total = unfinished_runs(results, progress), results.experiment.count
     if len(runs) < total:
         _tell_finished(total - len(runs), total, progress)
     return execute_batches(results, runs, jobs, progress)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.backends import find_executor
-from dumbbell.base.errors import UserError
+from dumbbell.base.errors import UserError, argument
 from dumbbell.base.interrupts import interruptible
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import tasks_of
 from dumbbell.execution.worker import keep, make
 from dumbbell.results import ResultsDirectory
-from dumbbell.results.directory import locked
+from dumbbell.results.directory import STATISTICS, locked
 from dumbbell.results.series.run_files import kept_files
 
 if TYPE_CHECKING:
@@ -37,13 +37,15 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> Path:
         raise UserError(f"backend `{experiment.backend}`: no run can be made again: each is another one")
     if experiment.outside(run):
         raise UserError(f"{run.label}: has a plug-in: `dumbbell run` executes those in a process for themselves")
-    if kept_files(results.folder(run)):
+    known = results.numbers.statistics(run) if experiment.keeps_numbers else results.statistics(run)
+    if known is None:
+        raise UserError(f"{run.label}: was not made yet", fix=f"{argument('resume', 'True')} makes it")
+    if _has_files(results, run):
         raise UserError(f"{results.folder(run)}: has the files of this run: nothing to make again")
     if log is not None:
         experiment = replace(experiment, log=log)
     check(experiment)
     with locked(results.directory), interruptible():
-        known = results.statistics(run)
         executors = {results.directory: find_executor(experiment)}
         again = ResultsDirectory(results.directory, experiment)
         (task,) = tasks_of([(again, run)], executors, Path())
@@ -52,7 +54,7 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> Path:
         try:
             if attempt.failed:
                 raise UserError(f"{run.label}: {attempt.statistics['reason']}")
-            if known is not None and (differs := _difference(known, attempt.statistics)):
+            if differs := _difference(known, attempt.statistics):
                 problem = f"{run.label}: comes out with another `{differs}` than was kept"
                 raise UserError(problem, fix="`environment.json` says which version made the runs")
             kept = keep(task, attempt)
@@ -61,6 +63,15 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> Path:
         finally:
             results.unfinished.clear(ignore_errors=True)
     return results.folder(run).path
+
+
+def _has_files(results: ResultsDirectory, run: Run) -> bool:
+    """Return whether the files of a run are there, and as they were recorded."""
+    folder = results.folder(run)
+    try:
+        return bool(kept_files(folder)) and (folder / STATISTICS).is_file() and results.is_finished(run)
+    except UserError:
+        return False
 
 
 def _difference(known: RunStatistics, again: RunStatistics) -> str:

@@ -97,8 +97,8 @@ class ResultsDirectory:
         found = [replace(run, run=number) for run in runs if run.run == 1 for number in numbers[run.path, run.scheme]]
         return sorted(found, key=lambda run: run.run)
 
-    def named(self, name: str) -> Run:
-        """Return the run that is called PATH/SCHEME/N.
+    def named(self, name: str, argument: str = "run") -> Run:
+        """Return the run that is called PATH/SCHEME/N; `argument` is that of the caller, if messages should name one.
 
         Raises:
             UserError: there is no such run.
@@ -111,7 +111,7 @@ class ResultsDirectory:
                 return run
         known = runs or self.experiment.repetition(1)
         raise UserError(
-            "no such run", argument="run", value=name, allowed=[f"{r.path}/{r.scheme}/{r.run}" for r in known]
+            "no such run", argument=argument, value=name, allowed=[f"{r.path}/{r.scheme}/{r.run}" for r in known]
         )
 
     def folder(self, run: Run) -> Entry:

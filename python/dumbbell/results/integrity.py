@@ -62,7 +62,8 @@ def fault_of(file: Entry, facts: object) -> str | None:
         return one_line(error)
 
 
-def _fault(file: Entry, facts: object) -> str | None:
+def size_fault_of(file: Entry, facts: object) -> str | None:
+    """Return what is wrong with a file of which `facts` were recorded, as its size tells; its content is not read."""
     found = file.status()
     if found is None:
         return f"{file.name} is missing"
@@ -73,6 +74,12 @@ def _fault(file: Entry, facts: object) -> str | None:
     size = found.st_size
     if size != facts.get("bytes"):
         return f"{file.name} has {size} bytes, not {facts.get('bytes')}"
+    return None
+
+
+def _fault(file: Entry, facts: object) -> str | None:
+    if (fault := size_fault_of(file, facts)) is not None or not isinstance(facts, dict):
+        return fault
     return None if digest(file) == facts.get("sha256") else f"{file.name} is not what was recorded: its SHA-256 differs"
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import core
@@ -11,7 +12,7 @@ from dumbbell.base.errors import UserError, one_line
 from dumbbell.base.json_text import read_json, to_json
 from dumbbell.core.batches import TABLES, NumberBatch, number_names, read_numbers
 from dumbbell.results.files import write_atomically
-from dumbbell.results.integrity import facts_of, fault_of
+from dumbbell.results.integrity import facts_of, fault_of, size_fault_of
 from dumbbell.results.statistics import require_statistics
 
 if TYPE_CHECKING:
@@ -29,17 +30,23 @@ FACTS = "files.json"
 _KEPT_OPEN = 2
 """Batches whose tables stay in memory: runs are read in the order in which they were made."""
 
+_NUMBER = re.compile("[1-9][0-9]{0,8}")
+
 RunKey = tuple[str, str, int]
 """Path, scheme or mix, and repetition of a run."""
 
 
 class NumberStore:
-    """The batches of a results directory. Of a run that was made several times the last one counts."""
+    """The batches of a results directory. Of a run that was made several times the last one counts.
+
+    A batch of which a table is missing, or has another size than was recorded, is damaged: none of its runs is read.
+    """
 
     def __init__(self, root: Entry) -> None:
         self.folder = root / NUMBERS
         self._places: dict[RunKey, tuple[int, int]] = {}
         self._read: set[int] = set()
+        self._faults: dict[int, str | None] = {}
         self._open: OrderedDict[int, NumberBatch] = OrderedDict()
 
     def __reduce__(self) -> tuple[type[NumberStore], tuple[Entry]]:
@@ -48,7 +55,17 @@ class NumberStore:
 
     def batches(self) -> list[int]:
         """Return the numbers of the batches, in the order in which they were made."""
-        return sorted(int(name) for name in self.folder.names() if name.isascii() and name.isdigit())
+        return sorted(int(name) for name in self.folder.names() if _NUMBER.fullmatch(name))
+
+    def whole(self) -> list[int]:
+        """Return the numbers of the batches that are not damaged."""
+        return [number for number in self.batches() if self._fault(number) is None]
+
+    def damaged(self) -> list[str]:
+        """Return a line for each batch that is damaged, or one for what is in the place of their folder."""
+        if self.folder.status() is not None and not self.folder.is_folder():
+            return [f"{self.folder}: is no folder"]
+        return [fault for number in self.batches() if (fault := self._fault(number)) is not None]
 
     def unused(self) -> Entry:
         """Return the place of the next batch."""
@@ -58,29 +75,30 @@ class NumberStore:
         """Return the statistics of a run; None if no batch has it.
 
         Raises:
-            UserError: its batch is damaged; the line says where.
+            UserError: its batch is damaged, or any batch is and no other one has the run; the line says where.
         """
         key = (run.path, run.scheme, run.run)
         if key not in self._places:
             self._read_new()
         place = self._places.get(key)
         if place is None:
+            for fault in self.damaged():
+                raise UserError(f"in no table that can be read: {fault}")
             return None
         number, row = place
-        where = f"{self.folder / str(number)}: row {row}"
         try:
-            return require_statistics(where, self._batch(number).statistics(row))
-        except core.Error as error:
-            raise UserError(str(error)) from None
+            return require_statistics(f"{self.folder / str(number)}: row {row}", self._batch(number).statistics(row))
+        except (core.Error, OSError) as error:
+            raise UserError(one_line(error)) from None
 
     def finished(self) -> Iterator[RunKey]:
-        """Yield the runs that are made and did not fail.
+        """Yield the runs that are made and did not fail, of the batches that are not damaged.
 
         Raises:
             UserError: a table is damaged; the line says where.
         """
         status: dict[RunKey, str] = {}
-        for number in self.batches():
+        for number in self.whole():
             for key, found in self._states(number):
                 status[key] = found
         yield from (key for key, found in status.items() if found == "done")
@@ -93,20 +111,26 @@ class NumberStore:
         """
         write_atomically(folder / FACTS, to_json(facts_of(folder, [f"{name}.parquet" for name in TABLES])))
 
-    def faults(self) -> Iterator[str]:
-        """Yield what is wrong with the tables of batches, a line for each that is not as it was recorded."""
-        for number in self.batches():
-            folder = self.folder / str(number)
-            try:
-                facts = read_json(folder / FACTS, dict[str, object])
-            except (OSError, UserError) as error:
-                yield one_line(error)
-                continue
-            for name in (f"{table}.parquet" for table in TABLES):
-                if name not in facts:
-                    yield f"{folder}: {name} is not among what was recorded"
-                elif (fault := fault_of(folder / name, facts[name])) is not None:
-                    yield f"{folder}: {fault}"
+    def faults(self) -> dict[int, str]:
+        """Return what is wrong with the tables of batches, as their digests tell: the first fault of each batch."""
+        found = {number: _fault_of(self.folder / str(number), fault_of) for number in self.batches()}
+        return {number: fault for number, fault in found.items() if fault is not None}
+
+    def remove(self, number: int) -> None:
+        """Remove a batch, whose runs are then missing.
+
+        Raises:
+            OSError: that is not possible.
+        """
+        (self.folder / str(number)).clear()
+        self._faults.pop(number, None)
+        self._open.pop(number, None)
+
+    def _fault(self, number: int) -> str | None:
+        """Return what is wrong with a batch, as sizes tell: to read whole files takes too long."""
+        if number not in self._faults:
+            self._faults[number] = _fault_of(self.folder / str(number), size_fault_of)
+        return self._faults[number]
 
     def _batch(self, number: int) -> NumberBatch:
         batch = self._open.get(number)
@@ -121,17 +145,17 @@ class NumberStore:
 
     def _read_new(self) -> None:
         """Take note of the runs of batches that were made since the last look."""
-        for number in self.batches():
+        for number in self.whole():
             if number not in self._read:
-                self._read.add(number)
                 for row, (key, _) in enumerate(self._states(number)):
                     self._places[key] = (number, row)
+                self._read.add(number)
 
     def _states(self, number: int) -> Iterator[tuple[RunKey, str]]:
         """Yield each run of a batch with its status."""
         found = self.table(number, "runs", ("path", "scheme", "status", "run"))
         paths, schemes, statuses = (_texts(found, name) for name in ("path", "scheme", "status"))
-        for path, scheme, run, status in zip(paths, schemes, found.column("run").tolist(), statuses, strict=True):
+        for path, scheme, run, status in zip(paths, schemes, found.integers("run").tolist(), statuses, strict=True):
             yield (path, scheme, run), status
 
     def table(self, number: int, name: str, columns: Sequence[str]) -> NumberTable:
@@ -143,8 +167,8 @@ class NumberStore:
         file = self.folder / str(number) / f"{name}.parquet"
         try:
             return NumberTable(file, read_numbers(file, columns))
-        except core.Error as error:
-            raise UserError(str(error)) from None
+        except (core.Error, OSError) as error:
+            raise UserError(one_line(error)) from None
 
     def metrics(self, number: int, name: str) -> list[str]:
         """Return the names of the columns of numbers of a table of a batch.
@@ -154,8 +178,8 @@ class NumberStore:
         """
         try:
             return number_names(self.folder / str(number) / f"{name}.parquet")
-        except core.Error as error:
-            raise UserError(str(error)) from None
+        except (core.Error, OSError) as error:
+            raise UserError(one_line(error)) from None
 
 
 class NumberTable:
@@ -184,6 +208,28 @@ class NumberTable:
 
         return np.asarray(self._table.column(name))
 
+    def integers(self, name: str) -> NDArray[Any]:
+        """Return a column in which each row has a whole number.
+
+        Raises:
+            UserError: it is another one.
+        """
+        found = self.column(name)
+        if self.texts(name) or found.dtype.kind != "i" or self.gaps(name) is not None:
+            raise UserError(f"{self._file}: column `{name}`: allowed is a whole number in each row")
+        return found
+
+    def codes(self, name: str) -> NDArray[Any]:
+        """Return a column in which each row has a text: the places of the texts in `texts`.
+
+        Raises:
+            UserError: it is another one.
+        """
+        found = self.column(name)
+        if self.gaps(name) is not None or (len(found) and not self.texts(name)):
+            raise UserError(f"{self._file}: column `{name}`: allowed is a text in each row")
+        return found
+
     def texts(self, name: str) -> list[str]:
         """Return the different texts of a column; none of a column of numbers."""
         return (self._table.dictionary(name) or []) if name in self._names else []
@@ -198,4 +244,20 @@ class NumberTable:
 
 def _texts(table: NumberTable, name: str) -> list[str]:
     texts = table.texts(name)
-    return [texts[code] for code in table.column(name).tolist()]
+    return [texts[code] for code in table.codes(name).tolist()]
+
+
+def _fault_of(folder: Entry, look: Callable[[Entry, object], str | None]) -> str | None:
+    """Return what is wrong with the tables of a batch, by what was recorded of them; None if nothing is."""
+    try:
+        facts = read_json(folder / FACTS, dict[str, object])
+    except FileNotFoundError:
+        return f"{folder}: {FACTS} is missing"
+    except (OSError, UserError) as error:
+        return one_line(error)
+    for name in (f"{table}.parquet" for table in TABLES):
+        if not isinstance(facts.get(name), dict):
+            return f"{folder}: {name} is not among what was recorded"
+        if (fault := look(folder / name, facts[name])) is not None:
+            return f"{folder}: {fault}"
+    return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dumbbell.base.errors import UserError, one_line
+from dumbbell.results.number_store import NUMBERS
 from dumbbell.results.sql.database import INDEX
 
 OTHER = "other"
@@ -40,7 +41,8 @@ def sizes(directory: Path) -> dict[str, int]:
             _unreadable(error)
             continue
         if stat.S_ISREG(entry.st_mode):
-            found[KINDS.get(file.name, OTHER)] += entry.st_size
+            is_table = file.relative_to(directory).parts[0] == NUMBERS
+            found["statistics" if is_table else KINDS.get(file.name, OTHER)] += entry.st_size
     return found
 
 

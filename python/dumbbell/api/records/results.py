@@ -156,8 +156,13 @@ class Results:
                 yield run, [f"{STATISTICS} is missing"]
 
     def batch_faults(self) -> Iterator[str]:
-        """Yield what is wrong with the common tables of runs of which only the numbers were kept, a line each."""
-        return self._content.numbers.faults()
+        """Yield what is wrong with the common tables of runs of which only the numbers were kept: a line per batch."""
+        yield from self._content.numbers.faults().values() if self.experiment.keeps_numbers else ()
+
+    @property
+    def damaged_batches(self) -> list[str]:
+        """A line for each batch of such tables of which one is missing or has another size: its runs are not read."""
+        return self._content.numbers.damaged() if self.experiment.keeps_numbers else []
 
     def index_faults(self) -> list[str]:
         """Return a line if `results.sqlite` says other numbers than the runs: it is old, or somebody has changed it."""
@@ -370,8 +375,8 @@ class Results:
         found = findings(self.experiment, [*good, *bad], self._gathered, self.states)
         most = max((run["run"] for run in runs), default=0)
         found.append(
-            f"Conduct (loss, starvation, standing queues, timeouts) is judged by the first {most} of "
-            f"{self.experiment.runs} repetitions."
+            f"What looks wrong in runs is judged by the first {most} of {self.experiment.runs} repetitions; "
+            "the numbers are of all."
         )
         return found
 
@@ -380,18 +385,18 @@ class Results:
         """How many runs have each status."""
         if self._columns is None:
             return dict(Counter(run.status for run in self.runs))
-        return {
-            "done": sum(group.good for group in self._gathered.values()),
-            "missing": sum(group.missing for group in self._gathered.values()),
-            "failed": sum(group.runs - group.good - group.missing for group in self._gathered.values()),
-        }
+        good, missing = (sum(getattr(group, key) for group in self._gathered.values()) for key in ("good", "missing"))
+        total = sum(group.runs for group in self._gathered.values())
+        lost = DAMAGED if self.damaged_batches else "missing"
+        states = {"done": good, lost: missing, "failed": total - good - missing}
+        return {status: count for status, count in states.items() if count}
 
     @property
     def missing(self) -> dict[str, int]:
         """How many runs were not made, by the reason."""
         if self._columns is None:
             return dict(Counter(str(run.reason) for run in self.runs if run.status == "missing"))
-        count = self.states["missing"]
+        count = self.states.get("missing", 0)
         return {self._content.why_missing: count} if count else {}
 
     @property

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.base.errors import printable
-from dumbbell.catalog.experiment_settings import LOGS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     parser.add_argument("directory", type=Path, metavar="DIR")
     parser.add_argument("run", metavar="PATH/SCHEME/N", help="the run, N is its repetition")
-    parser.add_argument("--log", choices=[log for log in LOGS if log != "none"], help="default: as the experiment says")
+    parser.add_argument("--log", choices=("packets", "full"), help="default: as the experiment says")
 
 
 def main(arguments: argparse.Namespace) -> int:

@@ -91,6 +91,7 @@ def main(arguments: argparse.Namespace) -> int:
             print(f"running: {total - results.states.get('missing', 0)} of {total} runs are made\n")
         print_summary(results, sort)
     damaged = [str(each["damaged"]) for each in (results.environment, results.campaign or {}) if "damaged" in each]
+    damaged += results.damaged_batches
     if not arguments.json:
         _list_bad(results, damaged, sys.stderr if arguments.csv or arguments.tex else sys.stdout)
     unread = [each for each in transfers or () if isinstance(each, dumbbell.Error)]

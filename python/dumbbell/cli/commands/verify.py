@@ -24,16 +24,14 @@ def main(arguments: argparse.Namespace) -> int:
     is_deep = arguments.deep or arguments.sample is not None
     finished, whole, wrong, unrecorded, recomputed, false = 0, 0, 0, 0, 0, 0
     for results in opened:
-        known: set[str] = set()
+        # a common table that is damaged is wrong of thousands of runs: `batch_faults` says so once
+        is_common = bool(results.damaged_batches)
         for run, faults in results.faults():
-            # a common table that is damaged is wrong of thousands of runs
-            new = [fault for fault in faults if not results.experiment.keeps_numbers or fault not in known]
-            for fault in new:
+            for fault in faults if not is_common else ():
                 print(printable(f"damaged: {results.directory}: {run.label}: {fault}"), flush=True)
-            known.update(faults)
             finished += 1
             whole += not faults
-            wrong += len(new)
+            wrong += len(faults) if not is_common else 0
             unrecorded += not faults and "files" not in run.statistics and not results.experiment.keeps_numbers
         for fault in results.batch_faults():
             print(printable(f"damaged: {results.directory}: {fault}"), flush=True)

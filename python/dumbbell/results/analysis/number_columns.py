@@ -33,6 +33,8 @@ MISSING, DONE, FAILED = 0, 1, 2
 
 MOST_JUDGED = 1_000
 """Runs that are read one by one, with all that they have. More runs are read column by column."""
+LEAST_JUDGED = 3
+"""Repetitions of each scheme on each path that are judged at least."""
 
 
 def read_by_columns(experiment: Experiment) -> bool:
@@ -47,8 +49,9 @@ def read_by_columns(experiment: Experiment) -> bool:
 
 
 def judged_runs(experiment: Experiment) -> Iterator[Run]:
-    """Yield the first repetitions, as many as `MOST_JUDGED` runs are, but at least one."""
-    for number in range(1, 1 + max(1, MOST_JUDGED * experiment.runs // experiment.count)):
+    """Yield the first repetitions, as many as `MOST_JUDGED` runs are, but at least `LEAST_JUDGED`."""
+    most = max(LEAST_JUDGED, MOST_JUDGED * experiment.runs // experiment.count)
+    for number in range(1, 1 + min(most, experiment.runs)):
         yield from experiment.repetition(number)
 
 
@@ -68,7 +71,7 @@ class NumberColumns:
         self._scheme_places = {name: place for place, name in enumerate(self.schemes)}
         self.groups = [(path, scheme) for path in self.paths for scheme in self.schemes]
         self.count = experiment.count
-        self._batches = results.numbers.batches()
+        self._batches = results.numbers.whole()
         self._columns: dict[MetricKey, NDArray[np.float64]] = {}
         self._owners: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
 
@@ -79,7 +82,7 @@ class NumberColumns:
         for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
             table = self._results.numbers.table(batch, "runs", ("status",))
             done = np.array([text == "done" for text in table.texts("status")] or [False])
-            state[owners] = np.where(done[table.column("status")], DONE, FAILED)
+            state[owners] = np.where(done[table.codes("status")], DONE, FAILED)
         return state
 
     @cached_property
@@ -87,7 +90,7 @@ class NumberColumns:
         """The seed of each run that was made."""
         seeds = np.zeros(self.count, dtype=np.int64)
         for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
-            seeds[owners] = self._results.numbers.table(batch, "runs", ("seed",)).column("seed")
+            seeds[owners] = self._results.numbers.table(batch, "runs", ("seed",)).integers("seed")
         return seeds
 
     def places(self, runs: Iterable[Run]) -> NDArray[np.int64]:
@@ -102,11 +105,12 @@ class NumberColumns:
         found = np.full(self.count, None, dtype=object)
         for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
             table = self._results.numbers.table(batch, "runs", (name,))
+            values = np.full(len(owners), None, dtype=object)
             if texts := table.texts(name):
                 values = np.array(texts, dtype=object)[table.column(name)]
                 if (gaps := table.gaps(name)) is not None:
                     values[gaps] = None
-                found[owners] = values
+            found[owners] = values
         return found
 
     @property
@@ -138,11 +142,11 @@ class NumberColumns:
             found = np.full(self.count, np.nan)
             for batch, (owners, positions) in zip(self._batches, self._places(_TABLES[level]), strict=True):
                 table = self._results.numbers.table(batch, _TABLES[level], (name,))
-                if not table.has(name) or table.texts(name):
-                    continue
-                values = table.column(name).astype(np.float64)
-                if (gaps := table.gaps(name)) is not None:
-                    values[gaps] = np.nan
+                values = np.full(len(owners), np.nan)
+                if table.has(name) and not table.texts(name):
+                    values = table.column(name).astype(np.float64)
+                    if (gaps := table.gaps(name)) is not None:
+                        values[gaps] = np.nan
                 wanted = positions == number if level != "network" else slice(None)
                 found[owners[wanted]] = values[wanted]
             self._columns[key] = found
@@ -175,7 +179,7 @@ class NumberColumns:
         table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run"))
         paths = _known(table, "path", self._path_places)
         schemes = _known(table, _OWNER[name], self._scheme_places)
-        owners = ((table.column("run") - 1) * len(self.paths) + paths) * len(self.schemes) + schemes
+        owners = ((table.integers("run") - 1) * len(self.paths) + paths) * len(self.schemes) + schemes
         if len(owners) and (min(paths.min(), schemes.min(), owners.min()) < 0 or owners.max() >= self.count):
             raise UserError(f"{self._results.numbers.folder / str(batch)}: has runs that are none of this experiment")
         begins = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.zeros(0, dtype=bool)
@@ -186,7 +190,7 @@ class NumberColumns:
 def _known(table: NumberTable, name: str, places: Mapping[str, int]) -> NDArray[np.int64]:
     """Return the places of the texts of a column; -1 for a text that has none."""
     codes = np.array([places.get(text, -1) for text in table.texts(name)] or [-1], dtype=np.int64)
-    found: NDArray[np.int64] = codes[table.column(name)]
+    found: NDArray[np.int64] = codes[table.codes(name)]
     return found
 
 

@@ -21,7 +21,7 @@ class NumberedRuns:
 
     def __init__(self, results: ResultsDirectory) -> None:
         self.results = results
-        self._batches = results.numbers.batches()
+        self._batches = results.numbers.whole()
         self._columns = NumberColumns(results)
         runs = results.planned()
         self._places = self._columns.places(runs)
@@ -35,7 +35,7 @@ class NumberedRuns:
         """What is to be known of each run."""
         for run, state, began, reason, wall in zip(runs, states, started, reasons, walls, strict=True):
             status = "missing" if state == MISSING else "done" if state == DONE else "failed"
-            told = why if state == MISSING else reason
+            told = why if state == MISSING else None if state == DONE else reason
             wall_s = wall if state == DONE else None
             self.runs.append(
                 IndexedRun(name, run.path, run.scheme, run.run, status, told, backend, began, run.seed, wall_s)
@@ -44,7 +44,7 @@ class NumberedRuns:
     @property
     def is_current(self) -> bool:
         """True if no batch was made since this was read."""
-        return self.results.numbers.batches() == self._batches
+        return self.results.numbers.whole() == self._batches
 
     @cached_property
     def metrics(self) -> dict[str, list[str]]:
@@ -97,7 +97,7 @@ class NumberedRuns:
         """Return the names of the axes of the grid; with the first of them, `path`, is what the cells are made of."""
         axes = [cell.axis_values for cell in self.results.experiment.cells.values()]
         names = dict.fromkeys(name for each in axes for name in each)
-        return ["path", *sorted(names)] if names else []
+        return sorted({"path", *names}) if names else []
 
     def parameter(self, name: str) -> list[str | None]:
         """Return the value of an axis in all runs, as text."""

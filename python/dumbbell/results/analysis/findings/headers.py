@@ -44,7 +44,7 @@ def headers(evidence: Evidence) -> Iterator[Sentence]:
 
 def payload_part(group: Repetitions) -> float | None:
     """Return which part of the bytes that arrived was payload, from 0 to 1; None where it is not known."""
-    flows = [flow for flows in group.flows for flow in flows]
+    flows = [flow for flows in group.judged.flows for flow in flows]
     payload, whole = (
         [value for flow in flows if (value := value_of(flow, key))]
         for key in ("data_bytes_delivered", "bytes_delivered")
