@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dumbbell.studies.cost import cost_beside
 from support.commands.command import Dumbbell
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +64,8 @@ def test_a_refactoring_is_the_same_to_the_byte(dumbbell: Dumbbell) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("stack")
 def test_more_work_for_each_ack_is_worse_and_costs_no_packet(dumbbell: Dumbbell) -> None:
+    if cost_beside("cubic", "cubic").unit == "ns":
+        pytest.skip("this machine counts no instructions, and a sixth more time is within its noise")
     done = dumbbell("check", "slip-12.toml", "--against", "slip-0.toml", "--cells", "start", "--cost", expect=1)
     assert "packet logs are equal in all cells" in done.stdout
     assert "cost of an ACK" in done.stdout
