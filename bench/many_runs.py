@@ -8,16 +8,14 @@ included.
 
 import argparse
 import os
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import dumbbell
+from bench.startup import DUMBBELL, cpu_ms
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 
@@ -34,17 +32,11 @@ class Cost:
     size_bytes: float
 
 
-def _cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def command(*words: str) -> tuple[float, float]:
     """Run a command of dumbbell and return its CPU time and its wall time, s."""
-    cpu_s, began = _cpu_s(), time.monotonic()
-    quiet = subprocess.DEVNULL
-    subprocess.run([sys.executable, "-m", "dumbbell", *words], check=True, stdout=quiet, stderr=quiet)
-    return _cpu_s() - cpu_s, time.monotonic() - began
+    began = time.monotonic()
+    cpu_s = cpu_ms([*DUMBBELL, *words], quiet=True) / 1e3
+    return cpu_s, time.monotonic() - began
 
 
 def cost(out: Path, runs: int, *more: str) -> Cost:

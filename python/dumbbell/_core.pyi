@@ -133,10 +133,6 @@ class NumberBatch:
     """Numbers of the runs of one batch, read back."""
 
     def __init__(self, runs: Log, flows: Log, links: Log) -> None: ...
-    def __len__(self) -> int: ...
-    def keys(self) -> list[tuple[str, str, int]]:
-        """Return path, scheme or mix, and repetition of each run."""
-
     def statistics(self, row: int) -> str:
         """Return the statistics of the run in a row, as JSON."""
 

@@ -2,13 +2,13 @@
 
 use crate::Error;
 use crate::columns::{FORMAT_KEY, common_properties};
-use crate::footer::{open_parquet, place};
-use crate::pages::wrong_pages;
+use crate::footer::open_parquet;
+use crate::groups::{decoded, open_column};
+use crate::pages::check_pages;
 use crate::pending::Pending;
 use crate::regular::LogFile;
-use crate::writer::close;
+use crate::writer::{close, column_with_gaps};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
-use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader};
@@ -17,7 +17,6 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use std::collections::HashMap;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,6 +53,15 @@ impl Cells {
     /// Returns true without rows.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Makes it so many rows: new ones have no value.
+    pub fn resize(&mut self, rows: usize) {
+        match self {
+            Self::Integers(cells) => cells.resize(rows, None),
+            Self::Numbers(cells) => cells.resize(rows, None),
+            Self::Texts(cells, _) => cells.resize(rows, None),
+        }
     }
 
     fn physical(&self) -> Physical {
@@ -122,13 +130,9 @@ fn optional<T: DataType, C>(
     cells: &[Option<C>],
     value: impl Fn(&C) -> T::T,
 ) -> Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("the schema has fewer columns than the row".to_owned()));
-    };
-    let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
     let values: Vec<T::T> = cells.iter().flatten().map(value).collect();
-    column.typed::<T>().write_batch(&values, Some(&present), None)?;
-    column.close()
+    column_with_gaps::<T>(group, &values, Some(&levels))
 }
 
 /// Reads a table: all its columns, or those that are `wanted` and there.
@@ -137,9 +141,7 @@ fn optional<T: DataType, C>(
 /// One line: the file cannot be read, is damaged, or is no such table.
 pub fn read_cells(log: impl Into<LogFile>, wanted: Option<&[String]>) -> Result<Vec<CellColumn>, Error> {
     let log = log.into();
-    let damaged = || Err(Error::file(log.path(), "is damaged: its rows cannot be decoded"));
-    // The library panics on some bytes that no writer makes.
-    catch_unwind(AssertUnwindSafe(|| decode(&log, wanted))).unwrap_or_else(|_| damaged())
+    decoded(log.path(), || decode(&log, wanted))
 }
 
 /// Returns the names of a table's columns of numbers, whole or not, in their order.
@@ -214,9 +216,7 @@ fn decode(log: &LogFile, wanted: Option<&[String]>) -> Result<Vec<CellColumn>, E
         for number in 0..file.num_row_groups() {
             let group = file.get_row_group(number).map_err(failed)?;
             let chunk = group.metadata().column(index);
-            if let Some(problem) = place(chunk).and_then(|place| wrong_pages(&bytes, chunk, place)) {
-                return Err(Error::file(path, problem));
-            }
+            check_pages(path, &bytes, chunk)?;
             let levels = column.max_def_level() > 0;
             append(&mut cells, &mut known, group.as_ref(), index, levels).map_err(failed)?;
         }
@@ -272,10 +272,7 @@ fn values<T: DataType>(
     index: usize,
     levels: bool,
 ) -> Result<Vec<Option<T::T>>, ParquetError> {
-    let reader = group.get_column_reader(index)?;
-    let Some(mut column): Option<ColumnReaderImpl<T>> = T::get_column_reader(reader) else {
-        return Err(ParquetError::General(format!("column {index} has another type")));
-    };
+    let mut column = open_column::<T>(group, index)?;
     let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
     let (mut present, mut found) = (Vec::new(), Vec::new());
     let mut seen = 0;

@@ -1,8 +1,8 @@
 //! The row groups of a Parquet file, decoded one batch of rows after the other.
 
 use crate::Error;
-use crate::footer::{open_parquet, place};
-use crate::pages::wrong_pages;
+use crate::footer::open_parquet;
+use crate::pages::check_pages;
 use crate::regular::LogFile;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::DataType;
@@ -86,9 +86,8 @@ impl<C: Columns> Groups<C> {
 
     /// Fills an empty batch; false at the end of the file, and after an error.
     pub(crate) fn read(&mut self, batch: &mut C::Batch) -> Result<bool, Error> {
-        // The library panics on some bytes that no writer makes.
-        let filled = catch_unwind(AssertUnwindSafe(|| self.read_group(batch)))
-            .unwrap_or_else(|_| Err(Error::file(&self.path, "is damaged: its rows cannot be decoded")));
+        let path = self.path.clone();
+        let filled = decoded(&path, || self.read_group(batch));
         if filled.is_err() {
             self.stop();
         }
@@ -120,10 +119,7 @@ impl<C: Columns> Groups<C> {
             }
             let group = self.file.get_row_group(self.next_group).map_err(failed)?;
             for chunk in group.metadata().columns() {
-                let problem = place(chunk).and_then(|place| wrong_pages(&self.bytes, chunk, place));
-                if let Some(problem) = problem {
-                    return Err(Error::file(&self.path, problem));
-                }
+                check_pages(&self.path, &self.bytes, chunk)?;
             }
             self.rows_left = group.metadata().num_rows().unsigned_abs();
             self.claimed = times_of(group.metadata());
@@ -147,6 +143,12 @@ fn times_of(group: &RowGroupMetaData) -> Option<(u64, u64)> {
         Statistics::Int64(times) => Some((*times.min_opt()? as u64, *times.max_opt()? as u64)),
         _ => None,
     }
+}
+
+/// Returns what `read` reads of the file at `path`. The library panics on some bytes that no writer makes: that is an error, too.
+pub(crate) fn decoded<T>(path: &Path, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(Error::file(path, "is damaged: its rows cannot be decoded")))
 }
 
 pub(crate) fn open_column<T: DataType>(

@@ -1,10 +1,13 @@
 //! What the pages of a column claim, looked at before any is decoded: the library takes as much memory as a page says that it
 //! needs, up to 2 GiB for each column. Format: Apache Parquet, `parquet.thrift` (`PageHeader`), in Thrift's compact protocol.
 
+use crate::Error;
+use crate::footer::place;
 use parquet::file::metadata::ColumnChunkMetaData;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// How much is looked at for the header of a page, bytes: as much as ours have, then as much as others may have, in whose
 /// statistics are texts of any length.
@@ -12,8 +15,17 @@ const HEADER_BYTES: [u64; 2] = [1 << 8, 1 << 16];
 /// Deepest nesting of a header.
 const MOST_DEPTH: usize = 8;
 
+/// Refuses a column of the file at `path` that has a page without a header, or one that is longer than the column.
+///
+/// # Errors
+/// One line naming the file.
+pub(crate) fn check_pages(path: &Path, file: &File, chunk: &ColumnChunkMetaData) -> Result<(), Error> {
+    let problem = place(chunk).and_then(|place| wrong_pages(file, chunk, place));
+    problem.map_or(Ok(()), |problem| Err(Error::file(path, problem)))
+}
+
 /// Returns the problem if a page of the column at `place` of its file has no header, or is longer than its column.
-pub(crate) fn wrong_pages(file: &File, chunk: &ColumnChunkMetaData, place: Range<u64>) -> Option<String> {
+fn wrong_pages(file: &File, chunk: &ColumnChunkMetaData, place: Range<u64>) -> Option<String> {
     let mut at = place.start;
     while at < place.end {
         let read = |most: u64| {

@@ -146,10 +146,19 @@ pub(crate) fn column<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
 ) -> Result<(), ParquetError> {
+    column_with_gaps::<T>(group, values, None)
+}
+
+/// Writes the next column of a row group. A row without a value has the level 0 in `levels`; without `levels` each row has one.
+pub(crate) fn column_with_gaps<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("the schema has fewer columns than the row".to_owned()));
     };
-    column.typed::<T>().write_batch(values, None, None)?;
+    column.typed::<T>().write_batch(values, levels, None)?;
     column.close()
 }
 

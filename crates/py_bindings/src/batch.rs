@@ -1,21 +1,16 @@
 //! Many simulated runs at once, of which only the numbers are kept: made by threads, without the interpreter.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a batch ends after a while, and how long each simulation took is reported"
-)]
+#![allow(clippy::disallowed_methods, reason = "a batch ends after a while")]
 
 use crate::arrow::{Column, Names, Values};
 use crate::errors::error;
 use crate::outside::Loaded;
-use crate::run::{Report, parse};
+use crate::run::{observed, parse};
 use crate::source::LogArgument;
 use crate::table::Table;
-use measure::RunMeter;
 use packetlog::{CellColumn, Cells, read_cells};
 use pyo3::prelude::*;
 use recorder::{NumberBatch, NumberTables, NumberedRun};
-use runs::{Backend, LogLevel, RunSpec, StopWhen, meter_config};
-use simulator::Simulation;
+use runs::{LogLevel, RunSpec, StopWhen};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,11 +19,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How often the interpreter is asked for signals, and told how many runs are made.
+/// Time between two calls of the interpreter, which delivers signals and takes the number of runs that are made.
 const TELL: Duration = Duration::from_millis(200);
 /// Runs that may wait to be added to the tables, for each thread.
 const WAITING: usize = 64;
-/// What is kept of a run that failed.
+/// The statistics of a run that failed, as JSON.
 const NOTHING: &str = r#"{"flows":[],"links":[],"network":{},"sim_wall_s":null,"events":null}"#;
 
 /// Runs that differ in seed and starts only: path, scheme or mix, and the specification of one of them as JSON.
@@ -187,15 +182,9 @@ impl<'a> Batch<'a> {
         for (flow, start_s) in spec.flows.iter_mut().zip(starts) {
             flow.start_s = *start_s;
         }
-        let line = |error: &dyn std::fmt::Display| error.to_string();
-        let simulation = Simulation::new(&spec, &loaded.registry).map_err(|error| line(&error))?;
-        let meter = RunMeter::new(meter_config(&spec, Backend::Simulation));
-        let mut observers = (meter, StopWhen(|| self.stops.load(Ordering::Relaxed)));
-        let started = Instant::now();
-        let totals = simulation.run(&mut observers).map_err(|error| line(&error))?;
-        let sim_wall_s = started.elapsed().as_secs_f64();
-        let stats = totals.stats(observers.0).map_err(|error| line(&error))?;
-        serde_json::to_string(&Report::new(stats, sim_wall_s, totals.events)).map_err(|error| line(&error))
+        let stop = StopWhen(|| self.stops.load(Ordering::Relaxed));
+        let (report, _) = observed(&spec, loaded, stop).map_err(|cause| cause.to_string())?;
+        serde_json::to_string(&report).map_err(|cause| cause.to_string())
     }
 }
 
@@ -219,15 +208,6 @@ impl Numbers {
     #[new]
     fn of_files(py: Python<'_>, runs: LogArgument, flows: LogArgument, links: LogArgument) -> PyResult<Self> {
         py.detach(|| NumberBatch::read(runs.0, flows.0, links.0)).map(Self).map_err(error)
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Path, scheme or mix, and repetition of each run.
-    fn keys(&self) -> PyResult<Vec<(&str, &str, i64)>> {
-        self.0.keys().map_err(error)
     }
 
     /// The statistics of the run in a row, as JSON.
@@ -259,20 +239,19 @@ pub(crate) fn number_names(file: LogArgument) -> PyResult<Vec<String>> {
 
 impl From<CellColumn> for Column {
     fn from(CellColumn { name, cells }: CellColumn) -> Self {
-        let (values, present): (Values, Vec<bool>) = match cells {
-            Cells::Integers(cells) => {
-                (Values::I64(filled(&cells)), cells.iter().map(Option::is_some).collect())
+        let (values, present) = match cells {
+            Cells::Integers(cells) => (Values::I64(filled(&cells)), present(&cells)),
+            Cells::Numbers(cells) => (Values::F64(filled(&cells)), present(&cells)),
+            Cells::Texts(codes, texts) => {
+                (Values::WideCodes(filled(&codes), Names::new(texts)), present(&codes))
             }
-            Cells::Numbers(cells) => {
-                (Values::F64(filled(&cells)), cells.iter().map(Option::is_some).collect())
-            }
-            Cells::Texts(codes, texts) => (
-                Values::WideCodes(filled(&codes), Names::new(texts)),
-                codes.iter().map(Option::is_some).collect(),
-            ),
         };
         Self::with_gaps(&name, values, &present)
     }
+}
+
+fn present<T>(cells: &[Option<T>]) -> Vec<bool> {
+    cells.iter().map(Option::is_some).collect()
 }
 
 fn filled<T: Copy + Default>(cells: &[Option<T>]) -> Vec<T> {

@@ -10,7 +10,7 @@ use crate::table::Table;
 use measure::{RunMeter, RunStats};
 use pyo3::prelude::*;
 use recorder::Recorder;
-use runs::{Backend, Live, LogLevel, Memory, Moment, RunSpec, meter_config};
+use runs::{Backend, Live, LogLevel, Memory, Moment, Observer, RunSpec, meter_config};
 use schemars::JsonSchema;
 use serde::Serialize;
 use simulator::Simulation;
@@ -86,12 +86,6 @@ pub(crate) struct Report {
     sim_wall_s: f64,
     /// Events that the simulator worked through.
     events: u64,
-}
-
-impl Report {
-    pub(crate) const fn new(stats: RunStats, sim_wall_s: f64, events: u64) -> Self {
-        Self { stats, sim_wall_s, events }
-    }
 }
 
 /// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there. `watch` is called at the
@@ -175,15 +169,24 @@ fn simulated(
     kept: Kept,
     watch: Option<Py<PyAny>>,
 ) -> Result<(Report, Kept), Cause> {
-    let simulation = Simulation::new(spec, &loaded.registry)?;
-    let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
     let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
-    let mut observers = ((meter, kept), live, python.stop_when_interrupted());
+    let (report, (kept, ..)) = observed(spec, loaded, (kept, live, python.stop_when_interrupted()))?;
+    Ok((report, kept))
+}
+
+/// Simulates a run; returns its statistics, and `observer`, which was told what happened.
+pub(crate) fn observed<O: Observer>(
+    spec: &RunSpec,
+    loaded: &Loaded,
+    observer: O,
+) -> Result<(Report, O), Cause> {
+    let simulation = Simulation::new(spec, &loaded.registry)?;
+    let mut observers = (RunMeter::new(meter_config(spec, Backend::Simulation)), observer);
     let started = Instant::now();
     let totals = simulation.run(&mut observers)?;
     let sim_wall_s = started.elapsed().as_secs_f64();
-    let ((meter, kept), ..) = observers;
-    Ok((Report::new(totals.stats(meter)?, sim_wall_s, totals.events), kept))
+    let (meter, observer) = observers;
+    Ok((Report { stats: totals.stats(meter)?, sim_wall_s, events: totals.events }, observer))
 }
 
 pub(crate) fn parse(specification: &str) -> PyResult<RunSpec> {

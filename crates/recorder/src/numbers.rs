@@ -19,6 +19,9 @@ const SHAPE: &str = "shape";
 /// The columns of flows and links that say of which run they are.
 const OWNER: [&str; 3] = ["path", "run_scheme", "run"];
 
+const TEXTS: Cells = Cells::Texts(Vec::new(), Vec::new());
+const INTEGERS: Cells = Cells::Integers(Vec::new());
+
 /// A run whose statistics are added.
 #[derive(Clone, Debug)]
 pub struct NumberedRun<'a> {
@@ -64,33 +67,22 @@ impl Rows {
         let next = self.last + 1;
         let place = if self.columns.get(next).is_some_and(|column| column.name == name) {
             next
-        } else if let Some(&place) = self.by_name.get(name) {
-            place
         } else {
-            let cells = match value {
-                Value::Integer(_) => Cells::Integers(Vec::new()),
+            self.column(name, || match value {
+                Value::Integer(_) => INTEGERS,
                 Value::Number(_) => Cells::Numbers(Vec::new()),
-                Value::Text(_) => Cells::Texts(Vec::new(), Vec::new()),
-            };
-            self.columns.push(CellColumn { name: name.to_owned(), cells });
-            self.by_name.insert(name.to_owned(), self.columns.len() - 1);
-            self.columns.len() - 1
+                Value::Text(_) => TEXTS,
+            })
         };
         let cells = &mut self.columns[place].cells;
         if cells.len() > self.count {
             return false;
         }
+        cells.resize(self.count);
         match (cells, value) {
-            (Cells::Integers(cells), Value::Integer(value)) => {
-                cells.resize(self.count, None);
-                cells.push(Some(value));
-            }
-            (Cells::Numbers(cells), Value::Number(value)) => {
-                cells.resize(self.count, None);
-                cells.push(Some(value));
-            }
+            (Cells::Integers(cells), Value::Integer(value)) => cells.push(Some(value)),
+            (Cells::Numbers(cells), Value::Number(value)) => cells.push(Some(value)),
             (Cells::Texts(cells, texts), Value::Text(value)) => {
-                cells.resize(self.count, None);
                 let is_last = cells.last().copied().flatten().filter(|&code| texts[code as usize] == value);
                 let code = is_last.unwrap_or_else(|| {
                     *self.codes.entry((place, value.to_owned())).or_insert_with(|| {
@@ -112,24 +104,20 @@ impl Rows {
         self.last = 0;
     }
 
-    /// Makes a column of texts, or of whole numbers, unless there is one. A table without rows has the column, too.
-    fn declare(&mut self, name: &str, is_text: bool) {
-        if !self.by_name.contains_key(name) {
-            let cells =
-                if is_text { Cells::Texts(Vec::new(), Vec::new()) } else { Cells::Integers(Vec::new()) };
-            self.columns.push(CellColumn { name: name.to_owned(), cells });
-            self.by_name.insert(name.to_owned(), self.columns.len() - 1);
+    /// Returns the place of a column. One that is not there is made, of the cells that `new` returns.
+    fn column(&mut self, name: &str, new: impl FnOnce() -> Cells) -> usize {
+        if let Some(&place) = self.by_name.get(name) {
+            return place;
         }
+        self.columns.push(CellColumn { name: name.to_owned(), cells: new() });
+        self.by_name.insert(name.to_owned(), self.columns.len() - 1);
+        self.columns.len() - 1
     }
 
     /// Returns the columns, each with a cell for every row.
     fn into_columns(mut self) -> Vec<CellColumn> {
         for column in &mut self.columns {
-            match &mut column.cells {
-                Cells::Integers(cells) => cells.resize(self.count, None),
-                Cells::Numbers(cells) => cells.resize(self.count, None),
-                Cells::Texts(cells, _) => cells.resize(self.count, None),
-            }
+            column.cells.resize(self.count);
         }
         self.columns
     }
@@ -183,10 +171,10 @@ impl NumberTables {
     pub fn write(self, folder: &Path) -> Result<(), Error> {
         let [mut flows, mut links] = self.lists;
         for list in [&mut flows, &mut links] {
-            for (name, is_text) in OWNER.into_iter().zip([true, true, false]) {
-                list.declare(name, is_text);
+            // A table without rows has these columns, too.
+            for (name, cells) in OWNER.into_iter().zip([TEXTS, TEXTS, INTEGERS]).chain([(SHAPE, TEXTS)]) {
+                list.column(name, || cells);
             }
-            list.declare(SHAPE, true);
         }
         for (name, table) in TABLES.iter().zip([flows, links, self.runs]) {
             let rows = table.count;
@@ -503,21 +491,6 @@ impl NumberBatch {
         self.len() == 0
     }
 
-    /// Returns path, scheme and repetition of each run.
-    ///
-    /// # Errors
-    /// One line: a run has none.
-    pub fn keys(&self) -> Result<Vec<(&str, &str, i64)>, Error> {
-        let key = |row| {
-            Some((
-                self.runs.text("path", row)?,
-                self.runs.text("scheme", row)?,
-                self.runs.integer("run", row)?,
-            ))
-        };
-        (0..self.len()).map(|row| key(row).ok_or_else(|| self.damaged(row))).collect()
-    }
-
     /// Returns the statistics of the run in `row` as JSON, with what says which run it is.
     ///
     /// # Errors
@@ -609,11 +582,11 @@ mod tests {
         assert_eq!(tables.len(), 3);
         tables.write(&folder).unwrap();
         let batch = read(&folder).unwrap();
-        assert_eq!(batch.keys().unwrap()[2], ("slow", "cubic+bbr", 3));
         for (row, statistics) in STATISTICS.iter().enumerate() {
             let found = batch.statistics(row).unwrap();
             assert!(found.ends_with(&statistics[1..]), "{found}");
             let object: serde_json::Value = serde_json::from_str(&found).unwrap();
+            assert_eq!((&object["path"], &object["scheme"]), (&"slow".into(), &"cubic+bbr".into()));
             assert_eq!(object["run"], row + 1);
             assert_eq!(object["seed"], 1_u64 << 52);
             assert_eq!(object["status"], if row == 1 { "failed" } else { "done" });
@@ -717,7 +690,7 @@ mod tests {
         assert!(refusal.ends_with("is damaged: flows or links belong to none of its runs"), "{refusal}");
         std::fs::copy(other.join("links.parquet"), other.join("runs.parquet")).unwrap();
         let batch = read(&other);
-        assert!(batch.is_err() || batch.unwrap().keys().is_err());
+        assert!(batch.is_err() || batch.unwrap().statistics(0).is_err());
         std::fs::remove_dir_all(one).unwrap();
         std::fs::remove_dir_all(other).unwrap();
     }

@@ -24,8 +24,8 @@ _REPEATED = ("flows", "links", "network")
 """Statistics that are the same whenever a run is made."""
 
 
-def rerun(results: ResultsDirectory, run: Run, log: str | None) -> Path:
-    """Make a run again from its seed, and return the folder of its files. `log` is its packet log, if not as it was.
+def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
+    """Make a run again from its seed, with all its files. `log` is its packet log, if not as it was.
 
     Numbers that were kept of the run have to come out again, to the last digit.
 
@@ -62,7 +62,6 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> Path:
                 raise UserError(f"{run.label}: {kept['reason']}")
         finally:
             results.unfinished.clear(ignore_errors=True)
-    return results.folder(run).path
 
 
 def _has_files(results: ResultsDirectory, run: Run) -> bool:

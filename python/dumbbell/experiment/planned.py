@@ -93,7 +93,7 @@ class Experiment(Settings):
 
     @property
     def count(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return self.runs * len(self.paths) * (len(self.labels) + len(self.mixes))
 
     def all_runs(self) -> list[Run]:

@@ -180,7 +180,7 @@ class ResultsDirectory:
         seed = run.seed if self.experiment.capabilities.executes else None
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
-        axes = {} if cell is None else {"path": cell.base, **cell.axis_values}
+        axes = {} if cell is None else cell.coordinates
         absent = {"backend": self.experiment.backend.full_name, "reason": None, "sim_wall_s": None, "events": None}
         made = {**identity, **absent, **statistics, **identity, "directory": self.place(run), "axes": axes}
         return cast("RunTable", made)

@@ -125,6 +125,8 @@ class NumberStore:
         (self.folder / str(number)).clear()
         self._faults.pop(number, None)
         self._open.pop(number, None)
+        self._read.discard(number)  # another batch may get this number
+        self._places = {run: place for run, place in self._places.items() if place[0] != number}
 
     def _fault(self, number: int) -> str | None:
         """Return what is wrong with a batch, as sizes tell: to read whole files takes too long."""
@@ -189,9 +191,6 @@ class NumberTable:
         self._file, self._table = file, table
         self._names = set(table.names())
 
-    def __len__(self) -> int:
-        return len(self._table)
-
     def has(self, name: str) -> bool:
         """Return True if there is such a column."""
         return name in self._names
@@ -215,7 +214,7 @@ class NumberTable:
             UserError: it is another one.
         """
         found = self.column(name)
-        if self.texts(name) or found.dtype.kind != "i" or self.gaps(name) is not None:
+        if self.texts(name) or found.dtype.kind != "i" or self._table.gaps(name) is not None:
             raise UserError(f"{self._file}: column `{name}`: allowed is a whole number in each row")
         return found
 
@@ -226,7 +225,7 @@ class NumberTable:
             UserError: it is another one.
         """
         found = self.column(name)
-        if self.gaps(name) is not None or (len(found) and not self.texts(name)):
+        if self._table.gaps(name) is not None or (len(found) and not self.texts(name)):
             raise UserError(f"{self._file}: column `{name}`: allowed is a text in each row")
         return found
 
@@ -234,12 +233,28 @@ class NumberTable:
         """Return the different texts of a column; none of a column of numbers."""
         return (self._table.dictionary(name) or []) if name in self._names else []
 
-    def gaps(self, name: str) -> NDArray[np.bool_] | None:
-        """Return the rows without a value; None if each row has one."""
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a column of numbers, NaN where a row has none; all NaN if the column has texts."""
         import numpy as np  # likewise
 
-        found = self._table.gaps(name)
-        return None if found is None else np.asarray(found)
+        found = self.column(name)
+        if self.texts(name):
+            return np.full(len(found), np.nan)
+        return self._with_gaps(name, found.astype(np.float64), np.nan)
+
+    def words(self, name: str) -> NDArray[np.object_]:
+        """Return a column of texts, None where a row has none; all None if the column has none."""
+        import numpy as np  # likewise
+
+        found, texts = self.column(name), self.texts(name)
+        if not texts:
+            return np.full(len(found), None, dtype=object)
+        return self._with_gaps(name, np.array(texts, dtype=object)[found], None)
+
+    def _with_gaps(self, name: str, values: NDArray[Any], nothing: object) -> NDArray[Any]:
+        if (gaps := self._table.gaps(name)) is not None:
+            values[gaps] = nothing
+        return values
 
 
 def _texts(table: NumberTable, name: str) -> list[str]:

@@ -20,9 +20,10 @@ def numbers(run: RunTable) -> Iterator[tuple[str, int, str, float]]:
     entities: list[tuple[str, int, Mapping[str, object]]] = [("network", 0, run["network"])]
     entities += [("flow", index, flow) for index, flow in enumerate(run["flows"], 1)]
     entities += [("link", index, link) for index, link in enumerate(run["links"], 1)]
+    labels = _labels()
     for entity, index, table in entities:
         for name, value in flat(table):
-            if not is_label(entity, name):
+            if (entity, name) not in labels:
                 yield entity, index, name, value
 
 

@@ -382,7 +382,7 @@ class Results:
 
     @property
     def states(self) -> dict[str, int]:
-        """How many runs have each status."""
+        """The number of runs of each status."""
         if self._columns is None:
             return dict(Counter(run.status for run in self.runs))
         good, missing = (sum(getattr(group, key) for group in self._gathered.values()) for key in ("good", "missing"))
@@ -393,7 +393,7 @@ class Results:
 
     @property
     def missing(self) -> dict[str, int]:
-        """How many runs were not made, by the reason."""
+        """The number of runs that were not made, for each reason."""
         if self._columns is None:
             return dict(Counter(str(run.reason) for run in self.runs if run.status == "missing"))
         count = self.states.get("missing", 0)
@@ -403,9 +403,7 @@ class Results:
     def axes(self) -> dict[str, dict[str, object]]:
         """The values that made each cell of a grid, by the name of its path."""
         cells = self.experiment.cells.items()
-        return {
-            name: {"path": cell.base, **cell.axis_values} for name, cell in cells if name in (self._paths or (name,))
-        }
+        return {name: cell.coordinates for name, cell in cells if name in (self._paths or (name,))}
 
     @cached_property
     def noteworthy(self) -> Sequence[RunResults]:

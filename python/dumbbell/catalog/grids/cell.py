@@ -32,6 +32,11 @@ class Cell:
         return table
 
     @property
+    def coordinates(self) -> dict[str, object]:
+        """The values that made the cell, by axis; the axis `path` has the name of the path that was varied."""
+        return {"path": self.base, **self.axis_values}
+
+    @property
     def bottleneck(self) -> Element:
         """The link of the data direction that can carry least."""
         return self.path.data[self._link().element]

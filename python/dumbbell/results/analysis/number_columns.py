@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -26,10 +26,10 @@ _OWNER = {"runs": "scheme", "flows": "run_scheme", "links": "run_scheme"}
 _IDENTITY = frozenset({"run", "seed", "events", "sim_wall_s"})
 """Columns of numbers that are no metrics."""
 T = TypeVar("T")
+Numbers = TypeVar("Numbers", int, "NDArray[np.int64]")
 
 MISSING, DONE, FAILED = 0, 1, 2
 """States of runs."""
-
 
 MOST_JUDGED = 1_000
 """Runs that are read one by one, with all that they have. More runs are read column by column."""
@@ -79,53 +79,49 @@ class NumberColumns:
     def state(self) -> NDArray[np.int8]:
         """The state of each run: `MISSING`, `DONE`, `FAILED`."""
         state = np.full(self.count, MISSING, dtype=np.int8)
-        for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
-            table = self._results.numbers.table(batch, "runs", ("status",))
-            done = np.array([text == "done" for text in table.texts("status")] or [False])
-            state[owners] = np.where(done[table.codes("status")], DONE, FAILED)
+        for owners, _, table in self._tables("runs", "status"):
+            state[owners] = np.where(_is_text(table, "status", "done"), DONE, FAILED)
         return state
 
     @cached_property
     def seeds(self) -> NDArray[np.int64]:
         """The seed of each run that was made."""
         seeds = np.zeros(self.count, dtype=np.int64)
-        for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
-            seeds[owners] = self._results.numbers.table(batch, "runs", ("seed",)).integers("seed")
+        for owners, _, table in self._tables("runs", "seed"):
+            seeds[owners] = table.integers("seed")
         return seeds
 
     def places(self, runs: Iterable[Run]) -> NDArray[np.int64]:
         """Return where each run is in the columns."""
         paths, schemes = self._path_places, self._scheme_places
-        count = len(self.schemes)
-        found = [(run.run - 1) * len(self.groups) + paths[run.path] * count + schemes[run.scheme] for run in runs]
-        return np.array(found, dtype=np.int64)
+        return np.array([self._place(run.run, paths[run.path], schemes[run.scheme]) for run in runs], dtype=np.int64)
+
+    def _place(self, run: Numbers, path: Numbers, scheme: Numbers) -> Numbers:
+        """Return the place of runs, from their repetitions and the places of their paths and schemes."""
+        return ((run - 1) * len(self.paths) + path) * len(self.schemes) + scheme
 
     def texts(self, name: str) -> NDArray[np.object_]:
         """Return a text of each run, such as `reason`; None where a run does not have the text."""
         found = np.full(self.count, None, dtype=object)
-        for batch, (owners, _) in zip(self._batches, self._places("runs"), strict=True):
-            table = self._results.numbers.table(batch, "runs", (name,))
-            values = np.full(len(owners), None, dtype=object)
-            if texts := table.texts(name):
-                values = np.array(texts, dtype=object)[table.column(name)]
-                if (gaps := table.gaps(name)) is not None:
-                    values[gaps] = None
-            found[owners] = values
+        for owners, _, table in self._tables("runs", name):
+            found[owners] = table.words(name) if table.has(name) else None
         return found
 
     @property
     def flows(self) -> int:
         """The most flows that a run has."""
-        return max((int(positions.max(initial=0)) for _, positions in self._places("flows")), default=0)
+        return self._most("flows")
+
+    def _most(self, table: str) -> int:
+        """Return the most rows of a table that a run has."""
+        return max((int(positions.max(initial=0)) for _, positions in self._places(table)), default=0)
 
     def is_flow_of(self, scheme: str, number: int) -> NDArray[np.bool_]:
         """Return in which runs a flow, by its number, is of a scheme."""
         found = np.zeros(self.count, dtype=bool)
-        for batch, (owners, positions) in zip(self._batches, self._places("flows"), strict=True):
-            table = self._results.numbers.table(batch, "flows", ("scheme",))
-            is_scheme = np.array([text == scheme for text in table.texts("scheme")] or [False])
+        for owners, positions, table in self._tables("flows", "scheme"):
             wanted = positions == number
-            found[owners[wanted]] = is_scheme[table.column("scheme")][wanted]
+            found[owners[wanted]] = _is_text(table, "scheme", scheme)[wanted]
         return found
 
     def failed(self) -> Iterator[Run]:
@@ -140,15 +136,9 @@ class NumberColumns:
         if key not in self._columns:
             level, number, name = key
             found = np.full(self.count, np.nan)
-            for batch, (owners, positions) in zip(self._batches, self._places(_TABLES[level]), strict=True):
-                table = self._results.numbers.table(batch, _TABLES[level], (name,))
-                values = np.full(len(owners), np.nan)
-                if table.has(name) and not table.texts(name):
-                    values = table.column(name).astype(np.float64)
-                    if (gaps := table.gaps(name)) is not None:
-                        values[gaps] = np.nan
+            for owners, positions, table in self._tables(_TABLES[level], name):
                 wanted = positions == number if level != "network" else slice(None)
-                found[owners[wanted]] = values[wanted]
+                found[owners[wanted]] = table.numbers(name)[wanted] if table.has(name) else np.nan
             self._columns[key] = found
         return self._columns[key]
 
@@ -157,7 +147,7 @@ class NumberColumns:
         """The metrics that runs have."""
         found: dict[MetricKey, None] = {}
         for level, name in _TABLES.items():
-            most = max((int(positions.max(initial=0)) for _, positions in self._places(name)), default=0)
+            most = self._most(name)
             for batch in self._batches:
                 for column in self._results.numbers.metrics(batch, name):
                     if column not in _IDENTITY and not is_label(level, column):
@@ -165,11 +155,16 @@ class NumberColumns:
                         found |= dict.fromkeys((level, number, column) for number in numbers)
         return list(found)
 
+    def _tables(self, name: str, column: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NumberTable]]:
+        """Yield, for each batch, what `_places` has of it, and the table with one column."""
+        for batch, (owners, positions) in zip(self._batches, self._places(name), strict=True):
+            yield owners, positions, self._results.numbers.table(batch, name, (column,))
+
     def _places(self, table: str) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return, for each batch, the run of each row of a table, and which of the run's rows the row is, from 1.
 
         Raises:
-            UserError: a row is of a run that is none of the experiment's.
+            UserError: the experiment has no such run as a row says.
         """
         if table not in self._owners:
             self._owners[table] = [self._places_of(batch, table) for batch in self._batches]
@@ -179,12 +174,18 @@ class NumberColumns:
         table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run"))
         paths = _known(table, "path", self._path_places)
         schemes = _known(table, _OWNER[name], self._scheme_places)
-        owners = ((table.integers("run") - 1) * len(self.paths) + paths) * len(self.schemes) + schemes
+        owners = self._place(table.integers("run"), paths, schemes)
         if len(owners) and (min(paths.min(), schemes.min(), owners.min()) < 0 or owners.max() >= self.count):
             raise UserError(f"{self._results.numbers.folder / str(batch)}: has runs that are none of this experiment")
         begins = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.zeros(0, dtype=bool)
         first = np.maximum.accumulate(np.where(begins, np.arange(len(owners)), 0))
         return owners, np.arange(len(owners)) - first + 1
+
+
+def _is_text(table: NumberTable, name: str, text: str) -> NDArray[np.bool_]:
+    """Return in which rows a column has a text."""
+    found: NDArray[np.bool_] = np.array([each == text for each in table.texts(name)] or [False])[table.codes(name)]
+    return found
 
 
 def _known(table: NumberTable, name: str, places: Mapping[str, int]) -> NDArray[np.int64]:
@@ -230,33 +231,32 @@ class NumberedRepetitions(Repetitions):
                 start_s, stop_s = float(starts[place]), float(stops[place])
                 yield {"flow": 1, "scheme": self.scheme, "start_s": start_s, "stop_s": stop_s}
 
-    def _column(self, key: MetricKey) -> list[float] | None:
-        """Return a metric of the good runs; None if no run has the metric."""
-        found = self._columns.metric(key)[self._part][self._is_good]
-        return found[~np.isnan(found)].tolist() or None
-
-    def _with_seeds(self, key: MetricKey) -> dict[int | None, float] | None:
-        """Return a metric of the good runs by their seeds; None if no run has the metric."""
-        found = self._columns.metric(key)[self._part][self._is_good]
-        seeds = self._columns.seeds[self._part][self._is_good]
+    def _good(self, key: MetricKey) -> tuple[list[float], list[int]]:
+        """Return a metric of the good runs that have the metric, and their seeds."""
+        found, seeds = (
+            column[self._part][self._is_good] for column in (self._columns.metric(key), self._columns.seeds)
+        )
         known = ~np.isnan(found)
-        return dict(zip(seeds[known].tolist(), found[known].tolist(), strict=True)) or None
+        return found[known].tolist(), seeds[known].tolist()
+
+    def _column(self, key: MetricKey) -> list[float]:
+        return self._good(key)[0]
+
+    def _with_seeds(self, key: MetricKey) -> dict[int | None, float]:
+        values, seeds = self._good(key)
+        return dict(zip(seeds, values, strict=True))
 
 
 class _Lazy(Mapping[MetricKey, T]):
-    """Values by metric, each read when somebody asks for it."""
+    """Values by metric, each read once, when somebody asks for it. A metric without values is not there."""
 
-    def __init__(self, keys: Collection[MetricKey], read: Callable[[MetricKey], T | None]) -> None:
-        self._keys, self._read = dict.fromkeys(keys), read
-        self._known: dict[MetricKey, T | None] = {}
+    def __init__(self, keys: Collection[MetricKey], read: Callable[[MetricKey], T]) -> None:
+        self._keys, self._read = dict.fromkeys(keys), cache(read)
 
     def __getitem__(self, key: MetricKey) -> T:
-        found = self._known.get(key)
-        if found is None and key in self._keys:
-            found = self._known[key] = self._read(key)
-        if found is None:
-            raise KeyError(key)
-        return found
+        if key in self._keys and (found := self._read(key)):
+            return found
+        raise KeyError(key)
 
     def __iter__(self) -> Iterator[MetricKey]:
         return (key for key in self._keys if key in self)

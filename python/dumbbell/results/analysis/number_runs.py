@@ -32,10 +32,9 @@ class NumberedRuns:
         started, reasons = (self._columns.texts(key)[self._places].tolist() for key in ("started_at", "reason"))
         walls = self._columns.metric(("network", 0, "sim_wall_s"))[self._places].tolist()
         self.runs = []
-        """What is to be known of each run."""
+        """Facts of each run."""
         for run, state, began, reason, wall in zip(runs, states, started, reasons, walls, strict=True):
-            status = "missing" if state == MISSING else "done" if state == DONE else "failed"
-            told = why if state == MISSING else None if state == DONE else reason
+            status, told = {MISSING: ("missing", why), DONE: ("done", None)}.get(state, ("failed", reason))
             wall_s = wall if state == DONE else None
             self.runs.append(
                 IndexedRun(name, run.path, run.scheme, run.run, status, told, backend, began, run.seed, wall_s)
@@ -94,19 +93,14 @@ class NumberedRuns:
         return sorted(found)
 
     def parameters(self) -> list[str]:
-        """Return the names of the axes of the grid; with the first of them, `path`, is what the cells are made of."""
-        axes = [cell.axis_values for cell in self.results.experiment.cells.values()]
-        names = dict.fromkeys(name for each in axes for name in each)
-        return sorted({"path", *names}) if names else []
+        """Return the names of the axes of the grid; `path` is the axis of the paths that the cells are made of."""
+        names = {name for cell in self.results.experiment.cells.values() for name in cell.coordinates}
+        return sorted(names) if names != {"path"} else []
 
     def parameter(self, name: str) -> list[str | None]:
         """Return the value of an axis in all runs, as text."""
         cells = self.results.experiment.cells
-        known = {
-            path: str(value)
-            for path, cell in cells.items()
-            if (value := cell.base if name == "path" else cell.axis_values.get(name)) is not None
-        }
+        known = {path: str(value) for path, cell in cells.items() if (value := cell.coordinates.get(name)) is not None}
         return [known.get(run.path) for run in self.runs]
 
     def close(self) -> None:

@@ -102,8 +102,7 @@ def experiment_row(experiment: Experiment, origin: Origin, run: RunTable, parame
 def parameters(experiment: Experiment, run: RunTable) -> Row:
     """What the run was made for, as ccperf's `--parameters`."""
     cell = experiment.cells.get(run["path"])
-    base = {"aut": run["scheme"], "path": cell.base if cell else run["path"]}
-    return {**base, **(cell.axis_values if cell else {})}
+    return {"aut": run["scheme"], **(cell.coordinates if cell else {"path": run["path"]})}
 
 
 def parameter_rows(given: Row) -> Iterator[Row]:

@@ -41,10 +41,6 @@ ENOUGH = 0.5
 """The least share of the most throughput on a path that a scheme carries whose delay is compared with others."""
 
 
-def _status(run: RunTable) -> str:
-    return run["status"]
-
-
 class Evidence:
     """The runs of an experiment, as in `show --json`, and gathered by path and scheme."""
 
@@ -57,8 +53,8 @@ class Evidence:
     ) -> None:
         self.experiment = experiment
         self.runs = runs
-        self.states = Counter(map(_status, runs) if states is None else states)
-        """How many runs have each status."""
+        self.states: Counter[str] = Counter((str(run["status"]) for run in runs) if states is None else states)
+        """The number of runs of each status."""
         self.axes: dict[str, Mapping[str, AxisValue]] = {run["path"]: run.get("axes") or {} for run in self.runs}
         """The values that made the cell, by the name of its path; empty without a grid."""
         self.groups = [group for group in gathered.values() if group.good]
