@@ -78,7 +78,7 @@ def entry_points(group: str) -> list[EntryPoint]:
 
 
 def module_files(group: str, own: Mapping[str, Path]) -> dict[str, Path]:
-    """Return files of modules by name: our own, and those that the entry points of a group add.
+    """Return files of modules in the order of their names: our own, and those that the entry points of a group add.
 
     Raises:
         UserError: an entry point leads nowhere, or has the name of a file of our own.
@@ -88,7 +88,7 @@ def module_files(group: str, own: Mapping[str, Path]) -> dict[str, Path]:
         if point.name in own:
             raise point.refused("the name is taken by dumbbell's own")
         files[point.name] = point.file()
-    return files
+    return dict(sorted(files.items()))
 
 
 def load_entry_point(group: str, name: str) -> ModuleType:

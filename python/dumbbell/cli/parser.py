@@ -21,7 +21,7 @@ GROUP = "dumbbell.commands"
 def commands() -> dict[str, str]:
     """Return the name of each command, and what it is for: the first line of its file, which is not executed."""
     files = module_files(GROUP, {file.stem.rstrip("_"): file for file in FOLDER.glob("[a-z]*.py")})
-    return {name: summary_line(files[name]) for name in sorted(files)}
+    return {name: summary_line(file) for name, file in files.items()}
 
 
 def command(name: str) -> Any:  # noqa: ANN401 (a module with the two functions)

@@ -95,7 +95,7 @@ def require_new(file: Path) -> None:
 
 def _files() -> dict[str, Path]:
     """Return the file of each kind, in the order of their names."""
-    return dict(sorted(module_files(GROUP, {file.stem: file for file in _FOLDER.glob("[a-z]*.py")}).items()))
+    return module_files(GROUP, {file.stem: file for file in _FOLDER.glob("[a-z]*.py")})
 
 
 def _require_kind(request: ImportRequest) -> None:
