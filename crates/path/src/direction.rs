@@ -11,7 +11,7 @@ use crate::validate::validate_direction;
 use crate::walk::Walker;
 use crate::{Packet, Tap};
 use std::collections::VecDeque;
-use units::{Span, Time};
+use units::Time;
 
 /// The elements that packets pass in one direction.
 ///
@@ -144,16 +144,25 @@ impl Direction {
     pub fn work_ahead(&mut self) {
         let mut stage = 0;
         while stage < self.stages.len() {
-            let behind = self.stages.get(stage + 1).and_then(Stage::constant_delay);
-            let behind = behind.filter(|_| !self.changes_at(stage + 1) && !self.is_border(stage + 1));
-            let works_ahead =
-                !self.changes_at(stage) && self.stages[stage].work_ahead(behind.unwrap_or(Span::ZERO));
-            if works_ahead && behind.is_some() {
-                self.remove(stage + 1);
+            if !self.changes_at(stage) {
+                self.stages[stage].work_ahead();
+                self.merge_behind(stage);
             }
             stage += 1;
         }
         self.plan();
+    }
+
+    /// Makes element number `stage` do the work of those behind it, as far as it can.
+    fn merge_behind(&mut self, stage: usize) {
+        let next = stage + 1;
+        while next < self.stages.len() && !self.changes_at(next) && !self.is_border(next) {
+            let (front, behind) = self.stages.split_at_mut(next);
+            if !front[stage].merge(&behind[0]) {
+                return;
+            }
+            self.remove(next);
+        }
     }
 
     /// Takes out an element that nothing changes and at which no flow enters, now that the one before does its work.

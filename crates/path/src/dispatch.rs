@@ -7,7 +7,7 @@ use crate::link_counters::LinkTally;
 use crate::spec::ElementSpec;
 use crate::{Packet, Tap};
 use strict_input::Refusal;
-use units::{Span, Time};
+use units::Time;
 
 /// Makes [`Stage`] from the list of kinds.
 macro_rules! define {
@@ -76,20 +76,34 @@ macro_rules! define {
 element_kinds!(define);
 
 impl Stage {
-    /// The packet that leaves next, if that is known: of a link that works ahead, and of a delay.
+    /// The packet that leaves next, if that is known: of a link that works ahead, of a delay and of jitter.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         match self {
             Self::FastLink(link) => link.front(),
             Self::Delay(delay) => delay.front(),
+            Self::Jitter(jitter) => jitter.front(),
             _ => None,
         }
     }
 
-    /// The delay that all packets have, if this is such an element and keeps nothing yet.
-    pub(crate) fn constant_delay(&self) -> Option<Span> {
-        let Self::Delay(delay) = self else { return None };
-        delay.constant()
+    /// Takes over the work of `next`, the element behind this one, if one of the two can do both. Every packet leaves when
+    /// it would have left `next`, and has one event less.
+    pub(crate) fn merge(&mut self, next: &Self) -> bool {
+        match (&mut *self, next) {
+            (Self::FastLink(link), Self::Delay(delay)) => {
+                delay.constant().is_some_and(|delay| link.add_delay(delay))
+            }
+            (Self::FastLink(link), Self::Jitter(jitter)) => link.add_jitter(jitter),
+            (Self::Delay(delay), Self::Jitter(jitter)) => {
+                let Some(delay) = delay.constant() else { return false };
+                let mut jitter = jitter.clone();
+                jitter.add_before(delay);
+                *self = Self::Jitter(jitter);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Makes this and `other`, an element of the other direction, use one channel if they name the same one.
@@ -99,11 +113,12 @@ impl Stage {
         }
     }
 
-    /// If this is a link that can, makes it work ahead: packets leave `behind` later than the link.
-    pub(crate) fn work_ahead(&mut self, behind: Span) -> bool {
-        let Self::Link(link) = self else { return false };
-        let Some(fast) = link.ahead(behind) else { return false };
-        *self = Self::FastLink(fast);
-        true
+    /// Makes a link work ahead, if its queue tells when packets leave.
+    pub(crate) fn work_ahead(&mut self) {
+        if let Self::Link(link) = self
+            && let Some(fast) = link.ahead()
+        {
+            *self = Self::FastLink(fast);
+        }
     }
 }

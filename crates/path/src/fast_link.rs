@@ -1,13 +1,15 @@
-//! A link that knows when a packet leaves as soon as it arrives, and the constant delay behind it.
+//! A link that knows when a packet leaves as soon as it arrives, and the constant and random delays behind it.
 //!
 //! What a droptail or infinite queue has accepted is never dropped, and leaves in order. At a constant rate the time when
 //! each packet goes into the device, onto the wire and out of the delay behind the link is then fixed on arrival. So a packet is
 //! written once, and has one event: its departure. What happens in between is counted when the next packet arrives,
-//! or when somebody asks for the counters.
+//! or when somebody asks for the counters. A random delay that keeps the order is drawn when a packet is the next to leave:
+//! the draws are in the order of the packets, as they would be behind the link.
 //!
-//! The times, drops and counters are those of [`crate::link`] and [`crate::delay`]; only the reports of packets that
-//! leave the queue are missing. A test compares the two.
+//! The times, drops and counters are those of [`crate::link`], [`crate::delay`] and [`crate::jitter`]; only the reports of
+//! packets that leave the queue are missing. A test compares them.
 
+use crate::elements::jitter::Jitter;
 use crate::link_counters::{Gauge, LinkTally};
 use crate::{Packet, PacketEvent, Tap};
 use std::collections::VecDeque;
@@ -26,14 +28,12 @@ pub(crate) struct Terms {
     pub(crate) most_packets: u64,
     /// Most bytes in the queue.
     pub(crate) most_bytes: u64,
-    /// Delay behind the link.
-    pub(crate) delay: Span,
 }
 
 /// A packet on its way.
 #[derive(Clone, Debug)]
 struct Passage {
-    /// When it is out of link and delay.
+    /// When it is out of link and constant delay.
     leaves: Time,
     /// When it leaves the queue.
     dequeued: Time,
@@ -69,10 +69,14 @@ impl Sum {
     }
 }
 
-/// A link and the delay behind it.
+/// A link and the delays behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct FastLink {
     terms: Terms,
+    /// Constant delay behind the link.
+    delay: Span,
+    /// Random delay behind that.
+    jitter: Option<Box<Jitter>>,
     framing_bytes: u32,
     /// When the last accepted packet is sent, and the work beyond the last whole nanosecond before it.
     free_at: Time,
@@ -81,6 +85,8 @@ pub(crate) struct FastLink {
     line: VecDeque<Passage>,
     /// When the first of them leaves.
     due: Time,
+    /// When the latest packet left or leaves, where the delay is random.
+    latest_due: Time,
     waiting: Sum,
     gone: Sum,
     /// Up to when the most that waited has been looked for.
@@ -99,11 +105,14 @@ impl FastLink {
         }
         Some(Self {
             terms,
+            delay: Span::ZERO,
+            jitter: None,
             framing_bytes: gauge.tally.framing_bytes,
             free_at: Time::ZERO,
             remainder: 0,
             line: VecDeque::new(),
             due: Time::NEVER,
+            latest_due: Time::ZERO,
             waiting: Sum::default(),
             gone: Sum::default(),
             until: Time::ZERO,
@@ -111,6 +120,24 @@ impl FastLink {
             watch_from: gauge.watches_from(),
             gauge: Box::new(gauge),
         })
+    }
+
+    /// Adds a constant delay behind the link; returns whether that is possible.
+    pub(crate) fn add_delay(&mut self, delay: Span) -> bool {
+        let is_possible = self.jitter.is_none();
+        if is_possible {
+            self.delay = self.delay + delay;
+        }
+        is_possible
+    }
+
+    /// Adds a random delay behind the constant one; returns whether that is possible.
+    pub(crate) fn add_jitter(&mut self, jitter: &Jitter) -> bool {
+        let is_possible = self.jitter.is_none() && jitter.is_ordered_and_empty();
+        if is_possible {
+            self.jitter = Some(Box::new(jitter.clone()));
+        }
+        is_possible
     }
 
     /// A packet arrives.
@@ -150,9 +177,9 @@ impl FastLink {
         self.free_at = starts + span;
         self.remainder = remainder;
         let dequeued = if self.terms.device_packets == 0 { starts } else { self.room_in_device(now) };
-        let leaves = self.free_at + self.terms.delay;
+        let leaves = self.free_at + self.delay;
         if self.line.is_empty() {
-            self.due = leaves;
+            self.plan(leaves);
         }
         self.line.push_back(Passage { leaves, dequeued, packet });
         if dequeued > now {
@@ -168,7 +195,7 @@ impl FastLink {
         // Its place is that of the packet so many places before it, which the device hands onto the wire.
         let Some(ahead) = self.line.len().checked_sub(self.terms.device_packets) else { return now };
         let Some(before) = ahead.checked_sub(1) else { return now };
-        let starts = (self.line[before].leaves - self.terms.delay).max(self.line[ahead].packet.queued);
+        let starts = (self.line[before].leaves - self.delay).max(self.line[ahead].packet.queued);
         // As in ns-3 the device asks for more by an event of its own.
         if starts > now { starts + Span::from_ns(1) } else { now }
     }
@@ -236,8 +263,24 @@ impl FastLink {
             self.catch_up(now);
         }
         let passage = self.line.pop_front()?;
-        self.due = self.line.front().map_or(Time::NEVER, |next| next.leaves);
+        match self.line.front() {
+            Some(next) => self.plan(next.leaves),
+            None => self.due = Time::NEVER,
+        }
         Some(passage.packet)
+    }
+
+    /// Plans the departure of the packet that is now the next to leave, and is out of the constant delay at `leaves`.
+    #[inline]
+    fn plan(&mut self, leaves: Time) {
+        self.due = match &mut self.jitter {
+            None => leaves,
+            Some(jitter) => {
+                // Not before the packet ahead.
+                self.latest_due = self.latest_due.max(leaves + jitter.delay(leaves));
+                self.latest_due
+            }
+        };
     }
 
     /// From when on the longest waiting time is kept a second time.
@@ -281,7 +324,7 @@ impl FastLink {
     fn on_wire(&self, now: Time) -> (u64, u64) {
         let left_queue = self.line.len() - self.waiting.packets as usize;
         let passages = self.line.range(..left_queue).rev();
-        let unsent = passages.take_while(|passage| passage.leaves > now + self.terms.delay);
+        let unsent = passages.take_while(|passage| passage.leaves > now + self.delay);
         unsent.fold((0, 0), |(packets, bytes), passage| {
             (packets + 1, bytes + u64::from(passage.packet.size_bytes))
         })

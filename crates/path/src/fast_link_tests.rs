@@ -25,7 +25,15 @@ fn link() -> impl Strategy<Value = String> {
     })
 }
 
-/// A link, one more or an element that loses packets in between or not, and a delay or not.
+/// Random delays: in order or not, drawn for every packet or for a while.
+const JITTERS: [&str; 4] = [
+    r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 0.02}"#,
+    r#"{"kind": "jitter", "distribution": "normal", "mean_ms": 0.5, "deviation_ms": 0.4}"#,
+    r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 0.3, "preserve_order": false}"#,
+    r#"{"kind": "jitter", "distribution": "uniform", "mean_ms": 1, "deviation_ms": 1, "redraw_min_ms": 0.5, "redraw_max_ms": 2}"#,
+];
+
+/// A link or none, one more or an element that loses packets in between or not, a delay or not, and jitter or not.
 fn path() -> impl Strategy<Value = String> {
     let between = prop_oneof![
         4 => Just(None),
@@ -33,9 +41,12 @@ fn path() -> impl Strategy<Value = String> {
         2 => link().prop_map(Some),
     ];
     let behind = prop::sample::select(vec![None, Some(0), Some(300), Some(5_000)]);
-    (link(), between, behind).prop_map(|(link, between, behind)| {
+    let jitter = prop_oneof![Just(None), prop::sample::select(&JITTERS[..]).prop_map(Some)];
+    let link = prop_oneof![1 => Just(None), 4 => link().prop_map(Some)];
+    (link, between, behind, jitter).prop_map(|(link, between, behind, jitter)| {
         let delay = behind.map(|us| format!(r#"{{"kind": "delay", "delay_ms": {}}}"#, f64::from(us) / 1e3));
-        let elements: Vec<String> = [Some(link), between, delay].into_iter().flatten().collect();
+        let jitter = jitter.map(str::to_owned);
+        let elements: Vec<String> = [link, between, delay, jitter].into_iter().flatten().collect();
         format!("[{}]", elements.join(","))
     })
 }
@@ -111,9 +122,10 @@ proptest! {
 
 #[test]
 fn a_link_and_the_delay_behind_it_are_one_event_per_packet() {
-    let json = r#"[{"kind": "link", "rate_mbps": 12}, {"kind": "delay", "delay_ms": 5}]"#;
-    let events = |ahead: bool| {
-        let mut bench = Bench::new(json);
+    let (link, delay) = (r#"{"kind": "link", "rate_mbps": 12}"#, r#"{"kind": "delay", "delay_ms": 5}"#);
+    let jitter = r#"{"kind": "jitter", "distribution": "uniform", "mean_ms": 0.1, "deviation_ms": 0}"#;
+    let events = |elements: &[&str], ahead: bool| {
+        let mut bench = Bench::new(&format!("[{}]", elements.join(",")));
         if ahead {
             bench.direction.work_ahead();
         }
@@ -125,7 +137,10 @@ fn a_link_and_the_delay_behind_it_are_one_event_per_packet() {
         }
         times
     };
-    assert_eq!((events(false), events(true)), (vec![1, 2, 3, 6, 7, 8], vec![6, 7, 8]));
+    assert_eq!(events(&[link, delay], false), [1, 2, 3, 6, 7, 8]);
+    assert_eq!(events(&[link, delay], true), [6, 7, 8]);
+    assert_eq!(events(&[link, delay, jitter], true), [6, 7, 8]);
+    assert_eq!(events(&[delay, jitter], true), [5], "three packets at once");
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl ElementTable for JitterSpec {
             distribution: self.distribution,
             mean_ns: self.mean_ms * 1e6,
             deviation_ns: self.deviation_ms.unwrap_or(0.0) * 1e6,
+            before: Span::ZERO,
             hold: hold(self),
             rng: streams.element(),
             store: Store::new(self.preserve_order),
@@ -156,6 +157,8 @@ pub(crate) struct Jitter {
     distribution: Distribution,
     mean_ns: f64,
     deviation_ns: f64,
+    /// Constant delay of every packet before the random one.
+    before: Span,
     hold: Option<Hold>,
     rng: Rng,
     store: Store,
@@ -182,9 +185,25 @@ impl Jitter {
         Span::from_ns(ns.round() as u64)
     }
 
-    /// The delay of a packet that arrives at `now`.
+    /// Whether packets leave in the order of their arrival, and none is inside.
+    pub(crate) fn is_ordered_and_empty(&self) -> bool {
+        matches!(self.store, Store::Ordered(_)) && self.store.packets() == 0
+    }
+
+    /// Adds a constant delay before the random one. Packets reach the random one in the order of their arrival all the same.
+    pub(crate) fn add_before(&mut self, delay: Span) {
+        self.before = self.before + delay;
+    }
+
+    /// The packet that leaves next, where order is kept.
     #[inline]
-    fn delay(&mut self, now: Time) -> Span {
+    pub(crate) fn front(&self) -> Option<&Packet> {
+        self.store.front()
+    }
+
+    /// The delay of a packet that arrives at `now`. Times do not decrease from call to call.
+    #[inline]
+    pub(crate) fn delay(&mut self, now: Time) -> Span {
         let Some(mut hold) = self.hold else { return self.draw() };
         while hold.until <= now {
             hold.delay = self.draw();
@@ -201,7 +220,8 @@ impl Element for Jitter {
 
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
-        let time = now + self.delay(now);
+        let arrives = now + self.before;
+        let time = arrives + self.delay(arrives);
         self.store.push(time, packet);
         None
     }

@@ -142,11 +142,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The same link, working ahead, with packets leaving `delay` later; none if its queue does not tell when they leave.
-    pub(crate) fn ahead(&self, delay: Span) -> Option<FastLink> {
+    /// The same link, working ahead; none if its queue does not tell when packets leave.
+    pub(crate) fn ahead(&self) -> Option<FastLink> {
         let (most_packets, most_bytes) = self.buffer.refuses_beyond()?;
         let terms =
-            Terms { rate: self.rate, device_packets: self.device_packets, most_packets, most_bytes, delay };
+            Terms { rate: self.rate, device_packets: self.device_packets, most_packets, most_bytes };
         FastLink::new(terms, self.buffer.gauge.clone())
     }
 
