@@ -238,10 +238,20 @@ impl Direction {
             } else {
                 debug_assert!(time >= self.clock, "an element planned an event in the past");
                 self.clock = time;
-                let packet = self.stages[stage].step(time, tap);
-                self.due[stage] = self.stages[stage].next_event();
-                if let Some(packet) = packet {
-                    self.pass(stage + 1, time, packet, tap);
+                let packet = if let Stage::FastLink(link) = &mut self.stages[stage] {
+                    // Without a jump to one of all elements.
+                    let packet = link.step(time);
+                    self.due[stage] = link.next_event();
+                    packet
+                } else {
+                    let packet = self.stages[stage].step(time, tap);
+                    self.due[stage] = self.stages[stage].next_event();
+                    packet
+                };
+                match packet {
+                    Some(packet) if stage + 1 == self.stages.len() => self.ready.push_back(packet),
+                    Some(packet) => self.pass(stage + 1, time, packet, tap),
+                    None => {}
                 }
             }
             self.plan();
@@ -253,6 +263,12 @@ impl Direction {
     #[inline]
     pub const fn take_steps(&mut self) -> u64 {
         core::mem::replace(&mut self.steps, 0)
+    }
+
+    /// Whether a packet has left that was not popped.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        !self.ready.is_empty()
     }
 
     /// The next packet that has left, in order; packets leave at the times that [`Direction::arrive`] and

@@ -92,13 +92,18 @@ impl Encapsulation {
     ///
     /// # Errors
     /// One line if the datagram is too large and may not be fragmented, or would need more than 128 fragments.
-    #[inline]
     pub fn split(&self, datagram_bytes: u32) -> Result<FragmentSizes, Error> {
-        let whole = datagram_bytes + self.overhead_bytes;
-        match self.mtu_bytes {
-            Some(mtu) if whole > mtu => self.split_at(datagram_bytes, mtu),
-            _ => Ok(FragmentSizes { full: 0, full_bytes: 0, last_bytes: Some(whole) }),
+        match (self.whole(datagram_bytes), self.mtu_bytes) {
+            (None, Some(mtu)) => self.split_at(datagram_bytes, mtu),
+            (whole, _) => Ok(FragmentSizes { full: 0, full_bytes: 0, last_bytes: whole }),
         }
+    }
+
+    /// Size on the path of the one packet that carries an IP datagram of `datagram_bytes`; none if it needs fragments.
+    #[inline]
+    pub fn whole(&self, datagram_bytes: u32) -> Option<u32> {
+        let whole = datagram_bytes + self.overhead_bytes;
+        self.mtu_bytes.is_none_or(|mtu| whole <= mtu).then_some(whole)
     }
 
     fn split_at(&self, datagram_bytes: u32, mtu: u32) -> Result<FragmentSizes, Error> {

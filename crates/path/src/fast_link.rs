@@ -126,7 +126,7 @@ impl FastLink {
     pub(crate) fn add_delay(&mut self, delay: Span) -> bool {
         let is_possible = self.jitter.is_none();
         if is_possible {
-            self.delay = self.delay + delay;
+            self.delay += delay;
         }
         is_possible
     }

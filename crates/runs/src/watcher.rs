@@ -49,11 +49,6 @@ impl<K: Keeper> Watcher<K> {
     pub const fn new(keeper: K, direction: usize, full_log: bool) -> Self {
         Self { keeper, direction, full_log }
     }
-
-    /// On whose behalf it watches.
-    pub const fn keeper(&mut self) -> &mut K {
-        &mut self.keeper
-    }
 }
 
 impl<K: Keeper> Tap for Watcher<K> {

@@ -532,17 +532,15 @@ impl World {
             if self.due.is_some() || (self.budget.is_due() && !self.is_within_budget()) {
                 return;
             }
-            if let Some(packet) = self.directions[DATA].pop().or_else(|| self.directions[ACK].pop()) {
-                self.budget.spend(1);
-                let index = packet.flow as usize;
-                if self.flows[index].extra.is_zero() {
-                    self.arrive_at_end(&packet, observer);
-                } else {
-                    self.flows[index].extra.push(self.now, packet);
-                    self.schedule.set(extra_actor(index), self.flows[index].extra.next());
-                }
+            let direction = if self.directions[DATA].is_ready() { DATA } else { ACK };
+            let Some(packet) = self.directions[direction].pop() else { return };
+            self.budget.spend(1);
+            let index = packet.flow as usize;
+            if self.flows[index].extra.is_zero() {
+                self.arrive_at_end(&packet, observer);
             } else {
-                return;
+                self.flows[index].extra.push(self.now, packet);
+                self.schedule.set(extra_actor(index), self.flows[index].extra.next());
             }
         }
     }
@@ -707,33 +705,62 @@ impl World {
         if self.encapsulation_until <= self.now {
             self.change_encapsulation();
         }
+        if let Some(size_bytes) = self.encapsulation.whole(packet.size_bytes) {
+            packet.size_bytes = size_bytes;
+            self.enter(direction, packet, event, data_bytes, observer);
+        } else {
+            self.launch_fragments(direction, packet, event, data_bytes, observer);
+        }
+        self.plan(direction);
+    }
+
+    /// The same of a datagram that is too large for one packet.
+    #[cold]
+    fn launch_fragments<O: Observer + ?Sized>(
+        &mut self,
+        direction: usize,
+        mut packet: Packet,
+        event: Event,
+        data_bytes: u32,
+        observer: &mut O,
+    ) {
         let Ok(sizes) = self.encapsulation.split(packet.size_bytes) else {
             // Data packets were checked against the MTU when the run was validated; an oversized ACK is lost.
             self.contents.release(packet.token);
             return;
         };
-        let fragments = sizes.len() as u16;
-        if fragments > 1 {
-            self.contents.share(packet.token, u32::from(fragments) - 1);
-        }
-        packet.fragments = fragments;
-        let mut tap =
-            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
+        packet.fragments = sizes.len() as u16;
+        self.contents.share(packet.token, u32::from(packet.fragments) - 1);
         for (fragment, size_bytes) in sizes.enumerate() {
             packet.size_bytes = size_bytes;
             packet.fragment = fragment as u8;
-            tap.keeper().observer.record(&Record {
-                time_ns: self.now.as_ns(),
-                flow: packet.flow + 1,
-                event,
-                seq: packet.number,
-                size_bytes,
-                data_bytes: if fragment == 0 { data_bytes } else { 0 },
-                one_way_delay_ns: 0,
-            });
-            self.directions[direction].arrive(self.now, packet, &mut tap);
+            let data_bytes = if fragment == 0 { data_bytes } else { 0 };
+            self.enter(direction, packet, event, data_bytes, observer);
         }
-        self.plan(direction);
+    }
+
+    /// A packet enters the path.
+    #[inline]
+    fn enter<O: Observer + ?Sized>(
+        &mut self,
+        direction: usize,
+        packet: Packet,
+        event: Event,
+        data_bytes: u32,
+        observer: &mut O,
+    ) {
+        observer.record(&Record {
+            time_ns: self.now.as_ns(),
+            flow: packet.flow + 1,
+            event,
+            seq: packet.number,
+            size_bytes: packet.size_bytes,
+            data_bytes,
+            one_way_delay_ns: 0,
+        });
+        let mut tap =
+            Watcher::new(InPath { contents: &mut self.contents, observer }, direction, self.full_log);
+        self.directions[direction].arrive(self.now, packet, &mut tap);
     }
 }
 

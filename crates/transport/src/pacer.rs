@@ -79,7 +79,7 @@ impl Pacer {
         if self.ignores && control.window_bytes != u64::MAX {
             return None;
         }
-        if control.pacing.is_some() || control.window_bytes == u64::MAX {
+        if control.pacing.is_some() || control.window_bytes == u64::MAX || self.is_off() {
             return control.pacing;
         }
         let gain = match (self.fq, self.unpaced) {
@@ -89,6 +89,12 @@ impl Pacer {
             (true, _) => 0.0,
         };
         srtt.filter(|_| gain > 0.0).map(|srtt| Rate::from_bytes_per(window_bytes, srtt).mul_f64(gain))
+    }
+
+    /// Whether nobody but controllers paces.
+    #[inline]
+    const fn is_off(&self) -> bool {
+        !self.fq && self.gain <= 0.0
     }
 
     /// A packet left, paced or not.

@@ -192,7 +192,7 @@ impl Jitter {
 
     /// Adds a constant delay before the random one. Packets reach the random one in the order of their arrival all the same.
     pub(crate) fn add_before(&mut self, delay: Span) {
-        self.before = self.before + delay;
+        self.before += delay;
     }
 
     /// The packet that leaves next, where order is kept.

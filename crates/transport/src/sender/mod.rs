@@ -258,6 +258,7 @@ impl Sender {
     }
 
     /// The rate at which packets leave, if they do not leave as fast as the window opens.
+    #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         let threshold = || self.controller.slow_start_threshold_bytes();
         self.pacer.rate(&self.control, self.window_bytes(), self.rtt.known(), threshold)
