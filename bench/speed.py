@@ -49,11 +49,29 @@ def many_flows_spec() -> dict[str, Any]:
     return spec
 
 
-def build_simulator() -> Path:
-    """Build the plain runner; returns its path."""
+def build_simulator(scratch: Path) -> Path:
+    """Build the plain runner as wheels are built, by the profile of the training runs, and return its path."""
+    profiles, runs = scratch / "profiles", scratch / "runs"
+    runs.mkdir()
+    subprocess.run([sys.executable, "-m", "scripts.training_runs", "--write", str(runs)], cwd=ROOT, check=True)
+    runner = _build(f"-Cprofile-generate={profiles}")
+    for run in sorted(runs.iterdir()):
+        subprocess.run([str(runner), str(run), str(scratch)], check=True, stdout=subprocess.DEVNULL)
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, check=True, capture_output=True, text=True)
+    merge = next(Path(sysroot.stdout.strip()).glob("lib/rustlib/*/bin/llvm-profdata"), None)
+    if merge is None:
+        sys.exit("llvm-profdata is missing: run `rustup component add llvm-tools`")
+    merged = scratch / "merged.profdata"
+    subprocess.run([str(merge), "merge", "-o", str(merged), str(profiles)], check=True)
+    return _build(f"-Cprofile-use={merged}")
+
+
+def _build(flags: str) -> Path:
+    """Build the plain runner with these flags of the compiler and return its path."""
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "simulator", "--example", "run_spec"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "profiled"
+    environment = {**os.environ, "RUSTFLAGS": flags, "CARGO_TARGET_DIR": str(target)}
+    subprocess.run(command, cwd=ROOT, check=True, env=environment)
     return target / "release" / "examples" / "run_spec"
 
 
@@ -154,9 +172,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--repeats", type=int, default=5)
     repeats = parser.parse_args().repeats
-    runner = build_simulator()
     with tempfile.TemporaryDirectory() as name:
         scratch = Path(name)
+        runner = build_simulator(scratch)
         compare_with_ns3(runner, build_ns3(scratch), scratch, repeats)
         scale(runner, scratch)
         import_speed(scratch)

@@ -122,9 +122,16 @@ wasm() {
 
 wheel() {
     pip requirements-wheel.lock # Zig
+    profile_tools
+}
+
+# What merges profiles of training runs, for profile-guided optimization.
+profile_tools() {
+    rustup component add llvm-tools
 }
 
 bench() {
+    profile_tools
     apt g++ libns3-dev libgsl-dev libxml2-dev libsqlite3-dev
 }
 

@@ -13,7 +13,7 @@ if DUMBBELL_COMMIT=$(git rev-parse HEAD 2>/dev/null); then
 fi
 rm -rf "$dist"
 # Zig links against glibc 2.28, that of RHEL 8, Debian 10 and Ubuntu 20.04; maturin refuses a wheel that needs a newer one.
-"$venv/bin/maturin" build --release --locked --quiet --zig --compatibility manylinux_2_28 --out "$dist"
+"$venv/bin/maturin" build --release --pgo --locked --quiet --zig --compatibility manylinux_2_28 --out "$dist"
 "$venv/bin/maturin" sdist --out "$dist"
 "$venv/bin/python" scripts/real_wheel.py "$venv/bin" "$dist"
 ls -l "$dist"
