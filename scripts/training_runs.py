@@ -1,4 +1,4 @@
-"""Runs by which the compiler learns what the simulator mostly does: profile-guided optimization of wheels and benchmarks.
+"""Runs by which the compiler learns what the simulator mostly does, for profile-guided optimization.
 
 Usage: python -m scripts.training_runs [--write FOLDER]. Without `--write` the installed module simulates them: that is
 what maturin asks for (`pgo-command` in pyproject.toml). With it their specifications are written, for another program.
