@@ -16,8 +16,8 @@ CARGO := cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
-# The profile of the module: that of the programs, with which it shares what both stand on. Optimization at link time and
-# by a profile of training runs is for wheels and benchmarks. The gate builds it as Rust's tests are, with `dev`: what it stands on is compiled once, and it
+# The profile of the module: that of the programs, with which it shares what both stand on. Link-time optimization is for
+# wheels and benchmarks. The gate builds it as Rust's tests are, with `dev`: what it stands on is compiled once, and it
 # checks its arithmetic.
 export DUMBBELL_PROFILE ?= no-lto
 # The real programs stand apart: QUIC's own build takes minutes, so it is built once, as it is used.
@@ -65,8 +65,7 @@ $(VENV)/.tests: requirements-test.lock scripts/bootstrap.sh $(VENV)/.python
 build: $(VENV)/.built $(VENV)/.programs $(PAGES)/index.html ## Build everything; the command is .venv/bin/dumbbell
 
 # The name of a profile follows.
-MODULE = PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked $(QUIET) \
-	$(if $(filter release,$(DUMBBELL_PROFILE)),--pgo) --profile
+MODULE = PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --locked $(QUIET) --profile
 IS_BUILT = [ -e $(VENV)/.built ] && [ -z "$$(find pyproject.toml $(RUST_SOURCES) -newer $(VENV)/.built)" ]
 
 # The stamp has the profile in it.
@@ -270,7 +269,7 @@ fuzz: build $(VENV)/.tests ## Ten minutes of mutated inputs, and a hundred kills
 bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers, Pantheon's report, what the emulator carries
 	@scripts/bootstrap.sh bench $(VENV)
 	@[ "$$(cat $(VENV)/.built)" = release ] || { rm $(VENV)/.built && \
-		$(MAKE) --no-print-directory DUMBBELL_PROFILE=release $(VENV)/.built; } # as wheels have it
+		$(MAKE) --no-print-directory DUMBBELL_PROFILE=release $(VENV)/.built; } # as wheels have it, but for the profile of training runs
 	$(PYTHON) -m bench.speed
 	$(PYTHON) -m bench.controllers --write docs/speed.md
 	$(PYTHON) -m bench.inference --write docs/speed.md

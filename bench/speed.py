@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from scripts.training_runs import merge
+
 ROOT = Path(__file__).resolve().parent.parent
 NS3_MODULES = ["ns3-internet", "ns3-point-to-point", "ns3-applications", "ns3-traffic-control"]
 
@@ -57,13 +59,7 @@ def build_simulator(scratch: Path) -> Path:
     runner = _build(f"-Cprofile-generate={profiles}")
     for run in sorted(runs.iterdir()):
         subprocess.run([str(runner), str(run), str(scratch)], check=True, stdout=subprocess.DEVNULL)
-    sysroot = subprocess.run(["rustc", "--print", "sysroot"], cwd=ROOT, check=True, capture_output=True, text=True)
-    merge = next(Path(sysroot.stdout.strip()).glob("lib/rustlib/*/bin/llvm-profdata"), None)
-    if merge is None:
-        sys.exit("llvm-profdata is missing: run `rustup component add llvm-tools`")
-    merged = scratch / "merged.profdata"
-    subprocess.run([str(merge), "merge", "-o", str(merged), str(profiles)], check=True)
-    return _build(f"-Cprofile-use={merged}")
+    return _build(f"-Cprofile-use={merge(profiles)}")
 
 
 def _build(flags: str) -> Path:

@@ -1,12 +1,14 @@
 """Runs by which the compiler learns what the simulator mostly does, for profile-guided optimization.
 
-Usage: python -m scripts.training_runs [--write FOLDER]. Without `--write` the installed module simulates them: that is
-what maturin asks for (`pgo-command` in pyproject.toml). With it their specifications are written, for another program.
-No run of a benchmark is among them, so that benchmarks measure what users have.
+Usage: python -m scripts.training_runs [--write FOLDER | --merge FOLDER]. The installed module simulates the runs, or
+their specifications are written for another program. `--merge` puts what the runs left in FOLDER into one profile, and
+prints its name for `-Cprofile-use`. No run of a benchmark is among them: benchmarks measure what users have.
 """
 
 import argparse
 import json
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,14 +33,30 @@ def specifications() -> Iterator[dict[str, Any]]:
     yield dumbbell.specification("cubic", PATHS[1], duration=5.0, flows=100, log="none")
 
 
+def merge(folder: Path) -> Path:
+    """Merge the raw profiles in `folder` and return the file of the merged one."""
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], check=True, capture_output=True, text=True).stdout.strip()
+    program = next(Path(sysroot).glob("lib/rustlib/*/bin/llvm-profdata"), None)
+    if program is None:
+        sys.exit("llvm-profdata is missing: run `rustup component add llvm-tools`")
+    merged = folder.with_suffix(".profdata")
+    subprocess.run([program, "merge", "-o", merged, folder], check=True)
+    return merged
+
+
 def main() -> None:
-    """Simulate the runs, or write their specifications."""
+    """Simulate the runs, write their specifications, or merge what they left."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--write", type=Path)
-    folder = parser.parse_args().write
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--write", type=Path)
+    action.add_argument("--merge", type=Path)
+    arguments = parser.parse_args()
+    if arguments.merge is not None:
+        print(merge(arguments.merge))
+        return
     for number, specification in enumerate(specifications()):
-        if folder is not None:
-            (folder / f"{number}.json").write_text(json.dumps(specification), encoding="utf-8")
+        if arguments.write is not None:
+            (arguments.write / f"{number}.json").write_text(json.dumps(specification), encoding="utf-8")
             continue
         with tempfile.TemporaryDirectory() as files:
             simulate(specification, Path(files))
