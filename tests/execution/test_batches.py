@@ -153,7 +153,6 @@ def test_what_needs_files_or_processes_is_refused(dumbbell: Dumbbell, folder: Pa
     for words, expected in [
         (["--backend", "emu"], "allowed with --backend sim only, not emu"),
         (["--db-path", "all.sqlite"], "not with --db-path"),
-        (["--cluster", "tcp://127.0.0.1:1"], "not with --cluster"),
         (["--disk-quota", "10GB"], "not with `disk_quota_bytes`"),
         (["--every", "1h", "--for", "2h"], "not with `every_s`"),
     ]:

@@ -141,7 +141,7 @@ def test_the_wheel_depends_on_what_it_imports(wheels: Path) -> None:
         for one in needed
         if re.search("extra == '(cluster|gym|train)'", one.replace('"', "'"))
     }
-    assert extra == {"distributed", "gymnasium", "jax", "optax", "pettingzoo"}
+    assert extra == {"distributed", "fsspec", "gymnasium", "jax", "optax", "pettingzoo"}
     imported = set()
     for name, source in sources.items():
         if "pantheon_shim/modules" in name:  # run by Pantheon's Python

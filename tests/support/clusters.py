@@ -11,8 +11,8 @@ from .waiting import TIMEOUT_S, wait_for
 
 
 @contextmanager
-def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> Iterator[str]:
-    """A scheduler with one worker, whose process begins with `before_worker`."""
+def running(tmp_path: Path, before_worker: Callable[[], None] | None = None, workers: int = 1) -> Iterator[str]:
+    """A scheduler with one worker or more, whose processes begin with `before_worker`."""
     note = tmp_path / "scheduler.json"
     common = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
@@ -26,12 +26,12 @@ def running(tmp_path: Path, before_worker: Callable[[], None] | None = None) -> 
         address = json.loads(note.read_text())["address"]
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1"]
         worker += ["--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--no-nanny"]
-        processes.append(subprocess.Popen(worker, preexec_fn=before_worker, **quiet))
-        # the client refuses a scheduler without workers: wait for the first
+        processes += [subprocess.Popen(worker, preexec_fn=before_worker, **quiet) for _ in range(workers)]
+        # the client refuses a scheduler without workers: wait for them
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=TIMEOUT_S)
+            client.wait_for_workers(workers, timeout=TIMEOUT_S)
         yield address
     finally:
         for process in reversed(processes):

@@ -110,6 +110,7 @@ def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution
         out=None if request.out is None else Path(request.out),
         resume=request.resume,
         cluster=request.cluster,
+        shards=request.shards,
         database=None if request.database is None else Path(request.database),
         command=request.command,
         trust=request.trust,

@@ -209,6 +209,12 @@ class RunRequest:
     budget: Budget | None = _group(Budget, "what runs may use up: disk, bandwidth, data")
     jobs: int | None = option(None, "processes; default: one per processor; with real packets: 1", values.count, "N")
     cluster: str | None = option(None, "a Dask scheduler whose workers execute the runs", str, "tcp://HOST:PORT")
+    shards: str | None = option(
+        None,
+        "a folder in a store of fsspec, such as s3://BUCKET/DIR: tables of numbers come from the cluster through it",
+        str,
+        "URL",
+    )
     out: Place | None = option(None, "directory of the results; default: results/EXPERIMENT-TIME", Path, "DIR")
     database: Place | None = option(
         None, "the numbers also go to this database, which may hold many", Path, "FILE", word="db_path"

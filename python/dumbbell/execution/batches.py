@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dumbbell import core
@@ -20,6 +20,7 @@ from dumbbell.experiment.specification import starts_s
 from dumbbell.results.files import publish
 
 if TYPE_CHECKING:
+    from dumbbell.base.entry import Entry
     from dumbbell.experiment import Experiment, Run
     from dumbbell.results import ResultsDirectory
 
@@ -28,30 +29,31 @@ log = logger(__name__)
 BATCH_S = 5.0
 """Time after which the runs that are made become durable, s: so much work is lost if the process is killed."""
 FIRST_RUNS, MOST_RUNS = 1_000, 50_000
-"""Runs that are prepared for the first batch, and for any batch."""
+"""Runs that are prepared for the first batch, and at most for any."""
+_LEAST_S = 0.5
+"""Time that a batch takes at least where others could take a part of it, s: a folder for each run costs more."""
 _MORE = 1.2
 """Runs that are prepared for a batch, of those that the last one made in its time."""
 _PIECES = 1_000
 """Most parts of the work that progress is told of."""
 
 
-def require_batches(experiment: Experiment, cluster: bool, database: bool) -> None:
+def require_batches(experiment: Experiment, database: bool) -> None:
     """Refuse an experiment whose runs cannot be made in batches.
 
     Raises:
         UserError: says why.
     """
-    for problem in _obstacles(experiment, cluster, database):
+    for problem in _obstacles(experiment, database):
         raise UserError(problem, argument="keep", value=NUMBERS)
 
 
-def _obstacles(experiment: Experiment, cluster: bool, database: bool) -> Iterator[str]:
+def _obstacles(experiment: Experiment, database: bool) -> Iterator[str]:
     if not experiment.capabilities.batches:
         able = listed(backend_forms(lambda can: can.batches))
         yield f"allowed with {argument('backend')} {able} only, not {experiment.backend}"
-    for given, name in ((cluster, "cluster"), (database, "database")):
-        if given:
-            yield f"not with {argument(name)}: every number is in the tables below `numbers`"
+    if database:
+        yield f"not with {argument('database')}: every number is in the tables below `numbers`"
     for setting in ("every_s", "disk_quota_bytes", "data_cap_bytes"):
         if getattr(experiment, setting) is not None:
             yield f"not with `{setting}`, which is of runs with files"
@@ -78,25 +80,18 @@ def unfinished_runs(results: ResultsDirectory, progress: Progress) -> list[Run]:
     return [run for run in results.experiment.all_runs() if (run.path, run.scheme, run.run) not in finished]
 
 
-def execute_batches(results: ResultsDirectory, runs: Sequence[Run], threads: int, progress: Progress) -> Outcome:
-    """Simulate runs on so many threads. Ctrl-C stops at once; what is made by then stays.
+def execute_batches(
+    results: ResultsDirectory, runs: Sequence[Run], make: Callable[[Making], None], progress: Progress
+) -> Outcome:
+    """Simulate runs by `make`, batch after batch. Ctrl-C stops at once; what is made by then stays.
 
     Raises:
-        UserError: the tables cannot be written; earlier batches stay.
+        UserError: the tables cannot be written, or `make` says why it stops; earlier batches stay.
     """
-    outcome, making = Outcome(), _Making(results, runs, threads, progress)
+    making = Making(results, runs, progress)
+    outcome = making.outcome
     try:
-        while making.waiting and not outcome.interrupted:
-            batch = _Batch(results.experiment, making.waiting)
-            with Undisturbed() as whole:
-                made = making.make(batch, whole)
-            outcome.finished += len(made.made) - len(made.failures)
-            outcome.failed += [(making.waiting[place], reason) for place, reason in made.failures.items()]
-            outcome.logs += [None] * len(made.failures)
-            outcome.interrupted = whole.was_interrupted
-            making.go_on(made)
-            if made.interruption is not None and not outcome.interrupted:
-                raise made.interruption
+        make(making)
     except KeyboardInterrupt:
         outcome.interrupted = True
     except OSError as error:
@@ -108,66 +103,101 @@ def execute_batches(results: ResultsDirectory, runs: Sequence[Run], threads: int
     return outcome
 
 
+def make_here(making: Making, threads: int) -> None:
+    """Simulate runs on so many threads of this process, one batch after the other.
+
+    Raises:
+        OSError: the tables cannot be written.
+        KeyboardInterrupt: by Ctrl-C.
+    """
+    clock = making.clock
+    for batch in making:
+        with Undisturbed() as whole:
+            began, folder = clock.monotonic(), making.new_folder()
+
+            def told(count: int, whole: Undisturbed = whole) -> None:
+                making.parts.reach(making.done + count)
+                if whole.was_interrupted:
+                    raise KeyboardInterrupt
+
+            try:
+                made = simulate_batch(batch.templates, batch.runs, folder.path, now(), threads, BATCH_S, told)
+            except core.Error as error:  # a full disk
+                raise OSError(str(error)) from None
+            making.keep(batch, made, folder, clock.monotonic() - began)
+        if whole.was_interrupted:
+            raise KeyboardInterrupt
+        if made.interruption is not None:
+            raise made.interruption
+
+
 def _unwritable(results: ResultsDirectory, error: OSError) -> UserError:
     remedy = f"{argument('resume', 'True')} continues them"
     return UserError(f"cannot write results to {results.directory}: {one_line(error)}", fix=remedy)
 
 
-class _Making:
-    """Runs on their way into batches."""
+class Making(Iterator["Batch"]):
+    """Runs on their way into batches: the next batch, as long as runs wait, and what is made of it."""
 
-    def __init__(self, results: ResultsDirectory, runs: Sequence[Run], threads: int, progress: Progress) -> None:
-        self._results, self._threads, self._clock = results, threads, progress.clock
-        self._left, self._parts, self._done = iter(runs), _Parts(progress, len(runs)), 0
-        self._took_s = 0.0
-        self.waiting = list(islice(self._left, FIRST_RUNS))
-        """Runs of the next batch; those that are not made in its time are of the one after it."""
+    def __init__(self, results: ResultsDirectory, runs: Sequence[Run], progress: Progress) -> None:
+        self.results, self.clock, self.outcome = results, progress.clock, Outcome()
+        self.parts, self.done = Parts(progress, len(runs)), 0
+        self.places = 1
+        """Batches that are made at once."""
+        self._waiting, self._rate = deque(runs), 0.0
 
-    def make(self, batch: _Batch, whole: Undisturbed) -> BatchOutcome:
-        """Simulate runs that wait until the time of a batch is up, or somebody interrupts, and make them durable.
+    def __next__(self) -> Batch:
+        """Return a batch of runs that wait, which then do no more.
 
-        Raises:
-            OSError: the tables cannot be written.
+        It has as many runs as its time is enough for, but leaves others to the other places.
         """
+        if not self._waiting:
+            raise StopIteration
+        enough = int(_MORE * self._rate * BATCH_S)
+        share = max(-(-len(self._waiting) // self.places), int(self._rate * _LEAST_S))
+        wanted = min(max(FIRST_RUNS, min(enough, MOST_RUNS)), share, len(self._waiting))
+        return Batch(self.results.experiment, [self._waiting.popleft() for _ in range(wanted)])
 
-        def told(count: int) -> None:
-            self._parts.reach(self._done + count)
-            if whole.was_interrupted:
-                raise KeyboardInterrupt
-
-        folder, began = self._results.unfinished / "numbers", self._clock.monotonic()
+    def new_folder(self) -> Entry:
+        """Return an empty folder for the tables of a batch."""
+        folder = self.results.unfinished / "numbers"
         folder.clear()
         folder.make_folder()
-        try:
-            made = simulate_batch(batch.templates, batch.runs, folder.path, now(), self._threads, BATCH_S, told)
-        except core.Error as error:  # a full disk
-            raise OSError(str(error)) from None
+        return folder
+
+    def keep(self, batch: Batch, made: BatchOutcome, folder: Entry, seconds: float) -> None:
+        """Make the tables of a batch durable, which were made in so many seconds. Runs that were not made wait again.
+
+        Raises:
+            OSError: they cannot be written.
+        """
         if made.made:
-            self._results.numbers.record(folder)
-            publish(folder, self._results.numbers.unused())
-        self._took_s = max(self._clock.monotonic() - began, 1e-3)
-        log.info("a batch is durable runs=%d failed=%d seconds=%.3f", len(made.made), len(made.failures), self._took_s)
-        return made
-
-    def go_on(self, made: BatchOutcome) -> None:
-        """Let those runs wait that were not made, and as many more as the next batch has time for."""
-        self._done += len(made.made)
-        self._parts.reach(self._done)
+            self.results.numbers.record(folder)
+            publish(folder, self.results.numbers.unused())
+        self.outcome.finished += len(made.made) - len(made.failures)
+        self.outcome.failed += [(batch.planned[place], reason) for place, reason in made.failures.items()]
+        self.outcome.logs += [None] * len(made.failures)
         taken = set(made.made)
-        self.waiting = [run for place, run in enumerate(self.waiting) if place not in taken]
-        wanted = int(_MORE * len(taken) * BATCH_S / self._took_s)
-        wanted = max(FIRST_RUNS, min(wanted, MOST_RUNS))
-        self.waiting += islice(self._left, max(0, wanted - len(self.waiting)))
+        left = [run for place, run in enumerate(batch.planned) if place not in taken]
+        self._waiting.extendleft(reversed(left))
+        self._rate = len(taken) / max(seconds, 1e-3)
+        self.done += len(taken)
+        self.parts.reach(self.done)
+        log.info("a batch is durable runs=%d failed=%d seconds=%.3f", len(taken), len(made.failures), seconds)
 
 
-class _Batch:
+class Batch:
     """Runs for the core: what differs between them, and what they share."""
 
-    def __init__(self, experiment: Experiment, runs: Sequence[Run]) -> None:
+    number = 0
+    """Batches have no numbers for progress: its pieces are many runs."""
+
+    def __init__(self, experiment: Experiment, planned: Sequence[Run]) -> None:
+        self.planned = planned
         self.templates: list[Template] = []
         self.runs: list[BatchRun] = []
         known: dict[tuple[str, str], tuple[int, list[float]] | None] = {}
-        for run in runs:
+        for run in planned:
             key = (run.path, run.scheme)
             if key not in known:
                 known[key] = self._shared(experiment, *key)
@@ -188,7 +218,7 @@ class _Batch:
         return len(self.templates) - 1, [flow["start_s"] for flow in template["flows"]]
 
 
-class _Parts:
+class Parts:
     """Progress of many runs: a part is many of them."""
 
     def __init__(self, progress: Progress, runs: int) -> None:
@@ -200,6 +230,13 @@ class _Parts:
         self._ended, self._runs = 0, runs
         if pieces:
             self._stage.begin(0)
+
+    def begin(self, _number: int) -> None:
+        """Do nothing: a piece begins when the one before it ends."""
+
+    def say(self, _number: int, text: str, stands_still: bool = False) -> None:
+        """Say what happens to the runs that are made."""
+        self._stage.say(self._ended, text, stands_still)
 
     def reach(self, runs: int) -> None:
         """So many runs are made."""

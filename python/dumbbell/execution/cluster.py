@@ -12,15 +12,14 @@ import errno
 import logging
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from dumbbell.backends import Executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.base.logs import line_of, logger
-from dumbbell.base.progress import Stage
 from dumbbell.base.scratch import Scratch
 from dumbbell.base.version import __version__
 from dumbbell.execution.worker import Task, add_to_log, execute, failed, keep, require_places
@@ -29,7 +28,12 @@ from dumbbell.results.integrity import damage
 from dumbbell.results.series.run_files import RUN_FILES
 
 if TYPE_CHECKING:
+    from dumbbell.base.entry import Entry
+    from dumbbell.base.progress import Stage
     from dumbbell.contract.run import RunStatistics
+
+T = TypeVar("T", bound="Numbered")
+R = TypeVar("R")
 
 log = logger(__name__)
 
@@ -53,6 +57,24 @@ class Parcel:
     statistics: RunStatistics
     seconds: float
     files: dict[str, bytes]
+
+
+class Numbered(Protocol):
+    """Work for a worker, with its number in progress."""
+
+    @property
+    def number(self) -> int:
+        """The number."""
+
+
+class Listener(Protocol):
+    """What is told of work as it goes on: a stage of progress."""
+
+    def begin(self, number: int, /) -> None:
+        """Somebody works on it."""
+
+    def say(self, number: int, text: str, /, stands_still: bool = False) -> None:
+        """Something happens to it."""
 
 
 def perform(task: Task, clock: Clock = SYSTEM_CLOCK) -> Parcel:
@@ -91,7 +113,8 @@ def require_cluster(address: str) -> None:
         raise UserError(error.strerror or str(error), argument="cluster", value=address) from None
 
 
-def _how_to_go_on() -> str:
+def how_to_go_on() -> str:
+    """Return what to do where the cluster ends a command."""
     return f"finished runs are kept, and {argument('resume', 'True')} makes the others"
 
 
@@ -106,6 +129,8 @@ class Cluster:
         """
         from distributed import Client
 
+        # that the scheduler is gone is said in one line, not by a traceback of whatever was being sent
+        logging.getLogger("distributed.batched").setLevel(logging.WARNING)
         require_cluster(address)
         try:
             self.client = Client(address, timeout=CONNECT_WITHIN_S, set_as_default=False)
@@ -135,24 +160,18 @@ class Cluster:
         """How many runs go on at once."""
         return self.threads
 
+    @property
+    def places(self) -> int:
+        """How many pieces of work are handed out at once."""
+        return QUEUED_PER_THREAD * self.threads
+
     def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, RunStatistics, float | None]]:
         """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
 
         Raises:
             UserError: the cluster is gone, or has had no worker for long.
         """
-        from distributed import as_completed
-
-        handed: dict[str, Task] = {}
-        running = as_completed([], loop=self.client.loop)
-        for _ in range(QUEUED_PER_THREAD * self.threads):
-            self._hand_out(tasks, handed, running, stage)
-        while handed:
-            with self._connected():
-                future = self._next_of(running, handed, stage)
-                made = self._made(future, handed, stage)
-                future.release()
-            task = handed.pop(future.key)
+        for task, made in self.each(perform, tasks, stage):
             if isinstance(made, Parcel):
                 statistics, seconds = _received(task, made), made.seconds
             else:
@@ -161,28 +180,39 @@ class Cluster:
                 add_to_log(task, [task.label, line_of(__name__, "error", told, made)])
                 statistics, seconds = keep(task, failed(task, reason)), None
             yield task.number, statistics, seconds
-            self._hand_out(tasks, handed, running, stage)
 
-    def _hand_out(
-        self,
-        tasks: Iterator[Task],
-        handed: dict[str, Task],
-        running: Any,  # noqa: ANN401 (untyped)
-        stage: Stage,
-    ) -> None:
-        task = next(tasks, None)
-        if task is not None:
-            stage.begin(task.number)
+    def each(
+        self, function: Callable[[T], R], work: Iterator[T], listener: Listener
+    ) -> Iterator[tuple[T, R | Exception]]:
+        """Yield what the workers make of each piece of work, or why they made nothing, in the order in which they end.
+
+        Raises:
+            UserError: the cluster is gone, or has had no worker for long.
+        """
+        from distributed import as_completed
+
+        handed: dict[str, T] = {}
+        running = as_completed([], loop=self.client.loop)
+        while True:
+            while len(handed) < self.places and (given := next(work, None)) is not None:
+                listener.begin(given.number)
+                with self._connected():
+                    future = self.client.submit(function, given, pure=False, retries=1)
+                    running.add(future)
+                handed[future.key] = given
+            if not handed:
+                return
             with self._connected():
-                future = self.client.submit(perform, task, pure=False, retries=1)
-                running.add(future)
-            handed[future.key] = task
+                future = self._next_of(running, handed, listener)
+                made = self._made(future, handed, listener)
+                future.release()
+            yield handed.pop(future.key), made
 
     def _next_of(
         self,
         running: Any,  # noqa: ANN401 (untyped)
-        handed: dict[str, Task],
-        stage: Stage,
+        handed: Mapping[str, Numbered],
+        listener: Listener,
     ) -> Any:  # noqa: ANN401 (untyped)
         """Return the next future that has ended."""
 
@@ -191,18 +221,18 @@ class Cluster:
                 return bool(running.thread_condition.wait_for(running.has_ready, timeout_s))
 
         while not self._clock.wait(is_ready, LOOK_S):
-            self._look_for_workers(handed, stage)
+            self._look_for_workers(handed, listener)
         return next(running)
 
     def _made(
         self,
         future: Any,  # noqa: ANN401 (untyped)
-        handed: dict[str, Task],
-        stage: Stage,
-    ) -> Parcel | Exception:
-        """Return the run that a worker sends, or the error that kept the worker from making one.
+        handed: Mapping[str, Numbered],
+        listener: Listener,
+    ) -> Any:  # noqa: ANN401 (untyped)
+        """Return what a worker sends, or the error that kept the worker from making it.
 
-        Where a worker dies before it has sent the run, another worker makes the run anew.
+        Where a worker dies before it has sent that, another worker makes it anew.
         """
         sent = asyncio.run_coroutine_threadsafe(_sent(future), self.client.loop.asyncio_loop)
 
@@ -210,10 +240,10 @@ class Cluster:
             return bool(concurrent.futures.wait([sent], timeout_s).done)
 
         while not self._clock.wait(is_here, LOOK_S):
-            self._look_for_workers(handed, stage)
+            self._look_for_workers(handed, listener)
         return sent.result()
 
-    def _look_for_workers(self, handed: dict[str, Task], stage: Stage) -> None:
+    def _look_for_workers(self, handed: Mapping[str, Numbered], listener: Listener) -> None:
         """Notes whether the scheduler has workers.
 
         Raises:
@@ -223,16 +253,16 @@ class Cluster:
         if self.client.nthreads():
             if self._workers_left is not None:
                 self._workers_left = None
-                for task in handed.values():
-                    stage.say(task.number, "the cluster has a worker again")
+                for each in handed.values():
+                    listener.say(each.number, "the cluster has a worker again")
         elif self._workers_left is None:
             self._workers_left = now
             log.info("the cluster has no worker: address=%s", self._address)
-            for task in handed.values():
-                stage.say(task.number, "the cluster has no worker, one is waited for", stands_still=True)
+            for each in handed.values():
+                listener.say(each.number, "the cluster has no worker, one is waited for", stands_still=True)
         elif now - self._workers_left >= NO_WORKER_S:
             raise UserError(
-                f"the cluster at {self._address} has had no worker for {NO_WORKER_S:g} s", fix=_how_to_go_on()
+                f"the cluster at {self._address} has had no worker for {NO_WORKER_S:g} s", fix=how_to_go_on()
             )
 
     @contextlib.contextmanager
@@ -248,7 +278,7 @@ class Cluster:
             yield
         except (concurrent.futures.CancelledError, ClosedClientError, OSError) as error:
             log.info("the cluster is gone: address=%s error=%s", self._address, one_line(error))
-            raise UserError(f"the cluster at {self._address} is gone", fix=_how_to_go_on()) from None
+            raise UserError(f"the cluster at {self._address} is gone", fix=how_to_go_on()) from None
 
     def stop(self) -> None:
         """Lets go of the cluster; its workers stay."""
@@ -271,14 +301,14 @@ def _version() -> str:
     return __version__
 
 
-async def _sent(future: Any) -> Parcel | Exception:  # noqa: ANN401 (untyped)
-    """Return the run that a worker sends, or the error that the worker sends in its place.
+async def _sent(future: Any) -> Any:  # noqa: ANN401 (untyped)
+    """Return what a worker sends, or the error that the worker sends in its place.
 
     Raises:
         Exception: no worker has answered; the exception says why.
     """
     try:
-        return cast("Parcel", await future)
+        return await future
     except Exception as error:
         if future.status != "error":
             raise
@@ -295,6 +325,17 @@ def _received(task: Task, parcel: Parcel) -> RunStatistics:
     return parcel.statistics
 
 
+def write_files(folder: Entry, files: Mapping[str, bytes]) -> None:
+    """Write what a worker sent into a new folder.
+
+    Raises:
+        OSError: that is not possible.
+    """
+    for name, content in files.items():
+        with (folder / name).create() as file:
+            file.write(content)
+
+
 def _store(task: Task, parcel: Parcel) -> None:
     """Writes what a worker sent, which are the files of a run and nothing else, wherever it names them."""
     require_places(task)
@@ -305,9 +346,7 @@ def _store(task: Task, parcel: Parcel) -> None:
         return
     task.unfinished.clear(ignore_errors=True)
     task.unfinished.make_folder()
-    for name, content in parcel.files.items():
-        with (task.unfinished / name).create() as file:
-            file.write(content)
+    write_files(task.unfinished, parcel.files)
     fault = damage(task.unfinished, parcel.statistics, "none")
     if fault is not None:
         raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import TypeAlias
@@ -17,8 +18,9 @@ from dumbbell.base.errors import UserError, argument, listed, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.experiment_settings import NUMBERS
 from dumbbell.catalog.run_request import RunRequest
-from dumbbell.execution.batches import execute_batches, require_batches, unfinished_runs
+from dumbbell.execution.batches import execute_batches, make_here, require_batches, unfinished_runs
 from dumbbell.execution.check import check
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
@@ -38,8 +40,9 @@ class Execution:
     """How and where runs are executed.
 
     `jobs` are processes (None: what the backend and the machine allow), `out` the results directory (None: a new one
-    below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `database` a file that
-    gathers the numbers of many experiments. `command` are the words of the command line that asks for it, if one does.
+    below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `shards` the URL of
+    a folder that tables of batches pass through; `database` is a file that gathers the numbers of many experiments.
+    `command` are the words of the command line that asks for it, if one does.
     `trust` agrees to run the programs and plug-ins that an experiment file names. With `until`, runs are added until
     the means are known as well as it says. `beside` goes on while runs are executed: it shows them to somebody.
     """
@@ -48,6 +51,7 @@ class Execution:
     out: Path | None = None
     resume: bool = False
     cluster: str | None = None
+    shards: str | None = None
     database: Path | None = None
     command: Sequence[str] = ()
     trust: bool = False
@@ -117,9 +121,9 @@ def perform(
             own = find_executor(results.experiment).environment(results.experiment)
             write_environment(results, made | own)
         if not is_campaign:
-            outcome = _execute_unfinished(parts, jobs, how.cluster, gathering, progress)
+            outcome = _execute_unfinished(parts, jobs, how, gathering, progress)
             if how.until is not None:
-                parts, outcome = _execute_more(how.until, parts, outcome, jobs, how.cluster, gathering, progress)
+                parts, outcome = _execute_more(how.until, parts, outcome, jobs, how, gathering, progress)
             return parts, outcome
         ready.close()  # between rounds a machine is left alone
         (results,) = parts
@@ -155,13 +159,29 @@ def examine(experiments: Sequence[Experiment], how: Execution, progress: Progres
     """
     for experiment in experiments:
         if experiment.keeps_numbers:
-            require_batches(experiment, how.cluster is not None, how.database is not None)
+            require_batches(experiment, how.database is not None)
+    if how.shards is not None:
+        _require_shards(experiments, how.cluster, how.shards)
     jobs = _choose_jobs(experiments, how)
     for experiment in experiments:
         if progress is not None:
             progress.doing(f"checking {experiment.name}")
         check(experiment)
     return jobs
+
+
+def _require_shards(experiments: Sequence[Experiment], cluster: str | None, shards: str) -> None:
+    """Refuse a store that nothing passes through, or that cannot be reached.
+
+    Raises:
+        UserError: says why.
+    """
+    if cluster is None or not all(experiment.keeps_numbers for experiment in experiments):
+        allowed = f"allowed with {argument('cluster')} and {argument('keep', form=NUMBERS)} only"
+        raise UserError(allowed, argument="shards", value=shards)
+    from dumbbell.execution.cluster_batches import Store
+
+    Store(shards)
 
 
 def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
@@ -205,13 +225,13 @@ def default_directory(name: str, clock: Clock = SYSTEM_CLOCK) -> Path:
 
 
 def _execute_unfinished(
-    parts: list[ResultsDirectory], jobs: int, cluster: str | None, gathering: Gathering | None, progress: Progress
+    parts: list[ResultsDirectory], jobs: int, how: Execution, gathering: Gathering | None, progress: Progress
 ) -> Outcome:
     """Executes all runs that are not finished yet."""
     outcome = Outcome()
     for part in parts:
         if part.experiment.keeps_numbers and not outcome.interrupted:
-            outcome = outcome.with_more(_execute_in_batches(part, jobs, progress))
+            outcome = outcome.with_more(_execute_in_batches(part, jobs, how, progress))
     parts = [part for part in parts if not part.experiment.keeps_numbers]
     if not parts or outcome.interrupted:
         return outcome
@@ -219,16 +239,20 @@ def _execute_unfinished(
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
         _tell_finished(total - todo, total, progress)
-    return outcome.with_more(execute(work, jobs, progress, cluster, gathering))
+    return outcome.with_more(execute(work, jobs, progress, how.cluster, gathering))
 
 
-def _execute_in_batches(results: ResultsDirectory, jobs: int, progress: Progress) -> Outcome:
+def _execute_in_batches(results: ResultsDirectory, jobs: int, how: Execution, progress: Progress) -> Outcome:
     """Executes all runs of which only the numbers are kept, and which are not finished yet."""
     progress.doing("looking for what is finished")
     runs, total = unfinished_runs(results, progress), results.experiment.count
     if len(runs) < total:
         _tell_finished(total - len(runs), total, progress)
-    return execute_batches(results, runs, jobs, progress)
+    if how.cluster is None:
+        return execute_batches(results, runs, partial(make_here, threads=jobs), progress)
+    from dumbbell.execution.cluster_batches import make_there
+
+    return execute_batches(results, runs, partial(make_there, address=how.cluster, shards=how.shards), progress)
 
 
 def _tell_finished(finished: int, total: int, progress: Progress) -> None:
@@ -240,7 +264,7 @@ def _execute_more(
     parts: list[ResultsDirectory],
     outcome: Outcome,
     jobs: int,
-    cluster: str | None,
+    how: Execution,
     gathering: Gathering | None,
     progress: Progress,
 ) -> tuple[list[ResultsDirectory], Outcome]:
@@ -258,7 +282,7 @@ def _execute_more(
             break
         progress.line(printable(f"{few}: {max(wanted for _, wanted, _ in lacking)} are made"))
         parts = [extended(part, wanted) for part, (wanted, _) in zip(parts, needed, strict=True)]
-        outcome = outcome.with_more(_execute_unfinished(parts, jobs, cluster, gathering, progress))
+        outcome = outcome.with_more(_execute_unfinished(parts, jobs, how, gathering, progress))
     return parts, outcome
 
 

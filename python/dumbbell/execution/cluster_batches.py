@@ -1,0 +1,181 @@
+"""Batches of runs on a Dask cluster: workers simulate the runs, and the tables of each batch come back.
+
+They come over the connections of the cluster, or through a folder of a store that fsspec reaches.
+"""
+
+from __future__ import annotations
+
+import errno
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dumbbell.backends import find_executor
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock, now
+from dumbbell.base.entry import Entry
+from dumbbell.base.errors import UserError, one_line
+from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.scratch import Scratch
+from dumbbell.core.batches import TABLES, BatchOutcome, simulate_batch
+from dumbbell.execution.batches import BATCH_S, Batch, Making
+from dumbbell.execution.cluster import Cluster, how_to_go_on, write_files
+from dumbbell.results.integrity import facts_of, fault_of
+
+if TYPE_CHECKING:
+    from dumbbell.contract.run import KeptFile
+
+FILES = tuple(f"{table}.parquet" for table in TABLES)
+"""The files of a batch."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A batch that a worker made, in so many seconds: what became of the runs, and the tables.
+
+    `facts` are sizes and digests of the tables. `files` are the tables; with a store, `place` is where they are in it.
+    """
+
+    made: BatchOutcome
+    seconds: float
+    facts: dict[str, KeptFile]
+    files: dict[str, bytes]
+    place: str = ""
+
+
+class Store:
+    """A folder that tables pass through, on their way from the workers: a URL such as s3://BUCKET/FOLDER."""
+
+    def __init__(self, url: str) -> None:
+        """Find the store; nothing is read or written yet.
+
+        Raises:
+            UserError: no store is of that kind, or the package for it is not installed.
+        """
+        self._url = url
+        with self._reached():
+            from fsspec.core import url_to_fs
+
+            self._files, self._root = url_to_fs(url)
+
+    def make(self) -> None:
+        """Make the folder.
+
+        Raises:
+            UserError: that is not possible.
+        """
+        with self._reached():
+            self._files.makedirs(self._root, exist_ok=True)
+
+    def put(self, files: dict[str, bytes]) -> str:
+        """Write files into a new folder in this one, and return its name.
+
+        Raises:
+            UserError: that is not possible.
+        """
+        name = uuid.uuid4().hex
+        with self._reached():
+            # below the folder only: without the folder the command is over
+            self._files.mkdir(f"{self._root}/{name}", create_parents=False)
+            for file, content in files.items():
+                self._files.pipe_file(f"{self._root}/{name}/{file}", content)
+        return name
+
+    def take(self, name: str, facts: dict[str, KeptFile]) -> dict[str, bytes]:
+        """Read the tables in a folder in this one, so many bytes as the facts say; then remove the folder.
+
+        Raises:
+            UserError: that is not possible.
+        """
+        with self._reached():
+            folder = f"{self._root}/{uuid.UUID(name).hex}"
+            found = {file: self._files.cat_file(f"{folder}/{file}", 0, facts[file]["bytes"]) for file in FILES}
+            self._files.rm(folder, recursive=True)
+        return found
+
+    def remove(self) -> None:
+        """Remove the folder with what is left in it.
+
+        Raises:
+            UserError: that is not possible.
+        """
+        with self._reached():
+            self._files.rm(self._root, recursive=True)
+
+    @contextmanager
+    def _reached(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # each kind of store has errors of its own
+            raise UserError(one_line(error), argument="shards", value=self._url) from None
+
+    def __reduce__(self) -> tuple[type[Store], tuple[str]]:
+        """Return how a worker makes the same."""
+        return Store, (self._files.unstrip_protocol(self._root),)
+
+
+def perform_batch(batch: Batch, store: Store | None = None, clock: Clock = SYSTEM_CLOCK) -> Shard:
+    """Simulate runs on one thread of a worker, for the time of a batch.
+
+    Raises:
+        UserError: the tables cannot be written into the store.
+        Exception: they cannot be written on this machine.
+    """
+    began = clock.monotonic()
+    with Scratch("worker") as folder:
+        made = simulate_batch(batch.templates, batch.runs, folder, now(), 1, BATCH_S)
+        facts = facts_of(Entry.of(folder), FILES)
+        files = {name: (folder / name).read_bytes() for name in FILES}
+    if store is None:
+        return Shard(made, clock.monotonic() - began, facts, files)
+    return Shard(made, clock.monotonic() - began, facts, {}, store.put(files))
+
+
+def make_there(making: Making, address: str, shards: str | None) -> None:
+    """Let the workers of a cluster make batches, each thread one at once; each is durable as soon as it has come.
+
+    `shards` is the URL of a folder of a store, through which the tables come.
+
+    Raises:
+        UserError: the cluster or the store is gone, or a batch was lost again and again.
+        OSError: the tables cannot be written.
+        KeyboardInterrupt: by Ctrl-C.
+    """
+    store = None if shards is None else Store(f"{shards.rstrip('/')}/dumbbell-{uuid.uuid4().hex}")
+    cluster = Cluster(address, find_executor(making.results.experiment))
+    try:
+        if store is not None:
+            store.make()
+        making.places = cluster.places
+        for batch, shard in cluster.each(partial(perform_batch, store=store), making, making.parts):
+            if not isinstance(shard, Shard):
+                raise UserError(f"the cluster lost a batch of runs: {one_line(shard)}", fix=how_to_go_on())
+            files = shard.files if store is None else store.take(shard.place, shard.facts)
+            with Undisturbed() as whole:
+                _keep(making, batch, shard, files)
+            if whole.was_interrupted:
+                raise KeyboardInterrupt
+    finally:
+        with Undisturbed() as cleaning:
+            cluster.stop()
+            if store is not None:
+                with suppress(UserError):  # it may be what is gone
+                    store.remove()
+        if cleaning.was_interrupted:
+            raise KeyboardInterrupt
+
+
+def _keep(making: Making, batch: Batch, shard: Shard, files: dict[str, bytes]) -> None:
+    """Make durable what a worker sent, if it is what the worker wrote.
+
+    Raises:
+        OSError: it is not, or cannot be written.
+    """
+    folder = making.new_folder()
+    write_files(folder, {name: files.get(name, b"") for name in FILES})
+    for name in FILES:
+        if (fault := fault_of(folder / name, shard.facts.get(name, {}))) is not None:
+            raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
+    making.keep(batch, shard.made, folder, shard.seconds)

@@ -1,0 +1,142 @@
+"""Batches on a Dask cluster: the numbers of this machine, whole batches or none, tables through any store."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dumbbell.base.errors import UserError
+from dumbbell.base.progress import Progress
+from dumbbell.execution import cluster_batches
+from dumbbell.execution.batches import Making
+from dumbbell.execution.cluster_batches import FILES, Store, perform_batch
+from dumbbell.results.directory import open_results
+from support.clusters import running
+from support.commands.command import COMMAND, Dumbbell
+from support.waiting import TIMEOUT_S, wait_for
+
+pytest.importorskip("distributed", reason="distributed is not installed: `make test` does it")
+
+SOME = ("run", "--schemes", "reno,copa", "--path", "small.toml", "--duration", "0.5", "--warmup", "0.1")
+NUMBERS = ("--keep", "numbers")
+WHEN = {"sim_wall_s", "started_at"}
+"""Statistics that say how fast a run was made."""
+
+
+def numbers(dumbbell: Dumbbell, directory: str) -> list[dict[str, Any]]:
+    """Return the runs of `show --json` without what says how they were made."""
+    runs = json.loads(dumbbell("show", directory, "--json").stdout)["runs"]
+    return [{key: value for key, value in run.items() if key not in WHEN} for run in runs]
+
+
+def test_a_cluster_gives_the_same_numbers_as_this_machine(dumbbell: Dumbbell, folder: Path) -> None:
+    dumbbell(*SOME, *NUMBERS, "--runs", "4", "--out", "here")
+    with running(folder) as address:
+        there = (*SOME, *NUMBERS, "--cluster", address)
+        dumbbell(*there, "--runs", "2", "--out", "there")
+        told = dumbbell(*there, "--runs", "4", "--out", "there", "--resume").stderr
+        dumbbell(*there, "--runs", "4", "--out", "stored", "--shards", f"file://{folder}/store")
+    assert "4 of 8 runs are finished already" in told
+    for out in ("there", "stored"):
+        assert json.dumps(numbers(dumbbell, out)) == json.dumps(numbers(dumbbell, "here"))
+        assert dumbbell("verify", out).stdout.startswith("8 of 8 finished runs are whole")
+    assert list((folder / "store").iterdir()) == []
+    dumbbell("rerun", "there", "small/copa/3")
+
+
+def test_a_worker_that_cannot_write_ends_the_command_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))  # its disk is full, as it were
+
+    with running(folder, limit) as address:
+        told = dumbbell(*SOME, *NUMBERS, "--cluster", address, "--out", "out", expect=2).stderr
+    said = told.splitlines()[-1]
+    assert said.startswith("dumbbell: the cluster lost a batch of runs: "), told
+    assert "File too large" in said
+    assert said.endswith("finished runs are kept, and --resume makes the others")
+    dumbbell("run", "--resume", "--out", "out")
+    assert {run["status"] for run in numbers(dumbbell, "out")} == {"done"}
+
+
+def test_a_store_that_nothing_passes_through_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
+    for words, expected in [
+        (["--shards", "memory://x", *NUMBERS], "--shards memory://x: allowed with --cluster and --keep numbers only"),
+        (["--shards", "memory://x", "--cluster", "tcp://127.0.0.1:1"], "allowed with --cluster and --keep numbers"),
+        (["--shards", "nowhere://x", "--cluster", "tcp://127.0.0.1:1", *NUMBERS], "--shards nowhere://x: "),
+    ]:
+        told = dumbbell(*SOME, *words, "--out", "refused", expect=2).stderr
+        assert told.count("\n") == 1, told
+        assert expected in told
+        assert not (folder / "refused").exists()
+
+
+@pytest.fixture(name="making")
+def _making(dumbbell: Dumbbell, folder: Path) -> Making:
+    """Four runs that are to be made."""
+    dumbbell(*SOME, *NUMBERS, "--runs", "2", "--out", "out")
+    results = open_results(folder / "out")
+    results.numbers.remove(1)
+    return Making(results, results.experiment.all_runs(), Progress())
+
+
+def test_tables_pass_through_a_store(making: Making) -> None:
+    store = Store("memory://shards/one")
+    store.make()
+    batch = next(making)
+    plain, stored = perform_batch(batch), perform_batch(batch, store)
+    assert sorted(plain.files) == sorted(plain.facts) == sorted(FILES)
+    assert stored.made == plain.made
+    assert not stored.files
+    found = store.take(stored.place, stored.facts)
+    assert {name: len(content) for name, content in found.items()} == {
+        name: facts["bytes"] for name, facts in stored.facts.items()
+    }
+    with pytest.raises(UserError, match=r"^shards memory://shards/one: "):
+        store.take(stored.place, stored.facts)  # it is taken once
+    with pytest.raises(UserError, match="badly formed"):
+        store.take("../elsewhere", stored.facts)
+    store.remove()
+
+
+def test_tables_that_changed_on_their_way_are_refused(making: Making, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = next(making)
+    shard = perform_batch(batch)
+    changed = {name: content[::-1] for name, content in shard.files.items()}
+    with pytest.raises(OSError, match="has changed on its way"):
+        cluster_batches._keep(making, batch, shard, changed)
+    assert making.results.numbers.batches() == []
+
+
+def test_runs_are_shared_between_places(making: Making) -> None:
+    making.places = 3
+    batches = [next(making), next(making), next(making)]
+    assert [len(batch.planned) for batch in batches] == [2, 1, 1]
+    with pytest.raises(StopIteration):
+        next(making)
+    made = perform_batch(batches[1])
+    made.made.made.clear()
+    making.keep(batches[1], made.made, making.new_folder(), 1.0)
+    assert next(making).planned == batches[1].planned
+
+
+@pytest.mark.kills
+def test_a_worker_that_is_killed_loses_its_batch_at_most(dumbbell: Dumbbell, folder: Path) -> None:
+    from distributed import Client
+
+    more = (*SOME, *NUMBERS, "--runs", "3000")
+    with running(folder, workers=2) as address:
+        process = subprocess.Popen([*COMMAND, *more, "--out", "out", "--cluster", address], cwd=folder)
+        with Client(address, set_as_default=False) as client:
+            victim = next(iter(client.run(os.getpid).values()))
+            made = folder / "out/numbers"
+            wait_for(lambda: made.exists() or process.poll() is not None, "no batch was finished")
+            os.kill(victim, signal.SIGKILL)
+            assert process.wait(TIMEOUT_S) == 0
+    results = open_results(folder / "out")
+    assert len(list(results.numbers.finished())) == 6000
+    assert dumbbell("verify", "out").stdout.startswith("6000 of 6000 finished runs are whole")
