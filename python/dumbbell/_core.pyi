@@ -6,6 +6,9 @@
 from collections.abc import Callable
 from os import PathLike
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dumbbell.base.entry import Entry
 
 class Error(ValueError):
@@ -262,7 +265,12 @@ def export_qlog(
     to_ns: int | None = None,
 ) -> int: ...
 def import_qlog(file: str, directory: str) -> str: ...
-def confidence_interval(values: list[float], level: float, fraction: bool = False) -> tuple[float, float] | None:
+def mean_and_ends(values: list[float] | NDArray[np.float64]) -> tuple[float, float, float] | None:
+    """The mean, the least and the largest of values; None without any."""
+
+def confidence_interval(
+    values: list[float] | NDArray[np.float64], level: float, fraction: bool = False
+) -> tuple[float, float] | None:
     """The interval of the mean; None of fewer than five values, or if they do not differ.
 
     That of fractions of a whole does not reach beyond it.

@@ -34,7 +34,7 @@ def refused(dumbbell: Dumbbell, *arguments: object) -> str:
         (("--path", "absent.toml"), ["absent.toml", "No such file"]),
         (("--runs", "0"), ["--runs", "at least 1"]),
         (("--runs", "-1"), ["--runs"]),
-        (("--runs", "1000000000"), ["--runs", "at most 999999"]),
+        (("--runs", "1000000000"), ["--runs", "at most 1000000"]),
         (("--runs", "2.5"), ["--runs", "whole number"]),
         (("--jobs", "0"), ["--jobs", "at least 1"]),
         (("--flows", "0"), ["--flows", "at least 1"]),

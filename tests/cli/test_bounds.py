@@ -102,7 +102,7 @@ def test_a_trace_of_a_million_lines_a_millisecond(refused: Callable[..., str], f
             snapshot(
                 """\
 `runs` = 1000000000: 1000000000 of 1 schemes or mixes on 1 paths are 1000000000 runs: allowed are at
-  most 100000\
+  most 100000, with --keep numbers 1000000\
 """
             ),
         ),

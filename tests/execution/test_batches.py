@@ -162,6 +162,18 @@ def test_what_needs_files_or_processes_is_refused(dumbbell: Dumbbell, folder: Pa
         assert not (folder / "refused").exists()
 
 
+def test_more_runs_are_allowed_than_with_files(dumbbell: Dumbbell, folder: Path) -> None:
+    for words, allowed in [
+        (["--runs", "100001"], "allowed are at most 100000, with --keep numbers 1000000"),
+        (["--runs", "500001", "--mix", "copa", *NUMBERS], "allowed are at most 1000000"),
+        (["--runs", "100001", *NUMBERS, "--shards", "x"], "--shards x: allowed with --cluster"),
+    ]:
+        told = dumbbell("run", "--schemes", "reno", *QUICK, "refused", *words, expect=2).stderr
+        assert told.count("\n") == 1, told
+        assert allowed in told
+        assert not (folder / "refused").exists()
+
+
 def test_the_tables_are_for_everybody(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno,copa", "--mix", "reno+copa", "--runs", "2", *QUICK, "numbers", *NUMBERS)
     query = "SELECT path, scheme, run, seed, goodput_mbps FROM '{}/numbers/*/runs.parquet' ORDER BY run, scheme"

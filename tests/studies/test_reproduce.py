@@ -371,7 +371,7 @@ dumbbell: empty: no measured runs: needed is pantheon_metadata.json, or *.pcap, 
             ["{}/set", "--out", "{}/out", "--runs", "0"],
             snapshot(
                 """\
-dumbbell: argument --runs: `0`: allowed is a whole number, at least 1 and at most 999999 (`dumbbell
+dumbbell: argument --runs: `0`: allowed is a whole number, at least 1 and at most 1000000 (`dumbbell
   reproduce --help` shows what is possible)\
 """
             ),

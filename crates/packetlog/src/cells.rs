@@ -247,7 +247,9 @@ fn append(
                     continue;
                 };
                 let text = text.as_utf8()?;
-                let code = if let Some(&code) = known.get(text) {
+                // most rows have the text of the row before
+                let last = cells.last().copied().flatten().filter(|&code| texts[code as usize] == text);
+                let code = if let Some(code) = last.or_else(|| known.get(text).copied()) {
                     code
                 } else {
                     bytes += text.len();

@@ -241,7 +241,10 @@ impl From<CellColumn> for Column {
     fn from(CellColumn { name, cells }: CellColumn) -> Self {
         let (values, present) = match cells {
             Cells::Integers(cells) => (Values::I64(filled(&cells)), present(&cells)),
-            Cells::Numbers(cells) => (Values::F64(filled(&cells)), present(&cells)),
+            Cells::Numbers(cells) => {
+                let values = cells.iter().map(|cell| cell.unwrap_or(f64::NAN)).collect();
+                (Values::F64(values), present(&cells))
+            }
             Cells::Texts(codes, texts) => {
                 (Values::WideCodes(filled(&codes), Names::new(texts)), present(&codes))
             }

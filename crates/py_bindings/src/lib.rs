@@ -82,7 +82,7 @@ mod _core {
     #[pymodule_export]
     use crate::logs::{
         confidence_interval, critical_values, delay_points, delay_steps, difference, harm, holm, jain_index,
-        jain_series, labels, measure_log, metrics, normalised, samples, series, transfers,
+        jain_series, labels, mean_and_ends, measure_log, metrics, normalised, samples, series, transfers,
     };
     #[pymodule_export]
     use crate::outside::{describe_plugin, guard_process};

@@ -8,8 +8,9 @@ use measure::{
     RunMeter, SeriesMeter, Tells, round_to_us, statistics,
 };
 use packetlog::{Extent, Key, PacketLogReader, Sample, SampleReader, SampleTable, Thinning};
+use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyList};
 use record::Event;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -330,9 +331,33 @@ pub(crate) fn harm(solo: f64, with_competitor: f64, more_is_better: bool) -> Opt
 #[pyfunction]
 #[pyo3(signature = (values, level, fraction = false))]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
-pub(crate) fn confidence_interval(values: Vec<f64>, level: f64, fraction: bool) -> Option<(f64, f64)> {
+pub(crate) fn confidence_interval(values: Numbers, level: f64, fraction: bool) -> Option<(f64, f64)> {
     let interval = if fraction { statistics::fraction_interval } else { statistics::confidence_interval };
-    interval(&values, level)
+    interval(&values.0, level)
+}
+
+/// The mean, the least and the largest of some values; `None` without any.
+#[pyfunction]
+pub(crate) fn mean_and_ends(values: Numbers) -> Option<(f64, f64, f64)> {
+    let values = values.0;
+    let least = values.iter().copied().reduce(|least, value| if value < least { value } else { least })?;
+    let most = values.iter().copied().reduce(|most, value| if value > most { value } else { most })?;
+    let sum = values.iter().fold(0.0, |sum, value| sum + value);
+    Some((sum / values.len() as f64, least, most))
+}
+
+/// Numbers of a list, or of an array, which are copied as they are.
+pub(crate) struct Numbers(Vec<f64>);
+
+impl<'py> FromPyObject<'_, 'py> for Numbers {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<PyList>() {
+            return given.extract().map(Self);
+        }
+        PyBuffer::get(&given)?.to_vec(given.py()).map(Self)
+    }
 }
 
 /// Critical values of Student's t at `level` for up to `max_tests` tests made at once, as JSON.

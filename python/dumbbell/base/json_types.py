@@ -101,9 +101,10 @@ def _require_numbers(value: object, way: Way) -> None:
     """Refuse numbers that dumbbell never writes, wherever they are in a value."""
     if isinstance(value, dict | list):
         for name, each in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(each, dict | list) or (
-                isinstance(each, int | float) and not -_MOST_COUNT <= each <= _MOST_COUNT
-            ):
+            if type(each) is float or type(each) is int:  # nearly all are: quicker than `isinstance`
+                if not -_MOST_COUNT <= each <= _MOST_COUNT:
+                    _require_numbers(each, [*way, name])
+            elif isinstance(each, dict | list | int | float):
                 _require_numbers(each, [*way, name])
     elif isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{_named(way)} = {value:g}: allowed is a finite number")

@@ -35,6 +35,7 @@ from dumbbell._core import (
     is_name as is_name,
     jain_index as jain_index,
     log_to as log_to,
+    mean_and_ends as mean_and_ends,
     name_rule as name_rule,
     needed_files as needed_files,
     parse_trace as parse_trace,

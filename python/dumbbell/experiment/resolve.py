@@ -10,7 +10,7 @@ from typing import TypeVar
 from dumbbell import catalog
 from dumbbell.base.errors import UserError, argument, full_name, listed, nearest
 from dumbbell.catalog.experiment_file import ExperimentFile, mix_label, parse_mix
-from dumbbell.catalog.experiment_settings import SettingValues
+from dumbbell.catalog.experiment_settings import NUMBERS, SettingValues
 from dumbbell.catalog.grids import grid
 from dumbbell.catalog.grids.cell import Cell
 from dumbbell.catalog.grids.flows import FlowPlan
@@ -47,8 +47,8 @@ class UnknownPlugin(UserError):
         )
 
 
-MOST_RUNS = 100_000
-"""Most runs of an experiment."""
+MOST_RUNS, MOST_NUMBERED = 100_000, 1_000_000
+"""Most runs of an experiment with files, and of one of which only the numbers are kept."""
 
 MOST_LISTED = 6
 """Cells that a message lists."""
@@ -117,10 +117,14 @@ def resolve(experiment_file: ExperimentFile, request: RunRequest = NOTHING) -> E
 def _check_runs(experiment_file: ExperimentFile, runs: int, schemes: int, paths: int) -> None:
     """Refuses more runs than anybody waits for: even to list them takes a while."""
     count = runs * schemes * paths
-    if count > MOST_RUNS:
+    most = MOST_NUMBERED if experiment_file.keeps_numbers else MOST_RUNS
+    if count > most:
         made = f"{runs} of {schemes} schemes or mixes on {paths} paths are {count} runs"
         where = f"{experiment_file.file}: " if experiment_file.file else ""
-        raise UserError(f"{where}`runs` = {runs}: {made}: allowed are at most {MOST_RUNS}")
+        raise UserError(
+            f"{where}`runs` = {runs}: {made}: allowed are at most {most}"
+            + ("" if most == MOST_NUMBERED else f", with {argument('keep', form=NUMBERS)} {MOST_NUMBERED}")
+        )
 
 
 def _check_names(kind: str, found: Mapping[str, Named]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dumbbell import core
@@ -90,6 +90,10 @@ class NumberStore:
             return require_statistics(f"{self.folder / str(number)}: row {row}", self._batch(number).statistics(row))
         except (core.Error, OSError) as error:
             raise UserError(one_line(error)) from None
+
+    def note(self, places: Mapping[RunKey, tuple[int, int]]) -> None:
+        """Take note of where some runs are, by batch and row: no table has to be searched for them."""
+        self._places |= places
 
     def finished(self) -> Iterator[RunKey]:
         """Yield the runs that are made and did not fail, of the batches that are not damaged.
@@ -240,6 +244,8 @@ class NumberTable:
         found = self.column(name)
         if self.texts(name):
             return np.full(len(found), np.nan)
+        if found.dtype.kind == "f":  # it has NaN there
+            return found
         return self._with_gaps(name, found.astype(np.float64), np.nan)
 
     def words(self, name: str) -> NDArray[np.object_]:

@@ -30,7 +30,9 @@ def numbers(run: RunTable) -> Iterator[tuple[str, int, str, float]]:
 def flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
     """Yield the numbers of a table and of the tables in it, by name: `media.stalls`."""
     for name, value in table.items():
-        if isinstance(value, dict):
+        if type(value) is float:  # nearly all are
+            yield prefix + name, value
+        elif isinstance(value, dict):
             yield from flat(value, f"{prefix}{name}.")
         elif is_number(value):
             yield prefix + name, float(value)

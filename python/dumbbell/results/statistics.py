@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 
@@ -53,26 +52,30 @@ def require_statistics(where: str, content: object) -> RunStatistics:
 
 def _require_possible(level: str, table: Mapping[str, object]) -> None:
     """Refuse metrics that are larger than anything measured."""
-    for name, value in _numbers(table):
-        if abs(value) > _most().get((level, name), math.inf):
+    for name, value in _large_numbers(table):
+        if (level, name) in _bounded():
             raise UserError(f"`{level}.{name}` = {value:g}: allowed is up to {MOST_METRIC:g}")
 
 
-def _numbers(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
-    """Yield the numbers of a table, and of the tables and lists of tables in it, by name."""
+def _large_numbers(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """Yield numbers beyond the limit of a table, and of the tables and lists of tables in it, by name."""
     for name, value in table.items():
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, dict):
-                yield from _numbers(each, f"{prefix}{name}.")
-            elif is_number(each):
-                yield prefix + name, each
+        if type(value) is float or type(value) is int:  # nearly all are
+            if not -MOST_METRIC <= value <= MOST_METRIC:
+                yield prefix + name, value
+        else:
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, dict):
+                    yield from _large_numbers(each, f"{prefix}{name}.")
+                elif is_number(each) and not -MOST_METRIC <= each <= MOST_METRIC:
+                    yield prefix + name, each
 
 
 @cache
-def _most() -> Mapping[tuple[str, str], float]:
-    """Return the largest value of metrics and labels, by level and name."""
+def _bounded() -> frozenset[tuple[str, str]]:
+    """Return the metrics and labels that have a limit, by level and name."""
     bounded = [(each["level"], each["name"]) for each in metric_definitions() if each["unit"] != _PRODUCT]
-    return dict.fromkeys([*bounded, *((each["level"], each["name"]) for each in labels())], MOST_METRIC)
+    return frozenset([*bounded, *((each["level"], each["name"]) for each in labels())])
 
 
 def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:

@@ -358,7 +358,9 @@ class Results:
             return [run.statistics for run in self.runs]
         from dumbbell.results.analysis.number_columns import judged_runs  # likewise
 
-        return [self._content.readable(run) for run in judged_runs(self.experiment)]
+        runs = list(judged_runs(self.experiment))
+        self._columns.note_places(runs)
+        return [self._content.readable(run) for run in runs]
 
     @cached_property
     def _judged_groups(self) -> dict[tuple[str, str], Repetitions]:
@@ -411,6 +413,7 @@ class Results:
         if self._columns is None:
             return self.runs
         failed = [run for run in self._columns.failed() if self._is_wanted(run.path, run.scheme)]
+        self._columns.note_places(failed)
         return [self._result(run) for run in failed]
 
     def published(self) -> list[Beside]:

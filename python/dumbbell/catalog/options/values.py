@@ -104,9 +104,9 @@ def minutes(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 1 to 999999."""
-    if not re.fullmatch(r"\d{1,6}", text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1 and at most 999999")
+    """A whole number from 1 to 1000000."""
+    if not re.fullmatch(r"\d{1,7}", text) or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1 and at most 1000000")
     return int(text)
 
 

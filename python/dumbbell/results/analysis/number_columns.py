@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 
+from dumbbell import core
 from dumbbell.base.errors import UserError
-from dumbbell.results.analysis.summary import MetricKey, Repetitions
-from dumbbell.results.numbers import is_label
+from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
+from dumbbell.results.numbers import fraction_metrics, is_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +25,18 @@ if TYPE_CHECKING:
 _TABLES = {"network": "runs", "flow": "flows", "link": "links"}
 _OWNER = {"runs": "scheme", "flows": "run_scheme", "links": "run_scheme"}
 """The column of a table that has the scheme or mix of the run."""
+_USUAL = {
+    "runs": ("goodput_mbps", "throughput_mbps", "owd_p95_ms", "delay_p95_ms", "packet_loss_rate"),
+    "flows": ("start_s", "stop_s", "self_inflicted_delay_p95_ms", "mean_srtt_l4", "mean_est_qdelay_l4"),
+    "links": ("capacity_mbps",),
+}
+"""Metrics that every summary asks for: of the network, the first flow, the bottleneck. All of a table are read at once,
+for to open a file of a batch costs as much as 10,000 of its numbers."""
 _IDENTITY = frozenset({"run", "seed", "events", "sim_wall_s"})
 """Columns of numbers that are no metrics."""
+Ints: TypeAlias = "NDArray[np.int64]"
+Places: TypeAlias = "tuple[Ints, Ints]"
+"""The run of each row of a table, and which of the run's rows the row is, from 1."""
 T = TypeVar("T")
 Numbers = TypeVar("Numbers", int, "NDArray[np.int64]")
 
@@ -73,15 +85,28 @@ class NumberColumns:
         self.count = experiment.count
         self._batches = results.numbers.whole()
         self._columns: dict[MetricKey, NDArray[np.float64]] = {}
-        self._owners: dict[str, list[tuple[NDArray[np.int64], NDArray[np.int64]]]] = {}
+        self._owners: dict[str, list[Places]] = {}
+        self._state = np.full(self.count, MISSING, dtype=np.int8)
 
-    @cached_property
+    @property
     def state(self) -> NDArray[np.int8]:
         """The state of each run: `MISSING`, `DONE`, `FAILED`."""
-        state = np.full(self.count, MISSING, dtype=np.int8)
-        for owners, _, table in self._tables("runs", "status"):
-            state[owners] = np.where(_is_text(table, "status", "done"), DONE, FAILED)
-        return state
+        self._places("runs")
+        return self._state
+
+    def note_places(self, runs: Sequence[Run]) -> None:
+        """Tell the store where some of the runs are: to look for them itself it would have to read every row."""
+        rows = np.full(self.count, -1, dtype=np.int64)
+        begins = [0]
+        for owners, _ in self._places("runs"):
+            rows[owners] = np.arange(begins[-1], begins[-1] + len(owners))
+            begins.append(begins[-1] + len(owners))
+        found = {}
+        for run, row in zip(runs, rows[self.places(runs)].tolist(), strict=True):
+            if row >= 0:
+                batch = bisect_right(begins, row) - 1
+                found[run.path, run.scheme, run.run] = (self._batches[batch], row - begins[batch])
+        self._results.numbers.note(found)
 
     @cached_property
     def seeds(self) -> NDArray[np.int64]:
@@ -133,12 +158,11 @@ class NumberColumns:
 
     def metric(self, key: MetricKey) -> NDArray[np.float64]:
         """Return a metric of all runs."""
+        self._places(_TABLES[key[0]])  # it may read the metric along
         if key not in self._columns:
-            level, number, name = key
             found = np.full(self.count, np.nan)
-            for owners, positions, table in self._tables(_TABLES[level], name):
-                wanted = positions == number if level != "network" else slice(None)
-                found[owners[wanted]] = table.numbers(name)[wanted] if table.has(name) else np.nan
+            for owners, positions, table in self._tables(_TABLES[key[0]], key[2]):
+                _fill(found, key, owners, positions, table)
             self._columns[key] = found
         return self._columns[key]
 
@@ -155,23 +179,49 @@ class NumberColumns:
                         found |= dict.fromkeys((level, number, column) for number in numbers)
         return list(found)
 
-    def _tables(self, name: str, column: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NumberTable]]:
+    def _tables(self, name: str, column: str) -> Iterator[tuple[Ints, Ints, NumberTable]]:
         """Yield, for each batch, what `_places` has of it, and the table with one column."""
         for batch, (owners, positions) in zip(self._batches, self._places(name), strict=True):
             yield owners, positions, self._results.numbers.table(batch, name, (column,))
 
-    def _places(self, table: str) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def _places(self, name: str) -> list[Places]:
         """Return, for each batch, the run of each row of a table, and which of the run's rows the row is, from 1.
 
         Raises:
             UserError: the experiment has no such run as a row says.
         """
-        if table not in self._owners:
-            self._owners[table] = [self._places_of(batch, table) for batch in self._batches]
-        return self._owners[table]
+        if name in self._owners:
+            return self._owners[name]
+        level, number = next(level for level, table in _TABLES.items() if table == name), int(name != "runs")
+        usual = {metric: np.full(self.count, np.nan) for metric in _USUAL[name]}
+        all_places = []
+        for order, batch in enumerate(self._batches):
+            if name == "runs":
+                table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run", "status", *usual))
+                places = self._places_of(batch, name, table)
+                self._state[places[0]] = np.where(_is_text(table, "status", "done"), DONE, FAILED)
+            else:
+                table = self._results.numbers.table(batch, name, ("run", *usual))
+                places = self._places_of_runs(order, table) or self._places_of(batch, name)
+            for metric, found in usual.items():
+                _fill(found, (level, number, metric), *places, table)
+            all_places.append(places)
+        self._columns |= {(level, number, metric): found for metric, found in usual.items()}
+        self._owners[name] = all_places
+        return all_places
 
-    def _places_of(self, batch: int, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run"))
+    def _places_of_runs(self, order: int, table: NumberTable) -> Places | None:
+        """Return the places of the runs of a batch if a table has one row for each run: rows are in the order of runs.
+
+        None if it has more or fewer.
+        """
+        places, run = self._places("runs")[order], table.integers("run")
+        is_same = len(run) == len(places[0]) and np.array_equal(run, places[0] // len(self.groups) + 1)
+        return places if is_same else None
+
+    def _places_of(self, batch: int, name: str, table: NumberTable | None = None) -> Places:
+        if table is None:
+            table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run"))
         paths = _known(table, "path", self._path_places)
         schemes = _known(table, _OWNER[name], self._scheme_places)
         owners = self._place(table.integers("run"), paths, schemes)
@@ -180,6 +230,17 @@ class NumberColumns:
         begins = np.r_[True, owners[1:] != owners[:-1]] if len(owners) else np.zeros(0, dtype=bool)
         first = np.maximum.accumulate(np.where(begins, np.arange(len(owners)), 0))
         return owners, np.arange(len(owners)) - first + 1
+
+
+def _fill(found: NDArray[np.float64], key: MetricKey, owners: Ints, positions: Ints, table: NumberTable) -> None:
+    """Put a metric of the rows of a table where their runs are."""
+    level, number, name = key
+    values = table.numbers(name) if table.has(name) else np.full(len(owners), np.nan)
+    if level == "network":
+        found[owners] = values
+    else:
+        wanted = positions == number
+        found[owners[wanted]] = values[wanted]
 
 
 def _is_text(table: NumberTable, name: str, text: str) -> NDArray[np.bool_]:
@@ -209,8 +270,9 @@ class NumberedRepetitions(Repetitions):
         state = columns.state[self._part]
         self._is_good = state == DONE
         self.runs, self.good, self.missing = len(state), int(self._is_good.sum()), int((state == MISSING).sum())
-        self.values = _Lazy(columns.keys, self._column)
-        self.by_seed = _Lazy(columns.keys, self._with_seeds)
+        self.values = _Lazy(columns.keys, self._has, lambda key: self._known(key)[0].tolist())
+        self.by_seed = _Lazy(columns.keys, self._has, self._with_seeds)
+        self._estimates: dict[MetricKey, Estimate | None] = {}
         self.flows = [[flow] for flow in self._ends()]
 
     @property
@@ -231,32 +293,49 @@ class NumberedRepetitions(Repetitions):
                 start_s, stop_s = float(starts[place]), float(stops[place])
                 yield {"flow": 1, "scheme": self.scheme, "start_s": start_s, "stop_s": stop_s}
 
-    def _good(self, key: MetricKey) -> tuple[list[float], list[int]]:
-        """Return a metric of the good runs that have the metric, and their seeds."""
-        found, seeds = (
-            column[self._part][self._is_good] for column in (self._columns.metric(key), self._columns.seeds)
-        )
-        known = ~np.isnan(found)
-        return found[known].tolist(), seeds[known].tolist()
+    def estimate(self, key: MetricKey) -> Estimate | None:
+        """Mean and interval of one metric, if any run has it."""
+        if key not in self._estimates:
+            fraction = (key[0], key[2]) in fraction_metrics()
+            self._estimates[key] = Estimate.of(self._known(key)[0], (), fraction) if key in self.values else None
+        return self._estimates[key]
 
-    def _column(self, key: MetricKey) -> list[float]:
-        return self._good(key)[0]
+    def mean(self, key: MetricKey) -> float | None:
+        """Return the mean of one metric without its interval, which takes long to compute; None if no run has it."""
+        if (known := self._estimates.get(key)) is not None:
+            return known.mean
+        found = core.mean_and_ends(self._known(key)[0]) if key in self.values else None
+        return None if found is None else found[0]
+
+    def _known(self, key: MetricKey) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return a metric of the good runs that have the metric, and which of all runs these are."""
+        found = self._columns.metric(key)[self._part]
+        known = self._is_good & ~np.isnan(found)
+        return found[known], known
+
+    def _has(self, key: MetricKey) -> bool:
+        return bool((self._is_good & ~np.isnan(self._columns.metric(key)[self._part])).any())
 
     def _with_seeds(self, key: MetricKey) -> dict[int | None, float]:
-        values, seeds = self._good(key)
-        return dict(zip(seeds, values, strict=True))
+        values, known = self._known(key)
+        return dict(zip(self._columns.seeds[self._part][known].tolist(), values.tolist(), strict=True))
 
 
 class _Lazy(Mapping[MetricKey, T]):
     """Values by metric, each read once, when somebody asks for it. A metric without values is not there."""
 
-    def __init__(self, keys: Collection[MetricKey], read: Callable[[MetricKey], T]) -> None:
-        self._keys, self._read = dict.fromkeys(keys), cache(read)
+    def __init__(
+        self, keys: Collection[MetricKey], has: Callable[[MetricKey], bool], read: Callable[[MetricKey], T]
+    ) -> None:
+        self._keys, self._has, self._read = dict.fromkeys(keys), cache(has), cache(read)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys and self._has(key)
 
     def __getitem__(self, key: MetricKey) -> T:
-        if key in self._keys and (found := self._read(key)):
-            return found
-        raise KeyError(key)
+        if key not in self:
+            raise KeyError(key)
+        return self._read(key)
 
     def __iter__(self) -> Iterator[MetricKey]:
         return (key for key in self._keys if key in self)

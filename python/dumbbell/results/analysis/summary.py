@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +12,9 @@ from dumbbell.results.clocks import LEGEND, Clocks, Interval, clocks_of, clocks_
 from dumbbell.results.numbers import fraction_metrics, numbers
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dumbbell.contract.run import RunTable
     from dumbbell.contract.statistics import FlowStats, LinkStats, NetworkStats
 
@@ -38,17 +42,19 @@ class Estimate:
     clocks: Interval | None = None
 
     @classmethod
-    def of(cls, values: list[float], shifts: Sequence[Interval] = (), fraction: bool = False) -> Estimate:
+    def of(
+        cls, values: list[float] | NDArray[np.float64], shifts: Sequence[Interval] = (), fraction: bool = False
+    ) -> Estimate:
         """The estimate from the values of the runs; `shifts` are how much more of those with two clocks may be true.
 
         The interval of fractions of a whole does not reach beyond the whole.
         """
-        count, mean = len(values), sum(values) / len(values)
+        mean, low, high = core.mean_and_ends(values) or (math.nan,) * 3
+        count = len(values)
         shift = mean_shift(shifts, count)
         clocks = None if shift is None else (mean + shift[0], mean + shift[1])
         if count < 2:
             return cls(count, mean, clocks=clocks)
-        low, high = min(values), max(values)
         if low == high:
             return cls(count, low, low, high, "equal", clocks)
         interval = core.confidence_interval(values, LEVEL, fraction)
@@ -149,6 +155,11 @@ class Repetitions:
         fraction = (key[0], key[2]) in fraction_metrics()
         return Estimate.of(values, self.shifts.get(key, ()), fraction) if values else None
 
+    def mean(self, key: MetricKey) -> float | None:
+        """Return the mean of one metric without its interval, which takes long to compute; None if no run has it."""
+        found = core.mean_and_ends(self.values.get(key, []))
+        return None if found is None else found[0]
+
     def add(self, run: RunTable) -> None:
         """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
         self.runs += 1
@@ -168,8 +179,10 @@ class Repetitions:
 
     def put(self, key: MetricKey, seed: int | None, value: float) -> None:
         """Add a metric of a good run."""
-        self._values.setdefault(key, []).append(value)
-        self._by_seed.setdefault(key, {})[seed] = value
+        if key not in self._values:
+            self._values[key], self._by_seed[key] = [], {}
+        self._values[key].append(value)
+        self._by_seed[key][seed] = value
 
 
 def repetitions(runs: Iterable[RunTable]) -> dict[tuple[str, str], Repetitions]:

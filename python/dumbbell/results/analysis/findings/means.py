@@ -7,11 +7,11 @@ from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
 
 def estimate(group: Repetitions, key: MetricKey) -> Estimate | None:
     """Return the mean of a metric; None if no run has it, or if it is not finite in one of the runs."""
-    values = group.values.get(key)
-    return group.estimate(key) if values and all(map(math.isfinite, values)) else None
+    found = group.estimate(key)
+    return found if found is not None and math.isfinite(found.mean) else None
 
 
 def mean_of(group: Repetitions, key: MetricKey) -> float | None:
     """Return the mean of a metric without its interval, which takes long to compute; None as `estimate` does."""
-    values = group.values.get(key)
-    return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
+    found = group.mean(key)
+    return found if found is not None and math.isfinite(found) else None
