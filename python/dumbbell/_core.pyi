@@ -122,9 +122,9 @@ Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]
 
 def simulate(specification: str, directory: str | None = None, watch: Watch | None = None) -> str: ...
 def simulate_batch(
-    templates: list[tuple[str, str, str]],
+    templates: list[tuple[int, str, str, str]],
     runs: list[tuple[int, int, int, list[float]]],
-    folder: str,
+    folders: list[str],
     started_at: str,
     limits: tuple[int, float],
     told: Callable[[int], object] | None,

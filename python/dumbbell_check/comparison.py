@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dumbbell.base.backend import SIMULATION
 from dumbbell.base.errors import UserError, argument
 from dumbbell.catalog.check_suite import CheckCell, CheckSuite, JudgedMetric, rule_name
+from dumbbell.execution.batches import in_batches
 from dumbbell.execution.perform import Execution, perform_apart
 from dumbbell.execution.trust import trusted_member
 from dumbbell.execution.until import Enough
@@ -48,6 +49,8 @@ run with a full log where the sides first differ; and the runs of the rules of s
 _NUDGE_MS = 1e-6
 """1 ns: the smallest change that a path can have."""
 _LOGS = {LOGGED: "packets", NUDGED: "none", MORE: "none", EXPLAINED: "full"}
+_NUMBERS_ONLY = (NUDGED, MORE)
+"""Parts of which no file is read: runs are made in batches where that is possible, which takes less time."""
 _MOST_EXPLAINED = 3
 KEPT = 28
 """Runs of a cell that a baseline keeps, unless the cell has fewer."""
@@ -233,14 +236,16 @@ class Comparison:
         seed: int,
         progress: Progress,
         rows: int | None = None,
+        keeps_files: bool = False,
     ) -> None:
         """The folder exists and is empty; `how` says on how many processes runs are made.
 
+        With `keeps_files` every run keeps its files: somebody looks at them later.
         `rows` is the number of quantities among which a false alarm is as rare as promised: those of the suite, unless
         the suite is a part of a larger one.
         """
         self.sides = {side.name: side for side in sides}
-        self._folder = folder
+        self._folder, self._keeps_files = folder, keeps_files
         self._how = how
         self._seed = seed
         self._progress = progress
@@ -376,7 +381,8 @@ class Comparison:
             first_look = looks(cell.most_runs)[1] - FIRST if part == MORE else FIRST
             seed = more_seed(self._seed) if part == MORE else first_seed(self._seed)
             file = bounded(replace(file, runs=runs or first_look, seed=seed, random_order=True))
-        return trusted_member(file, list(own), own)
+        experiment = trusted_member(file, list(own), own)
+        return in_batches(experiment) if part in _NUMBERS_ONLY and not self._keeps_files else experiment
 
     def _require_same_cells(self) -> None:
         """Refuse runs of before that were made in other cells than those of the suite."""

@@ -165,7 +165,10 @@ def check(
         compared = replace(request.suite, safety=()) if identical else request.suite
         with _directory(out) as folder, interruptible():
             how = Execution(jobs=jobs, command=command)
-            comparison = Comparison(compared, request.sides, folder, how, request.seed, progress)
+            keeps_files = out is not None
+            comparison = Comparison(
+                compared, request.sides, folder, how, request.seed, progress, keeps_files=keeps_files
+            )
             found = comparison.compare()
             if cost:
                 progress.doing("measuring what the controllers cost")

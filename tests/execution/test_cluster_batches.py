@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.progress import Progress
 from dumbbell.execution import cluster_batches
 from dumbbell.execution.batches import Making
-from dumbbell.execution.cluster_batches import FILES, Store, perform_batch
+from dumbbell.execution.cluster_batches import FILES, Store, Tables, perform_batch
+from dumbbell.execution.pool import Work
 from dumbbell.results.directory import open_results
 from support.clusters import running
 from support.commands.command import COMMAND, Dumbbell
@@ -81,7 +83,7 @@ def _making(dumbbell: Dumbbell, folder: Path) -> Making:
     dumbbell(*SOME, *NUMBERS, "--runs", "2", "--out", "out")
     results = open_results(folder / "out")
     results.numbers.remove(1)
-    return Making(results, results.experiment.all_runs(), Progress())
+    return Making([Work(results, results.experiment.all_runs())], Progress())
 
 
 def test_tables_pass_through_a_store(making: Making) -> None:
@@ -89,27 +91,29 @@ def test_tables_pass_through_a_store(making: Making) -> None:
     store.make()
     batch = next(making)
     plain, stored = perform_batch(batch), perform_batch(batch, store)
-    assert sorted(plain.files) == sorted(plain.facts) == sorted(FILES)
+    (here,), (there,) = plain.tables, stored.tables
+    assert sorted(here.files) == sorted(here.facts) == sorted(FILES)
     assert stored.made == plain.made
-    assert not stored.files
-    found = store.take(stored.place, stored.facts)
+    assert not there.files
+    found = store.take(there)
     assert {name: len(content) for name, content in found.items()} == {
-        name: facts["bytes"] for name, facts in stored.facts.items()
+        name: facts["bytes"] for name, facts in there.facts.items()
     }
     with pytest.raises(UserError, match=r"^shards memory://shards/one: "):
-        store.take(stored.place, stored.facts)  # it is taken once
+        store.take(there)  # it is taken once
     with pytest.raises(UserError, match="badly formed"):
-        store.take("../elsewhere", stored.facts)
+        store.take(Tables(there.facts, {}, "../elsewhere"))
     store.remove()
 
 
 def test_tables_that_changed_on_their_way_are_refused(making: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = next(making)
     shard = perform_batch(batch)
-    changed = {name: content[::-1] for name, content in shard.files.items()}
+    (tables,) = shard.tables
+    shard.tables[0] = replace(tables, files={name: content[::-1] for name, content in tables.files.items()})
     with pytest.raises(OSError, match="has changed on its way"):
-        cluster_batches._keep(making, batch, shard, changed)
-    assert making.results.numbers.batches() == []
+        cluster_batches._keep(making, batch, shard)
+    assert making.writes.numbers.batches() == []
 
 
 def test_runs_are_shared_between_places(making: Making) -> None:
@@ -120,7 +124,7 @@ def test_runs_are_shared_between_places(making: Making) -> None:
         next(making)
     made = perform_batch(batches[1])
     made.made.made.clear()
-    making.keep(batches[1], made.made, making.new_folder(), 1.0)
+    making.keep(batches[1], made.made, making.new_folders(batches[1]), 1.0)
     assert next(making).planned == batches[1].planned
 
 

@@ -8,13 +8,17 @@ import re
 import statistics
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
-
 import numpy
 import pytest
 import yaml
 
+from dumbbell.base.progress import Progress
 from dumbbell.catalog.check_suite import JUDGED
+from dumbbell.execution import perform
+from dumbbell.execution.batches import Making, execute_batches
+from dumbbell.execution.pool import Outcome, Work
 from dumbbell_check.first_difference import FirstDifference, StateField
 from dumbbell_check.judging import FIRST, judge, looks
 from dumbbell_check.written import difference_lines
@@ -72,6 +76,25 @@ def suite(folder: Path) -> list[str]:
     (folder / "small.suite.toml").write_text(SUITE)
     (folder / "halved.toml").write_text(HALVED)
     return ["--suite", "small.suite.toml"]
+
+
+def test_runs_of_which_only_numbers_are_kept_tell_the_same(
+    dumbbell: Dumbbell, folder: Path, suite: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["check", "halved.toml", "--against", "cubic", *suite]
+    kept = dumbbell(*words, "--out", "kept", expect=None)
+    more = list((folder / "kept/more").glob("*/runs/*/*/*/stats.json"))
+    assert more
+    work: list[Work] = []
+
+    def noted(parts: list[Work], make: Callable[[Making], None], progress: Progress) -> Outcome:
+        work.extend(parts)
+        return execute_batches(parts, make, progress)
+
+    monkeypatch.setattr(perform, "execute_batches", noted)
+    again = dumbbell(*words, expect=None)
+    assert (again.stdout, again.returncode) == (kept.stdout, kept.returncode)
+    assert sum(len(part.runs) for part in work) == len(more) + len(list((folder / "kept/nudged").glob("*/runs/*/*/*")))
 
 
 def _answer(difference: float, scatter: float, draw: random.Random, *, shared: float = 0.0, most_runs: int = 60) -> str:

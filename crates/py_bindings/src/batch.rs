@@ -26,34 +26,40 @@ const WAITING: usize = 64;
 /// The statistics of a run that failed, as JSON.
 const NOTHING: &str = r#"{"flows":[],"links":[],"network":{},"sim_wall_s":null,"events":null}"#;
 
-/// Runs that differ in seed and starts only: path, scheme or mix, and the specification of one of them as JSON.
-type Template = (String, String, String);
+/// Runs that differ in seed and starts only: the place of the folder of their tables, path, scheme or mix, and the
+/// specification of one of them as JSON.
+type Template = (usize, String, String, String);
 /// A run: place of its template, repetition, seed, and when each flow starts, s; as in the template without any.
 type BatchRun = (usize, u32, u64, Vec<f64>);
 /// Places of the runs that were made, those that failed with the reason, and what a signal handler raised meanwhile.
 type Outcome = (Vec<usize>, Vec<(usize, String)>, Option<Py<PyAny>>);
 
 struct Prepared {
+    folder: usize,
     path: String,
     scheme: String,
     spec: RunSpec,
     loaded: Loaded,
 }
 
-/// Simulates runs in their order on `threads` threads, for `seconds` at most, then writes their numbers into `folder`
-/// (`runs.parquet`, `flows.parquet`, `links.parquet`). `told` is called now and then with the number of runs that are made.
+/// Simulates runs in their order on `threads` threads, for `seconds` at most, then writes their numbers into `folders`
+/// (`runs.parquet`, `flows.parquet`, `links.parquet`); nothing into one of which no run was made. `told` is called now
+/// and then with the number of runs that are made.
 #[pyfunction]
 pub(crate) fn simulate_batch(
     py: Python<'_>,
     templates: Vec<Template>,
     runs: Vec<BatchRun>,
-    folder: PathBuf,
+    folders: Vec<PathBuf>,
     started_at: &str,
     limits: (usize, f64),
     told: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let mut prepared = Vec::with_capacity(templates.len());
-    for (path, scheme, specification) in templates {
+    for (folder, path, scheme, specification) in templates {
+        if folder >= folders.len() {
+            return Err(error("a template of a batch has no folder"));
+        }
         let mut spec = parse(&specification)?;
         spec.log = LogLevel::None;
         if spec.flows.iter().any(runs::FlowSpec::is_outside) {
@@ -62,16 +68,18 @@ pub(crate) fn simulate_batch(
             )));
         }
         let loaded = Loaded::for_run(py, &mut spec)?;
-        prepared.push(Prepared { path, scheme, spec, loaded });
+        prepared.push(Prepared { folder, path, scheme, spec, loaded });
     }
     if runs.iter().any(|run| run.0 >= prepared.len()) {
         return Err(error("a run of a batch has no template"));
     }
     let (made, failures, raised) = py.detach(|| {
         let batch = Batch::new(&prepared, &runs, limits);
-        let mut tables = NumberTables::default();
+        let mut tables: Vec<_> = folders.iter().map(|_| NumberTables::default()).collect();
         let (made, failures, raised) = batch.make(started_at, &mut tables, told.as_ref());
-        (tables.write(&folder).map(|()| made).map_err(error), failures, raised)
+        let mut filled = tables.into_iter().zip(&folders).filter(|(table, _)| !table.is_empty());
+        let written = filled.try_for_each(|(table, folder)| table.write(folder));
+        (written.map(|()| made).map_err(error), failures, raised)
     });
     Ok((made?, failures, raised.map(|raised| raised.into_value(py).into_any())))
 }
@@ -104,7 +112,7 @@ impl<'a> Batch<'a> {
     fn make(
         &self,
         started_at: &str,
-        tables: &mut NumberTables,
+        tables: &mut [NumberTables],
         told: Option<&Py<PyAny>>,
     ) -> (Vec<usize>, Vec<(usize, String)>, Option<PyErr>) {
         let (mut made, mut failures, mut raised) = (Vec::new(), Vec::new(), None);
@@ -122,12 +130,12 @@ impl<'a> Batch<'a> {
             }
             drop(send);
             let mut waiting = BTreeMap::new();
-            let mut add = |place: usize, result: Result<String, String>, tables: &mut NumberTables| {
+            let mut add = |place: usize, result: Result<String, String>, made: &mut Vec<usize>| {
                 let (of, run, seed, _) = &self.runs[place];
-                let Prepared { path, scheme, .. } = &self.prepared[*of];
+                let Prepared { folder, path, scheme, .. } = &self.prepared[*of];
                 let failure = result.as_ref().err().map(String::as_str);
                 let identity = NumberedRun { path, scheme, run: *run, seed: *seed, started_at, failure };
-                tables.add(&identity, result.as_deref().unwrap_or(NOTHING));
+                tables[*folder].add(&identity, result.as_deref().unwrap_or(NOTHING));
                 made.push(place);
                 if let Err(reason) = result {
                     failures.push((place, reason));
@@ -138,8 +146,8 @@ impl<'a> Batch<'a> {
                 match receive.recv_timeout(TELL) {
                     Ok((place, result)) => {
                         waiting.insert(place, result);
-                        while let Some(result) = waiting.remove(&tables.len()) {
-                            add(tables.len(), result, tables);
+                        while let Some(result) = waiting.remove(&made.len()) {
+                            add(made.len(), result, &mut made);
                         }
                     }
                     Err(RecvTimeoutError::Timeout) => {}
@@ -148,7 +156,7 @@ impl<'a> Batch<'a> {
                 if raised.is_none() && Instant::now() >= due {
                     raised = Python::attach(|py| {
                         py.check_signals()?;
-                        told.map_or(Ok(()), |told| told.call1(py, (tables.len(),)).map(drop))
+                        told.map_or(Ok(()), |told| told.call1(py, (made.len(),)).map(drop))
                     })
                     .err();
                     self.stops.store(raised.is_some(), Ordering::Relaxed);
@@ -156,7 +164,7 @@ impl<'a> Batch<'a> {
                 }
             }
             for (place, result) in waiting {
-                add(place, result, tables);
+                add(place, result, &mut made);
             }
         });
         (made, failures, raised)

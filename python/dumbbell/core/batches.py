@@ -19,8 +19,12 @@ TABLES = ("runs", "flows", "links")
 
 @dataclass(frozen=True)
 class Template:
-    """Runs of a batch that differ in seed and starts only: their path, their scheme or mix, one specification."""
+    """Runs of a batch that differ in seed and starts only: their path, their scheme or mix, one specification.
 
+    `folder` is the place of the folder of their tables among those of the batch.
+    """
+
+    folder: int
     path: str
     scheme: str
     specification: Specification
@@ -51,22 +55,24 @@ class BatchOutcome:
 def simulate_batch(
     templates: Sequence[Template],
     runs: Sequence[BatchRun],
-    folder: Path,
+    folders: Sequence[Path],
     started_at: str,
     threads: int,
     seconds: float,
     told: Callable[[int], object] | None = None,
 ) -> BatchOutcome:
-    """Simulate runs in their order on several threads, for some seconds, and write their numbers into a folder.
+    """Simulate runs in their order on several threads, for some seconds, and write their numbers into folders.
 
-    `told` is called now and then with the number of runs that are made.
+    Nothing is written into a folder of which no run was made. `told` is called now and then with the number of runs
+    that are made.
 
     Raises:
         Error: a specification is not allowed, or a file cannot be written.
     """
-    given = [(each.path, each.scheme, encoded(each.specification)) for each in templates]
+    given = [(each.folder, each.path, each.scheme, encoded(each.specification)) for each in templates]
     wanted = [(each.template, each.run, each.seed, each.starts_s) for each in runs]
-    made, failures, raised = _core.simulate_batch(given, wanted, str(folder), started_at, (threads, seconds), told)
+    places = [str(folder) for folder in folders]
+    made, failures, raised = _core.simulate_batch(given, wanted, places, started_at, (threads, seconds), told)
     return BatchOutcome(made, dict(failures), raised)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from dumbbell import core
@@ -15,9 +16,10 @@ from dumbbell.base.logs import logger
 from dumbbell.base.progress import Piece, Progress, Stage
 from dumbbell.catalog.experiment_settings import NUMBERS
 from dumbbell.core.batches import BatchOutcome, BatchRun, Template, simulate_batch
-from dumbbell.execution.pool import Outcome
+from dumbbell.execution.pool import Outcome, Work
 from dumbbell.experiment.specification import starts_s
 from dumbbell.results.files import publish
+from dumbbell.results.number_store import NUMBERS as TABLES
 
 if TYPE_CHECKING:
     from dumbbell.base.entry import Entry
@@ -46,6 +48,12 @@ def require_batches(experiment: Experiment, database: bool) -> None:
     """
     for problem in _obstacles(experiment, database):
         raise UserError(problem, argument="keep", value=NUMBERS)
+
+
+def in_batches(experiment: Experiment) -> Experiment:
+    """Return the experiment so that only the numbers of its runs are kept; as it is if that is not possible."""
+    numbered = replace(experiment, keep=NUMBERS)
+    return experiment if any(_obstacles(numbered, database=False)) else numbered
 
 
 def _obstacles(experiment: Experiment, database: bool) -> Iterator[str]:
@@ -80,25 +88,24 @@ def unfinished_runs(results: ResultsDirectory, progress: Progress) -> list[Run]:
     return [run for run in results.experiment.all_runs() if (run.path, run.scheme, run.run) not in finished]
 
 
-def execute_batches(
-    results: ResultsDirectory, runs: Sequence[Run], make: Callable[[Making], None], progress: Progress
-) -> Outcome:
-    """Simulate runs by `make`, batch after batch. Ctrl-C stops at once; what is made by then stays.
+def execute_batches(work: Sequence[Work], make: Callable[[Making], None], progress: Progress) -> Outcome:
+    """Simulate runs of experiments by `make`, batch after batch. Ctrl-C stops at once; what is made by then stays.
 
     Raises:
         UserError: the tables cannot be written, or `make` says why it stops; earlier batches stay.
     """
-    making = Making(results, runs, progress)
+    making = Making(work, progress)
     outcome = making.outcome
     try:
         make(making)
     except KeyboardInterrupt:
         outcome.interrupted = True
     except OSError as error:
-        raise _unwritable(results, error) from None
+        raise _unwritable(making.writes, error) from None
     finally:
         with Undisturbed() as cleaning:
-            results.unfinished.clear(ignore_errors=True)
+            for part in work:
+                part.results.unfinished.clear(ignore_errors=True)
         outcome.interrupted |= cleaning.was_interrupted
     return outcome
 
@@ -113,7 +120,7 @@ def make_here(making: Making, threads: int) -> None:
     clock = making.clock
     for batch in making:
         with Undisturbed() as whole:
-            began, folder = clock.monotonic(), making.new_folder()
+            began, folders = clock.monotonic(), making.new_folders(batch)
 
             def told(count: int, whole: Undisturbed = whole) -> None:
                 making.parts.reach(making.done + count)
@@ -121,10 +128,11 @@ def make_here(making: Making, threads: int) -> None:
                     raise KeyboardInterrupt
 
             try:
-                made = simulate_batch(batch.templates, batch.runs, folder.path, now(), threads, BATCH_S, told)
+                places = [folder.path for folder in folders]
+                made = simulate_batch(batch.templates, batch.runs, places, now(), threads, BATCH_S, told)
             except core.Error as error:  # a full disk
                 raise OSError(str(error)) from None
-            making.keep(batch, made, folder, clock.monotonic() - began)
+            making.keep(batch, made, folders, clock.monotonic() - began)
         if whole.was_interrupted:
             raise KeyboardInterrupt
         if made.interruption is not None:
@@ -139,12 +147,13 @@ def _unwritable(results: ResultsDirectory, error: OSError) -> UserError:
 class Making(Iterator["Batch"]):
     """Runs on their way into batches: the next batch, as long as runs wait, and what is made of it."""
 
-    def __init__(self, results: ResultsDirectory, runs: Sequence[Run], progress: Progress) -> None:
-        self.results, self.clock, self.outcome = results, progress.clock, Outcome()
-        self.parts, self.done = Parts(progress, len(runs)), 0
+    def __init__(self, work: Sequence[Work], progress: Progress) -> None:
+        self.clock, self.outcome, self.writes = progress.clock, Outcome(), work[0].results
+        self._waiting = deque((part.results, run) for part in work for run in part.runs)
+        self.parts, self.done = Parts(progress, len(self._waiting)), 0
         self.places = 1
         """Batches that are made at once."""
-        self._waiting, self._rate = deque(runs), 0.0
+        self._rate = 0.0
 
     def __next__(self) -> Batch:
         """Return a batch of runs that wait, which then do no more.
@@ -156,26 +165,28 @@ class Making(Iterator["Batch"]):
         enough = int(_MORE * self._rate * BATCH_S)
         share = max(-(-len(self._waiting) // self.places), int(self._rate * _LEAST_S))
         wanted = min(max(FIRST_RUNS, min(enough, MOST_RUNS)), share, len(self._waiting))
-        return Batch(self.results.experiment, [self._waiting.popleft() for _ in range(wanted)])
+        return Batch([self._waiting.popleft() for _ in range(wanted)])
 
-    def new_folder(self) -> Entry:
-        """Return an empty folder for the tables of a batch."""
-        folder = self.results.unfinished / "numbers"
-        folder.clear()
-        folder.make_folder()
-        return folder
+    def new_folders(self, batch: Batch) -> list[Entry]:
+        """Return an empty folder for the tables of each experiment of a batch."""
+        folders = [results.unfinished / TABLES for results in batch.results]
+        for folder in folders:
+            folder.clear()
+            folder.make_folder()
+        return folders
 
-    def keep(self, batch: Batch, made: BatchOutcome, folder: Entry, seconds: float) -> None:
+    def keep(self, batch: Batch, made: BatchOutcome, folders: Sequence[Entry], seconds: float) -> None:
         """Make the tables of a batch durable, which were made in so many seconds. Runs that were not made wait again.
 
         Raises:
             OSError: they cannot be written.
         """
-        if made.made:
-            self.results.numbers.record(folder)
-            publish(folder, self.results.numbers.unused())
+        for place in sorted({batch.folder_of(run) for run in made.made}):
+            self.writes = batch.results[place]
+            self.writes.numbers.record(folders[place])
+            publish(folders[place], self.writes.numbers.unused())
         self.outcome.finished += len(made.made) - len(made.failures)
-        self.outcome.failed += [(batch.planned[place], reason) for place, reason in made.failures.items()]
+        self.outcome.failed += [(batch.planned[place][1], reason) for place, reason in made.failures.items()]
         self.outcome.logs += [None] * len(made.failures)
         taken = set(made.made)
         left = [run for place, run in enumerate(batch.planned) if place not in taken]
@@ -192,29 +203,42 @@ class Batch:
     number = 0
     """Batches have no numbers for progress: its pieces are many runs."""
 
-    def __init__(self, experiment: Experiment, planned: Sequence[Run]) -> None:
+    def __getstate__(self) -> dict[str, object]:
+        """Return what another process needs to make the runs."""
+        return {"templates": self.templates, "runs": self.runs, "folders": self.folders}
+
+    def __init__(self, planned: Sequence[tuple[ResultsDirectory, Run]]) -> None:
         self.planned = planned
+        self.results = list({results.directory: results for results, _ in planned}.values())
+        """The results directories of the runs. Each has a folder for its tables, in this order."""
+        self.folders = len(self.results)
         self.templates: list[Template] = []
         self.runs: list[BatchRun] = []
-        known: dict[tuple[str, str], tuple[int, list[float]] | None] = {}
-        for run in planned:
-            key = (run.path, run.scheme)
+        places = {results.directory: place for place, results in enumerate(self.results)}
+        known: dict[tuple[int, str, str], tuple[int, list[float]] | None] = {}
+        for results, run in planned:
+            key = (places[results.directory], run.path, run.scheme)
             if key not in known:
-                known[key] = self._shared(experiment, *key)
+                known[key] = self._shared(results.experiment, *key)
             shared = known[key]
             if shared is None:
-                self.templates.append(Template(*key, experiment.specification(run)))
+                self.templates.append(Template(*key, results.experiment.specification(run)))
                 self.runs.append(BatchRun(len(self.templates) - 1, run.run, run.seed, []))
             else:
                 place, planned_s = shared
-                self.runs.append(BatchRun(place, run.run, run.seed, starts_s(experiment, run.seed, planned_s)))
+                starting_s = starts_s(results.experiment, run.seed, planned_s)
+                self.runs.append(BatchRun(place, run.run, run.seed, starting_s))
 
-    def _shared(self, experiment: Experiment, path: str, scheme: str) -> tuple[int, list[float]] | None:
+    def folder_of(self, run: int) -> int:
+        """Return the place of the folder of a run, by the place of the run."""
+        return self.templates[self.runs[run].template].folder
+
+    def _shared(self, experiment: Experiment, folder: int, path: str, scheme: str) -> tuple[int, list[float]] | None:
         """Return the place of the template of runs and the planned starts of their flows; None if they share none."""
         template = experiment.template(path, scheme)
         if template is None:
             return None
-        self.templates.append(Template(path, scheme, template))
+        self.templates.append(Template(folder, path, scheme, template))
         return len(self.templates) - 1, [flow["start_s"] for flow in template["flows"]]
 
 

@@ -9,7 +9,7 @@ import errno
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ from dumbbell.execution.cluster import Cluster, how_to_go_on, write_files
 from dumbbell.results.integrity import facts_of, fault_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dumbbell.contract.run import KeptFile
 
 FILES = tuple(f"{table}.parquet" for table in TABLES)
@@ -32,17 +34,24 @@ FILES = tuple(f"{table}.parquet" for table in TABLES)
 
 
 @dataclass(frozen=True)
-class Shard:
-    """A batch that a worker made, in so many seconds: what became of the runs, and the tables.
+class Tables:
+    """The tables of the runs of an experiment in a batch; `facts` are their sizes and digests, none if there are none.
 
-    `facts` are sizes and digests of the tables. `files` are the tables; with a store, `place` is where they are in it.
+    `files` are the tables; with a store, `place` is where they are in it.
     """
 
-    made: BatchOutcome
-    seconds: float
     facts: dict[str, KeptFile]
     files: dict[str, bytes]
     place: str = ""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A batch that a worker made, in so many seconds: what became of the runs, and the tables of each experiment."""
+
+    made: BatchOutcome
+    seconds: float
+    tables: list[Tables]
 
 
 class Store:
@@ -83,15 +92,15 @@ class Store:
                 self._files.pipe_file(f"{self._root}/{name}/{file}", content)
         return name
 
-    def take(self, name: str, facts: dict[str, KeptFile]) -> dict[str, bytes]:
-        """Read the tables in a folder in this one, so many bytes as the facts say; then remove the folder.
+    def take(self, tables: Tables) -> dict[str, bytes]:
+        """Read the files of tables, so many bytes as their facts say; then remove their folder.
 
         Raises:
             UserError: that is not possible.
         """
         with self._reached():
-            folder = f"{self._root}/{uuid.UUID(name).hex}"
-            found = {file: self._files.cat_file(f"{folder}/{file}", 0, facts[file]["bytes"]) for file in FILES}
+            folder, facts = f"{self._root}/{uuid.UUID(tables.place).hex}", tables.facts
+            found = {name: self._files.cat_file(f"{folder}/{name}", 0, facts[name]["bytes"]) for name in FILES}
             self._files.rm(folder, recursive=True)
         return found
 
@@ -125,12 +134,20 @@ def perform_batch(batch: Batch, store: Store | None = None, clock: Clock = SYSTE
     """
     began = clock.monotonic()
     with Scratch("worker") as folder:
-        made = simulate_batch(batch.templates, batch.runs, folder, now(), 1, BATCH_S)
-        facts = facts_of(Entry.of(folder), FILES)
-        files = {name: (folder / name).read_bytes() for name in FILES}
-    if store is None:
-        return Shard(made, clock.monotonic() - began, facts, files)
-    return Shard(made, clock.monotonic() - began, facts, {}, store.put(files))
+        places = [folder / str(number) for number in range(batch.folders)]
+        for place in places:
+            place.mkdir()
+        made = simulate_batch(batch.templates, batch.runs, places, now(), 1, BATCH_S)
+        tables = [_tables(place, store) for place in places]
+    return Shard(made, clock.monotonic() - began, tables)
+
+
+def _tables(folder: Path, store: Store | None) -> Tables:
+    """Return the tables in a folder, or put them into the store; no tables if there are none."""
+    names = [name for name in FILES if (folder / name).exists()]
+    facts = facts_of(Entry.of(folder), names)
+    files = {name: (folder / name).read_bytes() for name in names}
+    return Tables(facts, files) if store is None or not names else Tables(facts, {}, store.put(files))
 
 
 def make_there(making: Making, address: str, shards: str | None) -> None:
@@ -144,7 +161,7 @@ def make_there(making: Making, address: str, shards: str | None) -> None:
         KeyboardInterrupt: by Ctrl-C.
     """
     store = None if shards is None else Store(f"{shards.rstrip('/')}/dumbbell-{uuid.uuid4().hex}")
-    cluster = Cluster(address, find_executor(making.results.experiment))
+    cluster = Cluster(address, find_executor(making.writes.experiment))
     try:
         if store is not None:
             store.make()
@@ -152,9 +169,11 @@ def make_there(making: Making, address: str, shards: str | None) -> None:
         for batch, shard in cluster.each(partial(perform_batch, store=store), making, making.parts):
             if not isinstance(shard, Shard):
                 raise UserError(f"the cluster lost a batch of runs: {one_line(shard)}", fix=how_to_go_on())
-            files = shard.files if store is None else store.take(shard.place, shard.facts)
+            if store is not None:
+                tables = [replace(each, files=store.take(each)) if each.facts else each for each in shard.tables]
+                shard = replace(shard, tables=tables)
             with Undisturbed() as whole:
-                _keep(making, batch, shard, files)
+                _keep(making, batch, shard)
             if whole.was_interrupted:
                 raise KeyboardInterrupt
     finally:
@@ -167,15 +186,17 @@ def make_there(making: Making, address: str, shards: str | None) -> None:
             raise KeyboardInterrupt
 
 
-def _keep(making: Making, batch: Batch, shard: Shard, files: dict[str, bytes]) -> None:
+def _keep(making: Making, batch: Batch, shard: Shard) -> None:
     """Make durable what a worker sent, if it is what the worker wrote.
 
     Raises:
         OSError: it is not, or cannot be written.
     """
-    folder = making.new_folder()
-    write_files(folder, {name: files.get(name, b"") for name in FILES})
-    for name in FILES:
-        if (fault := fault_of(folder / name, shard.facts.get(name, {}))) is not None:
-            raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
-    making.keep(batch, shard.made, folder, shard.seconds)
+    folders = making.new_folders(batch)
+    for place in {batch.folder_of(run) for run in shard.made.made}:
+        folder, tables = folders[place], shard.tables[place]
+        write_files(folder, {name: tables.files.get(name, b"") for name in FILES})
+        for name in FILES:
+            if (fault := fault_of(folder / name, tables.facts.get(name, {}))) is not None:
+                raise OSError(errno.EBADMSG, "what a worker sent has changed on its way", fault)
+    making.keep(batch, shard.made, folders, shard.seconds)

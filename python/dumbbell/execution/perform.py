@@ -229,9 +229,8 @@ def _execute_unfinished(
 ) -> Outcome:
     """Executes all runs that are not finished yet."""
     outcome = Outcome()
-    for part in parts:
-        if part.experiment.keeps_numbers and not outcome.interrupted:
-            outcome = outcome.with_more(_execute_in_batches(part, jobs, how, progress))
+    if numbered := [part for part in parts if part.experiment.keeps_numbers]:
+        outcome = _execute_in_batches(numbered, jobs, how, progress)
     parts = [part for part in parts if not part.experiment.keeps_numbers]
     if not parts or outcome.interrupted:
         return outcome
@@ -242,17 +241,18 @@ def _execute_unfinished(
     return outcome.with_more(execute(work, jobs, progress, how.cluster, gathering))
 
 
-def _execute_in_batches(results: ResultsDirectory, jobs: int, how: Execution, progress: Progress) -> Outcome:
+def _execute_in_batches(parts: list[ResultsDirectory], jobs: int, how: Execution, progress: Progress) -> Outcome:
     """Executes all runs of which only the numbers are kept, and which are not finished yet."""
     progress.doing("looking for what is finished")
-    runs, total = unfinished_runs(results, progress), results.experiment.count
-    if len(runs) < total:
-        _tell_finished(total - len(runs), total, progress)
+    work = [Work(part, unfinished_runs(part, progress)) for part in parts]
+    todo, total = sum(len(part.runs) for part in work), sum(part.experiment.count for part in parts)
+    if todo < total:
+        _tell_finished(total - todo, total, progress)
     if how.cluster is None:
-        return execute_batches(results, runs, partial(make_here, threads=jobs), progress)
+        return execute_batches(work, partial(make_here, threads=jobs), progress)
     from dumbbell.execution.cluster_batches import make_there
 
-    return execute_batches(results, runs, partial(make_there, address=how.cluster, shards=how.shards), progress)
+    return execute_batches(work, partial(make_there, address=how.cluster, shards=how.shards), progress)
 
 
 def _tell_finished(finished: int, total: int, progress: Progress) -> None:
