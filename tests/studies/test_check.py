@@ -10,6 +10,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
+
 import numpy
 import pytest
 import yaml
