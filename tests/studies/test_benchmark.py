@@ -21,6 +21,23 @@ AIMD_CLASS = Path(__file__).parents[2] / "examples/python/aimd.py"
 METRICS = {(metric["level"], metric["name"]) for metric in json.loads(_core.metrics())}
 
 
+TINY = """
+name = "tiny"
+paths = ["pantheon-4"]
+duration_s = 1.0
+runs = 2
+schemes = ["cubic"]
+keep = "numbers"
+
+[benchmark]
+group = "Robustness"
+text = "Short."
+references = ["reno"]
+flow_metrics = ["owd_p95_ms"]
+figures = []
+"""
+
+
 @pytest.fixture(scope="module")
 def names() -> set[str]:
     return {plan.name for plan in PARTS}
@@ -41,6 +58,16 @@ def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -
     assert dumbbell("report", "out").stdout == "out/index.html\n"
     assert (folder / "out" / "index.html").is_file()
     assert "has pages only" in dumbbell("report", "out", "--pdf", expect=2).stderr
+
+
+def test_an_experiment_that_keeps_numbers_only_is_in_no_database(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "tiny.toml").write_text(TINY)
+    words = ["benchmark", "--schemes", "cubic", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b"]
+    done = dumbbell(*words, "--json")
+    said = "tiny: `keep` = numbers: in no database, but in the tables below b/experiments/tiny/numbers"
+    assert done.stderr.count(said) == 1
+    assert json.loads(done.stdout)["database"] is None
+    assert not (folder / "b/benchmark.sqlite").exists()
 
 
 def test_pages_of_a_scheme_in_a_file_need_neither_the_file_nor_the_folder(dumbbell: Dumbbell, folder: Path) -> None:

@@ -41,7 +41,11 @@ def _benchmark(request: dumbbell.BenchmarkRequest, as_json: bool) -> int:
         return 1
     tell_failures(made.outcome)
     if as_json:
-        note = {"directory": str(made.directory), "index": str(made.index), "database": str(made.database)}
+        note = {
+            "directory": str(made.directory),
+            "index": str(made.index),
+            "database": made.database and str(made.database),
+        }
         counts = {"finished": made.outcome.finished, "failed": len(made.outcome.failed)}
         sys.stdout.write(to_json(note | counts | {"verdicts": made.verdicts}))
     else:

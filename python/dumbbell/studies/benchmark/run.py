@@ -14,12 +14,13 @@ from dumbbell.api.records.results import Results
 from dumbbell.api.running import Interrupted
 from dumbbell.api.watching import showing
 from dumbbell.base.entry import Entry
-from dumbbell.base.errors import UserError, argument
+from dumbbell.base.errors import UserError, argument, printable
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_text import read_json
 from dumbbell.base.progress import Progress
 from dumbbell.base.request_fields import with_fields_of
 from dumbbell.catalog.experiment_file import ExperimentFile
+from dumbbell.catalog.experiment_settings import NUMBERS
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.run_request import names_of, schemes_of
 from dumbbell.catalog.scheme import Scheme
@@ -48,11 +49,12 @@ class BenchmarkResults:
     """What `dumbbell.run_benchmark` made: where everything is, the first of the pages, and the file with every number.
 
     `experiments` are the results of each experiment by its name; `outcome` says what became of the runs made just now.
+    `database` is None if `keep` is `numbers` in every experiment: the tables of these have the numbers.
     """
 
     directory: Path
     index: Path
-    database: Path
+    database: Path | None
     experiments: dict[str, Results]
     outcome: "Outcome"
 
@@ -87,8 +89,13 @@ def run_benchmark_request(request: BenchmarkRequest) -> BenchmarkResults:
                 index = write_benchmark(open_benchmark(planned.directory), drawing_jobs, progress)
             except KeyboardInterrupt:
                 raise Interrupted(planned.directory, outcome) from None
+            numbered = [part for part in parts if part.experiment.keeps_numbers]
+            for part in numbered:
+                told = f"{part.experiment.name}: `keep` = {NUMBERS}: in no database, but in the tables below"
+                progress.line(printable(f"{told} {part.numbers.folder}"))
     results = {part.experiment.name: Results(part) for part in parts}
-    return BenchmarkResults(planned.directory, index, planned.gathering.file, results, outcome)
+    database = None if len(numbered) == len(parts) else planned.gathering.file
+    return BenchmarkResults(planned.directory, index, database, results, outcome)
 
 
 @with_fields_of(BenchmarkRequest)
