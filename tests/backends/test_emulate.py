@@ -291,7 +291,9 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     said = "path 20mbit-down20mbit-40ms-1bdp: 20 Mbit/s each way, RTT 40 ms, queue of 67 packets (1 BDP)"
     assert alone[0] == said
     found = re.fullmatch(
-        r"dumbbell: the other end, (10\.77\.\d+\.2) \(DUMBBELL_PEER\), is this machine, outside of the path", alone[1]
+        r"dumbbell: the other end, (10\.77\.\d+\.2) \(DUMBBELL_PEER, dumbbell-peer\), is this machine, "
+        "outside of the path",
+        alone[1],
     )
     assert found is not None
     assert alone[2] == f"dumbbell: try `ping {found[1]}`; `exit` ends it"
@@ -301,8 +303,20 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     waited = dumbbell_afresh(*words, "--", "sleep", "2").stderr.splitlines()
     assert waited[-1] == "dumbbell: no packet has passed"
     served = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
-    assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER), runs `sleep 1`"
+    assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER, dumbbell-peer), runs `sleep 1`"
     assert "try `ping" not in served[2]
+
+
+def test_each_end_has_a_name(dumbbell: Dumbbell) -> None:
+    words = ("emulate", "--rate", "20mbit", "--rtt", "40ms", "--quiet")
+    look_up = ("--", "getent", "ahostsv4", "dumbbell-peer")
+    before = Path("/etc/hosts").read_text()
+    assert "10.77.0.2 " in dumbbell(*words, "--server", "sleep 9", *look_up).stdout
+    assert re.match(r"10\.77\.\d+\.2 ", dumbbell(*words, *look_up).stdout)
+    server = "sh -c 'getent ahostsv4 dumbbell-peer > server.part; mv server.part server.txt'"
+    wait = "until [ -e server.txt ]; do sleep 0.05; done; cat server.txt"
+    assert "10.77.0.1 " in dumbbell(*words, "--server", server, "--", "sh", "-c", wait).stdout
+    assert Path("/etc/hosts").read_text() == before
 
 
 DOWNLOAD = """

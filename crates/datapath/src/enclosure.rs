@@ -10,6 +10,7 @@ use crate::Error;
 use crate::namespace::{Namespace, in_thread};
 use endpoint::Scheduled;
 use nix::sched::{CloneFlags, unshare};
+use std::ffi::CString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -36,6 +37,15 @@ pub(crate) enum Inherits {
     CallersOwn,
 }
 
+/// A file that a program finds in the place of another one.
+#[derive(Clone, Debug)]
+pub(crate) struct Cover {
+    /// The file that the program finds.
+    pub(crate) file: CString,
+    /// The path at which the program finds it: a file that exists.
+    pub(crate) at: CString,
+}
+
 /// The PID namespace of one program. Dropping it ends everything inside.
 #[derive(Debug)]
 pub(crate) struct Enclosure {
@@ -46,16 +56,19 @@ pub(crate) struct Enclosure {
 
 impl Enclosure {
     /// Starts `command` in a PID namespace of its own and in the network namespace `network`. It has a `/proc` of its own where
-    /// this process may mount one: not within user namespaces of containers that hide parts of theirs.
+    /// this process may mount one: not within user namespaces of containers that hide parts of theirs. Nobody outside sees
+    /// `covers`.
     ///
     /// # Errors
     /// One line: what this machine does not permit, or why the command cannot be started.
     pub(crate) fn start(
         command: &mut Command,
         network: &Namespace,
+        covers: &[Cover],
         inherits: Inherits,
     ) -> Result<(Self, Child), Error> {
         let descriptor = network.raw();
+        let covers = covers.to_vec();
         let prepare = move || {
             // SAFETY: plain system calls on numbers; the descriptor is open until the program has started.
             if unsafe { libc::setns(descriptor, libc::CLONE_NEWNET) } != 0 {
@@ -65,7 +78,12 @@ impl Enclosure {
                 close_on_exec();
                 heed_signals();
             }
-            mount_proc();
+            if own_mounts() {
+                mount_proc();
+                covers.iter().try_for_each(cover)?;
+            } else if !covers.is_empty() {
+                return Err(io::Error::last_os_error());
+            }
             Ok(())
         };
         // SAFETY: system calls only.
@@ -160,23 +178,28 @@ fn heed_signals() {
     }
 }
 
-/// Mounts a `/proc` with the numbers of the new PID namespace, which nobody outside sees; leaves the old one where that is not
-/// permitted.
+/// Gives the calling process mounts of its own, which nobody outside sees; false where that is not permitted.
+fn own_mounts() -> bool {
+    let flags = libc::MS_REC | libc::MS_SLAVE;
+    // SAFETY: system calls on numbers and on a text that lives for ever.
+    unsafe {
+        libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(ptr::null(), c"/".as_ptr(), ptr::null(), flags, ptr::null()) == 0
+    }
+}
+
+/// Mounts a `/proc` with the numbers of the new PID namespace; leaves the old one where that is not permitted.
 fn mount_proc() {
     let proc = c"proc".as_ptr();
-    // SAFETY: system calls on numbers and on texts that live for ever.
-    unsafe {
-        if libc::unshare(libc::CLONE_NEWNS) == 0
-            && libc::mount(
-                ptr::null(),
-                c"/".as_ptr(),
-                ptr::null(),
-                libc::MS_REC | libc::MS_SLAVE,
-                ptr::null(),
-            ) == 0
-        {
-            let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-            libc::mount(proc, c"/proc".as_ptr(), proc, flags, ptr::null());
-        }
-    }
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    // SAFETY: a system call on numbers and on texts that live for ever.
+    unsafe { libc::mount(proc, c"/proc".as_ptr(), proc, flags, ptr::null()) };
+}
+
+fn cover(cover: &Cover) -> io::Result<()> {
+    // SAFETY: a system call on texts that outlive it.
+    let mounted = unsafe {
+        libc::mount(cover.file.as_ptr(), cover.at.as_ptr(), ptr::null(), libc::MS_BIND, ptr::null())
+    };
+    if mounted == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

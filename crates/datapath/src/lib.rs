@@ -6,6 +6,7 @@
 
 mod buffers;
 mod direction_thread;
+mod dns_relay;
 mod emulation;
 mod emulation_lock;
 mod enclosure;
@@ -13,9 +14,11 @@ mod error;
 mod few;
 mod flow;
 mod inspect;
+mod internet;
 mod lateness;
 mod lateness_error;
 mod live;
+mod names;
 mod namespace;
 mod observer_events;
 mod owner;

@@ -29,7 +29,7 @@ pub fn check_emulation() -> Vec<Check> {
     let pair = Pair::create(0, 1500);
     let enclosed = Namespace::create(|| Ok(())).and_then(|(namespace, ())| {
         let (mut enclosure, mut child) =
-            Enclosure::start(&mut Command::new("true"), &namespace, Inherits::Nothing)?;
+            Enclosure::start(&mut Command::new("true"), &namespace, &[], Inherits::Nothing)?;
         enclosure.end(&mut child).map(drop).map_err(|error| Error::system("true", error))
     });
     let of = |name, result: Result<(), Error>, found: &str| match result {

@@ -79,7 +79,7 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         hurry(&mut command);
-        let (enclosure, mut child) = Enclosure::start(&mut command, launch.namespace, Inherits::Nothing)
+        let (enclosure, mut child) = Enclosure::start(&mut command, launch.namespace, &[], Inherits::Nothing)
             .map_err(|error| error.at(&launch.label))?;
         let awaited = launch.awaited.map(|text| (text, false));
         let tail = Arc::new(Mutex::new(Tail { lines: VecDeque::new(), awaited }));

@@ -5,12 +5,15 @@ use crate::direction_thread::{DirectionReport, Gauges};
 use crate::emulation::{
     DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_directions,
 };
-use crate::enclosure::{Enclosure, Inherits};
+use crate::enclosure::{Cover, Enclosure, Inherits};
 use crate::inspect::Reading;
+use crate::internet::Internet;
 use crate::lateness::Lateness;
 use crate::lateness_error::{LatenessError, Verdict};
 use crate::live::{LiveFile, Publisher};
+use crate::names::{Names, PEER};
 use crate::owner::clean_up;
+use crate::sysctl;
 use crate::tun::TunConfig;
 use endpoint::{Clock, ClockedLog, Meter, Session, merged};
 use nix::ifaddrs::getifaddrs;
@@ -54,6 +57,10 @@ pub struct ShellSpec {
     /// of the caller.
     #[serde(default)]
     pub server: Option<Vec<String>>,
+    /// Whether the command reaches, behind the other end, what the caller's namespace reaches, with its name servers. Not
+    /// with `server`.
+    #[serde(default)]
+    pub internet: bool,
     /// Packet log to write.
     #[serde(default)]
     pub log: Option<PathBuf>,
@@ -79,10 +86,17 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     if spec.command.is_empty() {
         return Err(Refusal::of_key("command", "must not be empty").into());
     }
+    if spec.internet && spec.server.is_some() {
+        return Err(Refusal::of_key("internet", "must not be true with `server`").into());
+    }
     clean_up();
     // Opened first: a log that cannot be written should not cost the user a session.
     let writer = spec.log.as_ref().map(PacketLogWriter::create).transpose()?;
+    if spec.internet {
+        Internet::require_forwarding()?;
+    }
     let pair = create_pair(spec)?;
+    let outside = Outside::create(spec, &pair)?;
     let stop = AtomicBool::new(false);
     let gauges = [(); 2].map(|()| Arc::new(Gauges::of(1)));
     let work = Work {
@@ -101,9 +115,9 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
     let pairs = [pair];
     let (status, mut directions) = thread::scope(|scope| {
         let directions = start_directions(scope, work, &pairs, &[traffic]);
-        let status = directions
-            .as_ref()
-            .map_or(Err(Error::Stopped), |_| commands(spec, &pairs[0], &gauges, work.session.clock));
+        let status = directions.as_ref().map_or(Err(Error::Stopped), |_| {
+            commands(spec, &pairs[0], &outside, &gauges, work.session.clock)
+        });
         stop.store(true, Ordering::Relaxed);
         let [data, ack] = directions?;
         let directions = [joined(data)?, joined(ack)?];
@@ -117,6 +131,7 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
             .try_for_each(|record| writer.write(&record))?;
         writer.finish()?;
     }
+    drop(outside);
     close(pairs.into());
     tracing::info!(status, "network namespaces closed");
     Ok(status)
@@ -151,19 +166,55 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
     Err(Error::NoAddress)
 }
 
+/// What the ends find outside of their namespaces.
+struct Outside {
+    /// Files in the place of those of this machine, for the command and for the server.
+    covers: [Vec<Cover>; 2],
+    _names: Names,
+    _internet: Option<Internet>,
+}
+
+impl Outside {
+    fn create(spec: &ShellSpec, pair: &Pair) -> Result<Self, Error> {
+        let mut names = Names::create()?;
+        let mut covers = [
+            names.hosts("left", &[pair.right.address.into()])?,
+            names.hosts("right", &[pair.left.address.into()])?,
+        ];
+        let mut internet = None;
+        if spec.internet {
+            internet = Some(Internet::share(pair.right.tun.name(), pair.left.address)?);
+            covers[0].extend(names.resolver(pair.right.address)?);
+            // For a path behind this one.
+            pair.left.namespace.run(|| {
+                sysctl::set("net/ipv4/ip_forward", "1")
+                    .map_err(|error| Error::system("net.ipv4.ip_forward", error))
+            })?;
+        }
+        Ok(Self { covers, _names: names, _internet: internet })
+    }
+}
+
 /// Runs the commands; the exit status of the one inside.
-fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2], clock: Clock) -> Result<i32, Error> {
+fn commands(
+    spec: &ShellSpec,
+    pair: &Pair,
+    outside: &Outside,
+    gauges: &[Arc<Gauges>; 2],
+    clock: Clock,
+) -> Result<i32, Error> {
     if !spec.quiet {
         introduce(spec, pair.right.address);
     }
-    let mut server = spec.server.as_ref().map(|words| start_server(words, pair)).transpose()?;
+    let [for_command, for_server] = &outside.covers;
+    let mut server = spec.server.as_ref().map(|words| start_server(words, pair, for_server)).transpose()?;
     let mut command = Command::new(&spec.command[0]);
     command
         .args(&spec.command[1..])
         .env("DUMBBELL_PEER", pair.right.address.to_string())
         .env("MAHIMAHI_BASE", pair.right.address.to_string());
     let (mut enclosure, mut child) =
-        Enclosure::start(&mut command, &pair.left.namespace, Inherits::CallersOwn)?;
+        Enclosure::start(&mut command, &pair.left.namespace, for_command, Inherits::CallersOwn)?;
     let status = attend(&mut child, spec, gauges, clock);
     // Whatever the two have left in the background: the path ends here.
     let _ended = enclosure.end(&mut child);
@@ -175,11 +226,14 @@ fn commands(spec: &ShellSpec, pair: &Pair, gauges: &[Arc<Gauges>; 2], clock: Clo
 
 /// Says where the other end is, and to who types what to type.
 fn introduce(spec: &ShellSpec, peer: Ipv4Addr) {
-    let end = spec.server.as_ref().map_or_else(
-        || "is this machine, outside of the path".to_owned(),
-        |words| format!("runs `{}`", words.join(" ")),
-    );
-    tell_line(&format!("the other end, {peer} (DUMBBELL_PEER), {end}"));
+    let here = if spec.internet {
+        "is this machine, outside of the path, and forwards to what this machine reaches"
+    } else {
+        "is this machine, outside of the path"
+    };
+    let end =
+        spec.server.as_ref().map_or_else(|| here.to_owned(), |words| format!("runs `{}`", words.join(" ")));
+    tell_line(&format!("the other end, {peer} (DUMBBELL_PEER, {PEER}), {end}"));
     if spec.interactive {
         tell_line(&format!("try `ping {peer}`; `exit` ends it"));
     }
@@ -190,7 +244,7 @@ fn introduce(spec: &ShellSpec, peer: Ipv4Addr) {
     }
 }
 
-fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), Error> {
+fn start_server(words: &[String], pair: &Pair, covers: &[Cover]) -> Result<(Enclosure, Child), Error> {
     let program = words.first().ok_or_else(|| Refusal::of_key("server", "must not be empty"))?;
     let mut command = Command::new(program);
     command
@@ -199,7 +253,7 @@ fn start_server(words: &[String], pair: &Pair) -> Result<(Enclosure, Child), Err
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .process_group(0);
-    let started = Enclosure::start(&mut command, &pair.right.namespace, Inherits::Nothing)?;
+    let started = Enclosure::start(&mut command, &pair.right.namespace, covers, Inherits::Nothing)?;
     // Most servers are up by then; what they need beyond it is up to the command.
     thread::sleep(Duration::from_millis(300));
     Ok(started)

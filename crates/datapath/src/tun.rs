@@ -83,6 +83,11 @@ impl Tun {
         Ok(Self { device, name: config.name.clone(), counters })
     }
 
+    /// Returns the name of the device.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The next packet the stack has sent, into `buffer`; `None` if there is none.
     #[inline]
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {

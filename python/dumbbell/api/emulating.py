@@ -34,6 +34,7 @@ def emulate(
     command: Sequence[str] = (),
     *,
     server: str | None = None,
+    internet: bool = False,
     seed: int = 1,
     log: str | PathLike[str] | None = None,
     quiet: bool = False,
@@ -50,6 +51,7 @@ def emulate(
             `dumbbell.make_path` makes of a few words.
         command: its words; a shell if there are none.
         server: a command that runs at the far end meanwhile.
+        internet: the command reaches, behind the far end, what this machine reaches, with its name servers.
         seed: what every random draw follows from.
         log: the file of the packet log.
         quiet: nothing on stderr: neither where the other end is nor statistics.
@@ -72,6 +74,8 @@ def emulate(
         )
     if watch and quiet:
         raise UserError(f"emulate {argument('watch')}: not with {argument('quiet')}")
+    if internet and server is not None:
+        raise UserError(f"emulate {argument('internet')}: not with {argument('server')}")
     file = None if log is None else Path(log)
     if file is not None and not file.absolute().parent.is_dir():
         raise UserError(f"there is no directory {file.parent}", argument="log", value=file)
@@ -81,6 +85,7 @@ def emulate(
         "command": list(command) or [os.environ.get("SHELL") or "/bin/sh"],
         "interactive": not command,
         "server": _server(server),
+        "internet": internet,
         "log": None if file is None else str(file.absolute()),
         "quiet": quiet,
     }

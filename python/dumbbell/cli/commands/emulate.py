@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--path", metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
     path_options(parser)
     add("--server", metavar="CMD", help="runs at the far end while COMMAND runs")
+    add("--internet", action="store_true", help="COMMAND reaches through the path what this machine reaches")
     add("--log", type=Path, metavar="FILE.parquet", help="packet log")
     add("--seed", type=seed, default=1, metavar="N")
     add("--quiet", action="store_true", help="no word of where the other end is, and no statistics")
@@ -27,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Runs the command, or a shell; its exit status."""
-    given = {name: getattr(arguments, name) for name in ("server", "seed", "log", "quiet", "live", "watch")}
+    names = ("server", "internet", "seed", "log", "quiet", "live", "watch")
+    given = {name: getattr(arguments, name) for name in names}
     path = chosen_path(arguments, both_ways=True)
     if path is None:
         raise UserError("emulate: give --path, or a path in one line like --rate 20mbit --rtt 40ms")
