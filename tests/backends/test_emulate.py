@@ -23,7 +23,7 @@ from support.waiting import TIMEOUT_S, wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
-DELIVER = 5
+DELIVER, ACK_DELIVER = 5, 10
 """Of the packet log."""
 
 TALKER = """
@@ -305,6 +305,8 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     served = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
     assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER, dumbbell-peer), runs `sleep 1`"
     assert "try `ping" not in served[2]
+    waited = dumbbell_afresh(*words, "--server", "sleep 9", "--", "sleep", "2").stderr.splitlines()
+    assert waited[-1] == "dumbbell: no packet has passed"
 
 
 def test_each_end_has_a_name(dumbbell: Dumbbell) -> None:
@@ -317,6 +319,37 @@ def test_each_end_has_a_name(dumbbell: Dumbbell) -> None:
     wait = "until [ -e server.txt ]; do sleep 0.05; done; cat server.txt"
     assert "10.77.0.1 " in dumbbell(*words, "--server", server, "--", "sh", "-c", wait).stdout
     assert Path("/etc/hosts").read_text() == before
+
+
+TALK_IPV6 = """
+import os, socket, sys, time
+if sys.argv[1:]:
+    listener = socket.create_server(("::", 5001), family=socket.AF_INET6)
+    peer, _ = listener.accept()
+    peer.sendall(b"x" * 100_000)
+    sys.exit()
+while True:
+    try:
+        peer = socket.create_connection((os.environ["DUMBBELL_PEER6"], 5001))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+print(sum(len(part) for part in iter(lambda: peer.recv(65536), b"")))
+"""
+
+
+def test_emulate_carries_ipv6(dumbbell: Dumbbell, folder: Path) -> None:
+    (folder / "talk.py").write_text(TALK_IPV6)
+    (folder / "marks.toml").write_text(
+        'name = "marks"\n[[data]]\nkind = "delay"\ndelay_ms = 10.0\n[[ack]]\nkind = "delay"\ndelay_ms = 10.0\n'
+    )
+    words = ("emulate", "--path", "marks.toml", "--log", "x.parquet", "--server", f"{sys.executable} talk.py serve")
+    assert dumbbell(*words, "--", sys.executable, "talk.py").stdout == "100000\n"
+    packets = polars.read_parquet(folder / "x.parquet")
+    # From the server: 100,000 bytes and 60 of headers, with 12 of timestamps, for 1,428.
+    arrived = packets.filter(polars.col("event") == ACK_DELIVER)["size_bytes"]
+    assert 100_000 + 70 * 72 < arrived.sum() < 100_000 + 120 * 72
+    assert max(arrived) == 1500
 
 
 DOWNLOAD = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.commands.command import Dumbbell
-from support.internet import MACHINE, NAME, ROUTER, Internet, why_not
+from support.internet import MACHINE, MACHINE6, NAME, ROUTER, SERVER6, Internet, why_not
 from support.waiting import wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
@@ -42,6 +42,21 @@ def test_a_page_comes_by_name_through_the_path(folder: Path, name_server: str) -
         assert float(seconds) >= 0.180
         assert internet.visitors() == [MACHINE]
         assert internet.left_behind() == ""
+
+
+def test_ipv6_is_forwarded_where_the_machine_forwards_it(folder: Path) -> None:
+    fetch = FETCH.replace(NAME, f"[{SERVER6}]")
+    with Internet(folder, forwards_ipv6=True) as internet:
+        done = internet.emulate(*PATH, "--", sys.executable, "-c", fetch)
+        assert float(done.stdout.split()[0]) >= 0.120
+        assert internet.visitors() == [MACHINE6]
+        assert internet.left_behind() == ""
+        # A router announces its groups; the devices of the path are none.
+        waited = internet.emulate(*PATH[:-1], "--", "sleep", "2").stderr
+        assert waited.splitlines()[-1] == "dumbbell: no packet has passed"
+    with Internet(folder) as internet:
+        done = internet.emulate(*PATH, "--", sys.executable, "-c", fetch, expect=1)
+        assert "Network is unreachable" in done.stderr
 
 
 @pytest.mark.browser

@@ -2,6 +2,7 @@
 
     machine 192.0.2.2 --veth-- 192.0.2.1 router, 198.51.100.80 (www.example)
 
+With IPv6 they are 2001:db8::2, 2001:db8::1 and 2001:db8:1::80.
 The router knows no way to private addresses: only what the machine translates is answered.
 """
 
@@ -17,6 +18,7 @@ from typing import Self
 from support.waiting import TIMEOUT_S, wait_for
 
 MACHINE, ROUTER, SERVER, NAME = "192.0.2.2", "192.0.2.1", "198.51.100.80", "www.example"
+MACHINE6, SERVER6 = "2001:db8::2", "2001:db8:1::80"
 PAGE = "<html><title>A page</title><body><p id=p>waits</p><script>p.textContent = 'arrived'</script></body></html>"
 TOOLS = ("ip", "nft", "nsenter", "unshare", "mount")
 
@@ -39,18 +41,20 @@ while True:
 """
 
 _WEB_SERVER = """
-import http.server, sys
+import http.server, socket, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        body = sys.argv[2].encode()
+        body = sys.argv[1].encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
     def log_message(self, *words):
-        print(self.client_address[0], self.path, flush=True)
-http.server.ThreadingHTTPServer((sys.argv[1], 80), Handler).serve_forever()
+        print(self.client_address[0].removeprefix("::ffff:"), self.path, flush=True)
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+Server(("::", 80), Handler).serve_forever()
 """
 
 
@@ -62,6 +66,7 @@ class Internet:
     name_server: str = ROUTER
     """Its address: on loopback it is a server on the machine itself."""
     forwards: bool = True
+    forwards_ipv6: bool = False
     _machine: int = 0
     _router: int = 0
     _closing: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -77,7 +82,7 @@ class Internet:
             self.in_machine("mount", "--bind", str(resolver), "/etc/resolv.conf")
             place = self._machine if self.name_server.startswith("127.") else self._router
             self._serve(place, ":0035 ", "udp", _NAME_SERVER, self.name_server, NAME, SERVER)
-            self._serve(self._router, ":0050 ", "tcp", _WEB_SERVER, SERVER, PAGE)
+            self._serve(self._router, ":0050 ", "tcp6", _WEB_SERVER, PAGE)
             starting.pop_all()
         return self
 
@@ -98,7 +103,7 @@ class Internet:
 
     def visitors(self) -> list[str]:
         """Return the addresses that the web server saw."""
-        return [line.split()[0] for line in (self.folder / "tcp.log").read_text().splitlines()]
+        return [line.split()[0] for line in (self.folder / "tcp6.log").read_text().splitlines()]
 
     def left_behind(self) -> str:
         """Return the rules and the devices of the machine that are not its own."""
@@ -126,9 +131,14 @@ class Internet:
             yield (*inside, "ip", "link", "set", "lo", "up")
             yield (*inside, "ip", "addr", "add", address, "dev", device)
             yield (*inside, "ip", "link", "set", device, "up")
-        yield (*router, "ip", "addr", "add", f"{SERVER}/32", "dev", "lo")
+        for inside, device, address in ((machine, "up0", f"{MACHINE6}/64"), (router, "down0", "2001:db8::1/64")):
+            yield (*inside, "ip", "addr", "add", address, "dev", device, "nodad")
+        for address in (f"{SERVER}/32", f"{SERVER6}/128"):
+            yield (*router, "ip", "addr", "add", address, "dev", "lo")
+        yield (*machine, "ip", "route", "add", "default", "via", "2001:db8::1")
         yield (*machine, "ip", "route", "add", "default", "via", ROUTER)
-        yield (*machine, "sh", "-c", f"echo {int(self.forwards)} > /proc/sys/net/ipv4/ip_forward")
+        for file, forwards in (("ipv4/ip_forward", self.forwards), ("ipv6/conf/all/forwarding", self.forwards_ipv6)):
+            yield (*machine, "sh", "-c", f"echo {int(forwards)} > /proc/sys/net/{file}")
 
     def _namespaces(self) -> int:
         process = subprocess.Popen(["unshare", "-n", "-m", "sleep", "infinity"])

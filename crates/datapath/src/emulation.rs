@@ -7,7 +7,7 @@ use crate::namespace::Namespace;
 use crate::tun::{Tun, TunConfig};
 use endpoint::Session;
 use path::{Direction, PathSpec};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::thread::{self, Scope, ScopedJoinHandle};
 use units::Span;
@@ -22,6 +22,8 @@ pub(crate) const DEVICE: &str = "dumbbell0";
 pub(crate) struct End {
     pub(crate) namespace: Namespace,
     pub(crate) address: Ipv4Addr,
+    /// The address of IPv6, where that works.
+    pub(crate) ipv6: Option<Ipv6Addr>,
     pub(crate) tun: Arc<Tun>,
 }
 
@@ -38,6 +40,12 @@ pub(crate) fn addresses(index: usize) -> (Ipv4Addr, Ipv4Addr) {
     (Ipv4Addr::new(10, 77, index, 1), Ipv4Addr::new(10, 77, index, 2))
 }
 
+/// IPv6 addresses of pair number `index`: of a prefix that belongs to nobody (RFC 4193), whose digits read "dumbb".
+pub(crate) fn ipv6_addresses(index: usize) -> (Ipv6Addr, Ipv6Addr) {
+    let address = |end| Ipv6Addr::new(0xfd64, 0x756d, 0x6262, index as u16, 0, 0, 0, end);
+    (address(1), address(2))
+}
+
 /// Largest IP packet that fits the path.
 pub(crate) fn device_mtu(path: &PathSpec) -> u32 {
     path.mtu_bytes.unwrap_or(DEFAULT_MTU) - path.overhead_bytes
@@ -46,9 +54,17 @@ pub(crate) fn device_mtu(path: &PathSpec) -> u32 {
 impl End {
     /// An end in a namespace of its own.
     pub(crate) fn create(device: &TunConfig) -> Result<Self, Error> {
-        let (namespace, tun) = Namespace::create(|| Tun::create(device))?;
+        Self::create_with(device, || Ok(()))
+    }
+
+    /// The same, in a namespace of which `prepare` sets more.
+    pub(crate) fn create_with(
+        device: &TunConfig,
+        prepare: impl FnOnce() -> Result<(), Error> + Send,
+    ) -> Result<Self, Error> {
+        let (namespace, tun) = Namespace::create(|| prepare().and_then(|()| Tun::create(device)))?;
         tracing::debug!(address = %device.address, peer = %device.peer, device = device.name, "network namespace made");
-        Ok(Self { namespace, address: device.address, tun: Arc::new(tun) })
+        Ok(Self::of(namespace, device, tun))
     }
 
     /// Packets that its device lost in silence.
@@ -65,7 +81,12 @@ impl End {
     /// An end in the namespace of the calling thread.
     pub(crate) fn here(device: &TunConfig) -> Result<Self, Error> {
         let namespace = Namespace::current().map_err(|error| Error::system("/proc", error))?;
-        Ok(Self { namespace, address: device.address, tun: Arc::new(Tun::create(device)?) })
+        Ok(Self::of(namespace, device, Tun::create(device)?))
+    }
+
+    fn of(namespace: Namespace, device: &TunConfig, tun: Tun) -> Self {
+        let ipv6 = device.ipv6.filter(|_| tun.has_ipv6());
+        Self { namespace, address: device.address, ipv6, tun: Arc::new(tun) }
     }
 }
 
@@ -73,14 +94,20 @@ impl Pair {
     /// Pair number `index`, each end in its own namespace.
     pub(crate) fn create(index: usize, mtu_bytes: u32) -> Result<Self, Error> {
         let (left, right) = addresses(index);
-        let device = |address, peer| TunConfig {
+        let (left_ipv6, right_ipv6) = ipv6_addresses(index);
+        let device = |address, peer, ipv6| TunConfig {
             name: DEVICE.to_owned(),
             address,
             peer,
+            ipv6: Some(ipv6),
             mtu_bytes,
             default_route: true,
+            default_ipv6_route: true,
         };
-        Ok(Self { left: End::create(&device(left, right))?, right: End::create(&device(right, left))? })
+        Ok(Self {
+            left: End::create(&device(left, right, left_ipv6))?,
+            right: End::create(&device(right, left, right_ipv6))?,
+        })
     }
 
     /// Packets that the devices lost in silence, in all.

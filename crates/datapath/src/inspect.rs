@@ -68,15 +68,15 @@ pub(crate) struct Sighting {
 pub(crate) struct Inspector {
     reading: Reading,
     next_number: u64,
-    /// The number of each TCP connection, by its ports, and the newest position in its stream.
-    connections: HashMap<u32, (u32, u64)>,
+    /// The number of each TCP connection, by its hosts and ports, and the newest position in its stream.
+    connections: HashMap<(u64, u32), (u32, u64)>,
     /// The datagram whose fragments are passing.
     fragmented: Option<Fragmented>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Fragmented {
-    identification: u16,
+    identification: u32,
     number: u64,
     next: u8,
     count: u8,
@@ -101,13 +101,13 @@ impl Inspector {
         Self { reading, next_number: 0, connections: HashMap::new(), fragmented: None }
     }
 
-    /// Reads an IP packet. Anything that is no IPv4 counts as a packet without payload.
+    /// Reads an IP packet. Anything that is none counts as a packet without payload.
     #[inline]
     pub(crate) fn inspect(&mut self, packet: &[u8]) -> Sighting {
         let number = self.next_number;
         let plain =
             Sighting { number, fragment: 0, fragments: 1, ecn: Ecn::NOT_ECT, content: Content::Nothing };
-        let Some(header) = Ipv4::read(packet) else {
+        let Some(header) = IpHeader::read(packet) else {
             self.next_number += 1;
             return plain;
         };
@@ -117,7 +117,7 @@ impl Inspector {
         }
         self.fragmented = None;
         let transport = &packet[header.length..];
-        let mut sighting = Sighting { content: self.content(&header, transport), ..plain };
+        let mut sighting = Sighting { content: self.content(&header, packet), ..plain };
         if let (Reading::Ours { .. }, Some(fields)) = (self.reading, ours(header.protocol, transport)) {
             // The sender's own numbers, as in the simulator.
             sighting.number = fields.number;
@@ -142,7 +142,7 @@ impl Inspector {
 
     /// Returns what a later fragment is, which has this number of `bytes` behind its IP header. The first fragment states how
     /// long the datagram is. A fragment whose length does not agree with that does not belong to the datagram.
-    fn later_fragment(&mut self, header: &Ipv4, bytes: usize, plain: Sighting) -> Sighting {
+    fn later_fragment(&mut self, header: &IpHeader, bytes: usize, plain: Sighting) -> Sighting {
         match &mut self.fragmented {
             Some(whole)
                 if whole.identification == header.identification
@@ -160,8 +160,8 @@ impl Inspector {
         }
     }
 
-    fn content(&mut self, header: &Ipv4, transport: &[u8]) -> Content {
-        let protocol = header.protocol;
+    fn content(&mut self, header: &IpHeader, packet: &[u8]) -> Content {
+        let (protocol, transport) = (header.protocol, &packet[header.length..]);
         match (self.reading, protocol) {
             (Reading::Ours { reliable }, _) => match ours(protocol, transport) {
                 None => Content::Nothing,
@@ -172,7 +172,7 @@ impl Inspector {
                     Content::Numbered { number: fields.number, payload_bytes: fields.payload_bytes }
                 }
             },
-            (Reading::Foreign, TCP) => self.tcp(transport),
+            (Reading::Foreign, TCP) => self.tcp(IpHeader::addresses(packet), transport),
             (Reading::Foreign, UDP) => {
                 // Only of a fragment is the rest still to come.
                 let most = if header.more_fragments { usize::MAX } else { transport.len() };
@@ -184,17 +184,20 @@ impl Inspector {
         }
     }
 
-    fn tcp(&mut self, segment: &[u8]) -> Content {
+    fn tcp(&mut self, addresses: &[u8], segment: &[u8]) -> Content {
         if segment.len() < 20 {
             return Content::Nothing;
         }
         let header_bytes = usize::from(segment[12] >> 4) * 4;
         let payload_bytes = segment.len().saturating_sub(header_bytes) as u32;
         let ports = u32::from(big_endian(segment, 0)) << 16 | u32::from(big_endian(segment, 2));
+        let hosts = addresses.chunks_exact(8).fold(0, |sum: u64, part| {
+            sum.rotate_left(1) ^ part.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+        });
         let sequence = u32::from(big_endian(segment, 4)) << 16 | u32::from(big_endian(segment, 6));
         let next = self.connections.len() as u32;
         let (stream, newest) =
-            self.connections.entry(ports).or_insert((next, STREAM_BASE | u64::from(sequence)));
+            self.connections.entry((hosts, ports)).or_insert((next, STREAM_BASE | u64::from(sequence)));
         let offset = newest.wrapping_add_signed(i64::from(sequence.wrapping_sub(*newest as u32) as i32));
         *newest = (*newest).max(offset);
         if payload_bytes == 0 {
@@ -218,44 +221,116 @@ fn big_endian(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..at + 2).map_or(0, |pair| u16::from_be_bytes([pair[0], pair[1]]))
 }
 
-/// The fields of an IPv4 header that matter here.
+/// Length of the header of IPv6 (RFC 8200, section 3).
+const IPV6_HEADER_BYTES: usize = 40;
+/// Its extensions (RFC 8200, section 4): those that state their length in 8 bytes, and the one of fragments.
+const EXTENSIONS: [u8; 3] = [0, 43, 60];
+const FRAGMENT: u8 = 44;
+const NO_NEXT_HEADER: u8 = 59;
+
+/// The fields of an IP header that matter here.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ipv4 {
+pub(crate) struct IpHeader {
+    /// With extensions, bytes.
     pub(crate) length: usize,
     ecn: Ecn,
-    identification: u16,
+    identification: u32,
     pub(crate) more_fragments: bool,
     pub(crate) fragment_offset: u16,
     pub(crate) protocol: u8,
 }
 
-impl Ipv4 {
+impl IpHeader {
     pub(crate) fn read(packet: &[u8]) -> Option<Self> {
-        if packet.len() < 20 || packet[0] >> 4 != 4 {
+        match packet.first()? >> 4 {
+            4 => Self::of_ipv4(packet),
+            6 => Self::of_ipv6(packet),
+            _ => None,
+        }
+    }
+
+    fn of_ipv4(packet: &[u8]) -> Option<Self> {
+        if packet.len() < 20 {
             return None;
         }
         let length = usize::from(packet[0] & 0xf) * 4;
-        let ecn = [Ecn::NOT_ECT, Ecn::ECT1, Ecn::ECT0, Ecn::CE][usize::from(packet[1] & 0b11)];
         let fragment = big_endian(packet, 6);
         (length >= 20 && length <= packet.len()).then(|| Self {
             length,
-            ecn,
-            identification: big_endian(packet, 4),
+            ecn: ecn(packet[1]),
+            identification: big_endian(packet, 4).into(),
             more_fragments: fragment & 0x2000 != 0,
             fragment_offset: fragment & 0x1fff,
             protocol: packet[9],
         })
     }
+
+    fn of_ipv6(packet: &[u8]) -> Option<Self> {
+        if packet.len() < IPV6_HEADER_BYTES {
+            return None;
+        }
+        let mut header = Self {
+            length: IPV6_HEADER_BYTES,
+            ecn: ecn(packet[1] >> 4),
+            identification: 0,
+            more_fragments: false,
+            fragment_offset: 0,
+            protocol: packet[6],
+        };
+        while header.protocol == FRAGMENT || EXTENSIONS.contains(&header.protocol) {
+            let is_fragment = header.protocol == FRAGMENT;
+            let extension = packet.get(header.length..).unwrap_or_default();
+            let bytes =
+                if is_fragment { 8 } else { extension.get(1).map_or(8, |units| usize::from(*units) * 8 + 8) };
+            if extension.len() < bytes {
+                // Cut off: nothing behind it can be read.
+                (header.length, header.protocol) = (packet.len(), NO_NEXT_HEADER);
+                break;
+            }
+            if is_fragment {
+                let fragment = big_endian(extension, 2);
+                header.identification =
+                    u32::from(big_endian(extension, 4)) << 16 | u32::from(big_endian(extension, 6));
+                (header.more_fragments, header.fragment_offset) = (fragment & 1 != 0, fragment >> 3);
+            }
+            header.length += bytes;
+            header.protocol = extension[0];
+            if header.fragment_offset > 0 {
+                break;
+            }
+        }
+        Some(header)
+    }
+
+    /// Returns the addresses of a packet that has such a header.
+    pub(crate) fn addresses(packet: &[u8]) -> &[u8] {
+        let part =
+            if packet.first().is_some_and(|first| first >> 4 == 4) { 12..20 } else { 8..IPV6_HEADER_BYTES };
+        packet.get(part).unwrap_or_default()
+    }
 }
 
-/// Whether all of a packet is there: an IPv4 packet says how long it is.
+/// The ECN field: the lowest bits of the traffic class (RFC 3168, section 5).
+fn ecn(class: u8) -> Ecn {
+    [Ecn::NOT_ECT, Ecn::ECT1, Ecn::ECT0, Ecn::CE][usize::from(class & 0b11)]
+}
+
+/// Whether all of a packet is there: an IP packet says how long it is.
 pub(crate) fn is_whole(packet: &[u8]) -> bool {
-    packet.first().is_some_and(|first| first >> 4 != 4 || usize::from(big_endian(packet, 2)) == packet.len())
+    packet.first().is_some_and(|first| match first >> 4 {
+        4 => usize::from(big_endian(packet, 2)) == packet.len(),
+        6 => IPV6_HEADER_BYTES + usize::from(big_endian(packet, 4)) == packet.len(),
+        _ => true,
+    })
 }
 
-/// Sets the ECN field of an IPv4 packet and mends its header checksum (RFC 1624, equation 3).
+/// Sets the ECN field of an IP packet. That of IPv4 has a header checksum, which is mended (RFC 1624, equation 3).
 pub(crate) fn set_ecn(packet: &mut [u8], ecn: Ecn) {
-    if Ipv4::read(packet).is_none_or(|header| header.ecn == ecn) {
+    if IpHeader::read(packet).is_none_or(|header| header.ecn == ecn) {
+        return;
+    }
+    if packet[0] >> 4 == 6 {
+        packet[1] = packet[1] & !0b11_0000 | ecn.bits() << 4;
         return;
     }
     let before = u32::from(big_endian(packet, 0));
@@ -395,6 +470,66 @@ mod tests {
         }
     }
 
+    /// An IPv6 packet with `extensions` before `transport`, of which the first has this number.
+    fn ipv6(next: u8, extensions: &[u8], transport: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0; IPV6_HEADER_BYTES];
+        (packet[0], packet[1], packet[6], packet[7]) = (0x6f, 0x2f, next, 64);
+        (packet[23], packet[39]) = (1, 2);
+        let length = (extensions.len() + transport.len()) as u16;
+        packet[4..6].copy_from_slice(&length.to_be_bytes());
+        packet.extend_from_slice(extensions);
+        packet.extend_from_slice(transport);
+        packet
+    }
+
+    #[test]
+    fn packets_of_ipv6_are_read_like_those_of_ipv4() {
+        let mut inspector = Inspector::new(Reading::Foreign);
+        let mut seen = |packet: &[u8]| {
+            let sighting = inspector.inspect(packet);
+            (sighting.number, sighting.ecn, sighting.content)
+        };
+        let plain = ipv6(TCP, &[], &tcp(1000, 500));
+        let stream = |offset| Content::Stream { stream: 0, offset: STREAM_BASE + offset, payload_bytes: 500 };
+        assert_eq!(seen(&plain), (0, Ecn::ECT0, stream(1000)));
+        // Options for every router, 16 bytes, then for the destination, 8 bytes.
+        let options = [&[60, 1][..], &[0; 14], &[TCP, 0], &[0; 6]].concat();
+        assert_eq!(seen(&ipv6(0, &options, &tcp(1500, 500))), (1, Ecn::ECT0, stream(1500)));
+        assert_eq!(seen(&ipv6(UDP, &[], &udp(108))).2, Content::Opaque { payload_bytes: 100 });
+        let mut other_host = plain.clone();
+        other_host[39] = 3;
+        assert!(matches!(seen(&other_host).2, Content::Stream { stream: 1, .. }));
+        assert_eq!(seen(&ipv6(0, &options[..10], &[])).2, Content::Opaque { payload_bytes: 0 });
+        assert!(is_whole(&plain) && !is_whole(&plain[..100]));
+    }
+
+    #[test]
+    fn fragments_of_ipv6_are_one_datagram() {
+        let mut inspector = Inspector::new(Reading::Foreign);
+        let mut seen = |offset: u16, number: u8, transport: &[u8]| {
+            let [high, low] = offset.to_be_bytes();
+            let sighting =
+                inspector.inspect(&ipv6(FRAGMENT, &[UDP, 0, high, low, 9, 0, 0, number], transport));
+            (sighting.number, sighting.fragment, sighting.fragments, sighting.content.payload_bytes())
+        };
+        let datagram = udp(2008);
+        assert_eq!(seen(1, 7, &datagram[..1448]), (0, 0, 2, 2000));
+        assert_eq!(seen(181 << 3, 7, &datagram[1448..]), (0, 1, 2, 2000));
+        assert_eq!(seen(181 << 3, 8, &datagram[1448..]), (1, 0, 1, 0));
+    }
+
+    #[test]
+    fn marking_writes_the_traffic_class_of_ipv6_and_nothing_else() {
+        for ecn in [Ecn::CE, Ecn::NOT_ECT, Ecn::ECT1, Ecn::ECT0] {
+            let mut packet = ipv6(UDP, &[], &udp(30));
+            let mut expected = packet.clone();
+            set_ecn(&mut packet, ecn);
+            assert_eq!(Inspector::new(Reading::Acks).inspect(&packet).ecn, ecn);
+            expected[1] = 0x0f | ecn.bits() << 4;
+            assert_eq!(packet, expected);
+        }
+    }
+
     #[test]
     fn copies_of_numbered_packets_count_once() {
         let mut arrived = Arrived::default();
@@ -405,15 +540,15 @@ mod tests {
     proptest! {
         #[test]
         fn no_packet_is_too_strange_to_be_read(
-            packets in vec((any::<bool>(), vec(any::<u8>(), 0..200)), 1..20),
+            packets in vec((0..3_u8, vec(any::<u8>(), 0..200)), 1..20),
             reliable in any::<bool>(),
         ) {
             let readings = [Reading::Foreign, Reading::Acks, Reading::Ours { reliable }];
             let mut inspectors = readings.map(Inspector::new);
             let mut arrived = Arrived::default();
-            for (is_ipv4, mut packet) in packets {
-                if is_ipv4 && !packet.is_empty() {
-                    packet[0] = 0x45;
+            for (kind, mut packet) in packets {
+                if let (1.., Some(first)) = (kind, packet.first_mut()) {
+                    *first = [0x45, 0x60][usize::from(kind - 1)];
                 }
                 for inspector in &mut inspectors {
                     let sighting = inspector.inspect(&packet);
@@ -428,7 +563,7 @@ mod tests {
     #[test]
     fn garbage_is_a_packet_without_payload() {
         let mut inspector = Inspector::new(Reading::Foreign);
-        for garbage in [&[][..], &[0x45; 19], &[0x60; 48], &[0x4f; 30], &[0x45; 22]] {
+        for garbage in [&[][..], &[0x45; 19], &[0x60; 39], &[0x70; 48], &[0x4f; 30], &[0x45; 22]] {
             assert_eq!(inspector.inspect(garbage).content.payload_bytes(), 0);
         }
     }

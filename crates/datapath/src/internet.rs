@@ -7,10 +7,11 @@
 //! the two ends of a connection.
 
 use crate::Error;
+use crate::emulation::End;
 use crate::sysctl;
 use std::fs;
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -46,17 +47,36 @@ impl Internet {
         ))
     }
 
-    /// Forwards what `inside` sends through `device`, translated to an address of this machine.
+    /// Returns whether this network namespace forwards packets of IPv6, too.
+    pub(crate) fn forwards_ipv6() -> bool {
+        fs::read_to_string("/proc/sys/net/ipv6/conf/all/forwarding").is_ok_and(|text| text.trim() == "1")
+    }
+
+    /// Lets the calling thread's namespace forward: for the end of a path behind which there may be another path.
+    pub(crate) fn forward() -> Result<(), Error> {
+        let names = ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"];
+        names.into_iter().try_for_each(|name| {
+            sysctl::set(name, "1").map_err(|error| Error::not_permitted(name, error, "run as root"))
+        })
+    }
+
+    /// Forwards what the end `inside` sends out of the device of the end `outside`, translated to an address of this machine.
     ///
     /// # Errors
     /// One line: `nft` is missing, or this kernel does not translate.
-    pub(crate) fn share(device: &str, inside: Ipv4Addr) -> Result<Self, Error> {
+    pub(crate) fn share(outside: &End, inside: &End) -> Result<Self, Error> {
+        let device = outside.tun.name();
         sysctl::set(&format!("net/ipv4/conf/{device}/forwarding"), "1").map_err(|error| {
             Error::not_permitted(format!("cannot forward from {device}"), error, "run as root")
         })?;
+        let rule = |family: &str, address: IpAddr| {
+            format!("{family} saddr {address} oifname != \"{device}\" masquerade; ")
+        };
+        let ipv6 = inside.ipv6.filter(|_| Self::forwards_ipv6());
+        let rules = rule("ip", inside.address.into())
+            + &ipv6.map_or_else(String::new, |ipv6| rule("ip6", ipv6.into()));
         let table = format!(
-            "table ip {device} {{ flags owner; chain translate {{ type nat hook postrouting priority 100; \
-             ip saddr {inside} oifname != \"{device}\" masquerade; }}; }}\n"
+            "table inet {device} {{ flags owner; chain translate {{ type nat hook postrouting priority 100; {rules}}}; }}\n"
         );
         // With a check first: an `nft` that reads commands one by one goes on after an error.
         translated(Command::new(NFT).args(["--check", "--file", "-"]), &table)?;
@@ -74,7 +94,7 @@ impl Internet {
         let internet = Self { nft };
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match translated(Command::new(NFT).args(["list", "table", "ip", device]), "") {
+            match translated(Command::new(NFT).args(["list", "table", "inet", device]), "") {
                 Err(error) if Instant::now() > deadline => return Err(error),
                 Err(_) => thread::sleep(LOOK),
                 Ok(()) => return Ok(internet),

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::dns_relay::{DNS_PORT, DnsRelay};
+use crate::emulation::End;
 use crate::enclosure::Cover;
 use crate::owner::Owner;
 use crate::scratch::Scratch;
@@ -31,13 +32,14 @@ impl Names {
         Ok(Self { scratch: Scratch::create(Owner::next().mark_text())?, relay: None })
     }
 
-    /// Returns the file of names for an end whose peer has these addresses.
-    pub(crate) fn hosts(&self, end: &str, peer: &[IpAddr]) -> Result<Vec<Cover>, Error> {
+    /// Returns the file of names for an end whose peer is `peer`.
+    pub(crate) fn hosts(&self, end: &str, peer: &End) -> Result<Vec<Cover>, Error> {
         let mut text = fs::read_to_string(HOSTS).unwrap_or_default();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        text.extend(peer.iter().map(|address| format!("{address} {PEER}\n")));
+        let addresses = [IpAddr::from(peer.address)].into_iter().chain(peer.ipv6.map(IpAddr::from));
+        text.extend(addresses.map(|address| format!("{address} {PEER}\n")));
         Ok(self.cover(&format!("hosts-{end}"), &text, HOSTS)?.into_iter().collect())
     }
 

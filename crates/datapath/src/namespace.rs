@@ -105,11 +105,9 @@ pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send)
     })
 }
 
-/// What every namespace needs: no IPv6 noise, nothing remembered between connections, buffers far above any
+/// What every namespace needs: nothing remembered between connections, buffers far above any
 /// bandwidth-delay product unless a flow asks for others, `ping` for everybody.
-const SYSCTLS: [(&str, &str); 6] = [
-    ("net/ipv6/conf/all/disable_ipv6", "1"),
-    ("net/ipv6/conf/default/disable_ipv6", "1"),
+const SYSCTLS: [(&str, &str); 4] = [
     ("net/ipv4/tcp_no_metrics_save", "1"),
     ("net/ipv4/tcp_rmem", "4096 131072 268435456"),
     ("net/ipv4/tcp_wmem", "4096 131072 268435456"),

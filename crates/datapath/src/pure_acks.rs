@@ -1,6 +1,6 @@
 //! Which real acknowledgements say nothing that a later one does not say.
 
-use crate::inspect::Ipv4;
+use crate::inspect::IpHeader;
 use endpoint::decode_ack;
 use transport::AckFrame;
 
@@ -37,9 +37,11 @@ pub(crate) fn supersedes(newer: &[u8], older: &[u8], our_ranges: Option<usize>) 
 
 /// Protocol and payload of an IP packet that is no fragment; `like` has the same addresses and protocol.
 fn payload<'a>(packet: &'a [u8], like: Option<&[u8]>) -> Option<(u8, &'a [u8])> {
-    let header = Ipv4::read(packet)?;
-    let is_alike =
-        like.is_none_or(|like| like.get(12..20) == packet.get(12..20) && like.get(9) == packet.get(9));
+    let header = IpHeader::read(packet)?;
+    let is_alike = like.is_none_or(|like| {
+        IpHeader::addresses(like) == IpHeader::addresses(packet)
+            && IpHeader::read(like).is_some_and(|other| other.protocol == header.protocol)
+    });
     let is_whole = !header.more_fragments && header.fragment_offset == 0;
     (is_alike && is_whole).then(|| (header.protocol, &packet[header.length..]))
 }
@@ -122,6 +124,13 @@ mod tests {
         packet
     }
 
+    fn in_ipv6(packet: &[u8], host: u8) -> Vec<u8> {
+        let mut longer = vec![0; 40];
+        (longer[0], longer[6], longer[39]) = (0x60, packet[9], host);
+        longer.extend_from_slice(&packet[20..]);
+        longer
+    }
+
     /// A segment with these flags, options and payload that acknowledges `number`.
     fn tcp(number: u32, flags: u8, options: &[u8], payload: usize) -> Vec<u8> {
         let mut segment = vec![0; TCP_HEADER_BYTES];
@@ -167,6 +176,14 @@ mod tests {
         {
             assert!(!supersedes(&newer, &older, None), "{older:?}");
         }
+    }
+
+    #[test]
+    fn acks_of_ipv6_are_compared_too() {
+        let (older, newer) = (tcp(1000, ACK, &STAMPS, 0), tcp(2000, ACK, &STAMPS, 0));
+        assert!(supersedes(&in_ipv6(&newer, 2), &in_ipv6(&older, 2), None));
+        assert!(!supersedes(&in_ipv6(&newer, 3), &in_ipv6(&older, 2), None), "of another host");
+        assert!(!supersedes(&newer, &in_ipv6(&older, 2), None));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::direction_thread::{DirectionReport, Gauges};
 use crate::emulation::{
-    DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, joined, start_directions,
+    DEVICE, End, Pair, Traffic, Work, addresses, close, device_mtu, ipv6_addresses, joined, start_directions,
 };
 use crate::enclosure::{Cover, Enclosure, Inherits};
 use crate::inspect::Reading;
@@ -13,7 +13,6 @@ use crate::lateness_error::{LatenessError, Verdict};
 use crate::live::{LiveFile, Publisher};
 use crate::names::{Names, PEER};
 use crate::owner::clean_up;
-use crate::sysctl;
 use crate::tun::TunConfig;
 use endpoint::{Clock, ClockedLog, Meter, Session, merged};
 use nix::ifaddrs::getifaddrs;
@@ -139,13 +138,6 @@ pub fn run_shell(spec: &ShellSpec) -> Result<i32, Error> {
 
 fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
     let mtu_bytes = device_mtu(&spec.path);
-    let device = |name: String, address: Ipv4Addr, peer: Ipv4Addr, default_route| TunConfig {
-        name,
-        address,
-        peer,
-        mtu_bytes,
-        default_route,
-    };
     if spec.server.is_some() {
         return Pair::create(0, mtu_bytes);
     }
@@ -157,9 +149,28 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
     for index in 0..=u8::MAX {
         let (inside, outside) = addresses(usize::from(index));
         if !taken.contains(&inside) && !taken.contains(&outside) {
-            let right = End::here(&device(format!("dumbbell-{index}"), outside, inside, false))
-                .map_err(|error| Error::NoDevice(Box::new(error)))?;
-            let left = End::create(&device(DEVICE.to_owned(), inside, outside, true))?;
+            let (inside_ipv6, outside_ipv6) = ipv6_addresses(usize::from(index));
+            let right = TunConfig {
+                name: format!("dumbbell-{index}"),
+                address: outside,
+                peer: inside,
+                ipv6: Some(outside_ipv6),
+                mtu_bytes,
+                default_route: false,
+                default_ipv6_route: false,
+            };
+            let left = TunConfig {
+                name: DEVICE.to_owned(),
+                address: inside,
+                peer: outside,
+                ipv6: Some(inside_ipv6),
+                mtu_bytes,
+                default_route: true,
+                // What is not forwarded would be answered by nobody; without a route it fails at once.
+                default_ipv6_route: !spec.internet || Internet::forwards_ipv6(),
+            };
+            let right = End::here(&right).map_err(|error| Error::NoDevice(Box::new(error)))?;
+            let left = End::create_with(&left, || if spec.internet { Internet::forward() } else { Ok(()) })?;
             return Ok(Pair { left, right });
         }
     }
@@ -177,19 +188,11 @@ struct Outside {
 impl Outside {
     fn create(spec: &ShellSpec, pair: &Pair) -> Result<Self, Error> {
         let mut names = Names::create()?;
-        let mut covers = [
-            names.hosts("left", &[pair.right.address.into()])?,
-            names.hosts("right", &[pair.left.address.into()])?,
-        ];
+        let mut covers = [names.hosts("left", &pair.right)?, names.hosts("right", &pair.left)?];
         let mut internet = None;
         if spec.internet {
-            internet = Some(Internet::share(pair.right.tun.name(), pair.left.address)?);
+            internet = Some(Internet::share(&pair.right, &pair.left)?);
             covers[0].extend(names.resolver(pair.right.address)?);
-            // For a path behind this one.
-            pair.left.namespace.run(|| {
-                sysctl::set("net/ipv4/ip_forward", "1")
-                    .map_err(|error| Error::system("net.ipv4.ip_forward", error))
-            })?;
         }
         Ok(Self { covers, _names: names, _internet: internet })
     }
@@ -211,7 +214,7 @@ fn commands(
     let mut command = Command::new(&spec.command[0]);
     command
         .args(&spec.command[1..])
-        .env("DUMBBELL_PEER", pair.right.address.to_string())
+        .envs(peer_variables(&pair.right))
         .env("MAHIMAHI_BASE", pair.right.address.to_string());
     let (mut enclosure, mut child) =
         Enclosure::start(&mut command, &pair.left.namespace, for_command, Inherits::CallersOwn)?;
@@ -222,6 +225,12 @@ fn commands(
         let _ended = enclosure.end(server);
     }
     status
+}
+
+/// Returns the variables in which an end finds the addresses of the other one.
+fn peer_variables(peer: &End) -> impl Iterator<Item = (&'static str, String)> {
+    let ipv6 = peer.ipv6.map(|address| ("DUMBBELL_PEER6", address.to_string()));
+    [("DUMBBELL_PEER", peer.address.to_string())].into_iter().chain(ipv6)
 }
 
 /// Says where the other end is, and to who types what to type.
@@ -249,7 +258,7 @@ fn start_server(words: &[String], pair: &Pair, covers: &[Cover]) -> Result<(Encl
     let mut command = Command::new(program);
     command
         .args(&words[1..])
-        .env("DUMBBELL_PEER", pair.left.address.to_string())
+        .envs(peer_variables(&pair.left))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .process_group(0);

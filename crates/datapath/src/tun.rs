@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socket};
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -22,10 +22,43 @@ mod ioctl {
     nix::ioctl_write_ptr_bad!(set_mtu, libc::SIOCSIFMTU, libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_flags, libc::SIOCSIFFLAGS, libc::ifreq);
     nix::ioctl_write_ptr_bad!(add_route, libc::SIOCADDRT, libc::rtentry);
+    nix::ioctl_write_ptr_bad!(set_ipv6_address, libc::SIOCSIFADDR, libc::in6_ifreq);
+    nix::ioctl_write_ptr_bad!(add_ipv6_route, libc::SIOCADDRT, super::Ipv6Route);
 }
 
 /// Packets that may wait between the stack and us: beyond it the device drops in silence, which invalidates a run.
 const QUEUE_PACKETS: u32 = 20_000;
+
+/// Length of the prefix that the IPv6 addresses of both ends share.
+const IPV6_PREFIX_BITS: u32 = 126;
+/// An MTU with which a device has no IPv6 (RFC 8200, section 5), bytes.
+const MTU_WITHOUT_IPV6: i32 = 1000;
+/// What keeps IPv6 from looking for routers, neighbours and groups through the path, where it would be measured: the device
+/// has no link-local address and asks nobody whether its address is free, and it is no router, whose groups are announced.
+const IPV6_SYSCTLS: [(&str, &str); 6] = [
+    ("disable_ipv6", "0"),
+    ("addr_gen_mode", "1"),
+    ("accept_ra", "0"),
+    ("router_solicitations", "0"),
+    ("accept_dad", "0"),
+    ("forwarding", "0"),
+];
+
+/// A route of IPv6 (Linux v6.12, `include/uapi/linux/ipv6_route.h`, `in6_rtmsg`).
+#[derive(Debug)]
+#[repr(C)]
+struct Ipv6Route {
+    destination: libc::in6_addr,
+    source: libc::in6_addr,
+    gateway: libc::in6_addr,
+    kind: u32,
+    destination_bits: u16,
+    source_bits: u16,
+    metric: u32,
+    info: libc::c_ulong,
+    flags: u32,
+    device: libc::c_int,
+}
 
 /// What the device looks like to the programs behind it.
 #[derive(Clone, Debug)]
@@ -33,9 +66,13 @@ pub(crate) struct TunConfig {
     pub(crate) name: String,
     pub(crate) address: Ipv4Addr,
     pub(crate) peer: Ipv4Addr,
+    /// Its address of IPv6; `None` leaves the device without IPv6.
+    pub(crate) ipv6: Option<Ipv6Addr>,
     pub(crate) mtu_bytes: u32,
     /// Send everything that has no other way through the device.
     pub(crate) default_route: bool,
+    /// Likewise everything of IPv6.
+    pub(crate) default_ipv6_route: bool,
 }
 
 /// One end of an emulated path.
@@ -43,6 +80,7 @@ pub(crate) struct TunConfig {
 pub(crate) struct Tun {
     device: File,
     name: String,
+    has_ipv6: bool,
     /// The counters of the devices of its namespace.
     counters: File,
 }
@@ -71,7 +109,7 @@ impl Tun {
                 "run as root",
             )
         })?;
-        configure(config).map_err(|error| {
+        let has_ipv6 = configure(config).map_err(|error| {
             Error::not_permitted(
                 format!("cannot set up the TUN device {}", config.name),
                 error,
@@ -80,12 +118,17 @@ impl Tun {
         })?;
         let counters =
             File::open("/proc/thread-self/net/dev").map_err(|error| Error::system("/proc/net/dev", error))?;
-        Ok(Self { device, name: config.name.clone(), counters })
+        Ok(Self { device, name: config.name.clone(), has_ipv6, counters })
     }
 
     /// Returns the name of the device.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns whether IPv6 works here: not with an MTU below 1280 bytes (RFC 8200, section 5), nor on a kernel without IPv6.
+    pub(crate) const fn has_ipv6(&self) -> bool {
+        self.has_ipv6
     }
 
     /// The next packet the stack has sent, into `buffer`; `None` if there is none.
@@ -159,12 +202,19 @@ fn address(address: Ipv4Addr) -> libc::sockaddr {
     generic
 }
 
-fn configure(config: &TunConfig) -> Result<(), Errno> {
+/// Sets the device up; whether with IPv6.
+fn configure(config: &TunConfig) -> Result<bool, Errno> {
     let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
     let socket = control.as_raw_fd();
     let mut request = named(&config.name);
     // SAFETY: every call reads one ifreq, whose union member is the one the request number says.
     unsafe {
+        // Where routers begin, the device has joined their group, and would announce that and that it leaves. With an MTU that
+        // is too short for IPv6 the kernel forgets the group; without IFF_MULTICAST the device joins no other.
+        request.ifr_ifru.ifru_flags = libc::IFF_NOARP as i16;
+        ioctl::set_flags(socket, &raw const request)?;
+        request.ifr_ifru.ifru_mtu = MTU_WITHOUT_IPV6;
+        ioctl::set_mtu(socket, &raw const request)?;
         request.ifr_ifru.ifru_addr = address(config.address);
         ioctl::set_address(socket, &raw const request)?;
         request.ifr_ifru.ifru_addr = address(config.peer);
@@ -175,10 +225,12 @@ fn configure(config: &TunConfig) -> Result<(), Errno> {
         ioctl::set_mtu(socket, &raw const request)?;
     }
     set_queue_length(&config.name)?;
-    // Where the namespace is not ours, IPv6 would look for routers and groups through the path, and be measured there.
-    crate::sysctl::set(&format!("net/ipv6/conf/{}/disable_ipv6", config.name), "1")
-        .and_then(|()| bring_up(&config.name))
-        .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+    let sysctls = if config.ipv6.is_some() { &IPV6_SYSCTLS[..] } else { &[("disable_ipv6", "1")] };
+    for (name, value) in sysctls {
+        crate::sysctl::set(&format!("net/ipv6/conf/{}/{name}", config.name), value)
+            .map_err(|error| errno(&error))?;
+    }
+    bring_up(&config.name).map_err(|error| errno(&error))?;
     if config.default_route {
         // SAFETY: all zero is a valid rtentry; the name outlives the call.
         unsafe {
@@ -190,7 +242,42 @@ fn configure(config: &TunConfig) -> Result<(), Errno> {
             ioctl::add_route(socket, &raw const route)?;
         }
     }
+    Ok(config.ipv6.is_some_and(|address| add_ipv6(config, address).is_ok()))
+}
+
+fn add_ipv6(config: &TunConfig, address: Ipv6Addr) -> Result<(), Errno> {
+    let control = socket(AddressFamily::Inet6, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    let device = nix::net::if_::if_nametoindex(config.name.as_str())? as libc::c_int;
+    let any = libc::in6_addr { s6_addr: [0; 16] };
+    let address = libc::in6_ifreq {
+        ifr6_addr: libc::in6_addr { s6_addr: address.octets() },
+        ifr6_prefixlen: IPV6_PREFIX_BITS,
+        ifr6_ifindex: device,
+    };
+    let route = Ipv6Route {
+        destination: any,
+        source: any,
+        gateway: any,
+        kind: 0,
+        destination_bits: 0,
+        source_bits: 0,
+        metric: 1,
+        info: 0,
+        flags: u32::from(libc::RTF_UP),
+        device,
+    };
+    // SAFETY: each call reads one structure of the kind that its request number says.
+    unsafe {
+        ioctl::set_ipv6_address(control.as_raw_fd(), &raw const address)?;
+        if config.default_ipv6_route {
+            ioctl::add_ipv6_route(control.as_raw_fd(), &raw const route)?;
+        }
+    }
     Ok(())
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
 /// Sets the length of the device's queue. By netlink, because the ioctl for it wants root outside of user namespaces.
@@ -225,7 +312,8 @@ fn set_queue_length(name: &str) -> Result<(), Errno> {
 pub(crate) fn bring_up(name: &str) -> io::Result<()> {
     let control = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
     let mut request = named(name);
-    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
+    // Nobody is at the other end who could resolve addresses.
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING | libc::IFF_NOARP) as i16;
     // SAFETY: reads one ifreq with its flags.
     unsafe { ioctl::set_flags(control.as_raw_fd(), &raw const request)? };
     Ok(())
