@@ -20,7 +20,7 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import BadJson, parse_json
 
-PROTOCOL = 1
+PROTOCOL = 2
 GREETING = b"dumbbell-remote %d\n" % PROTOCOL
 BEAT_S = 2.0
 """Between two beats, each way."""

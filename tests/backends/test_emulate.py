@@ -116,6 +116,31 @@ def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(run_real: RunR
     assert 60 < under_way <= 2 * 131072 / 1448 + flow["retransmissions"]
 
 
+def test_three_hundred_flows_are_one_run(dumbbell: Dumbbell) -> None:
+    # Addresses ended with flow 255. However late two processors are for 600 ends, each flow sends.
+    words = (
+        "--rate",
+        "200mbit",
+        "--rtt",
+        "50ms",
+        "--queue",
+        "4bdp",
+        "--duration",
+        "3",
+        "--warmup",
+        "0",
+        "--out",
+        "out",
+    )
+    mix = ("--mix", "kernel-cubic*150+cubic*150", "--interval", "0.002")
+    done = dumbbell("run", "--backend", "emu", *mix, *words, "--json", expect=None)
+    (run,) = json.loads(done.stdout)["runs"]
+    assert run["status"] in ("done", "degraded"), run["reason"]
+    assert len(run["flows"]) == 300
+    assert all(flow["packets_sent"] > 0 for flow in run["flows"])
+    assert run["network"]["throughput_mbps"] > 100.0
+
+
 def test_schemes_of_all_kinds_share_one_run(run_real: RunReal, folder: Path) -> None:
     (folder / "talker.py").write_text(TALKER)
     (folder / "talker.toml").write_text(SCHEME.replace("TOOL", str(folder / "talker.py")))

@@ -30,7 +30,7 @@ def main():
     {before}
     if sys.argv[1:] != ["remote", "serve"]:
         return
-    sys.stdout.buffer.write(b"dumbbell-remote 1\\n")
+    sys.stdout.buffer.write(b"dumbbell-remote 2\\n")
     sys.stdout.buffer.flush()
     while head := sys.stdin.buffer.read(4):
         asked = json.loads(sys.stdin.buffer.read(int.from_bytes(head, "big")))

@@ -120,7 +120,7 @@ def test_what_a_login_shell_prints_is_skipped_and_no_more(pipe: tuple[Messages, 
     channel.skip_to_greeting(1.0)
     assert channel.receive() == ({"n": 1}, b"")
     os.write(sink, b"dumbbell-remote 999\n")
-    with pytest.raises(Noise, match="speaks version 999 of the protocol, this side version 1"):
+    with pytest.raises(Noise, match="speaks version 999 of the protocol, this side version 2"):
         channel.skip_to_greeting(1.0)
     with pytest.raises(Silence):
         channel.skip_to_greeting(0.05)

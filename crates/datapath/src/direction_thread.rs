@@ -140,6 +140,8 @@ pub(crate) struct DirectionThread {
     direction: Direction,
     waiter: Waiter,
     inlets: Vec<Inlet>,
+    /// The numbers of those with a delay of their own.
+    delayed: Vec<usize>,
     buffers: Buffers,
     reassembler: Reassembler,
     log: EventLog,
@@ -221,6 +223,7 @@ impl DirectionThread {
                 readable_ranges: port.readable_ranges,
             })
             .collect();
+        let delayed = (0..inlets.len()).filter(|number| !inlets[*number].extra.is_zero()).collect();
         for (number, inlet) in inlets.iter().enumerate() {
             waiter.watch(&*inlet.from, number as u64, EpollFlags::EPOLLIN)?;
         }
@@ -231,6 +234,7 @@ impl DirectionThread {
             direction,
             waiter,
             inlets,
+            delayed,
             reassembler: Reassembler::default(),
             log: EventLog::default(),
             lateness: Lateness::default(),
@@ -351,8 +355,8 @@ impl DirectionThread {
 
     /// When something has to leave.
     fn next_due(&self) -> Time {
-        let extra = self.inlets.iter().map(|inlet| inlet.extra.next()).min().unwrap_or(Time::NEVER);
-        self.next_of_path().min(extra)
+        let extra = self.delayed.iter().map(|number| self.inlets[*number].extra.next());
+        extra.fold(self.next_of_path(), Time::min)
     }
 
     fn next_of_path(&self) -> Time {
@@ -371,7 +375,8 @@ impl DirectionThread {
             direction.advance(due, &mut tap);
             self.hand_over(due);
         }
-        for number in 0..self.inlets.len() {
+        for position in 0..self.delayed.len() {
+            let number = self.delayed[position];
             while self.inlets[number].extra.next() <= now {
                 let due = self.inlets[number].extra.next();
                 if let Some(packet) = self.inlets[number].extra.pop(due) {

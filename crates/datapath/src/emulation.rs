@@ -5,7 +5,7 @@ use crate::direction_thread::{DirectionConfig, DirectionReport, DirectionThread,
 use crate::inspect::Reading;
 use crate::namespace::Namespace;
 use crate::tun::{Tun, TunConfig};
-use endpoint::Session;
+use endpoint::{MOST_FLOWS, Session};
 use path::{Direction, PathSpec};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -16,6 +16,9 @@ use units::Span;
 const DEFAULT_MTU: u32 = 1500;
 /// The device at each end.
 pub(crate) const DEVICE: &str = "dumbbell0";
+
+/// Maximum number of pairs that are closed at a time.
+const CLOSED_AT_ONCE: usize = 128;
 
 /// One end of a flow: its namespace and its device there.
 #[derive(Debug)]
@@ -34,10 +37,11 @@ pub(crate) struct Pair {
     pub(crate) right: End,
 }
 
-/// Addresses of pair number `index`.
+/// Addresses of pair number `index`: 10.77.0.x to 10.77.255.x, then 10.78.0.x and so on.
 pub(crate) fn addresses(index: usize) -> (Ipv4Addr, Ipv4Addr) {
-    let index = index as u8;
-    (Ipv4Addr::new(10, 77, index, 1), Ipv4Addr::new(10, 77, index, 2))
+    const _: () = assert!(77 + (MOST_FLOWS - 1) / 256 <= 255, "10.0.0.0/8 has no more addresses");
+    let address = |end| Ipv4Addr::new(10, 77 + (index >> 8) as u8, index as u8, end);
+    (address(1), address(2))
 }
 
 /// IPv6 addresses of pair number `index`: of a prefix that belongs to nobody (RFC 4193), whose digits read "dumbb".
@@ -68,13 +72,12 @@ impl End {
     }
 
     /// Packets that its device lost in silence.
-    fn dropped(&mut self) -> Result<u64, Error> {
-        let tun = Arc::get_mut(&mut self.tun).ok_or(Error::DeviceInUse)?;
-        tun.dropped().map_err(Error::Counters)
+    fn dropped(&self) -> Result<u64, Error> {
+        self.namespace.run(|| self.tun.dropped().map_err(Error::Counters))
     }
 
     /// The same, and those that sockets behind it had no room for.
-    pub(crate) fn lost(&mut self) -> Result<u64, Error> {
+    pub(crate) fn lost(&self) -> Result<u64, Error> {
         Ok(self.dropped()? + self.namespace.dropped_at_sockets()?)
     }
 
@@ -111,7 +114,7 @@ impl Pair {
     }
 
     /// Packets that the devices lost in silence, in all.
-    pub(crate) fn dropped(&mut self) -> Result<u64, Error> {
+    pub(crate) fn dropped(&self) -> Result<u64, Error> {
         Ok(self.left.dropped()? + self.right.dropped()?)
     }
 
@@ -123,12 +126,15 @@ impl Pair {
 
 /// Closes the devices, in parallel: each takes the kernel about 30 ms.
 pub(crate) fn close(pairs: Vec<Pair>) {
-    thread::scope(|scope| {
-        for Pair { left, right } in pairs {
-            scope.spawn(move || drop(left));
-            scope.spawn(move || drop(right));
-        }
-    });
+    let mut pairs = pairs.into_iter();
+    while pairs.len() > 0 {
+        thread::scope(|scope| {
+            for Pair { left, right } in pairs.by_ref().take(CLOSED_AT_ONCE) {
+                scope.spawn(move || drop(left));
+                scope.spawn(move || drop(right));
+            }
+        });
+    }
 }
 
 /// How the packets of a flow are read in each direction, and the flow's own delay.
@@ -205,7 +211,7 @@ pub(crate) fn start_directions<'scope, 'env>(
             .spawn_scoped(scope, move || {
                 direction.run(work.session).map_err(|error| Error::system("the emulator failed", error))
             })
-            .map_err(|error| Error::system("cannot start a thread", error))
+            .map_err(Error::no_thread)
     };
     Ok([start(0)?, start(1)?])
 }

@@ -85,9 +85,6 @@ pub enum Error {
         /// The environment variable that names another one.
         variable: &'static str,
     },
-    /// A device is read elsewhere, so that its counters cannot be.
-    #[error("a device is still in use")]
-    DeviceInUse,
     /// A thread panicked.
     #[error("{0} panicked")]
     Panicked(&'static str),
@@ -168,6 +165,15 @@ impl Error {
         fix: &'static str,
     ) -> Self {
         Self::NotPermitted { what: what.into(), source: source.into(), fix }
+    }
+
+    /// The system starts no more threads.
+    pub(crate) fn no_thread(error: std::io::Error) -> Self {
+        Self::not_permitted(
+            "cannot start a thread",
+            error,
+            "allow more (`ulimit -u`, or the limit `pids` of a container)",
+        )
     }
 
     /// The same error, of the part of a run called `place`.
@@ -258,7 +264,6 @@ mod tests {
                 Error::NoDirectory { refusals: "/x: is no directory".to_owned(), variable: "Y" },
                 "there is no private directory for programs: /x: is no directory: set Y to one",
             ),
-            (Error::DeviceInUse, "a device is still in use"),
             (Error::Panicked("a thread of the emulator"), "a thread of the emulator panicked"),
             (
                 Error::BandwidthCap { mbps: 12.34, cap: 5.0 },

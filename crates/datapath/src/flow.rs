@@ -156,5 +156,5 @@ fn spawn<'scope, T: Send + 'scope, E: Into<Error>>(
             }
             result
         })
-        .map_err(|error| Error::system("cannot start a thread", error))
+        .map_err(Error::no_thread)
 }

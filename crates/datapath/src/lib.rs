@@ -21,6 +21,7 @@ mod live;
 mod names;
 mod namespace;
 mod observer_events;
+mod open_files;
 mod owner;
 mod preflight;
 mod program;

@@ -3,6 +3,7 @@
 
 use crate::Error;
 use crate::sysctl::set;
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 use runs::KernelSpec;
 use std::fs::{self, File};
@@ -25,8 +26,10 @@ impl Namespace {
         prepare: impl FnOnce() -> Result<T, Error> + Send,
     ) -> Result<(Self, T), Error> {
         in_thread(|| {
-            unshare(CloneFlags::CLONE_NEWNET)
-                .map_err(|error| Error::not_permitted("cannot create a network namespace", error, FIX))?;
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| {
+                let fix = if error == Errno::ENOSPC { "raise user.max_net_namespaces" } else { FIX };
+                Error::not_permitted("cannot create a network namespace", error, fix)
+            })?;
             settle().map_err(|error| {
                 Error::not_permitted("cannot prepare a network namespace", error, "run as root")
             })?;
@@ -99,7 +102,7 @@ pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send)
         thread::Builder::new()
             .name("namespace".to_owned())
             .spawn_scoped(scope, work)
-            .map_err(|error| Error::system("cannot start a thread", error))?
+            .map_err(Error::no_thread)?
             .join()
             .unwrap_or_else(|_| Err(Error::Panicked("a thread in a network namespace")))
     })

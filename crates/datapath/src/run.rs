@@ -9,6 +9,7 @@ use crate::lateness::{Lateness, LatenessReport, bound, stalled};
 use crate::lateness_error::{EndError, LatenessError, Verdict};
 use crate::live::{LiveFile, Publisher};
 use crate::observer_events::{Delivered, tell_flows};
+use crate::open_files::allow_files;
 use crate::owner::{Owner, clean_up};
 use crate::program_flow::{EndsHere, ProgramFlow, ProgramReport};
 use crate::program_samples::ProgramSample;
@@ -28,8 +29,10 @@ use std::thread;
 use std::time::Duration;
 use units::{Span, Time};
 
-/// Time between "everything is ready" and the start of the run.
+/// Time between "everything is ready" and the start of the run, and more for the threads of each flow: what starts later than
+/// the clock is late.
 const LEAD_NS: u64 = 20_000_000;
+const LEAD_OF_A_FLOW_NS: u64 = 1_000_000;
 /// How often programs and the request to stop are looked at.
 const POLL: Duration = Duration::from_millis(2);
 
@@ -89,6 +92,7 @@ pub fn run(
         return Err(Error::TooManyFlows(spec.flows.len()));
     }
     let stop = || observer.stop().is_some();
+    allow_files(spec.flows.len())?;
     clean_up();
     let owner = Owner::next();
     let scratch = Scratch::create(owner.mark_text())?;
@@ -129,11 +133,11 @@ struct Outcome {
 fn carry_out(planned: Planned<'_>, scratch: &Path, stop: &dyn Fn() -> bool) -> Result<Outcome, Error> {
     let spec = planned.spec;
     let mtu_bytes = device_mtu(&spec.path);
-    let mut pairs: Vec<Pair> =
+    let pairs: Vec<Pair> =
         (0..spec.flows.len()).map(|index| Pair::create(index, mtu_bytes)).collect::<Result<_, _>>()?;
     tracing::info!(pairs = pairs.len(), mtu_bytes, "network namespaces made");
     let outcome = with_pairs(planned, &pairs, scratch, stop);
-    let tx_dropped = pairs.iter_mut().map(Pair::dropped).sum::<Result<u64, Error>>();
+    let tx_dropped = pairs.iter().map(Pair::dropped).sum::<Result<u64, Error>>();
     // What a program does not read in time is its own affair.
     let ours = spec.flows.iter().zip(&pairs).filter(|(flow, _)| flow.program.is_none());
     let socket_dropped = ours.map(|(_, pair)| pair.dropped_at_sockets()).sum::<Result<u64, Error>>();
@@ -167,7 +171,7 @@ fn with_pairs(
         Ok(Traffic { data, ack, readable_ranges, extra: spec.extra_delay(flow) })
     });
     let traffic: Vec<Traffic> = traffic.collect::<Result<_, Error>>()?;
-    let clock = Clock::starting_at(monotonic_ns() + LEAD_NS);
+    let clock = Clock::starting_at(monotonic_ns() + LEAD_NS + LEAD_OF_A_FLOW_NS * spec.flows.len() as u64);
     tracing::info!(duration_s = spec.duration().as_secs_f64(), "the clock of the run starts");
     let outcome = with_programs(planned, pairs, sockets, &traffic, &mut programs, clock, stop);
     programs.iter_mut().flatten().for_each(ProgramFlow::end);

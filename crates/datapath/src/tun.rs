@@ -8,8 +8,8 @@
 use crate::Error;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socket};
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -81,8 +81,6 @@ pub(crate) struct Tun {
     device: File,
     name: String,
     has_ipv6: bool,
-    /// The counters of the devices of its namespace.
-    counters: File,
 }
 
 impl Tun {
@@ -116,9 +114,7 @@ impl Tun {
                 "run as root",
             )
         })?;
-        let counters =
-            File::open("/proc/thread-self/net/dev").map_err(|error| Error::system("/proc/net/dev", error))?;
-        Ok(Self { device, name: config.name.clone(), has_ipv6, counters })
+        Ok(Self { device, name: config.name.clone(), has_ipv6 })
     }
 
     /// Returns the name of the device.
@@ -147,14 +143,12 @@ impl Tun {
         (&self.device).write(packet).map(|_| ())
     }
 
-    /// Packets that the device lost between the stack and us, and us and the stack.
+    /// Packets that the device lost between the stack and us, and us and the stack. For a thread in its namespace.
     ///
     /// # Errors
     /// If the kernel does not tell.
-    pub(crate) fn dropped(&mut self) -> io::Result<u64> {
-        self.counters.rewind()?;
-        let mut text = String::new();
-        self.counters.read_to_string(&mut text)?;
+    pub(crate) fn dropped(&self) -> io::Result<u64> {
+        let text = fs::read_to_string("/proc/thread-self/net/dev")?;
         let unreadable = || io::Error::other(format!("no counters of {} in /proc/net/dev", self.name));
         let prefix = format!("{}:", self.name);
         let line = text.lines().find_map(|line| line.trim_start().strip_prefix(&prefix));

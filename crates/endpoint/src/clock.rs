@@ -2,6 +2,7 @@
 
 use crate::distortion;
 use nix::time::{ClockId, clock_gettime};
+use std::time::Duration;
 use units::{Span, Time};
 
 /// Zero is the start of the run; before it the clock stands at zero.
@@ -25,6 +26,11 @@ impl Clock {
     #[inline]
     pub fn now(self) -> Time {
         Time::from_ns(monotonic_ns().saturating_sub(self.epoch_ns))
+    }
+
+    /// Returns how long it is until the clock starts; until then it shows 0.
+    pub(crate) fn until_start(self) -> Duration {
+        Duration::from_nanos(self.epoch_ns.saturating_sub(monotonic_ns()))
     }
 
     /// The time of this clock at `monotonic_ns` of [`monotonic_ns`]; `None` before its start.

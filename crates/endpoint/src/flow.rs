@@ -12,7 +12,7 @@ use crate::punctuality::Punctuality;
 use crate::samples::Samples;
 use crate::session::Session;
 use crate::tcp_receiver::run_tcp_receiver;
-use crate::tcp_sender::{connect_tcp, run_tcp_sender};
+use crate::tcp_sender::{TcpSenderOutcome, connect_tcp, run_tcp_sender};
 use crate::udp_receiver::run_receiver;
 use crate::udp_sender::run_sender;
 use measure::{FlowState, SenderCounters};
@@ -153,6 +153,10 @@ pub fn send_tcp(
     let flow = &spec.flows[index];
     let (start, end) = (flow.start(), session.end.min(flow.stop(spec.duration())));
     let session = Session { end, ..session };
+    // The kernel has a clock of its own, by which it would measure the wait as part of the first round trip.
+    while !session.clock.until_start().is_zero() && !session.is_stopped() {
+        thread::sleep(POLL.min(session.clock.until_start()));
+    }
     while session.clock.now() < start && !session.is_stopped() {
         thread::sleep(POLL.min(Duration::from_nanos((start - session.clock.now()).as_ns())));
     }
@@ -160,9 +164,12 @@ pub fn send_tcp(
     tell_begin(spec, index, congestion_control);
     let payload_bytes = Config::tcp().payload_bytes;
     let application = Application::new(flow.application.clone(), start, payload_bytes, spec.flow_seed(index));
-    let stream = connect_tcp(address, congestion_control, session)?;
-    let outcome =
-        run_tcp_sender(&stream, application, start, session, &mut samples).map_err(Error::Sending)?;
+    let outcome = match connect_tcp(address, congestion_control, session)? {
+        Some(stream) => {
+            run_tcp_sender(&stream, application, start, session, &mut samples).map_err(Error::Sending)?
+        }
+        None => TcpSenderOutcome::default(),
+    };
     let media = outcome.encoder.map(|stats| media_counters(flow, &stats));
     let counters = outcome.counters(index, media);
     tell_end(index, &counters);

@@ -10,19 +10,28 @@ use units::Time;
 struct Entry {
     /// Time of the event, ns; in a detail when its packet entered the path, or [`ELSEWHERE`].
     time_ns: u64,
-    /// From the lowest bits: 8 of event code (or [`DETAIL`]), 8 of flow, 16 of size, 32 of packet number. In a detail
-    /// the upper 56 bits are payload bytes.
+    /// From the lowest bits: 4 of event code (or [`DETAIL`]), 12 of flow, 16 of size, 32 of packet number. In a detail
+    /// the upper 60 bits are payload bytes.
     word: u64,
 }
 
-/// Code of the entry that completes the one before.
-const DETAIL: u8 = u8::MAX;
+impl Entry {
+    const fn code(self) -> u8 {
+        self.word as u8 & DETAIL
+    }
+}
+
+/// Bits of the event code.
+const CODE_BITS: u32 = 4;
+/// Code of the entry that completes the one before: no event has it.
+const DETAIL: u8 = (1 << CODE_BITS) - 1;
+const _: () = assert!(Event::ALL.len() <= DETAIL as usize, "the code of an event has too few bits");
 
 /// When a packet entered the path where another log has seen it.
 const ELSEWHERE: u64 = u64::MAX;
 
 /// Most flows that an entry can name.
-pub const MOST_FLOWS: usize = 255;
+pub const MOST_FLOWS: usize = 1 << (16 - CODE_BITS);
 
 /// Entries of one block: 1 MiB, so that growing never copies.
 const BLOCK: usize = 1 << 16;
@@ -91,7 +100,7 @@ impl EventLog {
         self.last_ns = self.last_ns.max(time.as_ns());
         self.events += 1;
         let word = event as u64
-            | u64::from(flow as u8) << 8
+            | u64::from(flow as u16) << CODE_BITS & 0xffff
             | u64::from(size_bytes as u16) << 16
             | u64::from(number as u32) << 32;
         self.push(Entry { time_ns: self.last_ns, word });
@@ -113,7 +122,10 @@ impl EventLog {
 
     #[inline]
     fn detail_at(&mut self, entered_ns: u64, data_bytes: u32) {
-        self.push(Entry { time_ns: entered_ns, word: u64::from(DETAIL) | u64::from(data_bytes) << 8 });
+        self.push(Entry {
+            time_ns: entered_ns,
+            word: u64::from(DETAIL) | u64::from(data_bytes) << CODE_BITS,
+        });
     }
 
     #[inline]
@@ -133,9 +145,9 @@ impl EventLog {
         let mut entries = self.blocks.iter().flatten().peekable();
         core::iter::from_fn(move || {
             let entry = entries.next()?;
-            let detail = entries.next_if(|next| next.word as u8 == DETAIL);
-            let event = Event::ALL[usize::from(entry.word as u8)];
-            let flow = u32::from((entry.word >> 8) as u8);
+            let detail = entries.next_if(|next| next.code() == DETAIL);
+            let event = Event::ALL[usize::from(entry.code())];
+            let flow = u32::from(entry.word as u16 >> CODE_BITS);
             let is_opportunity = matches!(event, Event::Opportunity | Event::AckOpportunity);
             let entered_ns = detail.filter(|_| is_arrival(event)).map(|detail| detail.time_ns);
             let is_open = entered_ns == Some(ELSEWHERE);
@@ -146,7 +158,7 @@ impl EventLog {
                 event,
                 seq: entry.word >> 32,
                 size_bytes: u32::from((entry.word >> 16) as u16),
-                data_bytes: detail.map_or(0, |detail| (detail.word >> 8) as u32),
+                data_bytes: detail.map_or(0, |detail| (detail.word >> CODE_BITS) as u32),
                 one_way_delay_ns: delay_ns.unwrap_or(0),
             };
             Some(Logged { record, is_open })
@@ -177,8 +189,8 @@ impl<'de> Deserialize<'de> for EventLog {
             let number =
                 |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
             let entry = Entry { time_ns: number(time), word: number(word) };
-            let is_detail = entry.word as u8 == DETAIL;
-            if is_detail && !may_detail || !is_detail && usize::from(entry.word as u8) >= Event::ALL.len() {
+            let is_detail = entry.code() == DETAIL;
+            if is_detail && !may_detail || !is_detail && usize::from(entry.code()) >= Event::ALL.len() {
                 return Err(Error::custom("no log of events"));
             }
             if is_detail {
@@ -259,7 +271,7 @@ mod tests {
         log.event(at(5), Event::Send, 2, 7, 1500);
         log.detail(at(5), 1448);
         log.event(at(4), Event::Drop, 2, 6, 1500);
-        log.event(at(9), Event::Deliver, 254, u64::from(u32::MAX), 65535);
+        log.event(at(9), Event::Deliver, 4095, u64::from(u32::MAX), 65535);
         log.detail(at(5), 0);
         log.event(at(9), Event::Opportunity, 0, 0, 1504);
         let records: Vec<Record> = log.events().map(|logged| logged.record).collect();
@@ -275,7 +287,7 @@ mod tests {
         assert_eq!(records[0], base);
         // Dated back: comes at the time of the one before.
         assert_eq!(records[1], Record { event: Event::Drop, seq: 6, data_bytes: 0, ..base });
-        let (seq, flow) = (u64::from(u32::MAX), 255);
+        let (seq, flow) = (u64::from(u32::MAX), 4096);
         let deliver = Record { time_ns: 9000, flow, event: Event::Deliver, seq, size_bytes: 65535, ..base };
         assert_eq!(records[2], Record { data_bytes: 0, one_way_delay_ns: 4000, ..deliver });
         assert_eq!((records[3].flow, records[3].event, records.len()), (0, Event::Opportunity, 4));
@@ -306,9 +318,9 @@ mod tests {
         let records = |log: &EventLog| log.events().map(|logged| logged.record).collect::<Vec<_>>();
         assert_eq!((records(&received), received.len()), (records(&log), 2));
         assert!(received.has_open_arrivals() && received.last_ns == 9000);
-        // A detail of nothing, an event that there is not, half an entry.
+        // A detail of nothing, half an entry.
         let entry = |code: u8| [vec![0; 8], vec![code], vec![0; 7]].concat();
-        for wrong in [entry(DETAIL), entry(99), vec![0; 15]] {
+        for wrong in [entry(DETAIL), vec![0; 15]] {
             let bytes = rmp_serde::to_vec(serde_bytes(&wrong)).unwrap();
             assert!(rmp_serde::from_slice::<EventLog>(&bytes).is_err());
         }

@@ -87,7 +87,7 @@ impl Departures {
     }
 
     fn note(&mut self, record: &Record, at_ns: i64) {
-        // At most `MOST_FLOWS`: an entry of a log has a byte for it.
+        // At most `MOST_FLOWS`: an entry of a log has no more bits for it.
         let flow = record.flow as usize - 1;
         if self.tables.len() <= flow {
             self.tables.resize_with(flow + 1, Default::default);

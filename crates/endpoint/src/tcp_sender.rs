@@ -86,7 +86,8 @@ impl TcpSenderOutcome {
     }
 }
 
-/// Connects with the congestion control of that name, unless the session is over before.
+/// Connects with the congestion control of that name; `None` if the session is over before the other end answers, as where a
+/// full queue drops every SYN.
 ///
 /// # Errors
 /// One line: the congestion control that is not to be had and those that are, or the address and what went wrong.
@@ -94,7 +95,7 @@ pub(crate) fn connect_tcp(
     address: SocketAddrV4,
     congestion_control: &str,
     session: Session<'_>,
-) -> Result<TcpStream, Error> {
+) -> Result<Option<TcpStream>, Error> {
     let failed = |source: io::Error| Error::Connect { address, source };
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let stream =
@@ -112,13 +113,13 @@ pub(crate) fn connect_tcp(
         let mut descriptors = [PollFd::new(stream.as_fd(), PollFlags::POLLOUT)];
         match poll(&mut descriptors, patience) {
             Ok(0) | Err(Errno::EINTR) if !session.is_over(session.clock.now()) => {}
-            Ok(0) | Err(Errno::EINTR) => return Err(failed(Errno::ETIMEDOUT.into())),
+            Ok(0) | Err(Errno::EINTR) => return Ok(None),
             Ok(_) => break,
             Err(error) => return Err(failed(error.into())),
         }
     }
     match stream.take_error() {
-        Ok(None) => Ok(stream),
+        Ok(None) => Ok(Some(stream)),
         Ok(Some(error)) | Err(error) => Err(failed(error)),
     }
 }

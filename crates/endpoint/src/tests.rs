@@ -112,7 +112,7 @@ fn fixed_transfer_arrives(controller: &str, config: &Config) {
 fn connect(address: SocketAddrV4, name: &str, seconds: u64) -> Result<TcpStream, Error> {
     let end = Time::from_ns(seconds * 1_000_000_000);
     let session = Session { clock: Clock::start(), end, stop: &AtomicBool::new(false), board: None };
-    connect_tcp(address, name, session)
+    connect_tcp(address, name, session).map(|stream| stream.expect("answered"))
 }
 
 #[test]

@@ -199,7 +199,7 @@ def install(new: Path, wheels: list[Path], header: Header) -> None:
 def ask(program: Path, version: str) -> None:
     """Refuses an environment whose peer process does not say that it is this version."""
     question = json.dumps({"do": "hello"}).encode()
-    greeting = b"dumbbell-remote 1\n"
+    greeting = b"dumbbell-remote 2\n"
     words: list[str | Path] = [program, "remote", "serve"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as peer:
         assert peer.stdin is not None

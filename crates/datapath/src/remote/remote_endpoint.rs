@@ -1,5 +1,6 @@
 //! One machine's end of a run between two: sockets, what is behind them, and the threads of the run.
 
+use super::MOST_FLOWS;
 use super::channel::{Channel, Exchange};
 use super::hops::{Hop, trace};
 use super::meeting::{Heard, meet};
@@ -18,9 +19,8 @@ use crate::tun::TunConfig;
 use crate::{Cause, Error};
 use congestion::Registry;
 use endpoint::{
-    Board, Clock, Journal, Key, MAX_DATAGRAM_BYTES, MOST_FLOWS, Meter, ReceiverReport, Scheduled,
-    SenderReport, Session, Urgency, Wire, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp,
-    send_udp,
+    Board, Clock, Journal, Key, MAX_DATAGRAM_BYTES, Meter, ReceiverReport, Scheduled, SenderReport, Session,
+    Urgency, Wire, dropped_at, monotonic_ns, receive_tcp, receive_udp, send_tcp, send_udp,
 };
 use runs::{Ends, FlowEnd, RunSpec};
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,13 @@
 //! What a side reports after a run: its half of every flow, by its own clock.
 
+use super::MOST_FLOWS;
 use super::channel::Exchange;
 use super::tunnel::TunnelReport;
 use crate::ReportFault;
 use crate::few::few;
 use crate::program_flow::ProgramReport;
 use crate::program_samples::ProgramSample;
-use endpoint::{Guarded, MOST_FLOWS, ReceiverReport, SenderReport};
+use endpoint::{Guarded, ReceiverReport, SenderReport};
 use serde::{Deserialize, Serialize};
 
 /// Zstandard's level: most of the gain, little of the time.
