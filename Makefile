@@ -99,7 +99,7 @@ $(VENV)/.programs: $(VENV)/.real $(PROGRAM_SOURCES) | $(VENV)/.built # which may
 	@touch $@
 
 .PHONY: utp
-utp: $(VENV)/.python | compiler ## libutp as a scheme: fetches Go and its modules, one of them without a licence (docs/dependencies.md)
+utp: $(VENV)/.python | compiler ## libutp as a scheme: fetches Go and its modules, one of them without a licence (docs/develop/dependencies.md)
 	@scripts/bootstrap.sh utp $(VENV)
 	cd programs/utp && $(GO) build -trimpath -o $(CURDIR)/$(VENV)/bin/dumbbell-utp .
 
@@ -271,33 +271,33 @@ bench: build ## Speed, beside ns-3 and in absolute figures; cost of controllers,
 	@[ "$$(cat $(VENV)/.built)" = release ] || { rm $(VENV)/.built && \
 		$(MAKE) --no-print-directory DUMBBELL_PROFILE=release $(VENV)/.built; } # as wheels have it, but for the profile of training runs
 	$(PYTHON) -m bench.speed
-	$(PYTHON) -m bench.controllers --write docs/speed.md
-	$(PYTHON) -m bench.inference --write docs/speed.md
-	$(PYTHON) -m bench.plugins --write docs/plugins.md
+	$(PYTHON) -m bench.controllers --write docs/develop/speed.md
+	$(PYTHON) -m bench.inference --write docs/develop/speed.md
+	$(PYTHON) -m bench.plugins --write docs/how-to/plugins.md
 	$(PYTHON) -m validation.seed_reports
 	$(PYTHON) -m bench.emulation
-	$(PYTHON) -m bench.sweep --write docs/speed.md
-	$(PYTHON) -m bench.many_runs --write docs/many-runs.md
+	$(PYTHON) -m bench.sweep --write docs/develop/speed.md
+	$(PYTHON) -m bench.many_runs --write docs/how-to/many-runs.md
 	@$(MAKE) --no-print-directory playground
-	$(PYTHON) -m bench.playground --write docs/playground.md
-	$(PYTHON) -m bench.explorer --write docs/explorer.md
-	$(PYTHON) -m bench.views --write docs/explorer.md
+	$(PYTHON) -m bench.playground --write docs/how-to/playground.md
+	$(PYTHON) -m bench.explorer --write docs/how-to/explorer.md
+	$(PYTHON) -m bench.views --write docs/how-to/explorer.md
 	$(PYTHON) -m bench.live
 
 .PHONY: fidelity
-fidelity: build ## dumbbell's numbers beside published ones, by committed tolerances; writes docs/fidelity.md, results/fidelity.html and parts of docs/schemes
-	$(PYTHON) -m validation.fidelity --write docs/fidelity.md --html results/fidelity.html
+fidelity: build ## dumbbell's numbers beside published ones, by committed tolerances; writes docs/evidence/fidelity.md, results/fidelity.html and parts of docs/schemes
+	$(PYTHON) -m validation.fidelity --write docs/evidence/fidelity.md --html results/fidelity.html
 	$(PYTHON) -m validation.scheme_table --write
 	$(PYTHON) -m validation.trust --write
 	$(PYTHON) -m validation.str0m --write docs/schemes/webrtc.md
 
 .PHONY: agreement
-agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/agreement.md
-	$(PYTHON) -m validation.agreement --write docs/agreement.md
-	$(PYTHON) -m validation.agreement --experiment agreement-more --write docs/agreement-more.md
-	$(PYTHON) -m validation.agreement --experiment agreement-learned --write docs/agreement-learned.md
-	$(PYTHON) -m validation.agreement --experiment agreement-steps --write docs/agreement-steps.md
-	$(PYTHON) -m validation.agreement --experiment agreement-reordering --write docs/agreement-reordering.md
+agreement: build ## Simulated beside real packets, our controllers beside real ones; writes docs/evidence/agreement.md
+	$(PYTHON) -m validation.agreement --write docs/evidence/agreement.md
+	$(PYTHON) -m validation.agreement --experiment agreement-more --write docs/evidence/agreement-more.md
+	$(PYTHON) -m validation.agreement --experiment agreement-learned --write docs/evidence/agreement-learned.md
+	$(PYTHON) -m validation.agreement --experiment agreement-steps --write docs/evidence/agreement-steps.md
+	$(PYTHON) -m validation.agreement --experiment agreement-reordering --write docs/evidence/agreement-reordering.md
 
 .PHONY: wheel
 wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real

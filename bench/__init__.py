@@ -1,1 +1,1 @@
-"""Measure how fast dumbbell is. docs/speed.md has the figures."""
+"""Measure how fast dumbbell is. docs/develop/speed.md has the figures."""

@@ -2,7 +2,7 @@
 
 Learned ones decide seldom: see inference.py.
 
-Usage: python -m bench.controllers [--write docs/speed.md] [--runner FILE] [SCHEME...]. The measuring is done
+Usage: python -m bench.controllers [--write docs/develop/speed.md] [--runner FILE] [SCHEME...]. The measuring is done
 by `crates/cost/examples/controller_cost.rs`; `--runner` is that program if it is built already. With `--write` the
 table takes its place in the document. Exit status 1 if a controller costs more than it may.
 """

@@ -1,6 +1,6 @@
 """Decision steps per second of environments, side by side: dumbbell_gym, ns-3 behind a bridge, simulators in Python.
 
-Usage: python -m bench.gym [--seconds S] [--pcc-rl DIR] [--write docs/gym.md]. Needs the extra `gym`; g++ and
+Usage: python -m bench.gym [--seconds S] [--pcc-rl DIR] [--write docs/how-to/gym.md]. Needs the extra `gym`; g++ and
 libns3-dev for ns-3; for PCC-RL's own simulator a clone of PCCproject/PCC-RL@64bea6ee in DIR.
 Each is measured in turn for about S seconds, three times; the median counts. CPU time is that of all threads
 and, of ns-3, of both processes, so that other work on the machine does not count.

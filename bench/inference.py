@@ -1,6 +1,6 @@
 """What a decision of every learned scheme costs on one core: what it sees, its network, what it does.
 
-Usage: python -m bench.inference [--write docs/speed.md] [--runner FILE] [--weights SCHEME=FILE...]. The
+Usage: python -m bench.inference [--write docs/develop/speed.md] [--runner FILE] [--weights SCHEME=FILE...]. The
 measuring is done by `crates/cost/examples/controller_cost.rs`; `--runner` is that program if it is built already.
 `--weights` measures a scheme with a file of yours besides. Exit status 1 if a decision of a shipped network takes
 longer than it may.

@@ -1,6 +1,6 @@
 """Cost of a short run, with files and with numbers only, in turn: CPU time, bytes, and CPU time of `show`.
 
-Usage: python -m bench.many_runs [--runs 100000] [--rounds 3] [--write docs/many-runs.md].
+Usage: python -m bench.many_runs [--runs 100000] [--rounds 3] [--write docs/how-to/many-runs.md].
 A run is CUBIC on 12 Mbit/s for 1 s, some 1000 packets. With files, a twentieth of the runs is made, without packet
 logs. "Beside the loop" is the CPU time of the command without the time in the simulator's loop, start of the command
 included.

@@ -1,6 +1,6 @@
 """Measure the playground: the simulator in Chromium beside the same runs on this machine, and a slider's new run.
 
-Usage: python -m bench.playground [--write docs/playground.md] [--runner FILE] [--folder build/playground]. `make
+Usage: python -m bench.playground [--write docs/how-to/playground.md] [--runner FILE] [--folder build/playground]. `make
 playground` makes the folder; the native runs are `crates/playground/examples/native.rs`, `--runner` is that program if
 it is built already. It needs node, the packages of web/, Playwright and Chromium. Exit status 1 if a digest differs.
 """

@@ -1,6 +1,6 @@
 """What starting costs: CPU time (user and system) of short commands, with Python's own start beside them.
 
-Usage: python -m bench.startup [--rounds 20] [--write docs/speed.md].
+Usage: python -m bench.startup [--rounds 20] [--write docs/develop/speed.md].
 """
 
 import argparse

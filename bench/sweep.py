@@ -1,6 +1,6 @@
 """How well short runs spread over processors: runs per second with 1, 2, ... processes, side by side.
 
-Usage: python -m bench.sweep [--runs 10000] [--rounds 3] [--duration 15] [--jobs N] [--write docs/speed.md].
+Usage: python -m bench.sweep [--runs 10000] [--rounds 3] [--duration 15] [--jobs N] [--write docs/develop/speed.md].
 The runs are ccperf's: one flow on `default`, 15 s, no packet log. The ratio is (runs/s on N processors) / (N times
 runs/s on one), from rounds that alternate; the round on one processor makes a tenth of the runs. The command on one
 processor has nothing else: what is not simulation (recording, writing to disk) shares it.

@@ -1,6 +1,6 @@
 """Measure how fast a long run is looked at: its index is built, and windows of all widths are made.
 
-Usage: python -m bench.views [--duration 41] [--rounds 5] [--write docs/explorer.md].
+Usage: python -m bench.views [--duration 41] [--rounds 5] [--write docs/how-to/explorer.md].
 The run is CUBIC over 1 Gbit/s and 40 ms with `--log packets`: 10 million rows in 41 s.
 """
 

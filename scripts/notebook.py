@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executes docs/notebook.ipynb and renders it as docs/notebook.html: `python scripts/notebook.py [FILE.html]`."""
+"""Executes docs/reference/notebook.ipynb and renders it as docs/reference/notebook.html: `python scripts/notebook.py [FILE.html]`."""
 
 import re
 import sys
@@ -10,7 +10,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
-NOTEBOOK = Path(__file__).parent.parent / "docs" / "notebook.ipynb"
+NOTEBOOK = Path(__file__).parent.parent / "docs" / "reference" / "notebook.ipynb"
 
 
 def main() -> None:

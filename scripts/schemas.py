@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the schemas of TOML files and the references of their keys: `.venv/bin/python -m scripts.schemas [--check]`.
 
-These are `python/dumbbell/catalog/schema/*.json`, docs/keys.md, and the tables of keys in docs/paths.md, all made from
+These are `python/dumbbell/catalog/schema/*.json`, docs/reference/keys.md, and the tables of keys in docs/reference/paths.md, all made from
 what the readers of these files say. With `--check` nothing is written; the exit status is 1 if a file differs.
 """
 
@@ -20,7 +20,7 @@ from scripts.blocks import with_block
 from scripts.generated import write_or_compare
 
 ROOT = Path(__file__).parent.parent
-KEYS, PATHS = ROOT / "docs" / "keys.md", ROOT / "docs" / "paths.md"
+KEYS, PATHS = ROOT / "docs" / "reference" / "keys.md", ROOT / "docs" / "reference" / "paths.md"
 
 Schema = dict[str, Any]
 
@@ -193,7 +193,7 @@ def of_axes(grid: Schema, definitions: dict[str, Schema]) -> Iterator[str]:
 
 
 def reference() -> str:
-    """The page docs/keys.md."""
+    """The page docs/reference/keys.md."""
     experiment, path, scheme = (schema(kind) for kind in ("experiment", "path", "scheme"))
     found = experiment["definitions"] | path["definitions"] | scheme["definitions"]
     of = experiment["properties"]
@@ -250,7 +250,7 @@ COMMON = ("kind", "name", "schedule", "walk")
 
 
 def paths_page(text: str) -> str:
-    """docs/paths.md with the tables of the keys of elements and queues."""
+    """docs/reference/paths.md with the tables of the keys of elements and queues."""
     found = schema("path")["definitions"]
     for element in found["ElementSpec"]["oneOf"]:
         kind = element["properties"]["kind"]["const"]

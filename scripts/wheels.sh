@@ -12,6 +12,7 @@ if DUMBBELL_COMMIT=$(git rev-parse HEAD 2>/dev/null); then
     export DUMBBELL_COMMIT
 fi
 rm -rf "$dist"
+PATH=$(cd "$venv/bin" && pwd):$PATH # maturin looks for Zig there
 # Profile-guided optimization: the simulator is a fifth faster. The first module counts what it executes in the training
 # runs; Zig cannot link that one, whose flags and target are otherwise those of the wheel.
 profile=$(mktemp -d)
@@ -21,7 +22,7 @@ RUSTFLAGS="-Cprofile-generate=$profile/raw" \
     "$venv/bin/maturin" build --release --locked --quiet --target "$target" --compatibility linux --out "$profile/wheel"
 "$venv/bin/python" -m zipfile -e "$profile"/wheel/*.whl "$profile/module"
 PYTHONPATH="$profile/module" "$venv/bin/python" -m scripts.training_runs
-merged=$("$venv/bin/python" -m scripts.training_runs --merge "$profile/raw")
+merged=$(PYTHONPATH="$profile/module" "$venv/bin/python" -m scripts.training_runs --merge "$profile/raw")
 # Zig links against glibc 2.28, that of RHEL 8, Debian 10 and Ubuntu 20.04; maturin refuses a wheel that needs a newer one.
 RUSTFLAGS="-Cprofile-use=$merged" "$venv/bin/maturin" build --release --locked --quiet --target "$target" --zig \
     --compatibility manylinux_2_28 --out "$dist"

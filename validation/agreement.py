@@ -1,6 +1,6 @@
 """The simulator beside real packets, and our controllers beside real implementations of the same algorithms.
 
-Usage: python -m validation.agreement [--experiment agreement-more] [--write docs/agreement.md] [--quick] [--keep DIR].
+Usage: python -m validation.agreement [--experiment agreement-more] [--write docs/evidence/agreement.md] [--quick] [--keep DIR].
 Everything runs through `dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is finished stays in
 DIR (default `results/EXPERIMENT`), so that an interrupted call continues where it was. Real implementations are beside
 the schemes of the experiments in `WITH_REAL` only.
@@ -404,7 +404,7 @@ PAGE = """# {title}
 
 Written by `{command}`. Every run is one flow of {duration_s:g} s
 (`dumbbell list experiments`). Throughput, 95th percentile of one-way delay and loss are those of
-[metrics.md](metrics.md) in Pantheon's convention: the whole run counts, its start included.
+[metrics.md](../reference/metrics.md) in Pantheon's convention: the whole run counts, its start included.
 
 {facts}
 
@@ -565,7 +565,7 @@ def main() -> None:
         sys.exit(f"agreement: {error}")
     paths = {path: (plan.own_paths.get(path) or dumbbell.paths().find(path)).title for path in plan.paths}
     chosen = "" if name == "agreement" else f" --experiment {name}"
-    command = f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/{name}.md"
+    command = f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/evidence/{name}.md"
     text = page(
         TITLES[name],
         command,

@@ -1,4 +1,4 @@
-"""Every suite of conformance cases with its schemes: docs/conformance.md.
+"""Every suite of conformance cases with its schemes: docs/evidence/conformance.md.
 
 Usage: python -m validation.conformance [--write] [--real]. Simulated cases are run anew each time. `--real` makes the
 runs with real packets as well (kernel controllers and QUIC, some minutes, on a machine with nothing else to do) and
@@ -18,7 +18,7 @@ import dumbbell_conformance
 from dumbbell.present.tables import Table, markdown
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "conformance.md"
+PAGE = ROOT / "docs" / "evidence" / "conformance.md"
 HEAD = Path(__file__).parent / "data" / "conformance-head.md"
 KEPT = Path(__file__).parent / "data" / "conformance-real.md"
 ORDER = ("bbr", "cubic", "reno", "prague", "ledbat", "rfc9743", "safety")

@@ -5,7 +5,7 @@
     python -m validation.gate power             20 checks of a controller whose goodput is 3 % less
     python -m validation.gate mutants FOLDER    a check of each mutation of one set, in a built FOLDER of
                                                 `python -m validation.mutations --make FOLDER --only SET`
-    python -m validation.gate page              writes the figures into docs/check.md
+    python -m validation.gate page              writes the figures into docs/how-to/check.md
 
 What is expected stands in WANTED, and was written before any result.
 """
@@ -57,7 +57,7 @@ from dumbbell_conformance.plans import Planned
 from validation.mutations.mutation import load
 
 DATA = Path(__file__).parent / "data/gate.json"
-PAGE = Path(__file__).parent.parent / "docs/check.md"
+PAGE = Path(__file__).parent.parent / "docs/how-to/check.md"
 SUITE = "quick"
 
 WANTED = {
@@ -441,7 +441,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         shown = verdicts.count("worse") + better
         yield (
             f"{SETS[group]} It has {len(found)} slips of built-in controllers "
-            f"([list](../validation/mutations/{group})). {differ} change packets of the suite, which `--identical` "
+            f"([list](../../validation/mutations/{group})). {differ} change packets of the suite, which `--identical` "
             f"finds. {verdicts.count('worse')} are answered `worse` ({unsafe} of them `worse: unsafe`), and {better} "
             f"more have quantities that are better, which is said too: {shown} in all."
         )

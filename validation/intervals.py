@@ -1,4 +1,4 @@
-"""How often the intervals of few runs contain the mean of many: over runs of real schemes, docs/intervals.md.
+"""How often the intervals of few runs contain the mean of many: over runs of real schemes, docs/evidence/intervals.md.
 
 `dumbbell run validation/data/intervals.toml --out DIR` makes the runs, about 25 minutes of one core.
 """
@@ -94,7 +94,7 @@ _PAGE = """# Coverage of intervals
 
 How often a nominal 95 % interval of few runs contains the mean of {runs} runs, over runs of real schemes.
 `dumbbell run validation/data/intervals.toml --out DIR` makes the runs, and
-`python -m validation.intervals DIR --write docs/intervals.md` writes this page.
+`python -m validation.intervals DIR --write docs/evidence/intervals.md` writes this page.
 Each row is throughput or delay of one scheme on one path, with {samples} samples of the runs.
 
 {table}
@@ -103,7 +103,7 @@ An interval knows only what its runs show. Where one run in fifty does something
 queue that fills once), the intervals of the other runs are narrow and do not contain the mean of all. That is not
 rare: the table below has every row in which more than 10 of 100 intervals of five runs miss the mean by more than
 1 % of it, and how many of 100 do not. `dumbbell run --until modes` makes 29 runs, and
-[findings](findings.md#what-looks-wrong) name two modes where the runs have them.
+[findings](../reference/findings.md#what-looks-wrong) name two modes where the runs have them.
 
 {worst}
 """

@@ -1,6 +1,6 @@
 """Built-in controllers beside the kernel's own code, over the same transport and the same draws of the path.
 
-Usage: python -m validation.kernel_sources TREE [--write docs/kernel-sources.md].
+Usage: python -m validation.kernel_sources TREE [--write docs/evidence/kernel-sources.md].
 TREE is the folder of a Linux source tree: its controllers are compiled as they stand by `dumbbell plugin kernel`.
 """
 
@@ -176,7 +176,7 @@ def main() -> None:
     date = datetime.datetime.now(tz=datetime.UTC).date()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        command = "python -m validation.kernel_sources TREE --write docs/kernel-sources.md"
+        command = "python -m validation.kernel_sources TREE --write docs/evidence/kernel-sources.md"
         how = f"`{command}`, {date}, {version(options.tree)}"
         pairs = compiled(options.tree, NAMESAKES, folder)
         if options.only:

@@ -1,7 +1,7 @@
 """Learned schemes beside CUBIC, BBR and each other: one flow, several flows, and against CUBIC and BBR.
 
 Usage: python -m validation.learned [--keep DIR]. Runs `learned`, `learned-fairness` and two cells of `competition`, and
-writes the tables of docs/learned.md and two figures into docs/images. Takes about two minutes on two processors; what
+writes the tables of docs/evidence/learned.md and two figures into docs/images. Takes about two minutes on two processors; what
 is finished stays in DIR (default `results/learned`), so that an interrupted call continues where it was.
 """
 
@@ -25,7 +25,7 @@ from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "learned.md"
+PAGE = ROOT / "docs" / "evidence" / "learned.md"
 IMAGES = ROOT / "docs" / "images"
 
 Runs = dict[tuple[str, str], list[dict[str, Any]]]

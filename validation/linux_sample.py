@@ -1,6 +1,6 @@
 """The running kernel's CUBIC and BBR over cells of `linux-grid`, beside the published figures.
 
-Usage: python -m validation.linux_sample results/linux-grid-real [--write docs/papers/linux-grid.md].
+Usage: python -m validation.linux_sample results/linux-grid-real [--write docs/evidence/papers/linux-grid.md].
 """
 
 from __future__ import annotations

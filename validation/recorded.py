@@ -1,7 +1,7 @@
 """`dumbbell reproduce` on captures, qlogs and iperf3's JSON of known paths: how well it finds the paths, and the flows.
 
 Usage: python -m validation.recorded [--quick]. Runs of our own simulator are written as tcpdump, a QUIC stack and
-iperf3 would have recorded them. Writes its tables into docs/reproduce.md. Takes about ten minutes.
+iperf3 would have recorded them. Writes its tables into docs/how-to/reproduce.md. Takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dumbbell_reproduce.score import score
 from scripts.blocks import replace_block
 from tests.support.inputs.recorded_sets import recorded_sets
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "how-to" / "reproduce.md"
 SCHEMES = ("cubic-linux", "bbr", "vegas")
 KINDS = ("pcap", "qlog", "iperf3")
 

@@ -8,7 +8,7 @@ between two machines need; nothing else should go on.
   and gain or lose 100 us in a second, on symmetric, asymmetric and changing paths.
 - agreement: schemes between the two machines beside the same schemes in emulation, over the same path.
 
-With --write the tables of docs/remote.md become these.
+With --write the tables of docs/how-to/remote.md become these.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.remote.bed import Bed, path_text, why_not
 from tests.remote.truth import compared
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "remote.md"
+PAGE = ROOT / "docs" / "how-to" / "remote.md"
 DUMBBELL = [sys.executable, "-P", "-m", "dumbbell"]
 CAP = ("--bandwidth-cap", "10gbit", "--data-cap", "1TB")
 

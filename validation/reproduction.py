@@ -2,7 +2,7 @@
 
 Usage: python -m validation.reproduction [--quick]. Runs of our own simulator over mahimahi's links are written as
 Pantheon writes them: plain ones, and ones with a cause: small socket buffers, a late host, a host that does not carry
-the rate, CUBIC by the name of BBR and Vegas. Writes its table into docs/reproduce.md. Takes about five minutes.
+the rate, CUBIC by the name of BBR and Vegas. Writes its table into docs/how-to/reproduce.md. Takes about five minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dumbbell_reproduce.score import Row, surprise
 from dumbbell_reproduce.viewpoint import LOSS
 from scripts.blocks import replace_block
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "reproduce.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "how-to" / "reproduce.md"
 OVERHEAD_BYTES = 36
 LATE = {"kind": "jitter", "distribution": "uniform", "mean_ms": 0.75, "deviation_ms": 0.55}
 """How late a host was that ran mahimahi, in each direction."""

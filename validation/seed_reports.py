@@ -3,7 +3,7 @@
 Usage: python -m validation.seed_reports [--tables]. Runs the experiments of `PAGES` and
 writes their tables into those pages; where LEARNED_WEIGHTS names a folder with the files that the learned
 schemes ran with, those too. Then runs every built-in scheme 3 x 30 s on the smooth path of the first, each by a command
-of its own, and writes the wall-clock times into docs/speed.md, but for `--tables`. Takes about three minutes. Exit
+of its own, and writes the wall-clock times into docs/develop/speed.md, but for `--tables`. Takes about three minutes. Exit
 status 1 if a run fails or a scheme takes more than a minute.
 """
 
@@ -32,12 +32,12 @@ from scripts.blocks import replace_block
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-SPEED_PAGE = DOCS / "speed.md"
+SPEED_PAGE = DOCS / "develop" / "speed.md"
 EXPERIMENT = "seed-california"
-PAPER_PAGE = DOCS / "papers" / "pantheon.md"
+PAPER_PAGE = DOCS / "evidence" / "papers" / "pantheon.md"
 PAGES = {
-    EXPERIMENT: DOCS / "seed-california.md",
-    "seed-brazil": DOCS / "seed-brazil.md",
+    EXPERIMENT: DOCS / "evidence" / "seed-california.md",
+    "seed-brazil": DOCS / "evidence" / "seed-brazil.md",
     "replication-nepal": PAPER_PAGE,
     "replication-mexico": PAPER_PAGE,
 }

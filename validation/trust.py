@@ -21,8 +21,8 @@ from validation.fidelity.page import anchor
 from validation.fidelity.published_check import load
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs"
-PAGES = DOCS / "schemes"
+EVIDENCE = ROOT / "docs" / "evidence"
+PAGES = ROOT / "docs" / "schemes"
 AGREEMENT = ("agreement", "agreement-more", "agreement-learned", "agreement-steps", "agreement-reordering")
 REPORTS = {"seed-california": "Pantheon, January 2018", "seed-brazil": "Pantheon, September 2018"}
 NOT_SCHEMES = ("README", "defaults")
@@ -78,16 +78,16 @@ def agreement(evidence: dict[str, Evidence]) -> None:
     for name in AGREEMENT:
         verdicts: dict[str, list[str]] = {}
         pairs: dict[tuple[str, str], list[str]] = {}
-        for heading, cells in table_rows((DOCS / f"{name}.md").read_text(encoding="utf-8")):
+        for heading, cells in table_rows((EVIDENCE / f"{name}.md").read_text(encoding="utf-8")):
             pair = re.fullmatch(r"([\w.-]+) beside our ([\w.-]+)", heading)
             if pair and cells[0] != "path":
                 pairs.setdefault((pair[1], pair[2]), []).append(cells[-1])
             elif not pair and cells[0] in evidence:
                 verdicts.setdefault(cells[0], []).append(cells[-1])
         for scheme, found in verdicts.items():
-            evidence[scheme].packets.append(f"{count(found)} ([{name}](../{name}.md))")
+            evidence[scheme].packets.append(f"{count(found)} ([{name}](../evidence/{name}.md))")
         for (real, ours), found in pairs.items():
-            text = f"{count(found)} ([{name}](../{name}.md#real-implementations-and-ours))"
+            text = f"{count(found)} ([{name}](../evidence/{name}.md#real-implementations-and-ours))"
             for scheme, other in ((ours, real), (real, ours)):
                 if scheme in evidence:
                     evidence[scheme].real.append(f"`{other}`: {text}")
@@ -114,14 +114,14 @@ def published(evidence: dict[str, Evidence]) -> None:
             text += f", {wide} uninformative" if wide else ""
             far = sum(bool(row.contradictions()) for row in rows)
             text += f", {far} with a contradiction" if far else ""
-            found.results.append(f"[{claim.id}](../fidelity.md#{anchor(claim)}) {claim.title}: {text}")
+            found.results.append(f"[{claim.id}](../evidence/fidelity.md#{anchor(claim)}) {claim.title}: {text}")
 
 
 def reports(evidence: dict[str, Evidence]) -> None:
     """Pantheon's published tables."""
     for name, title in REPORTS.items():
         columns: list[str] = []
-        for heading, cells in table_rows((DOCS / f"{name}.md").read_text(encoding="utf-8")):
+        for heading, cells in table_rows((EVIDENCE / f"{name}.md").read_text(encoding="utf-8")):
             if cells[0] == "scheme":
                 columns = cells
             match = re.match(r"`([\w.+-]+)` \(", cells[0])
@@ -129,7 +129,7 @@ def reports(evidence: dict[str, Evidence]) -> None:
                 row = dict(zip(columns, (cell.split(" ")[0] for cell in cells), strict=True))
                 evidence[match[1]].reports.append(
                     f"{title}, {heading.split(':')[0]}: {row['Mbit/s ours']} beside {row['Mbit/s published']} Mbit/s, "
-                    f"p95 {row['p95 ms ours']} beside {row['p95 ms published']} ms ([{name}](../{name}.md))"
+                    f"p95 {row['p95 ms ours']} beside {row['p95 ms published']} ms ([{name}](../evidence/{name}.md))"
                 )
 
 

@@ -1,6 +1,6 @@
 """Video calls: our GCC and SCReAM beside those inside Chromium, figure by figure.
 
-Usage: python -m validation.webrtc [--write docs/webrtc.md] [--repetitions 2] [--keep DIR]. Everything runs through
+Usage: python -m validation.webrtc [--write docs/evidence/webrtc.md] [--repetitions 2] [--keep DIR]. Everything runs through
 `dumbbell run webrtc`; emulated runs take real time, 15 minutes with two repetitions of Chromium's. What is finished
 stays in DIR (default `results/webrtc`), so that an interrupted call continues where it was.
 """
@@ -217,8 +217,8 @@ def validity(parts: list[Part]) -> list[str]:
 PAGE = """# Video calls: ours and Chromium's
 
 Written by `{command}`. The same controllers twice: our
-[`gcc`](schemes/webrtc.md) and [`scream`](schemes/scream.md) with an encoder that is a model, and
-[`chromium-gcc` and `chromium-scream`](schemes/chromium.md) with a real one, over the same four paths
+[`gcc`](../schemes/webrtc.md) and [`scream`](../schemes/scream.md) with an encoder that is a model, and
+[`chromium-gcc` and `chromium-scream`](../schemes/chromium.md) with a real one, over the same four paths
 (`dumbbell show webrtc`). All send 30 frames/s and at most 10 Mbit/s, from 0.3 Mbit/s on.
 
 {facts}
@@ -323,7 +323,7 @@ def main() -> None:
         sys.exit(f"webrtc: {error}")
     plan = dumbbell.experiments().find("webrtc")
     titles = {path: plan.own_paths[path].title for path in SCENARIOS}
-    command = f"python -m validation.webrtc --repetitions {options.repetitions} --write docs/webrtc.md"
+    command = f"python -m validation.webrtc --repetitions {options.repetitions} --write docs/evidence/webrtc.md"
     text = page(command, machine([real.environment]), load_text(loads), titles, sim, emu, real)
     if options.write:
         options.write.write_text(text)

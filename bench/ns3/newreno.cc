@@ -1,5 +1,5 @@
 // ccperf's experiment "steady state, single flow" in ns-3: one NewReno flow over a dumbbell, with flow and link
-// metrics recorded, as the side-by-side peer of dumbbell's simulator. Configuration after docs/speed.md.
+// metrics recorded, as the side-by-side peer of dumbbell's simulator. Configuration after docs/develop/speed.md.
 //
 // Prints one JSON object: simulated metrics, and the wall time of Simulator::Run alone.
 

@@ -1,5 +1,5 @@
 /*
- * Runs scripts (docs/vectors.md) with a controller in C: put yours in the place of reno.
+ * Runs scripts (docs/how-to/vectors.md) with a controller in C: put yours in the place of reno.
  *
  *     cc -o runner runner.c -lm && ./runner SCRIPT...
  */

@@ -1,4 +1,4 @@
-// Runs scripts (docs/vectors.md) with a controller in Go: put yours in the place of reno.
+// Runs scripts (docs/how-to/vectors.md) with a controller in Go: put yours in the place of reno.
 //
 //	go run runner.go SCRIPT...
 package main

@@ -1,4 +1,4 @@
-"""Run scripts (docs/vectors.md) with a controller in Python: put yours in the place of `Reno`.
+"""Run scripts (docs/how-to/vectors.md) with a controller in Python: put yours in the place of `Reno`.
 
 python3 runner.py SCRIPT...
 """

@@ -7,7 +7,7 @@
     results.packets(scheme="bbr", flow=1)  # every packet of its first run
     results.figure("means")                # shows itself in a notebook
 
-`docs/library.md` goes through it.
+`docs/reference/library.md` goes through it.
 """
 
 from dumbbell.base import starting

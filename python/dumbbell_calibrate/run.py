@@ -75,7 +75,7 @@ def calibrate_path(
 ) -> CalibratedPath:
     """Looks for the path model under which our schemes behave as they were measured, as `dumbbell calibrate` does.
 
-    Progress goes to stderr. docs/calibration.md says what is done.
+    Progress goes to stderr. docs/how-to/calibration.md says what is done.
 
     Args:
         target: a results directory, a table (`.csv`), or an experiment with published numbers, by name or file.

@@ -1,6 +1,6 @@
 """The optimiser: CMA-ES (Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772), of the package `cmaes`.
 
-It was chosen by a measured comparison with Bayesian optimisation (docs/calibration.md).
+It was chosen by a measured comparison with Bayesian optimisation (docs/how-to/calibration.md).
 """
 
 import hashlib

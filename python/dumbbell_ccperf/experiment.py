@@ -26,7 +26,7 @@ FRAMING_BYTES = 2
 DEVICE_PACKETS = 1
 """Of the access links and the bottleneck's device: with these, ns-3.41 gives the numbers of ccperf's experiment #15.
 
-`docs/ccperf.md` has the set-up.
+`docs/how-to/ccperf.md` has the set-up.
 """
 
 UDP_SCHEMES = {"constant": "udp-cbr", "poisson": "udp-poisson"}

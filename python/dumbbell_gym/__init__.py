@@ -5,7 +5,7 @@
     env = gym.CongestionEnv("india-aws-india", policy="indigo", reward="log_power")
     observation, info = env.reset(seed=1)
 
-`docs/gym.md` goes through it. Needs the extra `gym`: `pip install 'dumbbell[gym]'`.
+`docs/how-to/gym.md` goes through it. Needs the extra `gym`: `pip install 'dumbbell[gym]'`.
 """
 
 from dumbbell.base.errors import UserError

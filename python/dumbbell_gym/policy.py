@@ -15,7 +15,7 @@ DISCRETE = "indigo5"
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy of one's own without its network; `docs/gym.md` has what it can see, and the actions.
+    """A policy of one's own without its network; `docs/how-to/gym.md` has what it can see, and the actions.
 
     The same line of words goes into the file of a trained network (`export_policy`), which then runs as the scheme
     `neural`.

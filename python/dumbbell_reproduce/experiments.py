@@ -21,7 +21,7 @@ from dumbbell_reproduce.simulated import Change, Plan, Simulated
 LEAST_GAIN = 3.0
 """Log-likelihood that a host has to gain over exact hosts: of a chance of 1 in 20."""
 _TYPICAL_MS = 0.8
-"""Median lateness of the hosts of public logs in one direction (docs/reproduce.md)."""
+"""Median lateness of the hosts of public logs in one direction (docs/how-to/reproduce.md)."""
 _STEADY_MS = 0.1
 WAKES_MS = (1.0, 2.0, 5.0, 10.0)
 """Times between two wake-ups of the hosts that are tried."""

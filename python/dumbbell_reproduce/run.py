@@ -98,7 +98,7 @@ def reproduce(
 ) -> Reproduction:
     """Simulates measured runs on the paths that their logs tell, as `dumbbell reproduce` does; progress goes to stderr.
 
-    docs/reproduce.md says what is done. `out` gets the measured runs (`measured`) and the simulated ones (`simulated`,
+    docs/how-to/reproduce.md says what is done. `out` gets the measured runs (`measured`) and the simulated ones (`simulated`,
     and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links (`traces`).
 
     Args:

@@ -201,7 +201,7 @@ def test_a_file_that_needs_more_than_the_adapter_has_is_told_in_one_line(dumbbel
     text = PLAIN.read_text().replace("plain_grow(sk, ack, acked);", "tcp_unheard_of(sk); tcp_sk(sk)->new_field = 1;")
     (folder / "tcp_new.c").write_text(text.replace('#include "tcp_plain_more.h"', ""))
     said = dumbbell("plugin", "kernel", "tcp_new.c", expect=2).stderr
-    missing = "uses what the kernel adapter lacks: tcp_unheard_of(), the member new_field (docs/plugins.md)"
+    missing = "uses what the kernel adapter lacks: tcp_unheard_of(), the member new_field (docs/how-to/plugins.md)"
     assert said == f"dumbbell: tcp_new.c: {missing}\n"
     assert not list(folder.glob("*.so"))
 

@@ -9,8 +9,8 @@ import dumbbell
 from support.pages.blocks import ROOT, run_page, texts
 from support.waiting import TIMEOUT_S
 
-PAGE = ROOT / "docs" / "library.md"
-NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+PAGE = ROOT / "docs" / "reference" / "library.md"
+NOTEBOOK = ROOT / "docs" / "reference" / "notebook.ipynb"
 
 
 @pytest.mark.pages
@@ -40,7 +40,7 @@ def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
 
 def test_the_rendered_notebook_is_of_this_source() -> None:
     nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed: `make test` does it")
-    page = (ROOT / "docs" / "notebook.html").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "notebook.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", page)
     for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
         if cell.cell_type == "code":

@@ -1,4 +1,4 @@
-"""The recipes of docs/paths.md do what they say."""
+"""The recipes of docs/reference/paths.md do what they say."""
 
 import json
 import tomllib
@@ -15,7 +15,7 @@ from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
 from support.pages.blocks import ROOT, texts
 
-PAGE = ROOT / "docs" / "paths.md"
+PAGE = ROOT / "docs" / "reference" / "paths.md"
 RECIPES = {
     table["name"]: table for table in map(tomllib.loads, texts(PAGE, "toml")) if {"name", "data"} <= table.keys()
 }

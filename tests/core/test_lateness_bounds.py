@@ -1,4 +1,4 @@
-"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`) changes results by what docs/emulation.md says.
+"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`) changes results by what docs/how-to/emulation.md says.
 
 A simulated path has what a late emulator does: what is due waits for the next moment at which the machine looks. Before
 and behind it nothing differs.
@@ -13,7 +13,7 @@ import dumbbell
 
 DURATION_S, RTT_MS = 20.0, 40.0
 THROUGHPUT, DELAY_MS = 0.02, 1.0
-"""Share of throughput, and mean one-way delay, by which results may differ: as docs/emulation.md states."""
+"""Share of throughput, and mean one-way delay, by which results may differ: as docs/how-to/emulation.md states."""
 TICK_MS = 0.05
 """Time between two looks of a machine that is not late."""
 

@@ -1,4 +1,4 @@
-"""Hosts that answer a little late: the setting, and what it explains of published figures (docs/hosts.md)."""
+"""Hosts that answer a little late: the setting, and what it explains of published figures (docs/how-to/hosts.md)."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from validation import host_jitter
 
 LINUX = Path(host_jitter.__file__).with_name("data") / "linux-5.15-cubic-bbr.csv"
 TESTBED_US = 300.0
-"""What docs/hosts.md takes for the hosts of that table."""
+"""What docs/how-to/hosts.md takes for the hosts of that table."""
 
 
 def throughput(host_jitter_us: float, path: dict[str, Any], seconds: float = 20.0) -> float:

@@ -26,7 +26,7 @@ def refused(dumbbell: Dumbbell, *words: str) -> str:
 
 
 def test_every_kind_is_on_the_page_and_is_fuzzed() -> None:
-    page = (ROOT / "docs/imports.md").read_text()
+    page = (ROOT / "docs/how-to/imports.md").read_text()
     kinds = library.import_kinds()
     assert [kind for kind in kinds if f"`import {kind}`" not in page] == []
     assert kinds.keys() <= TARGETS.keys()

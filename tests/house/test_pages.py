@@ -12,7 +12,7 @@ from support.pages.blocks import GIVEN, PAGES, ROOT, SHELL, TIMEOUT_S, Block, bl
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""
 
-MARKS = {"README.md": [pytest.mark.smoke], "docs/papers": [pytest.mark.slow]}
+MARKS = {"README.md": [pytest.mark.smoke], "docs/evidence/papers": [pytest.mark.slow]}
 """The page that everybody reads first is in the gate; the reproductions of papers take long."""
 
 FIRST_COMMANDS = 5
@@ -75,7 +75,7 @@ def test_most_commands_are_run() -> None:
                 counts[block.runs] += len(re.findall(r"^dumbbell ", block.text, re.MULTILINE))
     assert counts[True] > 50
     assert counts[False] < counts[True] / 4, counts
-    assert {named(page) for page in SHOWN} >= {"README.md", "docs/guide.md", "docs/library.md", "docs/plugins.md"}
+    assert {named(page) for page in SHOWN} >= {"README.md", "docs/how-to/guide.md", "docs/reference/library.md", "docs/how-to/plugins.md"}
 
 
 def test_the_first_commands_of_the_readme_need_no_file_of_the_readers() -> None:

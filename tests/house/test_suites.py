@@ -31,7 +31,7 @@ def test_every_marker_is_a_suite(pytestconfig: pytest.Config) -> None:
     ("file", "suites"),
     [
         ("crates/datapath/src/run.rs", ["real"]),
-        ("docs/emulation.md", ["pages"]),
+        ("docs/how-to/emulation.md", ["pages"]),
         ("web/src/charts/ticks.ts", ["browser", "wasm"]),
         ("crates/quic/src/main.rs", ["programs"]),
         ("python/dumbbell/execution/pool.py", ["kills"]),

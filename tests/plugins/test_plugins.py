@@ -170,7 +170,7 @@ def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict
 
     def execute(place: Path) -> subprocess.CompletedProcess[str]:
         (place / "hears.py").write_text(HEARS)
-        page = (ROOT / "docs/plugins.md").read_text()
+        page = (ROOT / "docs/how-to/plugins.md").read_text()
         (place / "gentle.py").write_text(page.partition("```python\n")[2].partition("```")[0])
         (place / "table.bin").write_bytes(bytes([3, 4]))
         (place / "mine.toml").write_text(
@@ -486,7 +486,7 @@ DUMBBELL_PLUGIN(&late)
 """
 PERSISTENT = """dumbbell script 1
 title Persistent congestion
-source docs/plugins.md
+source docs/how-to/plugins.md
 controller late
 @0    sent 0..9
 @0.1  ack 0 rtt=0.1

@@ -216,7 +216,7 @@ def test_imported_experiments_are_normalised_together(dumbbell: Dumbbell, folder
 
 @pytest.mark.slow
 def test_what_docs_say_explains_the_differences_does(dumbbell: Dumbbell, folder: Path) -> None:
-    """docs/papers/copa-fairness.md: super-packets for CUBIC and BBR, a noisy host and the start for PCC."""
+    """docs/evidence/papers/copa-fairness.md: super-packets for CUBIC and BBR, a noisy host and the start for PCC."""
     dumbbell("run", "copa-fairness-causes", "--set", "log=none", "--out", "out")
     found: dict[tuple[str, str], list[float]] = {}
     for run in package.open(folder / "out").runs:

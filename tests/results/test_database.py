@@ -436,7 +436,7 @@ def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], fo
 
 
 def documented(language: str) -> list[str]:
-    page = (Path(__file__).parents[2] / "docs/database.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/database.md").read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
@@ -458,7 +458,7 @@ def test_documented_queries_find_something(benchmark: Path) -> None:
 
 
 def test_documented_tables_and_columns_are_those_of_the_schema(benchmark: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs/database.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/database.md").read_text(encoding="utf-8")
     described = dict(re.findall(r"^\| `(\w+)` \| (.*)$", page, re.MULTILINE))
     tables = {row[0] for row in sql_rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'table'")}
     assert tables - {"sqlite_sequence"} == described.keys()

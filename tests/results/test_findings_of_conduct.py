@@ -316,7 +316,7 @@ def test_simulated_schemes_are_accused_of_what_they_do(
 
 
 def test_the_page_has_the_bounds_of_the_rules() -> None:
-    page = Path("docs/findings.md").read_text()
+    page = Path("docs/reference/findings.md").read_text()
     rows = dict(re.findall(r"^\| (\w+): [^|]*\| ([^|]*) \|", page.split("### Conduct that looks wrong")[1], re.M))
     assert list(rows) == list(CONDUCT)
     assert rows["loss"].startswith(f"{100 * MOST_LOST:g} %")

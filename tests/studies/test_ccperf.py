@@ -145,7 +145,7 @@ def test_every_name_has_its_counterpart() -> None:
 
 
 def test_the_page_has_every_name() -> None:
-    page = (Path(__file__).parents[2] / "docs/ccperf.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/how-to/ccperf.md").read_text(encoding="utf-8")
     for name, schemes in names().cca.items():
         assert f"| `{name}` | `{schemes['ns3-compat']}` | `{schemes['linux-like']}` |" in page
     for name in (*names().qdisc, *names().recovery):

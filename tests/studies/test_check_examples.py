@@ -1,4 +1,4 @@
-"""The stack's CUBIC of `docs/check.md`: its slip is caught."""
+"""The stack's CUBIC of `docs/how-to/check.md`: its slip is caught."""
 
 import json
 import os

@@ -171,7 +171,7 @@ def test_phases_that_cases_name_are_those_that_controllers_tell(suite: str) -> N
 
 
 def test_the_page_of_plug_ins_names_every_field_and_phase_that_cases_read() -> None:
-    page = (ROOT / "docs/plugins.md").read_text().partition("**Conformance.**")[2].partition("\n## ")[0]
+    page = (ROOT / "docs/how-to/plugins.md").read_text().partition("**Conformance.**")[2].partition("\n## ")[0]
     checks = [check for name in conformance_suites() for case in find_suite(name).cases for check in case.checks]
     keys = ("field", "relative_to", "since_growth_of")
     read = {str(check.arguments[key]) for check in checks for key in keys if key in check.arguments}
@@ -500,7 +500,7 @@ def test_figures_are_those_of_the_packets() -> None:
 
 def test_the_page_has_every_case_and_twenty_schemes() -> None:
     """What a case says stands there as its file has it: else `python -m validation.conformance --write` is due."""
-    page = (ROOT / "docs" / "conformance.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "conformance.md").read_text(encoding="utf-8")
     for name in conformance_suites():
         suite = find_suite(name)
         assert f"## {suite.title}" in page

@@ -523,11 +523,11 @@ def test_a_row_of_pantheons_tables_is_told_with_the_right_columns(
     header = "scheme | Mbit/s ours | Mbit/s published | Mbit/s error | p95 ms ours | p95 ms published | p95 ms error"
     row = "`bbr` (TCP BBR) | 39.30 [36.07, 44.12] | 39.28 [37.97, 40.10] | +0 % | 98.0 [81.7, 122.2] | 105.8 | -7 %"
     (tmp_path / "seed.md").write_text(f"## a-path: x\n\n| {header} |\n|---|---|---|---|---|---|---|\n| {row} |\n")
-    monkeypatch.setattr(trust, "DOCS", tmp_path)
+    monkeypatch.setattr(trust, "EVIDENCE", tmp_path)
     monkeypatch.setattr(trust, "REPORTS", {"seed": "Pantheon"})
     evidence = {"bbr": trust.Evidence()}
     trust.reports(evidence)
-    said = "Pantheon, a-path: 39.30 beside 39.28 Mbit/s, p95 98.0 beside 105.8 ms ([seed](../seed.md))"
+    said = "Pantheon, a-path: 39.30 beside 39.28 Mbit/s, p95 98.0 beside 105.8 ms ([seed](../evidence/seed.md))"
     assert evidence["bbr"].reports == [said]
 
 

@@ -1,7 +1,7 @@
 """dumbbell's numbers beside published ones: the scorecard.
 
 Usage: python -m validation.fidelity [--only R11,R16] [--real] [--jobs N] [--budget MINUTES] [--keep DIR]
-[--draw NAME [--again]] [--repetitions N] [--no-run] [--write docs/fidelity.md] [--html PATH].
+[--draw NAME [--again]] [--repetitions N] [--no-run] [--write docs/evidence/fidelity.md] [--html PATH].
 
 Tolerances are in `validation/fidelity/claims`, the rule is in `rule.py`. Both judge only if they are committed before
 the results. Seeds are drawn from the name of the judged release, `dumbbell VERSION (COMMIT)`, unless --draw names

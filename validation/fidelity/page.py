@@ -282,7 +282,7 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
         "",
         "`make fidelity` writes dumbbell's numbers beside published ones. Nothing is tuned to this page.",
         "Behaviour tests with stated tolerances are in `crates/simulator/tests`. [Agreement](agreement.md) sets",
-        "simulated beside real packets, and [schemes](schemes/README.md) say how sure each is.",
+        "simulated beside real packets, and [schemes](../schemes/README.md) say how sure each is.",
         "",
         sentence(results),
         "",

@@ -2,7 +2,7 @@
 //!
 //! Packets in, theta(t) = remote clock - local clock out, with an interval for what cannot be known: pure arithmetic
 //! without a clock, a file, a socket or a random number. [`fit`] takes all packets at once, [`fit_minima`] what
-//! [`Minima`] kept of them as they passed. `docs/clocks.md` has what it reaches.
+//! [`Minima`] kept of them as they passed. `docs/evidence/clocks.md` has what it reaches.
 //!
 //! # What is known
 //!

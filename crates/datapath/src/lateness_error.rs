@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_late_on_a_busy_machine_is_done_with_its_error_and_not_degraded_for_ever() {
-        // A run of docs/agreement.md: the emulator stood still 9 times for up to 3.1 ms, and 7 times were allowed.
+        // A run of docs/evidence/agreement.md: the emulator stood still 9 times for up to 3.1 ms, and 7 times were allowed.
         let pauses = path((0..20_000).map(|number| if number % 2000 == 0 { 3100 } else { 20 }));
         let verdict = pauses.verdict(Some("the emulator stood still"));
         assert_eq!(

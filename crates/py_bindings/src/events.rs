@@ -427,7 +427,7 @@ impl From<&congestion::Frame> for Frame {
 #[pyclass(get_all, set_all, module = "dumbbell.plugins")]
 pub(crate) struct Control {
     /// Most payload in flight, sent again and fillers included, headers not: 1 to 2^32 bytes, or infinite with pacing.
-    /// During an episode the transport's `recovery` says which window counts (docs/plugins.md).
+    /// During an episode the transport's `recovery` says which window counts (docs/how-to/plugins.md).
     window_bytes: f64,
     /// Payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window opens.
     pacing_bps: f64,

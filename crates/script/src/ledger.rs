@@ -1,5 +1,5 @@
 //! From the lines of a script to what a controller is told. A field that a line does not name follows from the lines
-//! before it, by the rules of docs/vectors.md; what the built-in transport estimates, its own estimators compute.
+//! before it, by the rules of docs/how-to/vectors.md; what the built-in transport estimates, its own estimators compute.
 
 use crate::event::{ACK_FIELDS, Acked, Event};
 use crate::line::Words;

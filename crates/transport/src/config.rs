@@ -371,7 +371,7 @@ impl Config {
         Self { profile: "linux-offload".to_owned(), burst_ms: 1.0, ..Self::tcp() }
     }
 
-    /// TCP as ns-3.41 (`src/internet/model/tcp-socket-base.cc`) models it with ccperf's settings (docs/ccperf.md): RFC 6675
+    /// TCP as ns-3.41 (`src/internet/model/tcp-socket-base.cc`) models it with ccperf's settings (docs/how-to/ccperf.md): RFC 6675
     /// without RACK or tail loss probe, its PRR, timestamps of 1 ms, an ACK per segment, 4,000,000 bytes of receive buffer.
     pub fn ns3_compat() -> Self {
         Self {

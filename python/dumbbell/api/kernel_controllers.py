@@ -236,11 +236,11 @@ def _misfit(said: str) -> tuple[str, str] | None:
             expected, given = (each for each in found.groups() if each)
             return name, (
                 f"its {called} is of type `{given}`, and the adapter calls it as `{expected}`: allowed are the "
-                "callbacks of Linux v6.12 and of BBRv3 (docs/plugins.md)"
+                "callbacks of Linux v6.12 and of BBRv3 (docs/how-to/plugins.md)"
             )
         return name, (
             f"its {called} is a function of another type, cast: allowed is one of the type that the adapter calls "
-            "(docs/plugins.md)"
+            "(docs/how-to/plugins.md)"
         )
     return None
 
@@ -259,7 +259,7 @@ def _complaint(said: str) -> str:
     names = list(dict.fromkeys(missing))
     if names:
         more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-        return f"uses what the kernel adapter lacks: {', '.join(names[:MAX_NAMES])}{more} (docs/plugins.md)"
+        return f"uses what the kernel adapter lacks: {', '.join(names[:MAX_NAMES])}{more} (docs/how-to/plugins.md)"
     errors = [line.strip() for line in said.splitlines() if "error:" in line]
     return f"the C compiler says: {(errors or said.splitlines() or ['nothing'])[0]}"
 

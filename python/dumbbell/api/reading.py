@@ -20,7 +20,7 @@ def open(directory: str | PathLike[str], convention: str | None = None) -> Resul
     """The results in `directory`, for reading.
 
     `convention` says which metrics are the main ones, in tables and figures: `corrected` or `pantheon`
-    (docs/metrics.md). Unless given it is that of the experiment.
+    (docs/reference/metrics.md). Unless given it is that of the experiment.
 
     Raises:
         dumbbell.Error: it is no results directory, or there is no such convention.

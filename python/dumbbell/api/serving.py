@@ -36,7 +36,7 @@ def write_site(*directories: str | PathLike[str], out: str | PathLike[str]) -> P
     """Write the pages of results directories as files, which open from the disk too, into the new folder `out`.
 
     Series are thinned: of long runs a page shows each series by some thousand minima and maxima. Of a benchmark not all
-    runs have series (docs/benchmark.md).
+    runs have series (docs/how-to/benchmark.md).
 
     Raises:
         dumbbell.Error: no results are there, or `out` exists.

@@ -99,7 +99,7 @@ class Settings:
     `data_cap_bytes`: none begins that could send more.
 
     In simulated runs the host of the senders notices ACKs late by `host_jitter_us` on average: 20 us are what hosts
-    were measured to have that do nothing else (`docs/hosts.md`).
+    were measured to have that do nothing else (`docs/how-to/hosts.md`).
 
     Between two machines data leaves the `sender`, our own ends speak for themselves or all packets pass a `tunnel`,
     `ntp` is a server that both compare their clocks with, `remote_address` where datagrams to the other one go, and

@@ -54,7 +54,7 @@ def convention_option(parser: argparse.ArgumentParser) -> None:
         "--convention",
         type=Choice(*CONVENTIONS),
         metavar="|".join(CONVENTIONS),
-        help="which throughput, delay and loss are shown (docs/metrics.md); default: as the experiment says",
+        help="which throughput, delay and loss are shown (docs/reference/metrics.md); default: as the experiment says",
     )
 
 

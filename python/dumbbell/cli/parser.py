@@ -128,7 +128,7 @@ _VERBOSE = "verbose"
 
 def _add_verbose(parser: argparse.ArgumentParser, depth: int) -> None:
     """Adds `-v` to a parser, and to those of what it can be told to do: argparse counts each place by itself."""
-    text = "say on stderr what happens; -vv: details too (docs/logs.md)"
+    text = "say on stderr what happens; -vv: details too (docs/how-to/logs.md)"
     parser.add_argument(
         "-v", "--verbose", dest=f"{_VERBOSE}{depth}", action="count", default=argparse.SUPPRESS, help=text
     )

@@ -1,6 +1,6 @@
 """Controllers from outside: what a class in Python is told and answers; libraries and classes as schemes.
 
-`docs/plugins.md` tells how to write one.
+`docs/how-to/plugins.md` tells how to write one.
 """
 
 from dumbbell.core import Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout

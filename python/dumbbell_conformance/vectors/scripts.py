@@ -1,4 +1,4 @@
-"""Scripts: timelines of what a controller or the transport is told, and what has to follow (docs/vectors.md)."""
+"""Scripts: timelines of what a controller or the transport is told, and what has to follow (docs/how-to/vectors.md)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 BY_OPPORTUNITIES = ("trace", "poisson", "cellular")
 
 Values = dict[str, Any]
-"""Metrics by their names in docs/metrics.md."""
+"""Metrics by their names in docs/reference/metrics.md."""
 Amounts = list[tuple[int, int]]
 """Times, and how many bytes came then."""
 Interval = tuple[int, int]

@@ -14,7 +14,7 @@ GROUPS = ((10000, range(1001)), (100, range(101)), (100, range(101, 1001)))
 """Parts of the grid: buffer in kB, bandwidths in Mbit/s."""
 REAL_CELLS = ((102400, 100, 100), (102400, 50, 200))  # where the two controllers differ
 TESTBED_US = 300
-"""How late hosts answer, estimated from the short queues of fast links of this table (docs/hosts.md)."""
+"""How late hosts answer, estimated from the short queues of fast links of this table (docs/how-to/hosts.md)."""
 RETRANSMITTED = ("bbr", 100, 100, 5)
 """A cell that did not go into that estimate."""
 SHORT = [(100, rate, rtt) for rate in (250, 500, 750, 1000) for rtt in (5, 10, 25, 50, 75, 100, 150, 200)]

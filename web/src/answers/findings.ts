@@ -1,4 +1,4 @@
-/** Sentences that answer, by the rules of docs/findings.md: who is in front, who is best, and whether the runs tell. */
+/** Sentences that answer, by the rules of docs/reference/findings.md: who is in front, who is best, and whether the runs tell. */
 
 import type { Runs } from "../data/runs";
 import { estimateOf, valuesOf } from "../data/runs";

@@ -1,4 +1,4 @@
-/** Means over runs and where they lie, by the rules of `dumbbell show`: docs/intervals.md and docs/findings.md have them. */
+/** Means over runs and where they lie, by the rules of `dumbbell show`: docs/evidence/intervals.md and docs/reference/findings.md have them. */
 
 /** Critical values of Student's t, which the core computes: nodes of an interpolation over the inverse degrees of freedom. */
 export interface CriticalValues {

@@ -138,7 +138,7 @@ fn intervals_hold_and_differences_are_exact() {
 }
 
 #[test]
-#[ignore = "the table of docs/clocks.md"]
+#[ignore = "the table of docs/evidence/clocks.md"]
 fn table_of_the_page() {
     let mut remarks = Vec::new();
     let mut rows = table(FRESH..FRESH + 70, |_| {}, &mut remarks);

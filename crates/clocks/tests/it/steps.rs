@@ -103,7 +103,7 @@ fn steps_are_found() {
 }
 
 #[test]
-#[ignore = "the table of docs/clocks.md"]
+#[ignore = "the table of docs/evidence/clocks.md"]
 fn table_of_the_page() {
     let mut remarks = Vec::new();
     println!(

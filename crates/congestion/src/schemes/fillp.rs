@@ -5,7 +5,7 @@
 //! Every PACK (`parts/pack.rs`) brings the received rate and the loss of one interval; the sender compares them with
 //! what it sent meanwhile. There is no window and no delay signal.
 //!
-//! Expected (`docs/derivations.md`, `FillP`): at least 0.9 of the link within 1 s and 99 % of it afterwards, a full
+//! Expected (`docs/evidence/derivations.md`, `FillP`): at least 0.9 of the link within 1 s and 99 % of it afterwards, a full
 //! buffer, 7 to 10 % loss on a smooth link whatever the buffer (raises are relative to what arrives, and loss shows a
 //! queue late). On a link that delivers in bursts the largest interval sticks: 28 to 45 % loss. No force makes two
 //! flows converge.

@@ -11,7 +11,7 @@
 //! losses: a datagram counts as lost when one sent more than 5 ms later is acknowledged, and costs `loss_penalty`
 //! packets of window.
 //!
-//! Expected (`docs/derivations.md`, Koho): at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20
+//! Expected (`docs/evidence/derivations.md`, Koho): at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20
 //! ms one-way delay: 98 % utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
 
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};

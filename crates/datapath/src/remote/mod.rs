@@ -6,9 +6,6 @@
 //! are authenticated with a key for each socket and direction (`ChaCha20-Poly1305`, RFC 8439). Our own ends without a
 //! tunnel send datagrams of their own form with a tag in front ([`endpoint::Wire`]).
 
-/// Maximum number of flows between two machines.
-const MOST_FLOWS: usize = 255;
-
 mod channel;
 mod hops;
 mod join;

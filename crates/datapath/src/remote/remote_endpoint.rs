@@ -1,13 +1,12 @@
 //! One machine's end of a run between two: sockets, what is behind them, and the threads of the run.
 
-use super::MOST_FLOWS;
 use super::channel::{Channel, Exchange};
 use super::hops::{Hop, trace};
 use super::meeting::{Heard, meet};
 use super::mtu::{self, PathMtu, discover};
 use super::port::{self, Port};
 use super::probe::{Probe, Probed, probe};
-use super::report::{FlowHalf, SideReport};
+use super::report::{FlowHalf, MOST_FLOWS, SideReport};
 use super::tunnel::{Encapsulation, Tunnel, TunnelReport};
 use crate::emulation::{DEVICE, End, addresses};
 use crate::flow::{PORT, readings};

@@ -1,6 +1,5 @@
 //! What a side reports after a run: its half of every flow, by its own clock.
 
-use super::MOST_FLOWS;
 use super::channel::Exchange;
 use super::tunnel::TunnelReport;
 use crate::ReportFault;
@@ -80,6 +79,9 @@ impl SideReport {
         rmp_serde::from_slice(&plain).map_err(|error| ReportFault::Unreadable(error.into()))
     }
 }
+
+/// Maximum number of flows between two machines.
+pub(super) const MOST_FLOWS: usize = 255;
 
 /// Maximum number of flows or programs that a side reports: two programs for each flow that a log can name.
 const MAX_FEW: usize = 2 * MOST_FLOWS;

@@ -1,5 +1,5 @@
 //! Real packets in real network namespaces. Rates are low, for machines with two cores. A run for which the machine was late is
-//! repeated ([`needs::punctual`]). What the figures are when it is quiet is measured in `bench/` (docs/speed.md).
+//! repeated ([`needs::punctual`]). What the figures are when it is quiet is measured in `bench/` (docs/develop/speed.md).
 #![allow(clippy::disallowed_methods, reason = "the tests start processes and read /proc")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 

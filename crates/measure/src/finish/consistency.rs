@@ -1,5 +1,5 @@
 //! Whether the numbers of a run fit together. Published tables of others do not always
-//! (`docs/derivations.md`, ns-3).
+//! (`docs/evidence/derivations.md`, ns-3).
 
 use crate::definitions::RunStats;
 

@@ -97,7 +97,7 @@ impl Sampling {
         Surroundings { span, capacity_mbps, flows, since_change }
     }
 
-    /// Fairness and utilities of the flows that were active (`docs/metrics.md`).
+    /// Fairness and utilities of the flows that were active (`docs/reference/metrics.md`).
     fn take_in(&mut self, flows: &[FlowMeter]) {
         let rates = flows.iter().filter_map(|flow| flow.samples.active_mbps);
         if rates.clone().next().is_none() {
@@ -154,7 +154,7 @@ mod tests {
         run(&mut sampling, &mut flows, &[(&[37_500, 12_500][..], 4.0); 5]);
         assert!((sampling.jain.mean().unwrap() - 0.8).abs() < 1e-12);
         assert!((sampling.entropy.mean().unwrap() - 0.5623).abs() < 5e-5);
-        // 3 x^2 with x = 1; ln 3 + ln 1; -1/3 - 1 (`docs/derivations.md`, ns-3).
+        // 3 x^2 with x = 1; ln 3 + ln 1; -1/3 - 1 (`docs/evidence/derivations.md`, ns-3).
         assert!((sampling.product.mean().unwrap() - 3.0).abs() < 1e-12);
         assert!((sampling.utility_pf.mean().unwrap() - 1.098_612).abs() < 1e-6);
         assert!((sampling.utility_mpdf.mean().unwrap() + 4.0 / 3.0).abs() < 1e-12);

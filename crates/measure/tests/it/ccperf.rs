@@ -116,7 +116,7 @@ fn one_flow_by_ccperfs_names() {
     let compat = flow.mean_utilization_bdp_l4.expect("a BDP");
     assert!((compat - 12_504.0 / 67_500.0 * 1.042).abs() < 1e-12);
     assert_eq!((flow.flow_completion_time_l4, flow.mean_one_way_delay_l7), (Some(2.0), Some(30.0)));
-    // Two episodes of 252.126 ms together (`docs/derivations.md`, ns-3).
+    // Two episodes of 252.126 ms together (`docs/evidence/derivations.md`, ns-3).
     assert_eq!(flow.mean_recovery_time_l4, Some(126.063));
     assert_eq!((flow.total_retransmissions_l4, flow.total_rtos_l4), (Some(5), Some(1)));
     let network = &stats.network;

@@ -69,7 +69,7 @@ fn layers_differ_by_their_headers() {
 }
 
 /// The application fills a socket of B bytes: what it writes is read B / throughput later, less the way of the ACK that
-/// made room for it; only the first B bytes wait for half of that on average (docs/derivations.md).
+/// made room for it; only the first B bytes wait for half of that on average (docs/evidence/derivations.md).
 #[test]
 fn a_send_buffer_makes_the_delay_of_the_application() {
     let buffered = |bytes: u64| {

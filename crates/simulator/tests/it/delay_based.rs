@@ -24,7 +24,7 @@ fn delay_only() -> Value {
     flow
 }
 
-/// docs/derivations.md, Copa: above 98 % of the link, 4 +/- 1.5 packets queued at delta = 0.5, no loss.
+/// docs/evidence/derivations.md, Copa: above 98 % of the link, 4 +/- 1.5 packets queued at delta = 0.5, no loss.
 #[test]
 fn a_lone_copa_flow_fills_the_link_with_a_few_packets_queued() {
     for flow in [datagram_flow("copa"), delay_only()] {
@@ -36,7 +36,7 @@ fn a_lone_copa_flow_fills_the_link_with_a_few_packets_queued() {
     }
 }
 
-/// docs/derivations.md, Copa: tested once per window only, as the text of the paper has it, the velocity carries the
+/// docs/evidence/derivations.md, Copa: tested once per window only, as the text of the paper has it, the velocity carries the
 /// window past its target and back, and the link idles; section 3 of the paper has a velocity of 1 in the steady state.
 #[test]
 fn without_its_quick_turn_copa_keeps_a_limit_cycle() {
@@ -151,7 +151,7 @@ fn copa_oscillates_with_a_period_of_five_round_trips() {
     assert!((3.5..=7.0).contains(&period), "{period:.2} RTTs");
 }
 
-/// docs/derivations.md, Copa: the repaired rules share a link with a Jain index above 0.99.
+/// docs/evidence/derivations.md, Copa: the repaired rules share a link with a Jain index above 0.99.
 #[test]
 fn copa_flows_share_fairly() {
     for flow in [datagram_flow("copa"), delay_only()] {
@@ -163,7 +163,7 @@ fn copa_flows_share_fairly() {
     }
 }
 
-/// docs/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter gets 38 to 44 Mbit/s of
+/// docs/evidence/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter gets 38 to 44 Mbit/s of
 /// 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the link, the more
 /// rarely the more jitter; the model had none above 45 at 0.2 ms, here one or two of eight do.
 #[test]
@@ -184,7 +184,7 @@ fn the_measured_ancestor_of_copa_under_utilises_a_mininet_link() {
     }
 }
 
-/// docs/derivations.md, Copa: what removes the cycle behind a token bucket is a tight bound on the velocity. With the
+/// docs/evidence/derivations.md, Copa: what removes the cycle behind a token bucket is a tight bound on the velocity. With the
 /// paper's rules 36.3 Mbit/s of 46 at 0.2 ms in the model, 45.7 with a bound of a tenth at 1 ms. Allowed: 3.
 #[test]
 fn a_bounded_velocity_fills_a_mininet_link_and_the_papers_does_not() {
@@ -227,7 +227,7 @@ fn libutp_holds_one_hundred_milliseconds() {
     assert!((95.0..=110.0).contains(&delays), "{delays:.1} ms");
 }
 
-/// Koho on the links of docs/derivations.md: utilisation and 95th-percentile delay of an independent simulation (12
+/// Koho on the links of docs/evidence/derivations.md: utilisation and 95th-percentile delay of an independent simulation (12
 /// Mbit/s, 20 ms: 98 %, 42 ms; 50 Mbit/s: 59 %, and 100 Mbit/s, 27 ms: 22 %, both at the cap of 100).
 #[test]
 fn koho_matches_an_independent_simulation() {

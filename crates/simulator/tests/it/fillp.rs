@@ -1,4 +1,4 @@
-//! Behaviour of `FillP` against a model of its executable's rule (docs/derivations.md, `FillP`: 40 Mbit/s, RTT 24 ms,
+//! Behaviour of `FillP` against a model of its executable's rule (docs/evidence/derivations.md, `FillP`: 40 Mbit/s, RTT 24 ms,
 //! 850 kB), and of `FillP` 2 and FillP-Sheep against what their README promises.
 //!
 //! Allowed: 5 % of throughput, 3 points of loss, 5 ms of p95 delay on smooth links, ranges over seeds otherwise.

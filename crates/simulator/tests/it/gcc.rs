@@ -62,7 +62,7 @@ fn at(outcome: &Outcome, field: &str, second: f64) -> f64 {
     outcome.mean(1, field, second, second + 0.1)
 }
 
-/// docs/derivations.md: 2.1 to 2.6 Mbit/s over 30 s, p95 delay of less than 10 ms above the base; Pantheon's
+/// docs/evidence/derivations.md: 2.1 to 2.6 Mbit/s over 30 s, p95 delay of less than 10 ms above the base; Pantheon's
 /// 2.24 to 2.27 Mbit/s, which count the browser's start; 2.60 to 2.67 Mbit/s measured once it runs
 /// (docs/schemes/chromium.md, made by hand, as are the other figures of Chromium here).
 #[test]
@@ -89,7 +89,7 @@ fn four_mbps_are_found_by_probing_and_overshot_once() {
     }
 }
 
-/// 5 -> 1 -> 5 Mbit/s. Queue: the algorithm alone was expected to drain it within 2 s (docs/derivations.md), Chromium
+/// 5 -> 1 -> 5 Mbit/s. Queue: the algorithm alone was expected to drain it within 2 s (docs/evidence/derivations.md), Chromium
 /// with its encoder takes 3.7 to 4.3 s (125 kB: 4.9 s). Our encoder is neither, so half of the one to 20 % above the
 /// other. Chromium then: 0.5 to 0.9 Mbit/s, and 12 s after the link's return 1.35 and 1.6, because growth is 8 % per
 /// second and no probe is sent.
@@ -146,7 +146,7 @@ fn the_overall_maximum_decides_how_far_probing_goes() {
     }
 }
 
-/// docs/derivations.md: without probing 8 % per second take about 34 s from 0.3 to 4 Mbit/s.
+/// docs/evidence/derivations.md: without probing 8 % per second take about 34 s from 0.3 to 4 Mbit/s.
 #[test]
 fn without_probing_it_takes_half_a_minute() {
     let flow = gcc(16.0, &json!({"allocated_mbps": "16", "max_rate_mbps": "16", "probing": "false"}));
@@ -182,7 +182,7 @@ fn cubic_starves_it_in_a_deep_buffer_but_not_completely() {
     }
 }
 
-/// docs/derivations.md: losses of 2 % change nothing for the thresholds; the model treats them as inherent, with a
+/// docs/evidence/derivations.md: losses of 2 % change nothing for the thresholds; the model treats them as inherent, with a
 /// price. Above 5 % the loss bounds the rate: 100 kbit/s / (loss - 0.05), at 10 % 2 Mbit/s.
 #[test]
 fn random_loss_is_tolerated_up_to_a_bound() {

@@ -1,5 +1,5 @@
 //! Behaviour of the Koho family and of sourdough's fixed window against an independent simulation
-//! (docs/derivations.md, Koho) and first principles.
+//! (docs/evidence/derivations.md, Koho) and first principles.
 
 use crate::harness::{Outcome, dumbbell, run, spec};
 use serde_json::{Value, json};

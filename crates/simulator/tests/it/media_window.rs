@@ -83,7 +83,7 @@ fn encoder_rate(outcome: &Outcome, flow: u32, from_s: f64, to_s: f64) -> f64 {
     outcome.mean(flow, "encoder_rate", from_s, to_s)
 }
 
-/// docs/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP, on
+/// docs/evidence/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP, on
 /// any path of at least 1 Mbit/s, without a queue and without loss (its report of January 2018: 0.22 Mbit/s).
 #[test]
 fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
@@ -99,7 +99,7 @@ fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     }
 }
 
-/// docs/derivations.md, `SCReAM`: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s and
+/// docs/evidence/derivations.md, `SCReAM`: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s and
 /// 200 kbit/s per second from there: about 5.5 Mbit/s after 30 s, about 3 Mbit/s on average.
 #[test]
 fn scream_v1_climbs_200_kbit_per_second() {
@@ -127,7 +127,7 @@ fn scream_v1_oscillates_around_a_short_queue() {
     assert!(low < 0.9 * high, "oscillates: {low:.2} to {high:.2}");
 }
 
-/// docs/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the link, less
+/// docs/evidence/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the link, less
 /// than 60 ms of queueing delay on average. Virtual marks bound the averaged delay to 30 to 60 ms: 15 to 60 ms and 85 %
 /// of the link are asked for, as frames are uneven.
 #[test]
@@ -234,7 +234,7 @@ fn scream_keeps_a_few_milliseconds_under_l4s_marks() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// docs/derivations.md, NADA: at most 1.5 Mbit/s over 1 Mbit/s: a rate of 1.0 Mbit/s +-5 %, 15 +-5 ms of queueing delay.
+/// docs/evidence/derivations.md, NADA: at most 1.5 Mbit/s over 1 Mbit/s: a rate of 1.0 Mbit/s +-5 %, 15 +-5 ms of queueing delay.
 #[test]
 fn nada_settles_at_the_link_with_fifteen_milliseconds_of_queue() {
     let outcome = run(&spec(path(1.0, 50.0, 100_000), vec![nada()], 120.0));
@@ -256,7 +256,7 @@ fn two_nada_flows_share_equally() {
     assert!((20.0..=40.0).contains(&delay), "{delay:.1} ms");
 }
 
-/// Losses that no queue causes cost little (docs/derivations.md, NADA): at half a percent their penalty is
+/// Losses that no queue causes cost little (docs/evidence/derivations.md, NADA): at half a percent their penalty is
 /// 10 ms * 0.5^2 = 2.5 ms, far from the 10 ms that the highest rate of 1.5 Mbit/s allows.
 #[test]
 fn nada_bears_half_a_percent_of_loss() {

@@ -1,10 +1,10 @@
-//! The transport profile `ns3-compat` against runs of ns-3.41 (docs/derivations.md, ns-3): ccperf's experiment #15, one
+//! The transport profile `ns3-compat` against runs of ns-3.41 (docs/evidence/derivations.md, ns-3): ccperf's experiment #15, one
 //! NewReno flow on the India path for 15 s.
 
 use crate::harness::{Outcome, run};
 use serde_json::{Value, json};
 
-/// ccperf's dumbbell as ns-3 has it (docs/derivations.md): an access link of 10 Gbit/s, a bottleneck of 100.42 Mbit/s
+/// ccperf's dumbbell as ns-3 has it (docs/evidence/derivations.md): an access link of 10 Gbit/s, a bottleneck of 100.42 Mbit/s
 /// with 173 packets in the queue discipline and one in the device, 27 ms each way, 2 bytes of framing.
 fn india() -> Value {
     json!({
@@ -75,7 +75,7 @@ fn change(outcome: &Outcome, field: &str, from_s: f64) -> (f64, f64) {
     *series.iter().find(|(_, value)| *value != series[0].1).expect("a change")
 }
 
-/// The start of our run of ns-3 (docs/derivations.md), within 2 ms: overshoot, recovery, the burst that ends it, and
+/// The start of our run of ns-3 (docs/evidence/derivations.md), within 2 ms: overshoot, recovery, the burst that ends it, and
 /// the second halving by segments whose retransmissions are under way. Both episodes last 126.06 ms on average (within
 /// 2 %).
 #[test]
@@ -126,7 +126,7 @@ fn experiment_15_climbs_as_in_ns3() {
     }
 }
 
-/// Rows of docs/derivations.md, ns-3: one change each. What a change does, not its exact figure, for the model is
+/// Rows of docs/evidence/derivations.md, ns-3: one change each. What a change does, not its exact figure, for the model is
 /// chaotic at the drop of a packet.
 #[test]
 fn one_change_to_experiment_15_does_what_it_does_in_ns3() {

@@ -1,4 +1,4 @@
-//! Behaviour of PCC-Allegro and Vivace against models of their programs (docs/derivations.md). Tolerances: throughput 5
+//! Behaviour of PCC-Allegro and Vivace against models of their programs (docs/evidence/derivations.md). Tolerances: throughput 5
 //! %, loss 3 points, p95 delay 5 ms on smooth paths; where deliveries are bursty only ranges over seven seeds.
 
 use crate::harness::{Outcome, run, spec};
@@ -86,7 +86,7 @@ fn vivace_with_a_latency_term_leaves_the_queue_empty() {
     }
 }
 
-/// docs/derivations.md, PCC and Vivace: any slope of 2 % costs many times the throughput reward, and steps are bounded.
+/// docs/evidence/derivations.md, PCC and Vivace: any slope of 2 % costs many times the throughput reward, and steps are bounded.
 #[test]
 fn a_twelvefold_latency_coefficient_changes_nothing() {
     let rates =

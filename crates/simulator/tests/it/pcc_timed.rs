@@ -1,5 +1,5 @@
 //! Behaviour of PCC-Expr and Proteus: against one published run, the model of Vivace's class
-//! (docs/derivations.md, PCC and Vivace), and the paper.
+//! (docs/evidence/derivations.md, PCC and Vivace), and the paper.
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};

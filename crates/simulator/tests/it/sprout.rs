@@ -1,4 +1,4 @@
-//! Behaviour of Sprout against the program's own classes under a virtual clock and its ceiling (docs/derivations.md, Sprout).
+//! Behaviour of Sprout against the program's own classes under a virtual clock and its ceiling (docs/evidence/derivations.md, Sprout).
 
 use crate::harness::{Outcome, run, spec};
 use serde_json::{Value, json};

@@ -20,7 +20,7 @@ fn link(rate_mbps: f64, rtt_ms: f64, queue_bytes: u64) -> Value {
     })
 }
 
-/// docs/derivations.md, Verus: above 90 % of the link, a mean queue of 0.5 to 5 RTTs, p95 queueing of 40 to
+/// docs/evidence/derivations.md, Verus: above 90 % of the link, a mean queue of 0.5 to 5 RTTs, p95 queueing of 40 to
 /// 200 ms. R = 6 bounds a smoothed delay, so the p95 may exceed five RTTs by a tenth.
 #[test]
 fn a_lone_flow_fills_the_link_with_up_to_five_round_trips_of_queue() {
@@ -33,7 +33,7 @@ fn a_lone_flow_fills_the_link_with_up_to_five_round_trips_of_queue() {
     assert!((40.0..=220.0).contains(&p95), "p95 queue {p95:.0} ms");
 }
 
-/// docs/derivations.md, Verus: with an infinite buffer the smoothed RTT stays below about 6.5 times the
+/// docs/evidence/derivations.md, Verus: with an infinite buffer the smoothed RTT stays below about 6.5 times the
 /// smallest (5 % more allowed: ours is the transport's, smoothed less evenly).
 #[test]
 fn r_bounds_the_delay_of_an_infinite_buffer() {
@@ -70,7 +70,7 @@ fn the_queue_is_r_less_one_round_trips_and_a_little_more() {
     }
 }
 
-/// docs/derivations.md, Verus: losses count once per loss phase, so 2 % at random leave more than half of the link.
+/// docs/evidence/derivations.md, Verus: losses count once per loss phase, so 2 % at random leave more than half of the link.
 #[test]
 fn random_loss_costs_less_than_half_of_the_link() {
     let mut path = dumbbell(12.0, 40.0, 300);
@@ -100,7 +100,7 @@ fn a_cellular_like_buffer_is_nearly_filled() {
     }
 }
 
-/// docs/derivations.md, Verus: a buffer of less than five RTTs overflows again and again.
+/// docs/evidence/derivations.md, Verus: a buffer of less than five RTTs overflows again and again.
 #[test]
 fn a_buffer_below_five_round_trips_overflows_continuously() {
     let lost_late = |queue_bytes: u64| {

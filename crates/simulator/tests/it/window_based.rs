@@ -11,7 +11,7 @@ fn lossy(rtt_ms: f64, loss: Value) -> Value {
 }
 
 /// Mathis et al. 1997: rate = C * MSS / (RTT * sqrt(p)), with p the rate of window halvings. Linux's Reno
-/// has C = 1.25 +/- 0.06 (docs/derivations.md, Reno and CUBIC).
+/// has C = 1.25 +/- 0.06 (docs/evidence/derivations.md, Reno and CUBIC).
 #[test]
 fn reno_follows_the_square_root_law() {
     let loss = json!({"kind": "loss", "probability": 0.001});
@@ -37,7 +37,7 @@ fn reno_draws_a_sawtooth() {
     assert_eq!(outcome.flow(1, "timeouts"), 0.0);
 }
 
-/// docs/derivations.md, Reno and CUBIC: with a queue of 0.38 BDP congestion avoidance reaches 93 % of the link.
+/// docs/evidence/derivations.md, Reno and CUBIC: with a queue of 0.38 BDP congestion avoidance reaches 93 % of the link.
 #[test]
 fn reno_cannot_fill_a_link_with_a_shallow_buffer() {
     let queue = (0.38 * bdp_packets(20.0, 100.0)) as u64;
@@ -74,7 +74,7 @@ fn cubic_matches_the_response_function_of_its_rfc() {
     }
 }
 
-/// docs/derivations.md, Reno and CUBIC: full utilisation needs a queue of 0.43 BDP, because 0.7 * 1.43 = 1.
+/// docs/evidence/derivations.md, Reno and CUBIC: full utilisation needs a queue of 0.43 BDP, because 0.7 * 1.43 = 1.
 #[test]
 fn cubic_fills_a_link_with_half_a_bdp_of_buffer() {
     let queue = (0.5 * bdp_packets(50.0, 40.0)) as u64;
@@ -124,7 +124,7 @@ fn hybla_is_as_fast_under_loss_at_every_rtt() {
     }
 }
 
-/// docs/derivations.md, ns-3: the slow start of one NewReno flow on the India path in ns-3. First drop at 0.3996 s, 362
+/// docs/evidence/derivations.md, ns-3: the slow start of one NewReno flow on the India path in ns-3. First drop at 0.3996 s, 362
 /// drops until 0.47 s. After it Reno with its exact increase climbs from 494 segments to BDP + queue (626) in
 /// (626 - 494) round trips of 54 to 75 ms and halves a second time, which is why 15 s average less than the
 /// 91 to 94 Mbit/s of runs that halve once.

@@ -195,7 +195,7 @@ class Results:
 
     @cached_property
     def metrics(self) -> Table:
-        """Every number of every run, one per row; `dumbbell.metrics()` and docs/metrics.md define them.
+        """Every number of every run, one per row; `dumbbell.metrics()` and docs/reference/metrics.md define them.
 
         Columns: `path`, `scheme`, `run`, `status` (only numbers of `done` runs count), `level` (`network`, `flow`,
         `link`), `number` (of the flow or link, from 1; 0 of the network), `of` (the flow's scheme, the link's name),
@@ -368,7 +368,7 @@ class Results:
 
     @cached_property
     def findings(self) -> list[str]:
-        """Sentences that say what looks wrong, and at most five that say what the results show (docs/findings.md)."""
+        """Sentences that say what looks wrong, and at most five that say what the results show (docs/reference/findings.md)."""
         runs = [run for run in self._judged if self._is_wanted(run["path"], run["scheme"])]
         if self._columns is None:
             return findings(self.experiment, runs, self._gathered)
@@ -424,7 +424,7 @@ class Results:
         return [row for row in rows if self._is_wanted(row.path, row.scheme)]
 
     def replications(self) -> list[Replication]:
-        """Pantheon's replication error on each path of which something was published (docs/metrics.md)."""
+        """Pantheon's replication error on each path of which something was published (docs/reference/metrics.md)."""
         return replications(self.published())
 
     def as_json(self) -> dict[str, object]:

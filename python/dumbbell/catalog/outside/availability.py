@@ -15,7 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 LOADER = "dumbbell-kernel"
 UTP = "dumbbell-utp"
-"""In no wheel and not built by `make build`: one of its Go modules states no licence (docs/dependencies.md)."""
+"""In no wheel and not built by `make build`: one of its Go modules states no licence (docs/develop/dependencies.md)."""
 OWN_PROGRAMS = (LOADER, "dumbbell-quic", UTP)
 _PREFIX = "kernel-"
 _COLORS = ("saddlebrown", "steelblue", "purple", "crimson", "darkcyan", "darkkhaki")

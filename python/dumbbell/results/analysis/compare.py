@@ -153,7 +153,7 @@ def tested(
 
 
 def _verdict(row: Comparison) -> str:
-    """What the numbers say, in the words of `docs/guide.md`."""
+    """What the numbers say, in the words of `docs/how-to/guide.md`."""
     a, b = row["a"], row["b"]
     if not a or not b:
         return f"only in {'A' if a else 'B'}"

@@ -62,7 +62,7 @@ class BenchmarkResults:
     def verdicts(self) -> list[dict[str, object]]:
         """Return the rows of `verdicts.json`: in how many cells a scheme is better or worse than a baseline.
 
-        There is a row for each scheme under test, baseline, experiment and metric (docs/benchmark.md).
+        There is a row for each scheme under test, baseline, experiment and metric (docs/how-to/benchmark.md).
         """
         return read_json(Entry.of(self.directory) / VERDICTS, list[dict[str, object]])
 

@@ -1,7 +1,7 @@
 //! Copa: aims at a rate of `1 / (delta * queueing delay)`, and competes with who fills the queue.
 //!
 //! Source: Arun and Balakrishnan, NSDI 2018, section 2, with the defaults of the paper. Two things the paper does not
-//! have, and why (`docs/derivations.md`, Copa):
+//! have, and why (`docs/evidence/derivations.md`, Copa):
 //! - the velocity is 1 again as soon as the comparison contradicts the direction (`quick_turn`, facebook/mvfst@00e67c1,
 //!   `quic/congestion_control/Copa.cpp`); tested once per window, as the text has it, the window keeps a limit cycle that
 //!   the paper's section 3 rules out;

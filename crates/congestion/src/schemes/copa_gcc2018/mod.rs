@@ -16,7 +16,7 @@
 //!   of the ACK, which for one-packet ACKs is genericCC's order;
 //! - the program waits a tenth of the handshake's RTT before its first packet; here that one leaves at once.
 //!
-//! Expected (`docs/derivations.md`, Copa): alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms of jitter
+//! Expected (`docs/evidence/derivations.md`, Copa): alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms of jitter
 //! 38-44 Mbit/s; Jain's index of ten flows 0.93-0.97.
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! Everything here counts IP datagrams, as libwebrtc does; windows and rates of the transport count payload, hence
 //! `overhead_bytes`. Rates are bit/s.
 //!
-//! Expected (`docs/derivations.md`): 4 Mbit/s, 50 ms: above 80 % within 5 s, 85 to 95 % used, 10 to 40 ms of queue;
+//! Expected (`docs/evidence/derivations.md`): 4 Mbit/s, 50 ms: above 80 % within 5 s, 85 to 95 % used, 10 to 40 ms of queue;
 //! starved by loss-based flows in deep buffers, but never completely.
 
 mod acked_rate;

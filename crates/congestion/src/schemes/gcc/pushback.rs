@@ -122,7 +122,7 @@ impl Pushback {
     /// What the encoder may use of `rate`, its share of the target, bit/s. Where frames are to be left out, it is one in
     /// two, or in a whole number that reduces the rate by no less than the push-back wants. The encoder is told the rate of
     /// the others, spreads it over all frames, and they do not grow when some are left out: Chromium at half of its target
-    /// and of its frames sends a quarter (measured, `docs/webrtc.md`). So the share counts twice.
+    /// and of its frames sends a quarter (measured, `docs/evidence/webrtc.md`). So the share counts twice.
     pub(super) fn encoder_rate(&self, rate: f64) -> f64 {
         let share = self.pushed() / self.target;
         if !self.drops_frames {

@@ -17,7 +17,7 @@
 //! decision begins with the smallest. (Dong et al., NSDI 2015, "Control algorithm": randomized controlled trials;
 //! <https://www.usenix.org/conference/nsdi15/technical-sessions/presentation/dong>.)
 //!
-//! Expected (`docs/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue; a few Mbit/s where
+//! Expected (`docs/evidence/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue; a few Mbit/s where
 //! deliveries are bursty, because 1 % of RTT between two intervals costs 6 % of utility.
 
 use crate::parts::{Ended, IntervalScheme, Monitored, Ring, WirePacket};

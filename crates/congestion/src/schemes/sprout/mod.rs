@@ -14,7 +14,7 @@
 //! flight that the application cuts short is ended by a heartbeat 10 ms later; forecasts of data packets travel in the
 //! header, whose size is constant; silences longer than 10 s are evaluated as 10 s.
 //!
-//! Expected (`docs/derivations.md`, Sprout): at most about 121 kB per RTT and tick: 33 Mbit/s at an RTT of 10 ms, 9.4
+//! Expected (`docs/evidence/derivations.md`, Sprout): at most about 121 kB per RTT and tick: 33 Mbit/s at an RTT of 10 ms, 9.4
 //! at 80 ms; below the ceiling a one-way delay of 40 to 60 ms above the path's at the 95th percentile. Loss only makes
 //! the link look slower.
 

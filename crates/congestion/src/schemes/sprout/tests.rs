@@ -1,4 +1,4 @@
-//! Forecasts against those of an independent implementation (`docs/derivations.md`, Sprout), and two ends over a link
+//! Forecasts against those of an independent implementation (`docs/evidence/derivations.md`, Sprout), and two ends over a link
 //! without a transport in between.
 
 use super::ENTRY;
@@ -368,7 +368,7 @@ fn meets(cells: &[(u64, u64, f64)], feedback_only: &str) {
     }
 }
 
-/// The program's own classes under a virtual clock (`docs/derivations.md`, Sprout), where its five runs, which differ in
+/// The program's own classes under a virtual clock (`docs/evidence/derivations.md`, Sprout), where its five runs, which differ in
 /// the phase of the clocks, agree within 5 %.
 #[test]
 fn the_receiver_that_only_reports_has_the_programs_throughput() {

@@ -14,7 +14,7 @@
 //! hundreds of decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one
 //! wrong gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
 //!
-//! Expected (`docs/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
+//! Expected (`docs/evidence/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
 //! a random walk just above `min_rate` where deliveries are bursty; without, the whole link, a full buffer and more
 //! than 10 % loss in a deep one.
 
