@@ -299,6 +299,26 @@ agreement: build ## Simulated beside real packets, our controllers beside real o
 	$(PYTHON) -m validation.agreement --experiment agreement-steps --write docs/evidence/agreement-steps.md
 	$(PYTHON) -m validation.agreement --experiment agreement-reordering --write docs/evidence/agreement-reordering.md
 
+DOCS := build/docs-venv
+$(DOCS)/.docs: requirements-docs.lock scripts/bootstrap.sh
+	@scripts/bootstrap.sh docs $(DOCS)
+	@touch $@
+
+.PHONY: docs
+docs: $(DOCS)/.docs ## build/site: the documentation as a site with search, which opens without a network
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@[ ! -e $(PLAYGROUND)/index.html ] || { rm -rf build/site/playground && cp -r $(PLAYGROUND) build/site/playground; }
+	@[ ! -x $(VENV)/bin/dumbbell ] || scripts/site_example.sh $(VENV)/bin/dumbbell build/site/example
+	@echo build/site/index.html
+
+.PHONY: notes
+notes: $(DOCS)/.docs ## The fragments of changes/ become a section of CHANGELOG.md; VERSION= is its name
+	$(DOCS)/bin/towncrier build --yes --version $(VERSION)
+
+.PHONY: release
+release: wheel $(DOCS)/.docs ## dist/: wheels of both architectures, sources, checksums, bill of materials, notes; prints the command of the tag
+	@scripts/release.sh $(VENV) dist
+
 .PHONY: wheel
 wheel: build $(VENV)/.tests $(VENV)/.wheel ## dist/: dumbbell as a wheel and as sources, and the programs for real packets as the wheel dumbbell-real
 	@scripts/wheels.sh $(VENV) dist

@@ -1,8 +1,8 @@
 """Measure how long pages take in Chromium: a table of 100,000 runs, and zooms of a run of 10 million packet events.
 
-Usage: python -m bench.explorer [--write docs/how-to/explorer.md]. It needs the pages (`make web`), Playwright and Chromium.
-The run is 41 s of CUBIC at 1 Gbit/s. The runs of the table are copies of a few real ones, with other numbers. A time is
-from the event to the picture after the change; before the first table, each run is read once.
+Usage: python -m bench.explorer [--write docs/how-to/explorer.md]. It needs the pages (`make web`), Playwright and
+Chromium. The run is 41 s of CUBIC at 1 Gbit/s. The runs of the table are copies of a few real ones, with other numbers.
+A time is from the event to the picture after the change; before the first table, each run is read once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a controller in C and one in Python cost beside the same one built in: ns per ACK.
 
-Usage: python -m bench.plugins [--write docs/how-to/plugins.md] [--runner FILE]. The controllers are `examples/c/aimd.c`,
-`examples/python/aimd.py` and the built-in `reno`, which decide the same. The library is measured by
-`crates/cost/examples/controller_cost.rs` (`--runner` is that program if it is built already): the calls of a run,
+Usage: python -m bench.plugins [--write docs/how-to/plugins.md] [--runner FILE]. The controllers are
+`examples/c/aimd.c`, `examples/python/aimd.py` and the built-in `reno`, which decide the same. The library is measured
+by `crates/cost/examples/controller_cost.rs` (`--runner` is that program if it is built already): the calls of a run,
 made again on fresh controllers. The class is measured as what a simulated run takes longer. Exit status 1 if one costs
 more than it may.
 """
@@ -36,11 +36,11 @@ PATH = {
     "ack": [{"kind": "delay", "delay_ms": 20.0}],
 }
 
-TEXT = """`python -m bench.plugins`, {date}, {cpu}:
-[aimd.c](../../examples/c/aimd.c) and [aimd.py](../../examples/python/aimd.py) beside the built-in `reno`, which decides the
-same, over 100 Mbit/s and 40 ms for 20 s with an ACK for every packet. The library: all calls of the run made again on
-fresh controllers, the fastest of 20 repetitions. The class: what the simulated run takes longer with it, the least of
-{repetitions} pairs of runs. Bounds: {bound_c:.0f} ns and {bound_python:.0f} ns more than the built-in one.
+TEXT = """`python -m bench.plugins`, {date}, {cpu}: [aimd.c](../../examples/c/aimd.c) and
+[aimd.py](../../examples/python/aimd.py) beside the built-in `reno`, which decides the same, over 100 Mbit/s and 40 ms
+for 20 s with an ACK for every packet. The library: all calls of the run made again on fresh controllers, the fastest of
+20 repetitions. The class: what the simulated run takes longer with it, the least of {repetitions} pairs of runs.
+Bounds: {bound_c:.0f} ns and {bound_python:.0f} ns more than the built-in one.
 
 | | ns per ACK | more than built in |
 |---|---:|---:|

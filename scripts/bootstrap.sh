@@ -10,6 +10,7 @@
 #   node      what builds the pages that a browser shows
 #   wasm      the compiler of what runs in a browser: Debian's, for it comes with the sources of Rust's library
 #   wheel     what links a wheel for older systems than this one
+#   docs      what makes the site and the notes of a release
 #   bench     ns-3, for `make bench`
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -125,6 +126,10 @@ wheel() {
     profile_tools
 }
 
+docs() {
+    pip requirements-docs.lock
+}
+
 # What merges profiles of training runs, for profile-guided optimization.
 profile_tools() {
     rustup component add llvm-tools
@@ -136,6 +141,6 @@ bench() {
 }
 
 case $stage in
-compiler | python | real | utp | tests | machines | firefox | node | wasm | wheel | bench) "$stage" ;;
-*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, utp, tests, machines, firefox, node, wasm, wheel, bench" >&2 && exit 2 ;;
+compiler | python | real | utp | tests | machines | firefox | node | wasm | wheel | docs | bench) "$stage" ;;
+*) echo "bootstrap.sh: $stage is no stage; allowed: compiler, python, real, utp, tests, machines, firefox, node, wasm, wheel, docs, bench" >&2 && exit 2 ;;
 esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/metrics.md from the definitions in the core: `.venv/bin/python -m scripts.metrics_doc [--check]`.
+"""Writes docs/reference/metrics.md from the definitions in the core: `python -m scripts.metrics_doc [--check]`.
 
 With `--check` nothing is written; the exit status is 1 if the page differs from the definitions.
 """
@@ -78,8 +78,9 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
   that). No interval holds for what is seen in none of the runs: a failure in one of a hundred.
   Where five runs or more fall into two modes, the row and the findings [say so](findings.md#what-looks-wrong), with the
   mean and the number of runs of each. A mode of one run in ten is in none of 5 runs in 59 of 100 cases, of 10 runs in
-  35, of 29 runs in 5: `--until modes` [makes as many](../how-to/guide.md#runs-until-means-are-known). Over runs of 22 schemes on
-  three paths it is [measured](../evidence/intervals.md) how often intervals hold, which is why 95 % is called nominal: of 132
+  35, of 29 runs in 5: `--until modes` [makes as many](../how-to/guide.md#runs-until-means-are-known).
+  Over runs of 22 schemes on three paths it is [measured](../evidence/intervals.md) how often intervals hold, which is
+  why 95 % is called nominal: of 132
   rows, the intervals of five runs contain the mean in 90 of 100 cases or more in 86, or miss it by less than 1 % of it
   in 120. Metrics marked "fraction", shares and harm are fractions of a whole: theirs is Student's t alone, and ends
   where the whole ends.
@@ -93,11 +94,12 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
 
 ## Beside published numbers
 
-Where an experiment has [published numbers](../evidence/seed-california.md#published-numbers-in-an-experiment), the object
-`published` of `dumbbell show DIR --json` has `error` in each row: (ours - published) / published of `throughput_mbps`
-and `delay_p95_ms`, null where the published number is not above zero; of `loss_rate` the difference ours - published.
-Under `replication`, of each path, is the replication error, by which Pantheon says how far an emulated path is from the
-real one (Yan et al., USENIX ATC 2018, section 5). Of the n `schemes` that have throughput t and delay d on both sides:
+Where an experiment has [published numbers](../evidence/seed-california.md#published-numbers-in-an-experiment), the
+object `published` of `dumbbell show DIR --json` has `error` in each row: (ours - published) / published of
+`throughput_mbps` and `delay_p95_ms`, null where the published number is not above zero; of `loss_rate` the difference
+ours - published. Under `replication`, of each path, is the replication error, by which Pantheon says how far an
+emulated path is from the real one (Yan et al., USENIX ATC 2018, section 5). Of the n `schemes` that have throughput t
+and delay d on both sides:
 
     throughput = sum |t_ours - t_published| / t_published / n
     delay      = sum |d_ours - d_published| / d_published / n

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executes docs/reference/notebook.ipynb and renders it as docs/reference/notebook.html: `python scripts/notebook.py [FILE.html]`."""
+"""Executes docs/reference/notebook.ipynb and renders it as HTML: `python scripts/notebook.py [FILE.html]`."""
 
 import re
 import sys

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes the schemas of TOML files and the references of their keys: `.venv/bin/python -m scripts.schemas [--check]`.
 
-These are `python/dumbbell/catalog/schema/*.json`, docs/reference/keys.md, and the tables of keys in docs/reference/paths.md, all made from
-what the readers of these files say. With `--check` nothing is written; the exit status is 1 if a file differs.
+These are `python/dumbbell/catalog/schema/*.json`, docs/reference/keys.md, and the tables of keys in
+docs/reference/paths.md, all made from what the readers of these files say. With `--check` nothing is written; the exit
+status is 1 if a file differs.
 """
 
 from __future__ import annotations

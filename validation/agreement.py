@@ -1,9 +1,9 @@
 """The simulator beside real packets, and our controllers beside real implementations of the same algorithms.
 
-Usage: python -m validation.agreement [--experiment agreement-more] [--write docs/evidence/agreement.md] [--quick] [--keep DIR].
-Everything runs through `dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is finished stays in
-DIR (default `results/EXPERIMENT`), so that an interrupted call continues where it was. Real implementations are beside
-the schemes of the experiments in `WITH_REAL` only.
+Usage: python -m validation.agreement [--experiment agreement-more] [--write docs/evidence/agreement.md] [--quick]
+[--keep DIR]. Everything runs through `dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is
+finished stays in DIR (default `results/EXPERIMENT`), so that an interrupted call continues where it was. Real
+implementations are beside the schemes of the experiments in `WITH_REAL` only.
 """
 
 from __future__ import annotations
@@ -565,7 +565,9 @@ def main() -> None:
         sys.exit(f"agreement: {error}")
     paths = {path: (plan.own_paths.get(path) or dumbbell.paths().find(path)).title for path in plan.paths}
     chosen = "" if name == "agreement" else f" --experiment {name}"
-    command = f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/evidence/{name}.md"
+    command = (
+        f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/evidence/{name}.md"
+    )
     text = page(
         TITLES[name],
         command,

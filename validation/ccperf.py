@@ -1,10 +1,10 @@
 """Our TCP with the profile `ns3-compat` beside ns-3's: ccperf's single flow on its static paths.
 
-Usage: python -m validation.ccperf --runs FILE [--write docs/evidence/ccperf-ns3.md]. FILE has the runs of ns-3.41 (set up as in
-docs/evidence/derivations.md): CSV with the columns experiment (`steady_state_single_flow`), cca, path, metric and value.
-Runs the same flows, 15 s each, and prints both sides. Paths with random loss, where one draw says little, run with
-several seeds and show the range. Exit status 1 if the medians over the paths without random loss deviate by more than 5
-%.
+Usage: python -m validation.ccperf --runs FILE [--write docs/evidence/ccperf-ns3.md]. FILE has the runs of ns-3.41 (set
+up as in docs/evidence/derivations.md): CSV with the columns experiment (`steady_state_single_flow`), cca, path, metric
+and value. Runs the same flows, 15 s each, and prints both sides. Paths with random loss, where one draw says little,
+run with several seeds and show the range. Exit status 1 if the medians over the paths without random loss deviate by
+more than 5 %.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How ccperf's queueing figures of experiment #15 depend on the times of their samples.
 
-Usage: python -m validation.ccperf_sampling [--write docs/evidence/ccperf-ns3.md]. Simulates the experiment with samples every
-0.1 ms, takes means over samples at other times, and prints them beside the published values. It takes a few seconds.
+Usage: python -m validation.ccperf_sampling [--write docs/evidence/ccperf-ns3.md]. Simulates the experiment with samples
+every 0.1 ms, takes means over samples at other times, and prints them beside the published values. It takes a few
+seconds.
 """
 
 from __future__ import annotations

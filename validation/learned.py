@@ -1,8 +1,9 @@
 """Learned schemes beside CUBIC, BBR and each other: one flow, several flows, and against CUBIC and BBR.
 
 Usage: python -m validation.learned [--keep DIR]. Runs `learned`, `learned-fairness` and two cells of `competition`, and
-writes the tables of docs/evidence/learned.md and two figures into docs/images. Takes about two minutes on two processors; what
-is finished stays in DIR (default `results/learned`), so that an interrupted call continues where it was.
+writes the tables of docs/evidence/learned.md and two figures into docs/images. Takes about two minutes on two
+processors; what is finished stays in DIR (default `results/learned`), so that an interrupted call continues where it
+was.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What `dumbbell path` finds of paths that are known: emulated ones, with a peer process at each end, on this machine.
 
-    python -m validation.measured_paths                # the table of docs/how-to/measured-paths.md: truth / found (interval)
+    python -m validation.measured_paths         # the table of docs/how-to/measured-paths.md: truth / found (interval)
     python -m validation.measured_paths --only rate-2 --duration 30s
 
 The far end is entered by its process, in the place of ssh. Needs what emulation needs.

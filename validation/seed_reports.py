@@ -1,10 +1,10 @@
 """Two of Pantheon's reports of 2018 and two figures of its paper beside ours; what three runs of every scheme take.
 
 Usage: python -m validation.seed_reports [--tables]. Runs the experiments of `PAGES` and
-writes their tables into those pages; where LEARNED_WEIGHTS names a folder with the files that the learned
-schemes ran with, those too. Then runs every built-in scheme 3 x 30 s on the smooth path of the first, each by a command
-of its own, and writes the wall-clock times into docs/develop/speed.md, but for `--tables`. Takes about three minutes. Exit
-status 1 if a run fails or a scheme takes more than a minute.
+writes their tables into those pages; where LEARNED_WEIGHTS names a folder with the files that the learned schemes ran
+with, those too. Then runs every built-in scheme 3 x 30 s on the smooth path of the first, each by a command of its own,
+and writes the wall-clock times into docs/develop/speed.md, but for `--tables`. Takes about three minutes. Exit status 1
+if a run fails or a scheme takes more than a minute.
 """
 
 from __future__ import annotations

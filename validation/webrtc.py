@@ -1,8 +1,8 @@
 """Video calls: our GCC and SCReAM beside those inside Chromium, figure by figure.
 
-Usage: python -m validation.webrtc [--write docs/evidence/webrtc.md] [--repetitions 2] [--keep DIR]. Everything runs through
-`dumbbell run webrtc`; emulated runs take real time, 15 minutes with two repetitions of Chromium's. What is finished
-stays in DIR (default `results/webrtc`), so that an interrupted call continues where it was.
+Usage: python -m validation.webrtc [--write docs/evidence/webrtc.md] [--repetitions 2] [--keep DIR]. Everything runs
+through `dumbbell run webrtc`; emulated runs take real time, 15 minutes with two repetitions of Chromium's. What is
+finished stays in DIR (default `results/webrtc`), so that an interrupted call continues where it was.
 """
 
 from __future__ import annotations

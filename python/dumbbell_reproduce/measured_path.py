@@ -231,7 +231,7 @@ def _least_delay(run: MeasuredRun) -> float | None:
 
 
 def _mahimahi_path(measured: MeasuredSet, told: "_Told", name: str) -> MeasuredPath:
-    """Link, loss and delay, as shells of mahimahi have them: `mm-delay D mm-loss uplink P mm-link` (docs/reference/paths.md)."""
+    """Link, loss and delay of mahimahi's shells: `mm-delay D mm-loss uplink P mm-link` (docs/reference/paths.md)."""
     command = told.command
     delay: list[Element] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
     losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]

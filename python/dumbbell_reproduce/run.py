@@ -98,8 +98,9 @@ def reproduce(
 ) -> Reproduction:
     """Simulates measured runs on the paths that their logs tell, as `dumbbell reproduce` does; progress goes to stderr.
 
-    docs/how-to/reproduce.md says what is done. `out` gets the measured runs (`measured`) and the simulated ones (`simulated`,
-    and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links (`traces`).
+    docs/how-to/reproduce.md says what is done. `out` gets the measured runs (`measured`) and the simulated ones
+    (`simulated`, and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links
+    (`traces`).
 
     Args:
         source: data directories of Pantheon, captures, qlogs or JSON of iperf3, in it or below it; or results of

@@ -1,4 +1,4 @@
-"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`) changes results by what docs/how-to/emulation.md says.
+"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`): its effect is that of docs/how-to/emulation.md.
 
 A simulated path has what a late emulator does: what is due waits for the next moment at which the machine looks. Before
 and behind it nothing differs.

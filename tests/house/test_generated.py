@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("script", ["contract", "metrics_doc", "run_arguments", "schemas"])
+@pytest.mark.parametrize("script", ["commands_doc", "contract", "metrics_doc", "run_arguments", "schemas"])
 def test_files_are_what_their_script_writes(script: str) -> None:
     command = [sys.executable, "-m", f"scripts.{script}", "--check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

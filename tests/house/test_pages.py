@@ -75,7 +75,12 @@ def test_most_commands_are_run() -> None:
                 counts[block.runs] += len(re.findall(r"^dumbbell ", block.text, re.MULTILINE))
     assert counts[True] > 50
     assert counts[False] < counts[True] / 4, counts
-    assert {named(page) for page in SHOWN} >= {"README.md", "docs/how-to/guide.md", "docs/reference/library.md", "docs/how-to/plugins.md"}
+    assert {named(page) for page in SHOWN} >= {
+        "README.md",
+        "docs/how-to/guide.md",
+        "docs/reference/library.md",
+        "docs/how-to/plugins.md",
+    }
 
 
 def test_the_first_commands_of_the_readme_need_no_file_of_the_readers() -> None:

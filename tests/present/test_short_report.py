@@ -124,7 +124,13 @@ def test_findings_are_first_and_how_it_was_made_is_last(page: str) -> None:
     parts = ["Copa <beats> none.", "Vegas is second.", "3 schemes on 2 paths, virtual time, 4 s each, 11 of 12 runs"]
     for _ in PATHS:
         parts += ["Up and right is better.", "All schemes", "dumbbell report . --run ", "All columns", "Every run"]
-    parts += ["What failed", REASON, "How it was made", "docs/reference/metrics.md", "dumbbell run experiment.toml --out NEW"]
+    parts += [
+        "What failed",
+        REASON,
+        "How it was made",
+        "docs/reference/metrics.md",
+        "dumbbell run experiment.toml --out NEW",
+    ]
     in_order(outline.text, [*parts, "System info", "Git summary"])
     main = page[page.index("<main>") :]
     assert re.match(r"<main><h1[^>]*>Made-up numbers</h1>\s*<ul class=\"findings\"><li>Copa", main)

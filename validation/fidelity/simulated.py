@@ -24,7 +24,8 @@ def late(mean_ms: float, deviation_ms: float) -> dict[str, Any]:
 
 HOST_OF_2022 = {"data": late(0.67, 0.63), "ack": late(0.72, 0.49)}
 """The host of gtqifan/pantheon@48b2df3, by direction: told by its nine runs of other schemes than P1 and P2 have
-(`dumbbell reproduce DIR --hold-out bbr,cubic,vegas,ledbat,fillp,fillp_sheep`, docs/how-to/reproduce.md, the host profile)."""
+(`dumbbell reproduce DIR --hold-out bbr,cubic,vegas,ledbat,fillp,fillp_sheep`, docs/how-to/reproduce.md, the host
+profile)."""
 
 
 def simulate(

@@ -33,7 +33,8 @@ class MainMetric:
 class Convention:
     """The metrics that stand for throughput, delay and loss, of a run and of each of its flows.
 
-    `docs/reference/metrics.md` has their formulas. Headings have the `label` of the convention. `rules` says what it counts.
+    `docs/reference/metrics.md` has their formulas. Headings have the `label` of the convention. `rules` says what it
+    counts.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The metrics of flows once more: plainly, slowly, and from nothing but a run's files and its specification.
 
-Written from the definitions in docs/reference/metrics.md, not from the code that computes them. Times are whole ns, amounts
-bytes, rates Mbit/s. `network.py` has links and the network.
+Written from the definitions in docs/reference/metrics.md, not from the code that computes them. Times are whole ns,
+amounts bytes, rates Mbit/s. `network.py` has links and the network.
 """
 
 import math

@@ -368,7 +368,7 @@ class Results:
 
     @cached_property
     def findings(self) -> list[str]:
-        """Sentences that say what looks wrong, and at most five that say what the results show (docs/reference/findings.md)."""
+        """Sentences on what looks wrong, and at most five on what the results show (docs/reference/findings.md)."""
         runs = [run for run in self._judged if self._is_wanted(run["path"], run["scheme"])]
         if self._columns is None:
             return findings(self.experiment, runs, self._gathered)

@@ -1,1 +1,1 @@
-"""The schemas of the TOML files that people write: what editors check and complete, and what docs/reference/keys.md lists."""
+"""Schemas of the TOML files that people write: for editors, and for docs/reference/keys.md."""

@@ -28,10 +28,10 @@ MetricKey = tuple[str, int, str]
 class Estimate:
     """The mean of a metric over runs, and where it lies: `low` to `high` are what `bounds` says.
 
-    `confidence` is the interval of the mean by Student's t, nominally of 95 % (`docs/evidence/intervals.md`). Of fewer than
-    five runs none holds (`docs/reference/metrics.md`): `low` and `high` are the least and the largest run then, a `range`. Of
-    several runs with one and the same value that is `equal`. A single run has neither. `clocks` is where the true
-    mean of one-way delays lies that were measured with two clocks.
+    `confidence` is the interval of the mean by Student's t, nominally of 95 % (`docs/evidence/intervals.md`). Of fewer
+    than five runs none holds (`docs/reference/metrics.md`): `low` and `high` are the least and the largest run then, a
+    `range`. Of several runs with one and the same value that is `equal`. A single run has neither. `clocks` is where
+    the true mean of one-way delays lies that were measured with two clocks.
     """
 
     count: int

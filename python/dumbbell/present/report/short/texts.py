@@ -8,7 +8,8 @@ from dumbbell.present.model.content import ReportModel
 from dumbbell.present.model.texts import RunList, outcome, sentences
 
 _DEFINITIONS = (
-    "docs/reference/metrics.md defines every metric; so does the long form, which dumbbell report --all-runs writes. The "
+    "docs/reference/metrics.md defines every metric; so does the long form, which dumbbell report --all-runs writes. "
+    "The "
     "numbers of a run are in its stats.json."
 )
 REACH = "Each run has a page with its statistics and figures. In the directory of this report, this writes one:"

@@ -1,4 +1,4 @@
-"""What results say: what looks wrong, and at most five sentences that answer; `docs/reference/findings.md` lists the rules.
+"""Findings: what looks wrong, and at most five sentences that answer; `docs/reference/findings.md` lists the rules.
 
 Each rule has a file of its own. It takes the evidence and yields sentences with their importance, made from metrics and
 their intervals; nothing here is measured or computed anew.

@@ -1,7 +1,7 @@
 """Rules for the conduct of flows: loss, repeated payload, starvation, a standing queue, timeouts.
 
-Each rule has a bound; `docs/reference/findings.md` has its reason and its source. A rule judges the repetitions of a scheme, or
-of a mix, on a path. It does not judge runs without a metric that it needs.
+Each rule has a bound; `docs/reference/findings.md` has its reason and its source. A rule judges the repetitions of a
+scheme, or of a mix, on a path. It does not judge runs without a metric that it needs.
 """
 
 from __future__ import annotations
