@@ -223,7 +223,7 @@ test-browser: build $(VENV)/.tests ## The pages in Chromium and Firefox
 	$(PYTEST_GATE) -m "browser and not real and not wasm"
 
 .PHONY: test-pages
-test-pages: build $(VENV)/.tests ## Every block of the documentation
+test-pages: build $(VENV)/.tests $(DOCS)/.docs ## Every block of the documentation
 	$(PYTEST_GATE) -m "pages and not real and not slow"
 
 .PHONY: test-wheel
@@ -305,7 +305,7 @@ $(DOCS)/.docs: requirements-docs.lock scripts/bootstrap.sh
 	@touch $@
 
 .PHONY: docs
-docs: $(DOCS)/.docs ## build/site: the documentation as a site with search, which opens without a network
+docs: $(DOCS)/.docs web/node_modules/.installed ## build/site: the documentation as a site with search, which opens without a network
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
 	@[ ! -e $(PLAYGROUND)/index.html ] || { rm -rf build/site/playground && cp -r $(PLAYGROUND) build/site/playground; }
 	@[ ! -x $(VENV)/bin/dumbbell ] || scripts/site_example.sh $(VENV)/bin/dumbbell build/site/example

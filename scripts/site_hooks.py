@@ -24,6 +24,10 @@ ROOT_PAGES = {
 }
 """Pages outside of docs/, and their place on the site."""
 
+WORKER = ROOT / "web" / "node_modules" / "iframe-worker" / "shim" / "index.js"
+"""Script by which search works from the disk, where a browser permits no worker. Material fetches it from a server."""
+WORKER_ADDRESS, WORKER_PLACE = "https://unpkg.com/iframe-worker/shim", "assets/iframe-worker.js"
+
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 CODE = re.compile(r"^(```.*?^```|~~~.*?^~~~)", re.MULTILINE | re.DOTALL)
 
@@ -57,6 +61,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if (ROOT / source).is_file():
             text = (ROOT / source).read_text(encoding="utf-8")
             files.append(File.generated(config, place, content=text))
+    files.append(File.generated(config, WORKER_PLACE, abs_src_path=str(WORKER)))
     _sources.clear()
     for page in [*(ROOT / "docs").rglob("*.md"), *(ROOT / source for source in ROOT_PAGES)]:
         for _, _, link in LINK.findall(CODE.sub("", page.read_text(encoding="utf-8"))):
@@ -86,6 +91,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     parts = CODE.split(markdown)
     return "".join(part if index % 2 else LINK.sub(rewrite, part) for index, part in enumerate(parts))
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Take the worker of the search from the site, and give the search a name for screen readers."""
+    place = os.path.relpath(WORKER_PLACE, Path(page.file.dest_uri).parent)
+    return output.replace(WORKER_ADDRESS, place).replace('role="dialog"', 'role="dialog" aria-label="Search"')
 
 
 def _place(target: str) -> str | None:
