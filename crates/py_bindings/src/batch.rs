@@ -9,8 +9,10 @@ use crate::source::LogArgument;
 use crate::table::Table;
 use packetlog::{CellColumn, Cells, read_cells};
 use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
 use recorder::{NumberBatch, NumberTables, NumberedRun};
 use runs::{LogLevel, RunSpec, StopWhen};
+use serde::ser::{Error as _, Serialize, Serializer};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -77,11 +79,65 @@ pub(crate) fn simulate_batch(
         let batch = Batch::new(&prepared, &runs, limits);
         let mut tables: Vec<_> = folders.iter().map(|_| NumberTables::default()).collect();
         let (made, failures, raised) = batch.make(started_at, &mut tables, told.as_ref());
-        let mut filled = tables.into_iter().zip(&folders).filter(|(table, _)| !table.is_empty());
-        let written = filled.try_for_each(|(table, folder)| table.write(folder));
-        (written.map(|()| made).map_err(error), failures, raised)
+        (write(tables, &folders).map(|()| made).map_err(error), failures, raised)
     });
     Ok((made?, failures, raised.map(|raised| raised.into_value(py).into_any())))
+}
+
+/// A run that was made elsewhere: the place of the folder of its tables, path, scheme or mix, repetition, seed, its
+/// statistics, and the reason if it failed.
+type MadeRun<'py> = (usize, String, String, u32, u64, Bound<'py, PyAny>, Option<String>);
+
+/// Writes the numbers of runs that were made elsewhere into `folders`, as [`simulate_batch`] does.
+#[pyfunction]
+pub(crate) fn write_numbers(
+    py: Python<'_>,
+    runs: Vec<MadeRun<'_>>,
+    folders: Vec<PathBuf>,
+    started_at: &str,
+) -> PyResult<()> {
+    let mut tables: Vec<_> = folders.iter().map(|_| NumberTables::default()).collect();
+    for (folder, path, scheme, run, seed, statistics, failure) in runs {
+        let table = tables.get_mut(folder).ok_or_else(|| error("a run of a batch has no folder"))?;
+        let failure = failure.as_deref();
+        let identity = NumberedRun { path: &path, scheme: &scheme, run, seed, started_at, failure };
+        let text = match failure {
+            Some(_) => NOTHING.to_owned(),
+            None => serde_json::to_string(&Told(statistics)).map_err(error)?,
+        };
+        table.add(&identity, &text);
+    }
+    py.detach(|| write(tables, &folders)).map_err(error)
+}
+
+/// Writes tables into their folders; nothing into one of a table without runs.
+fn write(tables: Vec<NumberTables>, folders: &[PathBuf]) -> Result<(), packetlog::Error> {
+    let mut filled = tables.into_iter().zip(folders).filter(|(table, _)| !table.is_empty());
+    filled.try_for_each(|(table, folder)| table.write(folder))
+}
+
+/// What Python read of JSON. The core writes it as it writes its own statistics, to the last digit.
+struct Told<'py>(Bound<'py, PyAny>);
+
+impl Serialize for Told<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let told = &self.0;
+        if let Ok(table) = told.cast::<PyDict>() {
+            serializer.collect_map(table.iter().map(|(key, value)| (key.to_string(), Told(value))))
+        } else if let Ok(list) = told.cast::<PyList>() {
+            serializer.collect_seq(list.iter().map(Told))
+        } else if let Ok(text) = told.cast::<PyString>() {
+            serializer.collect_str(text)
+        } else if told.is_none() {
+            serializer.serialize_unit()
+        } else if let Ok(flag) = told.cast::<PyBool>() {
+            serializer.serialize_bool(flag.is_true())
+        } else if let Ok(number) = told.extract::<i64>() {
+            serializer.serialize_i64(number)
+        } else {
+            serializer.serialize_f64(told.extract().map_err(S::Error::custom)?)
+        }
+    }
 }
 
 /// Runs while they are made.

@@ -54,7 +54,7 @@ fn commit() -> Option<&'static str> {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::batch::{Numbers, number_names, read_numbers, simulate_batch};
+    use crate::batch::{Numbers, number_names, read_numbers, simulate_batch, write_numbers};
     #[pymodule_export]
     use crate::catalog::{
         check_application, check_parameters, controllers, is_name, name_rule, needed_files, transport,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,6 +74,37 @@ def simulate_batch(
     places = [str(folder) for folder in folders]
     made, failures, raised = _core.simulate_batch(given, wanted, places, started_at, (threads, seconds), told)
     return BatchOutcome(made, dict(failures), raised)
+
+
+@dataclass(frozen=True)
+class MadeRun:
+    """A run that was made elsewhere: the place of the folder of its tables, what run it is, and its statistics.
+
+    `failure` is the reason if it failed.
+    """
+
+    folder: int
+    path: str
+    scheme: str
+    run: int
+    seed: int
+    statistics: Mapping[str, object]
+    failure: str | None
+
+
+def write_numbers(runs: Sequence[MadeRun], folders: Sequence[Path], started_at: str) -> None:
+    """Write the numbers of runs that were made elsewhere into folders, as `simulate_batch` does.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    rows: list[tuple[int, str, str, int, int, object, str | None]] = [
+        (each.folder, each.path, each.scheme, each.run, each.seed, each.statistics, each.failure) for each in runs
+    ]
+    try:
+        _core.write_numbers(rows, [str(folder) for folder in folders], started_at)
+    except _core.Error as error:  # a full disk
+        raise OSError(str(error)) from None
 
 
 class NumberBatch:

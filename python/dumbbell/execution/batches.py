@@ -65,9 +65,6 @@ def _obstacles(experiment: Experiment, database: bool) -> Iterator[str]:
     for setting in ("every_s", "disk_quota_bytes", "data_cap_bytes"):
         if getattr(experiment, setting) is not None:
             yield f"not with `{setting}`, which is of runs with files"
-    for scheme in experiment.schemes.values():
-        if scheme.is_outside:
-            yield f"not with scheme `{scheme.name}`: {scheme.code} is a plug-in, which needs a process for itself"
 
 
 def unfinished_runs(results: ResultsDirectory, progress: Progress) -> list[Run]:

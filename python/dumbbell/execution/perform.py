@@ -22,6 +22,7 @@ from dumbbell.catalog.experiment_settings import NUMBERS
 from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.batches import execute_batches, make_here, require_batches, unfinished_runs
 from dumbbell.execution.check import check
+from dumbbell.execution.guarded_batches import make_guarded
 from dumbbell.execution.pool import Outcome, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
@@ -249,7 +250,9 @@ def _execute_in_batches(parts: list[ResultsDirectory], jobs: int, how: Execution
     if todo < total:
         _tell_finished(total - todo, total, progress)
     if how.cluster is None:
-        return execute_batches(work, partial(make_here, threads=jobs), progress)
+        has_plugins = any(part.experiment.has_plugins for part in parts)
+        make = partial(make_guarded, jobs=min(jobs, todo)) if has_plugins else partial(make_here, threads=jobs)
+        return execute_batches(work, make, progress)
     from dumbbell.execution.cluster_batches import make_there
 
     return execute_batches(work, partial(make_there, address=how.cluster, shards=how.shards), progress)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from dumbbell.backends import Executor, find_executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
@@ -20,7 +20,7 @@ from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
 from dumbbell.base.interrupts import Undisturbed
 from dumbbell.base.logs import levels, logger
 from dumbbell.base.processes import Connected, cause_of_death, end_connected, start_connected
-from dumbbell.base.progress import Piece, Progress, Stage
+from dumbbell.base.progress import Piece, Progress
 from dumbbell.execution.budget import Budget, budgets
 from dumbbell.execution.estimate import START_S, pieces
 from dumbbell.execution.following import Following
@@ -82,6 +82,16 @@ class Outcome:
             self.missed + later.missed,
             self.unrecorded + later.unrecorded,
         )
+
+
+class Told(Protocol):
+    """What is told which runs begin, and what happens to them."""
+
+    def begin(self, number: int, /) -> None:
+        """A run begins."""
+
+    def say(self, number: int, text: str, stands_still: bool = False, /) -> None:
+        """Something happens to a run."""
 
 
 @dataclass(frozen=True)
@@ -342,7 +352,7 @@ class Pool:
         """How many runs go on at once."""
         return len(self.workers)
 
-    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, RunStatistics, float | None]]:
+    def map(self, tasks: Iterator[Task], stage: Told) -> Iterator[tuple[int, RunStatistics, float | None]]:
         """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
 
         `stage` is told what happens to them.
@@ -371,7 +381,7 @@ class Pool:
             worker.silent_s = 0.0 if connection in ready else worker.silent_s + waited_s
         return [each for connection, each in busy.items() if connection in ready or each.silent_s > SILENCE_S]
 
-    def _hear(self, worker: _Worker, stage: Stage) -> list[Done]:
+    def _hear(self, worker: _Worker, stage: Told) -> list[Done]:
         """Takes note of what a process tells; the runs that are over."""
         if worker.silent_s > SILENCE_S:
             return self._replace(worker, f"has told nothing for {SILENCE_S} s")
@@ -397,7 +407,7 @@ class Pool:
             over += self._replace(worker, "told of a run that it was not given")
         return over
 
-    def _hand_out(self, worker: _Worker, tasks: Iterator[Task], stage: Stage) -> None:
+    def _hand_out(self, worker: _Worker, tasks: Iterator[Task], stage: Told) -> None:
         while worker.has_room and (task := self._next(tasks)) is not None:
             if not worker.waiting:
                 stage.begin(task.number)

@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dumbbell.backends import find_executor
-from dumbbell.base.errors import UserError, argument
-from dumbbell.base.interrupts import interruptible
+from dumbbell.base.errors import UserError, argument, one_line
+from dumbbell.base.interrupts import Undisturbed, interruptible
+from dumbbell.base.progress import Piece, Progress
 from dumbbell.execution.check import check
-from dumbbell.execution.pool import tasks_of
-from dumbbell.execution.worker import keep, make
+from dumbbell.execution.estimate import START_S
+from dumbbell.execution.pool import RUNS, Pool, tasks_of
+from dumbbell.execution.worker import execute
 from dumbbell.results import ResultsDirectory
 from dumbbell.results.directory import STATISTICS, locked
+from dumbbell.results.files import publish
 from dumbbell.results.series.run_files import kept_files
 
 if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
+    from dumbbell.execution.worker import Task
     from dumbbell.experiment import Run
 
 _REPEATED = ("flows", "links", "network")
@@ -35,8 +39,6 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
     experiment = results.experiment
     if not (experiment.capabilities.repeatable and experiment.capabilities.executes):
         raise UserError(f"backend `{experiment.backend}`: no run can be made again: each is another one")
-    if experiment.outside(run):
-        raise UserError(f"{run.label}: has a plug-in: `dumbbell run` executes those in a process for themselves")
     known = results.numbers.statistics(run) if experiment.keeps_numbers else results.statistics(run)
     if known is None:
         raise UserError(f"{run.label}: was not made yet", fix=f"{argument('resume', 'True')} makes it")
@@ -48,20 +50,34 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
     with locked(results.directory), interruptible():
         executors = {results.directory: find_executor(experiment)}
         again = ResultsDirectory(results.directory, experiment)
-        (task,) = tasks_of([(again, run)], executors, Path())
-        task.unfinished.clear(ignore_errors=True)
-        attempt = make(task)
+        (task,) = tasks_of([(again, run)], executors, Path.cwd())
+        results.unfinished.clear(ignore_errors=True)
         try:
-            if attempt.failed:
-                raise UserError(f"{run.label}: {attempt.statistics['reason']}")
-            if differs := _difference(known, attempt.statistics):
+            # complete in another place, until its numbers are known to be those that were kept
+            made = replace(task, final=task.temporary.with_name("again"))
+            statistics = _made_by_itself(made) if experiment.outside(run) else execute(made)
+            if statistics["status"] == "failed":
+                raise UserError(f"{run.label}: {statistics.get('reason')}")
+            if differs := _difference(known, statistics):
                 problem = f"{run.label}: comes out with another `{differs}` than was kept"
                 raise UserError(problem, fix="`environment.json` says which version made the runs")
-            kept = keep(task, attempt)
-            if kept["status"] == "failed":
-                raise UserError(f"{run.label}: {kept['reason']}")
+            publish(made.place, task.place)
+        except OSError as error:
+            raise UserError(f"{run.label}: {one_line(error)}") from None
         finally:
             results.unfinished.clear(ignore_errors=True)
+
+
+def _made_by_itself(task: Task) -> RunStatistics:
+    """Make a run with plug-ins in a process of its own; return its statistics."""
+    with Progress() as progress:
+        stage = progress.expect(RUNS, [Piece(task.label, START_S)])
+        pool = Pool(task.executor, 1, task.temporary.with_name("last-words"), has_plugins=True)
+        try:
+            return next(statistics for _, statistics, _ in pool.map(iter([task]), stage))
+        finally:
+            with Undisturbed():
+                pool.stop()
 
 
 def _has_files(results: ResultsDirectory, run: Run) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import errno
 import faulthandler
+import gc
 import json
 import os
 import platform
@@ -31,6 +32,7 @@ from dumbbell.base.logs import RUNS, Levels, RunLog, append, line_of, logger
 from dumbbell.base.processes import belong_to_parent, die_with_parent
 from dumbbell.base.version import __version__
 from dumbbell.catalog.trace_files import without_times
+from dumbbell.core.runs import simulate
 from dumbbell.results.files import publish, publish_all
 from dumbbell.results.integrity import recorded
 from dumbbell.results.series.run_files import LOG, sampled_quantities
@@ -67,6 +69,8 @@ class Task:
     """What is wanted in its log."""
     maker: str = ""
     """Which worker of a cluster makes it."""
+    keeps_files: bool = True
+    """Without them it has no directory, neither `temporary` nor `final`: what it tells is all that is left of it."""
 
     @cached_property
     def unfinished(self) -> Entry:
@@ -202,6 +206,7 @@ def _serve_apart(
     """Makes each run in a process of its own, which is a copy of this one: what its plug-ins change ends with it."""
     tell = Telling(connection, token)
     made: list[tuple[Task, Attempt]] = []
+    _prepare_copies()
     while True:
         if made and not (connection.poll(0) and len(made) < PUBLISHING):
             _keep_all(made, tell)  # several at once take little longer than one
@@ -229,6 +234,15 @@ def _serve_apart(
                 add_to_log(task, [line_of(__name__, "info", left)])
             tell(Made(task.number, clock.monotonic() - started))
             made.append((task, heard.attempt))
+
+
+def _prepare_copies() -> None:
+    """Load what the copies of this process need, so that each does not do so again; nothing of a plug-in."""
+    import dumbbell.plugins.classes  # noqa: F401  (the core imports it for a class)
+
+    prepare()
+    gc.collect()
+    gc.freeze()  # else the collections of a copy write to all that it shares with this process
 
 
 def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds) -> None:
@@ -387,6 +401,8 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
 
     What happens is in the run's log; what the backend says at once goes to `say` too.
     """
+    if not task.keeps_files:
+        return _numbered(task)
     try:
         require_places(task)
         task.log.parent.mkdir(parents=True, exist_ok=True)
@@ -401,6 +417,17 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
             raise
         except BaseException as error:  # a panic of the core is no Exception
             return failed(task, one_line(error), error)
+
+
+def _numbered(task: Task) -> Attempt:
+    """Simulate a run of which only the numbers are kept."""
+    try:
+        told = simulate({**task.specification, "log": "none"})
+        return Attempt(require_statistics("what came of it", {"status": "done", **told}))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the core is no Exception
+        return failed(task, one_line(error), error)
 
 
 def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str, bool], None]) -> Attempt:
@@ -440,6 +467,8 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
 
 def keep(task: Task, attempt: Attempt) -> RunStatistics:
     """Makes a run durable in its final place; its statistics."""
+    if not task.keeps_files:
+        return attempt.statistics
     try:
         _write(task, attempt)
         publish(task.unfinished, task.place)
@@ -452,10 +481,12 @@ def keep(task: Task, attempt: Attempt) -> RunStatistics:
 
 def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, RunStatistics]]:
     """Makes several runs durable at once; where that fails, one by one, so that only the bad ones fail."""
+    durable = [(task, attempt) for task, attempt in batch if task.keeps_files]
     try:
-        for task, attempt in batch:
+        for task, attempt in durable:
             _write(task, attempt)
-        publish_all([(task.unfinished, task.place) for task, _ in batch])
+        if durable:
+            publish_all([(task.unfinished, task.place) for task, _ in durable])
     except OSError:
         return [(task, _settled(task, attempt)) for task, attempt in batch]
     return [(task, attempt.statistics) for task, attempt in batch]
@@ -471,6 +502,9 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
 
     Its log says what `error` followed from, and where in the program it came up if that is no refusal.
     """
+    made = Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), failed=True)
+    if not task.keeps_files:
+        return made
     with contextlib.suppress(OSError):  # it may be half durable
         require_places(task)
         (task.unfinished / LOG).move_to(Entry.at(task.out, task.log))
@@ -481,12 +515,12 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
         if one_line(error) not in reason:
             lines.append(line_of(__name__, "error", f"which followed from {type(error).__name__}: {one_line(error)}"))
     add_to_log(task, lines)
-    return Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), failed=True)
+    return made
 
 
 def add_to_log(task: Task, lines: list[str]) -> None:
     """Adds lines to the log of a task that is not being made, in its place only, and as far as the disk takes them."""
-    if lines:
+    if lines and task.keeps_files:
         with contextlib.suppress(OSError):
             require_places(task)
             task.log.parent.mkdir(parents=True, exist_ok=True)

@@ -143,6 +143,11 @@ class Experiment(Settings):
         return [self.schemes[name] for name in names if self.schemes[name].is_outside]
 
     @property
+    def has_plugins(self) -> bool:
+        """Return True if a scheme's controller comes from outside."""
+        return any(scheme.is_outside for scheme in self.schemes.values())
+
+    @property
     def starts_apart_s(self) -> float:
         """The time between the starts of two flows of a run; 0 where the experiment lists each flow with its start."""
         return 0.0 if self.flow or self.cells else self.interval_s
