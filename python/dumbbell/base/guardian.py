@@ -254,7 +254,7 @@ def _wait(
     clock: Clock = SYSTEM_CLOCK,
 ) -> set[int]:
     """Waits until one of the descriptors `ends` tells that the process ends; none if it has done what it may not."""
-    looked = let_go = 0.0
+    looked, let_go = clock.monotonic(), 0.0
     while True:
         found = {descriptor for descriptor, _ in clock.wait(polling(poll), LOOK_S if keeper else None)}
         if over := found & ends:
