@@ -1,4 +1,4 @@
-"""The documentation as a site: links lead somewhere, nothing is fetched, pages fit a telephone, and everybody can read."""
+"""The documentation as a site: links lead somewhere, nothing is fetched, pages fit a telephone, everybody can read them."""
 
 import os
 import re
@@ -54,7 +54,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pages(site: Path) -> Iterator[Path]:
     """Yield the pages that the site has of the documentation."""
-    return (page for page in sorted(site.rglob("*.html")) if page.name not in {"404.html", "notebook.html"} and "example" not in page.parts)
+    return (
+        page
+        for page in sorted(site.rglob("*.html"))
+        if page.name not in {"404.html", "notebook.html"} and "example" not in page.parts
+    )
 
 
 @pytest.mark.pages
