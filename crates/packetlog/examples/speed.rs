@@ -12,6 +12,9 @@ use std::time::Instant;
 /// Rows of the packet log.
 const ROWS: u64 = 20_000_000;
 
+/// Packets of the log that is imported into a packet log; each is sent and delivered.
+const PAIRS: u64 = 5_000_000;
+
 /// Packets of flows 1 to 4 on a path of 20 ms: send, deliver, ACK send, ACK deliver, with a wandering queue.
 fn records() -> impl Iterator<Item = Record> {
     let (mut noise, mut queue_ns, mut time_ns) = (0x9e37_79b9_7f4a_7c15u64, 5_000_000i64, 0);
@@ -43,6 +46,14 @@ fn records() -> impl Iterator<Item = Record> {
 fn thread_cpu_ns() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0.0)
+}
+
+/// CPU time of this process so far, threads that have ended included, s (Linux, in steps of 10 ms; 0 elsewhere).
+fn process_cpu_s() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program, in parentheses, may have blanks. User and system time stand 12 fields behind it.
+    let fields = text.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// Largest memory use of this process so far, MiB (Linux; 0 elsewhere).
@@ -178,6 +189,39 @@ fn imported(what: &str, log: Log, bytes: u64) -> Result<(), Error> {
     Ok(())
 }
 
+/// Imports a log as `dumbbell import` does: into a packet log that is durable.
+fn imported_into(path: &Path, log: Vec<u8>) -> Result<(), Error> {
+    let (cpu_s, start) = (process_cpu_s(), Instant::now());
+    let mut writer = PacketLogWriter::create(path)?;
+    let found = import(
+        Log::Merged(Input::new("merged", std::io::Cursor::new(log))),
+        Direction::Data,
+        &mut |record| writer.write(&record),
+    )?;
+    writer.finish()?;
+    let (cpu_s, wall) = (process_cpu_s() - cpu_s, start.elapsed().as_secs_f64());
+    let (lines, lasting) = (found.lines as f64 / 1e6, std::fs::metadata(path).map_or(0, |file| file.len()));
+    println!(
+        "import merged log into a packet log of {lasting} bytes: {:.1} M lines/s, {:.1} M lines/s and core",
+        lines / wall,
+        lines / cpu_s
+    );
+    Ok(())
+}
+
+/// A log of one flow' packets, in the memory.
+fn whole_log() -> Vec<u8> {
+    let mut text = b"# init timestamp: 1514764800000.000\n".to_vec();
+    for pair in 0..PAIRS {
+        use std::io::Write;
+        let us = pair * 120;
+        let _ = writeln!(text, "{}.{:03} + 1500 1", us / 1000, us % 1000);
+        let us = us + 50;
+        let _ = writeln!(text, "{}.{:03} - 1500 28.643 1", us / 1000, us % 1000);
+    }
+    text
+}
+
 fn main() -> Result<(), Error> {
     let gigabytes: f64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(2.0);
     let bytes = (gigabytes * 1e9) as u64;
@@ -187,6 +231,7 @@ fn main() -> Result<(), Error> {
     let pair = RawPair { egress, ingress, offsets: ClockOffsets::default() };
     imported("raw pair (its making included)", Log::Raw(pair), bytes / 2)?;
     let path = std::env::temp_dir().join(format!("packetlog-speed-{}.parquet", std::process::id()));
+    imported_into(&path, whole_log())?;
     write(&path)?;
     read(&path)?;
     std::fs::remove_file(&path).map_err(|source| Error::Io { path, doing: "remove", source })
