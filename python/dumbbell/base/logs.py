@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -322,6 +322,10 @@ class _Runs(logging.Handler):
                 log.levels.apply()
                 self._levels = log.levels
 
+    def forget(self) -> None:
+        """Let the next run set the levels of the loggers anew."""
+        self._levels = None
+
     def end(self, log: RunLog) -> None:
         """The run of this thread is over."""
         self._own.log = None
@@ -330,6 +334,23 @@ class _Runs(logging.Handler):
 
 _runs = _Runs()
 _changing = threading.Lock()
+
+
+@contextlib.contextmanager
+def lent_to_runs() -> Iterator[None]:
+    """Lend the logs of this process to runs that it makes meanwhile. Afterwards they are as they were."""
+    before = {name: logging.getLogger(name).level for name, _ in levels().by_name}
+    wanted, is_commands = levels(), bool(_ours)
+    try:
+        yield
+    finally:
+        with _changing:
+            logging.getLogger(PACKAGE).removeHandler(_runs)
+            _runs.forget()
+            if is_commands:
+                configure(wanted)
+            for name, level in before.items():
+                logging.getLogger(name).setLevel(level)
 
 
 def _opened(file: Path) -> int:

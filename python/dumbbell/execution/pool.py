@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -24,6 +25,7 @@ from dumbbell.base.progress import Piece, Progress
 from dumbbell.execution.budget import Budget, budgets
 from dumbbell.execution.estimate import START_S, pieces
 from dumbbell.execution.following import Following
+from dumbbell.execution.here import Here
 from dumbbell.execution.worker import (
     PUBLISHING,
     Done,
@@ -132,12 +134,14 @@ def execute(
         for part in work:
             remove_left(part.results.directory)
             part.results.unfinished.clear(ignore_errors=True)
-        pool: Pool | Cluster | None = None
+        pool: Pool | Here | Cluster | None = None
         try:
             place = work[0].results.unfinished.path
             jobs = min(jobs, len(todo))
             has_plugins = any(results.experiment.outside(run) for results, run in todo)
-            if cluster is None:
+            if cluster is None and _is_made_here(executor, todo, has_plugins):
+                pool = Here(executor, progress.clock)
+            elif cluster is None:
                 pool = Pool(executor, jobs, place / "last-words", has_plugins, progress.clock)
             else:
                 from dumbbell.execution.cluster import Cluster
@@ -185,6 +189,15 @@ def execute(
                 part.results.unfinished.clear(ignore_errors=True)
         outcome.interrupted |= cleaning.was_interrupted
     return outcome
+
+
+def _is_made_here(executor: Executor, todo: Sequence[object], has_plugins: bool) -> bool:
+    """Return whether this process makes the runs: a single one, of which nothing happens in real time.
+
+    Its log is then not followed for `-v`: this process writes it.
+    """
+    is_plain = not (has_plugins or executor.backend.capabilities.real_packets)
+    return len(todo) == 1 and is_plain and levels().most > logging.INFO
 
 
 def _tells_of_full_disk(reason: str | None) -> bool:

@@ -1,0 +1,42 @@
+"""Runs that are made in this process: the place of a single run, which costs less than to start a process for it."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from dumbbell.base.clock import SYSTEM_CLOCK, Clock
+from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.logs import lent_to_runs
+from dumbbell.base.progress import Stage
+from dumbbell.execution.worker import Task, keep, make
+
+if TYPE_CHECKING:
+    from dumbbell.backends import Executor
+    from dumbbell.contract.run import RunStatistics
+
+
+class Here:
+    """Makes runs one after the other, as a worker process of `Pool` does. Nothing of them may end this process."""
+
+    side_by_side = 1
+
+    def __init__(self, executor: "Executor", clock: Clock = SYSTEM_CLOCK) -> None:
+        self._obstacle = executor.enter()
+        self._clock = clock
+
+    def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, "RunStatistics", float | None]]:
+        """Execute the tasks; yield number, statistics and seconds of each."""
+        for task in tasks:
+            stage.begin(task.number)
+            started = self._clock.monotonic()
+            with lent_to_runs():
+                attempt = make(task, self._obstacle, partial(stage.say, task.number))
+            seconds = self._clock.monotonic() - started
+            with Undisturbed() as keeping:
+                statistics = keep(task, attempt)
+            yield task.number, statistics, seconds
+            if keeping.was_interrupted:
+                raise KeyboardInterrupt
+
+    def stop(self) -> None:
+        """Have nothing to end."""
