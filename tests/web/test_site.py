@@ -1,4 +1,4 @@
-"""The documentation as a site: links lead somewhere, nothing is fetched, pages fit a telephone, everybody can read them."""
+"""The documentation as a site: links lead somewhere, nothing is fetched, everybody can read it, on a telephone too."""
 
 import os
 import re
