@@ -23,7 +23,7 @@ from typing import Any
 
 import dumbbell
 from dumbbell.machine.description import cpus
-from dumbbell.present.plots import Replicated, replication_figure, styles
+from dumbbell.present.plots import ReplicationPoint, replication_figure, styles
 from dumbbell.present.plots.parts.svg import for_print
 from dumbbell.present.plots.parts.typeset import figure_as
 from dumbbell.present.tables import Table, markdown
@@ -139,7 +139,8 @@ def draw(content: dict[str, Any]) -> None:
         known = {scheme.name: scheme for scheme in dumbbell.schemes()}
         looks = styles((row["scheme"], known[row["scheme"]].color, known[row["scheme"]].marker) for row in rows)
         points = [
-            Replicated(row["title"], looks[row["scheme"]], point(row["published"]), point(row["ours"])) for row in rows
+            ReplicationPoint(row["title"], looks[row["scheme"]], point(row["published"]), point(row["ours"]))
+            for row in rows
         ]
         title = f"{content['experiment']['path'][path]['title']}: {found['error']:.1%} off"
         drawing = for_print(replication_figure("calibration", title, points))

@@ -48,7 +48,7 @@ def write(found: Found, file: Path) -> list[Path]:
 
 def drawing(found: Found) -> str:
     """Measured and emulated points side by side."""
-    from dumbbell.present.plots import Replicated, replication_figure, styles
+    from dumbbell.present.plots import ReplicationPoint, replication_figure, styles
 
     schemes = found.target.experiment.schemes
     looks = styles((name, scheme.color, scheme.marker) for name, scheme in schemes.items())
@@ -58,7 +58,7 @@ def drawing(found: Found) -> str:
         got = outcomes.get(point.key)
         emulated = None if got is None or got.delay_p95_ms is None else (got.delay_p95_ms, got.throughput_mbps)
         measured = (point.delay_p95_ms.mean, point.throughput_mbps.mean)
-        points.append(Replicated(point.label, looks[point.scheme], measured, emulated))
+        points.append(ReplicationPoint(point.label, looks[point.scheme], measured, emulated))
     title = f"{found.target.source}\nmodel {found.model.name}: {found.in_sample_error:.1%} off, in-sample"
     return replication_figure("calibration", title, points)
 

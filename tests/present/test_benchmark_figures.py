@@ -45,7 +45,7 @@ from dumbbell.present.plots.heatmap import COLORS, number_text
 from dumbbell.present.plots.parts.canvas import look, renderer
 from dumbbell.present.plots.parts.frame import LINES, frame, tick_text
 from dumbbell.present.plots.parts.labels import Box, place_what_fits
-from dumbbell.present.plots.parts.strokes import marked
+from dumbbell.present.plots.parts.strokes import marker_indices
 from dumbbell.present.plots.sweep import _SPREAD, Places, quantities
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -102,11 +102,11 @@ def test_seventy_flows_differ_in_grey() -> None:
 
 def test_markers_stand_evenly_and_those_of_other_lines_between_them() -> None:
     time_s = numpy.linspace(0.0, 70.0, 7001)
-    first, second = (time_s[marked(time_s, (0.0, 70.0), index, 2)] for index in (0, 1))
+    first, second = (time_s[marker_indices(time_s, (0.0, 70.0), index, 2)] for index in (0, 1))
     assert first == pytest.approx([2.5, 12.5, 22.5, 32.5, 42.5, 52.5, 62.5], abs=0.02)
     assert second == pytest.approx(first + 5.0, abs=0.02)
     # a flow of 2 s in a figure of 70 s has one, too
-    assert len(marked(time_s[2700:2900], (0.0, 70.0), 0, 2)) == 1
+    assert len(marker_indices(time_s[2700:2900], (0.0, 70.0), 0, 2)) == 1
 
 
 def test_the_operating_point_has_three_plots_with_a_line_per_flow() -> None:

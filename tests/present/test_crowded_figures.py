@@ -27,7 +27,7 @@ from dumbbell.present.plots import (
 )
 from dumbbell.present.plots.parts.axis import ticks
 from dumbbell.present.plots.parts.labels import Box, nearest_on, place_what_fits
-from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
+from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, use_sheet
 from dumbbell.present.plots.parts.style import FAMILY_COLORS, GROUND, INK
 from dumbbell.results.analysis.front import pareto_front
 from support.pages.drawn_boxes import SVG, crossings, marks, root_of, texts
@@ -68,8 +68,8 @@ def axes_of(points: list[Point], limits: Limits = LIMITS) -> tuple[PlaneAxis, Pl
     """Delay across, throughput upwards."""
     least, most = limits.least_delay_ms, limits.capacity_mbps or ()
     delays = extent(points, False, [] if least is None else [least])
-    x = PlaneAxis("P95 one-way delay (ms)", delay_axis(delays), reversed=True)
-    return x, value_axis("Goodput (Mbit/s)", extent(points, True, most), reversed=False, linear=True)
+    x = PlaneAxis("P95 one-way delay (ms)", delay_axis(delays), is_reversed=True)
+    return x, value_axis("Goodput (Mbit/s)", extent(points, True, most), is_reversed=False, linear=True)
 
 
 def drawing_of(points: list[Point], limits: Limits = LIMITS) -> str:
@@ -92,7 +92,7 @@ def numbers(drawing: str, across: bool) -> list[float]:
 @pytest.mark.parametrize("sheet", [SCREEN, COLUMN], ids=["page", "column"])
 @pytest.mark.parametrize("count", [1, 3, 15, 16, 56])
 def test_no_text_covers_a_text_or_a_mark(count: int, sheet: Sheet) -> None:
-    with drawn_for(sheet):
+    with use_sheet(sheet):
         drawing = for_print(drawing_of(crowd(count)))
     assert len(marks(drawing)) >= count
     assert crossings(drawing) == []
@@ -151,10 +151,10 @@ def test_no_axis_goes_beyond_data_and_capacity(count: int) -> None:
 
 
 def test_an_axis_that_is_unusual_says_so() -> None:
-    assert value_axis("Loss (%)", [0.001, 5.0], reversed=True).label == "Loss (%), decreasing, logarithmic"
-    assert value_axis("Goodput (Mbit/s)", [9.0, 10.0], reversed=False).label == "Goodput (Mbit/s), not from 0"
-    assert value_axis("Goodput (Mbit/s)", [2.0, 10.0], reversed=False).label == "Goodput (Mbit/s)"
-    assert value_axis("Goodput (Mbit/s)", [0.01, 10.0], reversed=False, linear=True).label == "Goodput (Mbit/s)"
+    assert value_axis("Loss (%)", [0.001, 5.0], is_reversed=True).label == "Loss (%), decreasing, logarithmic"
+    assert value_axis("Goodput (Mbit/s)", [9.0, 10.0], is_reversed=False).label == "Goodput (Mbit/s), not from 0"
+    assert value_axis("Goodput (Mbit/s)", [2.0, 10.0], is_reversed=False).label == "Goodput (Mbit/s)"
+    assert value_axis("Goodput (Mbit/s)", [0.01, 10.0], is_reversed=False, linear=True).label == "Goodput (Mbit/s)"
     assert PlaneAxis("P95 one-way delay (ms)", delay_axis([20.0, 400.0])).label == "P95 one-way delay (ms), logarithmic"
 
 
@@ -202,7 +202,7 @@ def test_of_many_schemes_the_front_has_names_and_the_others_are_grey() -> None:
     for point in points:
         assert found.count(point.name) == point.in_front, point.name
     assert set(FAMILIES.values()) <= set(found)
-    with drawn_for(COLUMN):
+    with use_sheet(COLUMN):
         narrow = words(drawing_of(points))
     # what finds no room beside its point stands below the plot
     assert all(narrow.count(point.name) == point.in_front for point in points)
@@ -291,7 +291,7 @@ def test_the_colours_of_families_differ_for_the_colour_blind(kind: str) -> None:
 
 def test_without_colours_marks_and_dashes_tell_schemes_apart() -> None:
     names = [scheme for scheme in catalog.schemes() if not scheme.real]
-    with drawn_for(Sheet(theme="print")):
+    with use_sheet(Sheet(theme="print")):
         looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in names[:20])
         assert {look.color for look in looks.values()} == {INK}
         assert len({look.seen for look in looks.values()}) == 20
@@ -308,9 +308,9 @@ def test_without_colours_marks_and_dashes_tell_schemes_apart() -> None:
 def test_whatever_numbers_there_are_can_be_drawn(x: tuple[float, float], y: tuple[float, float]) -> None:
     look = Style("#ff0000", "o")
     points = [Point(f"n{a}", a, b, look, "", in_front=True) for a, b in zip(x, y, strict=True)]
-    upwards = value_axis("Goodput (Mbit/s)", extent(points, True), reversed=False)
+    upwards = value_axis("Goodput (Mbit/s)", extent(points, True), is_reversed=False)
     for across in (
-        PlaneAxis("P95 one-way delay (ms)", delay_axis(extent(points, False)), reversed=True),
-        value_axis("Loss (%)", extent(points, False), reversed=True),
+        PlaneAxis("P95 one-way delay (ms)", delay_axis(extent(points, False)), is_reversed=True),
+        value_axis("Loss (%)", extent(points, False), is_reversed=True),
     ):
         assert len(marks(for_print(summary_figure("f", "t", points, (across, upwards))))) == 2

@@ -169,7 +169,7 @@ def test_schemes_that_no_other_beats_are_bold(model: ReportModel) -> None:
     points = {}
     for scheme in many.schemes:
         networks = [run.network for run in many.of(PATHS[1], scheme.name) if run.good]
-        goodput, delay = (sum(each[key] for each in networks) for key in model.shown.keys[:2])
+        goodput, delay = (sum(each[key] for each in networks) for key in model.convention.keys[:2])
         points[scheme.name] = (goodput / len(networks), -delay / len(networks))
     front = {
         name

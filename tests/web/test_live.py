@@ -20,7 +20,7 @@ from dumbbell.base.clock import SYSTEM_CLOCK
 from dumbbell.base.entry import Entry
 from dumbbell.base.live_file import live_file
 from dumbbell.present.live_lines import LiveLines, sparkline
-from dumbbell.present.serve.live import Watched
+from dumbbell.present.serve.live import ResultsWatch
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.results.directory import locked, open_results
 from dumbbell.results.live_runs import LivePlace, LiveResults
@@ -110,8 +110,8 @@ class Played:
             thread.join()
 
 
-def watched(results: Path) -> Watched:
-    return Watched([Place("d1", "results", open_results(results))])
+def watched(results: Path) -> ResultsWatch:
+    return ResultsWatch([Place("d1", "results", open_results(results))])
 
 
 def test_who_watches_is_told_what_is_new_and_only_that(results: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sizes of figures on paper, as people write them."""
+"""Sizes of figures on paper, as in `3.5in` or `1col`."""
 
 import math
 import re
@@ -7,7 +7,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.present.plots.parts.sheet import THEMES, Sheet
 
 COLUMNS = {"1col": 3.5, "2col": 7.16}
-"""Widths in inches of one column and of both in papers of two columns."""
+"""Width of one column and of both columns in two-column papers, inches."""
 
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 _FONT_PT = 8.0
@@ -18,10 +18,10 @@ SIZES = "1col, 2col, or a width or WIDTHxHEIGHT with mm, cm or in: 88mm, 3.5x2.5
 
 
 def sheet_of(size: str | None, font_pt: float | None, theme: str) -> Sheet:
-    """Return the sheet for a size in words; without size and letters, figures have the size of their layout.
+    """Return the sheet for a size in words; without `size`, figures keep the size of their layout.
 
     Raises:
-        UserError: one of them is not allowed.
+        UserError: An argument is not allowed.
     """
     if theme not in THEMES:
         raise UserError(f"`theme` = {theme}: allowed are {listed(THEMES)}")
@@ -34,7 +34,7 @@ def sheet_of(size: str | None, font_pt: float | None, theme: str) -> Sheet:
 
 
 def _sides(size: str) -> tuple[float, float | None]:
-    """Width and height in points."""
+    """Return width and height in points."""
     if size in COLUMNS:
         return 72 * COLUMNS[size], None
     match = _SIZE.fullmatch(size.replace(" ", ""))
@@ -42,7 +42,7 @@ def _sides(size: str) -> tuple[float, float | None]:
     if not match or not unit:
         raise UserError(f"`size` = {size}: allowed are {SIZES}")
     parts = ((match[1], match[2] or unit), (match[3], unit))
-    sides = [float(number) * _INCHES[of] for number, of in parts if number]
+    sides = [float(number) * _INCHES[inches_unit] for number, inches_unit in parts if number]
     if not all(_SIDES[0] <= side <= _SIDES[1] for side in sides):
         raise UserError(f"`size` = {size}: allowed are sides of {_SIDES[0]:g} to {_SIDES[1]:g} in")
     return 72 * sides[0], 72 * sides[1] if len(sides) > 1 else None

@@ -1,4 +1,4 @@
-"""The numbers of a figure as a table for a paper: titles and units in the head, intervals beside their means."""
+"""Tables for papers with the numbers of a figure: titles and units in the head, intervals beside means."""
 
 from dumbbell.base.digits import decimal
 from dumbbell.base.errors import UserError
@@ -8,23 +8,23 @@ from dumbbell.present.tables.terminal import number
 from dumbbell.results.series.table import Table as Numbers
 
 MOST_ROWS = 100
-"""More are no table for a page."""
+"""Maximum rows of a table: a page has no room for more."""
 
 
 def paper_table(numbers: Numbers) -> Table:
-    """Return all rows of a figure's numbers. A text that is the same in several rows, and in all, is left out."""
+    """Return all rows of a figure's numbers. A text column is left out if all of several rows have the same text."""
     rows = list(numbers.rows())
     names = [name for name in numbers if not _is_constant([row[name] for row in rows])]
-    metrics = {name: found for name in names if (found := _metric(name)) is not None}
+    metrics = {name: metric for name in names if (metric := _metric(name)) is not None}
     heads = [metrics[name].axis if name in metrics else name.replace("_", " ") for name in names]
     return Table.of(heads, [[_field(row[name], metrics.get(name)) for name in names] for row in rows])
 
 
 def require_rows(table: Table, file: str) -> None:
-    """Refuse a table that no page has room for.
+    """Refuse a table that has too many rows for a page.
 
     Raises:
-        UserError: it has too many rows; `file` is for the message.
+        UserError: The table has more than `MOST_ROWS` rows; the message starts with `file`.
     """
     if len(table.rows) > MOST_ROWS:
         raise UserError(

@@ -1,4 +1,4 @@
-"""The report of a results directory: short, in Pantheon's long form, or of one run."""
+"""Reports of a results directory: short, in Pantheon's long form, or of one run."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,7 +54,7 @@ def write_report(
         UserError: `results_dir` is no results directory, `run` is none of its runs, or the options exclude each other.
     """
     if progress is None:
-        with Progress() as own:
+        with Progress() as own_progress:
             return write_report(
                 results_dir,
                 html,
@@ -64,7 +64,7 @@ def write_report(
                 jobs=jobs,
                 generated_at=generated_at,
                 convention=convention,
-                progress=own,
+                progress=own_progress,
             )
     _check(html, all_runs, run)
     html = not all_runs if html is None else html
@@ -73,28 +73,28 @@ def write_report(
         results = open_results(results_dir, convention)
         model = model_of(results, generated_at)
         if run is not None:
-            chosen = model.run(run)
-            return [_write_run(model, chosen, jobs, progress)]
+            entry = model.run(run)
+            return [_write_run(model, entry, jobs, progress)]
         progress.doing("drawing the figures of paths")
         makers = _long(model, jobs, progress) if all_runs else _short(_with_findings(model, results.experiment))
-        forms = [form for form, wanted in ((_HTML, html), (_PDF, pdf)) if wanted]
+        forms = [form for form, is_wanted in ((_HTML, html), (_PDF, pdf)) if is_wanted]
         pieces = [Piece(f"writing {form}", _cost_s(form, model, all_runs), form) for form in forms]
-        written = []
+        written_files = []
         for form in progress.expect("files", pieces).each(forms):
             file = results.root / form
             write_atomically(file, makers[form]())
-            written.append(file.path)
-    if said := bad_sentence(model):
-        progress.line(said)
-    return written
+            written_files.append(file.path)
+    if sentence := bad_sentence(model):
+        progress.line(sentence)
+    return written_files
 
 
 def _check(html: bool | None, all_runs: bool, run: str | None) -> None:
     if all_runs and run is not None:
         raise UserError(f"not with {argument('all_runs')}", argument="run")
     if all_runs and html:
-        shown = "`dumbbell serve DIR` and `dumbbell site DIR` show every run"
-        raise UserError(f"not with {argument('all_runs')}, which is a PDF: {shown}", argument="html")
+        hint = "`dumbbell serve DIR` and `dumbbell site DIR` show every run"
+        raise UserError(f"not with {argument('all_runs')}, which is a PDF: {hint}", argument="html")
     if run is not None and html is False:
         raise UserError(f"not with {argument('run')}: the page of a run is HTML only", argument="pdf")
 
@@ -104,11 +104,11 @@ def _cost_s(form: str, model: ReportModel, all_runs: bool) -> float:
 
 
 Makers = dict[str, Callable[[], str | bytes]]
-"""What makes the content of each file."""
+"""Functions that make the content of each file."""
 
 
 def _with_findings(model: ReportModel, experiment: Experiment) -> ReportModel:
-    return replace(model, findings=tuple(findings(experiment, (run.content for run in model.runs), model.gathered)))
+    return replace(model, findings=tuple(findings(experiment, (run.content for run in model.runs), model.groups)))
 
 
 def _short(model: ReportModel) -> Makers:
@@ -117,7 +117,7 @@ def _short(model: ReportModel) -> Makers:
 
 
 def _long(model: ReportModel, jobs: int | None, progress: Progress) -> Makers:
-    model = replace(model, shown=PANTHEON)
+    model = replace(model, convention=PANTHEON)
     figures = draw(model, jobs, progress)
     return {_PDF: lambda: typeset(sheets.sources(model, figures))}
 
@@ -131,11 +131,11 @@ def _write_run(model: ReportModel, run: RunEntry, jobs: int | None, progress: Pr
 
 
 def run_file(model: ReportModel, run: RunEntry) -> str:
-    """Return the name of the page of a run; no two runs of the results have the same."""
-    named: dict[tuple[str, str], str] = {}
-    for each in model.runs:
-        key = (each.path, each.scheme)
-        if key not in named:
-            label = fitted(f"{each.path}-{foreign_name(each.scheme)}", "run")
-            named[key] = unlike(label, named.values())
-    return f"report-{named[run.path, run.scheme]}-{run.number}.html"
+    """Return the name of the page of a run, distinct within the results."""
+    labels: dict[tuple[str, str], str] = {}
+    for entry in model.runs:
+        key = (entry.path, entry.scheme)
+        if key not in labels:
+            label = fitted(f"{entry.path}-{foreign_name(entry.scheme)}", "run")
+            labels[key] = unlike(label, labels.values())
+    return f"report-{labels[run.path, run.scheme]}-{run.number}.html"

@@ -140,7 +140,7 @@ def _figure(experiment: Experiment, scheme: Scheme, rows: list[Row]) -> str:
 
     def curve(label: str, column: str, factor: float, stroke: Stroke) -> Curve | None:
         values = numpy.array([numpy.nan if row[column] is None else row[column] for row in rows], dtype=float) * factor
-        return Curve(label, stroke, time_s, values, held=True) if numpy.isfinite(values).any() else None
+        return Curve(label, stroke, time_s, values, is_stepwise=True) if numpy.isfinite(values).any() else None
 
     own = Stroke(scheme.color, scheme.marker)
     in_flight, threshold = Stroke("steelblue", "."), Stroke("dimgray", ".", (2.5, 1.5))

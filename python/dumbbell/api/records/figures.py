@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from dumbbell.base.errors import UserError, capitalized
 from dumbbell.present.figures import RUN, check_options, figure_module, kinds, options, scope, shows
 from dumbbell.present.model.content import load
-from dumbbell.present.model.figure_request import Drawn, FigureOptions, OfResults, OfRun
+from dumbbell.present.model.figure_request import DrawnFigure, FigureOptions, ResultsFigureRequest, RunFigureRequest
 from dumbbell.present.paper_table import paper_table, require_rows
 from dumbbell.present.plots import for_notebook, for_print
-from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, drawn_for
+from dumbbell.present.plots.parts.sheet import SCREEN, Sheet, use_sheet
 from dumbbell.present.tables import Table as PaperTable, latex
 from dumbbell.results.files import write_atomically
 from dumbbell.results.series.table import TABLE_FORMS, Table, check_form
@@ -108,7 +108,7 @@ def run_figure(kind: str, run: "RunRecord", options: FigureOptions, sheet: Sheet
         raise UserError(f"figure `{kind}`: is of several runs: ask their results for it")
     check_options(kind, options.given)
     # identifiers are unique on a page
-    of = OfRun(kind, _identifier(f"{kind} {run.label} {run.seed} {options} {sheet}"), run, options)
+    of = RunFigureRequest(kind, _identifier(f"{kind} {run.label} {run.seed} {options} {sheet}"), run, options)
     return _figure(kind, of, sheet)
 
 
@@ -124,7 +124,7 @@ def results_figure(
 ) -> Figure:
     """A figure of many runs: `Results.figure`."""
     name = _identifier(f"{kind} {directory} {path} {scheme} {options} {sheet}")
-    of = OfResults(kind, name, load(directory, convention=convention), path, scheme, options)
+    of = ResultsFigureRequest(kind, name, load(directory, convention=convention), path, scheme, options)
     return _figure(kind, of, sheet)
 
 
@@ -132,11 +132,11 @@ def _identifier(text: str) -> str:
     return f"d{zlib.crc32(text.encode()):08x}"
 
 
-def _figure(kind: str, of: OfRun | OfResults, sheet: Sheet) -> Figure:
-    with drawn_for(sheet):
-        drawn: Drawn = figure_module(kind).draw(of)
+def _figure(kind: str, of: RunFigureRequest | ResultsFigureRequest, sheet: Sheet) -> Figure:
+    with use_sheet(sheet):
+        drawn: DrawnFigure = figure_module(kind).draw(of)
     said = drawn.shows or shows(kind)
-    heading = f"{drawn.of}: {said}" if drawn.of else said
+    heading = f"{drawn.subject}: {said}" if drawn.subject else said
     title = f"{heading}; {drawn.note}" if drawn.note else heading
-    caption = f"{heading if drawn.of else capitalized(heading)}. {drawn.made}".strip()
-    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper, f"{kind} {drawn.of}".strip(), caption)
+    caption = f"{heading if drawn.subject else capitalized(heading)}. {drawn.runs_note}".strip()
+    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper, f"{kind} {drawn.subject}".strip(), caption)

@@ -1,7 +1,8 @@
-"""The kinds of figures: each file is one, with the name of the file, and its first line says what it shows.
+"""Kinds of figures: each file defines the kind that has its name.
 
-A file has `SCOPE`, what one figure is of, and `draw`: of a run `draw(OfRun)`, of many runs `draw(OfResults)`. `OPTIONS`
-names those of `FigureOptions` that it takes, if any.
+The first line of a file says in lists and titles what its figures show. A file has `SCOPE` (what one figure covers) and
+`draw`, which takes a `RunFigureRequest` (one run) or a `ResultsFigureRequest` (many runs). `OPTIONS` names the fields
+of `FigureOptions` that the kind takes.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from dumbbell.base.errors import UserError, listed, nearest
 
 RUN, PATH, CAMPAIGN, ALL_PATHS, GRID = "run", "path", "campaign", "all paths", "grid"
 SCOPES = (PATH, CAMPAIGN, ALL_PATHS, GRID, RUN)
-"""What one figure is of; of a campaign it is of one path."""
+"""Subjects of figures; a figure of a campaign covers one path."""
 
 _FOLDER = Path(__file__).parent
 
@@ -25,43 +26,43 @@ def kinds() -> dict[str, str]:
     return {name: shows(name) for name in names}
 
 
-def figure_module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package says)
+def figure_module(kind: str) -> Any:  # noqa: ANN401 (a module, see the head of this file)
     """Return the module of a kind.
 
     Raises:
-        UserError: there is none.
+        UserError: No kind has this name.
     """
     file = _FOLDER / f"{kind.replace('-', '_')}.py"
     if not kind[:1].isalpha() or "_" in kind or not file.is_file():
-        known = list(kinds())
-        raise UserError(f"unknown figure `{kind}`{nearest(kind, known)}: allowed are {listed(known)}")
+        names = list(kinds())
+        raise UserError(f"unknown figure `{kind}`{nearest(kind, names)}: allowed are {listed(names)}")
     return import_module(f"{__name__}.{file.stem}")
 
 
 def scope(kind: str) -> str:
-    """Return what one figure of this kind is of."""
+    """Return the subject of a figure of this kind, one of `SCOPES`."""
     return str(figure_module(kind).SCOPE)
 
 
 def options(kind: str) -> tuple[str, ...]:
-    """Return which of `FigureOptions` figures of this kind take."""
+    """Return the names of the `FigureOptions` that figures of this kind take."""
     return tuple(getattr(figure_module(kind), "OPTIONS", ()))
 
 
-def check_options(kind: str, given: Iterable[str]) -> None:
-    """Refuses options that figures of this kind do not take.
+def check_options(kind: str, names: Iterable[str]) -> None:
+    """Refuse options that figures of this kind do not take.
 
     Raises:
-        UserError: one was given; it names the kinds that take it.
+        UserError: An option is not taken; the message names the kinds that take it.
     """
-    taken = options(kind)
-    for name in given:
-        if name not in taken:
-            takers = [each for each in kinds() if name in options(each)]
+    allowed = options(kind)
+    for name in names:
+        if name not in allowed:
+            takers = [other for other in kinds() if name in options(other)]
             raise UserError(f"figure `{kind}`: takes no `{name}`: it is for {listed(takers)}")
 
 
 def shows(kind: str) -> str:
-    """Return what a figure of this kind shows, for lists and titles."""
-    said = str(figure_module(kind).__doc__).splitlines()[0].removesuffix(".")
-    return said[:1].lower() + said[1:]
+    """Return the subject of figures of this kind in words, for lists and titles."""
+    title = str(figure_module(kind).__doc__).splitlines()[0].removesuffix(".")
+    return title[:1].lower() + title[1:]

@@ -2,11 +2,11 @@
 
 from dumbbell.present.figures import CAMPAIGN
 from dumbbell.present.model.campaigns import draw_campaign
-from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.figure_request import DrawnFigure, ResultsFigureRequest
 
 SCOPE = CAMPAIGN
 
 
-def draw(of: OfResults) -> Drawn:
-    """Draws the three over the hours."""
-    return draw_campaign(of, "hour")
+def draw(request: ResultsFigureRequest) -> DrawnFigure:
+    """Draw throughput, delay and loss over the hours of the day."""
+    return draw_campaign(request, "hour")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dumbbell.present.figures import PATH
-from dumbbell.present.model.figure_request import Drawn, OfResults
+from dumbbell.present.model.figure_request import DrawnFigure, ResultsFigureRequest
 from dumbbell.present.model.overview import Overview
 from dumbbell.present.tables import Field, Table
 
@@ -11,47 +11,47 @@ SCOPE = PATH
 OPTIONS = ("x", "y", "schemes")
 
 
-def draw(of: OfResults) -> Drawn:
-    """Draws the means, with where they lie."""
-    found, path = of.overview, of.one_path
-    why = f"none of the runs on {path} that count has {found.y.title} and {found.x.title}"
-    timed = any(mean.x.clocks for mean in found.means[path])
+def draw(request: ResultsFigureRequest) -> DrawnFigure:
+    """Draw the mean of each scheme with its interval."""
+    overview, path = request.overview, request.one_path
+    problem = f"none of the runs on {path} that count has {overview.y.title} and {overview.x.title}"
+    has_clocks = any(mean.x.clocks for mean in overview.means[path])
     columns = {"path": "text", "scheme": "text", "runs": "integer"}
-    for metric in (found.y, found.x):
+    for metric in (overview.y, overview.x):
         columns |= {name: "number" for name in (metric.column, f"{metric.column}_low", f"{metric.column}_high")}
     columns |= {"in_front": "integer"}
-    columns |= {f"{found.x.column}_clocks_{end}": "number" for end in ("low", "high") if timed}
-    drawing = found.draw("means", path, of.name)
-    shows = f"{found.y.title} over {found.x.title}: mean of each scheme"
-    if bars := found.bars(path):
+    columns |= {f"{overview.x.column}_clocks_{end}": "number" for end in ("low", "high") if has_clocks}
+    drawing = overview.draw("means", path, request.name)
+    shows = f"{overview.y.title} over {overview.x.title}: mean of each scheme"
+    if bars := overview.bars(path):
         shows += f", with the {bars}"
-    drawn = of.drawn(
+    figure = request.make_figure(
         path,
         drawing,
         columns,
-        lambda: _rows(found, path, timed),
-        why,
-        [found.y, found.x],
+        lambda: _rows(overview, path, has_clocks),
+        problem,
+        [overview.y, overview.x],
         shows,
-        lambda: _paper(found, path),
+        lambda: _paper(overview, path),
     )
-    return replace(drawn, made=f"{drawn.made} {found.explained(path)}")
+    return replace(figure, runs_note=f"{figure.runs_note} {overview.explanation(path)}")
 
 
-def _rows(found: Overview, path: str, timed: bool) -> list[list[object]]:
+def _rows(overview: Overview, path: str, has_clocks: bool) -> list[list[object]]:
     rows: list[list[object]] = []
-    for mean in found.means[path]:
-        values = [value for each in (mean.y, mean.x) for value in (each.mean, each.low, each.high)]
-        clocks = (mean.x.clocks or (None, None)) if timed else ()
+    for mean in overview.means[path]:
+        values = [value for estimate in (mean.y, mean.x) for value in (estimate.mean, estimate.low, estimate.high)]
+        clocks = (mean.x.clocks or (None, None)) if has_clocks else ()
         rows.append([path, mean.scheme, mean.y.count, *values, int(mean.in_front), *clocks])
     return rows
 
 
-def _paper(found: Overview, path: str) -> Table:
+def _paper(overview: Overview, path: str) -> Table:
     """Return a table with a row for each scheme, the best one upwards first. Schemes on the Pareto front are bold."""
     rows = []
-    for mean in sorted(found.means[path], key=lambda mean: mean.y.mean, reverse=found.y.better != "less"):
-        texts = (found.y.estimate_text(mean.y), found.x.estimate_text(mean.x))
-        name = Field(found.model.scheme_title(mean.scheme), best=mean.in_front)
+    for mean in sorted(overview.means[path], key=lambda mean: mean.y.mean, reverse=overview.y.better != "less"):
+        texts = (overview.y.estimate_text(mean.y), overview.x.estimate_text(mean.x))
+        name = Field(overview.model.scheme_title(mean.scheme), best=mean.in_front)
         rows.append((name, Field(str(mean.y.count)), *map(Field, texts)))
-    return Table("", (), ("scheme", "runs", found.y.axis, found.x.axis), tuple(rows))
+    return Table("", (), ("scheme", "runs", overview.y.axis, overview.x.axis), tuple(rows))

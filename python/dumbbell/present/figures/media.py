@@ -2,13 +2,13 @@
 
 from dumbbell.present.figures import RUN
 from dumbbell.present.model.drawing import draw_one
-from dumbbell.present.model.figure_request import Drawn, OfRun
+from dumbbell.present.model.figure_request import DrawnFigure, RunFigureRequest
 
 SCOPE = RUN
 
 _FIELDS = ("encoder_rate", "frame_delay", "frame_size")
 
 
-def draw(of: OfRun) -> Drawn:
-    """Draws what the viewer of a live source got."""
-    return of.drawn(draw_one(of.job, "media"), lambda: of.logged_rows(lambda _: _FIELDS))
+def draw(request: RunFigureRequest) -> DrawnFigure:
+    """Draw the bitrate and the frame delay of a live source, at its viewer."""
+    return request.make_figure(draw_one(request.job, "media"), lambda: request.logged_rows(lambda _: _FIELDS))

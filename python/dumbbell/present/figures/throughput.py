@@ -2,26 +2,26 @@
 
 from dumbbell.present.figures import RUN
 from dumbbell.present.model.drawing import BIN_S, draw_job, draw_one, shown_capacity
-from dumbbell.present.model.figure_request import Drawn, OfRun, Rows, series_rows
+from dumbbell.present.model.figure_request import DrawnFigure, Rows, RunFigureRequest, series_rows
 from dumbbell.present.model.source import rates
 from dumbbell.results.series.run_files import PACKETS
 
 SCOPE = RUN
 
 
-def draw(of: OfRun) -> Drawn:
-    """Draws what was sent and what arrived, in intervals."""
-    of.run.source(PACKETS)  # refused where there is none
-    return of.drawn(draw_one(of.job, "throughput"), lambda: _rows(of))
+def draw(request: RunFigureRequest) -> DrawnFigure:
+    """Draw the rates into and out of the path, per interval."""
+    request.run.source(PACKETS)  # raises an error if the run has no packet log
+    return request.make_figure(draw_one(request.job, "throughput"), lambda: _rows(request))
 
 
-def _rows(of: OfRun) -> Rows:
-    """Yield the rates at the times where the figure has them: in at the start of each interval, out at its end."""
-    found = rates(of.run.source(PACKETS), BIN_S)
-    for direction, flows, place in (("ingress", found.ingress, 0), ("egress", found.egress, 1)):
+def _rows(request: RunFigureRequest) -> Rows:
+    """Yield the rates at the times of the figure: ingress at the start of each interval, egress at its end."""
+    series = rates(request.run.source(PACKETS), BIN_S)
+    for direction, flows, place in (("ingress", series.ingress, 0), ("egress", series.egress, 1)):
         for flow, values in sorted(flows.items()):
-            times = ((index + place) * found.bin_s for index in range(len(values)))
-            yield from series_rows(f"flow {flow}", of.scheme(flow), f"{direction}_mbps", "Mbit/s", times, values)
-    capacity = shown_capacity(draw_job("", of.run.statistics, of.run.kept, str))
-    times = (index * found.bin_s for index in range(len(capacity)))
+            times = ((index + place) * series.bin_s for index in range(len(values)))
+            yield from series_rows(f"flow {flow}", request.scheme(flow), f"{direction}_mbps", "Mbit/s", times, values)
+    capacity = shown_capacity(draw_job("", request.run.statistics, request.run.kept, str))
+    times = (index * series.bin_s for index in range(len(capacity)))
     yield from series_rows("path", "", "capacity_mbps", "Mbit/s", times, capacity)

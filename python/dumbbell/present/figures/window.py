@@ -1,7 +1,7 @@
 """Congestion window and pacing rate."""
 
 from dumbbell.present.figures import RUN
-from dumbbell.present.model.figure_request import Drawn, OfRun
+from dumbbell.present.model.figure_request import DrawnFigure, RunFigureRequest
 from dumbbell.present.model.series import window_series
 from dumbbell.present.plots import window_figure
 
@@ -10,6 +10,9 @@ SCOPE = RUN
 _FIELDS = (("cwnd_packets", "packets"), ("ssthresh_packets", "packets"), ("pacing_mbps", "Mbit/s"))
 
 
-def draw(of: OfRun) -> Drawn:
-    """Draws what limits the sender over time."""
-    return of.drawn(window_figure(of.name, window_series(of.samples, of.lines)), lambda: of.sampled_rows(_FIELDS))
+def draw(request: RunFigureRequest) -> DrawnFigure:
+    """Draw the limits of the sender over time."""
+    return request.make_figure(
+        window_figure(request.name, window_series(request.samples, request.lines)),
+        lambda: request.sampled_rows(_FIELDS),
+    )

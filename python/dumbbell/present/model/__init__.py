@@ -1,1 +1,1 @@
-"""What all drawings of results read: contents, tables, series, captions and requests for figures."""
+"""Data that all presentations of results share: contents, tables, series, captions and requests for figures."""

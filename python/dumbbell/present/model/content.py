@@ -1,4 +1,4 @@
-"""What a report shows, taken from a results directory. Numbers are those of `stats.json` as they stand."""
+"""Contents of a report, read from a results directory. Numbers are those of `stats.json`."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
 NOTES_FILE = "notes.txt"
 MOST_NOTES = 100
-"""Lines of it that a report has."""
+"""Maximum lines of the notes in a report."""
 MOST_BARE = 100
-"""Sections of runs without results: those of the others are left out, for each takes half a megabyte to lay out."""
+"""Maximum sections of runs without results, since one takes half a megabyte to lay out; further runs have none."""
 MOST_INTERVALS = 1_000_000
-"""Rows of transfers of all runs: where there are more, those of the runs that follow are left out."""
+"""Rows of transfers of all runs after which further runs have none."""
 _GOOD, _LATE = "done", "degraded"
 _LONGEST_HEADING = 60
 _REPEAT = "dumbbell run experiment.toml --out NEW"
@@ -61,9 +61,9 @@ _REPEAT = "dumbbell run experiment.toml --out NEW"
 
 @dataclass(frozen=True)
 class SchemeEntry:
-    """A scheme or a mix of schemes: its name in results, its name for people, and how figures draw it.
+    """A scheme or a mix of schemes: its name in results, its title, and its look in figures.
 
-    `kind` says what it is made of, as `a kernel controller`.
+    `kind` names the kinds of its schemes, as `a kernel controller`.
     """
 
     name: str
@@ -76,9 +76,10 @@ class SchemeEntry:
 
 @dataclass(frozen=True)
 class PathEntry:
-    """A path of the experiment; `sentence` says what it is made of, `data_path` what data passes in its order.
+    """A path of the experiment.
 
-    `least_delay_ms` is the one-way delay of data on the empty path; None where the path does not tell.
+    `sentence` describes its elements, `data_path` the elements that data passes, in order. `least_delay_ms` is the
+    one-way delay of data on the empty path, or None if unknown.
     """
 
     name: str
@@ -87,23 +88,23 @@ class PathEntry:
     sentence: str
     least_delay_ms: float | None = None
     data_path: str = ""
-    """Empty where nobody knows it."""
+    """Empty if the elements are unknown."""
     steady: bool = False
-    """Whether its capacity is the same all the time; not where the path does not tell."""
+    """True if the path alone shows that its capacity never changes."""
 
     @property
     def heading(self) -> str:
-        """The title if it is short; those of imported results can be whole commands."""
+        """Title, or the name if the title is long: titles of imported results can be whole commands."""
         return self.title if len(self.title) <= _LONGEST_HEADING else self.name
 
 
 @dataclass(frozen=True)
 class RunEntry:
-    """One run. `folder` is relative to the results directory, `files` are those of `RUN_FILES` that exist there.
+    """One run.
 
-    `content` is the run as in `dumbbell show --json`; `remark` says why Pantheon's analysis would drop it although it
-    counts here, `notes` what is unusual about the files that it was imported from, `untransferred` why its
-    transfers are missing.
+    `folder` is relative to the results directory; `files` are the files of `RUN_FILES` in it. `content` is the run as
+    in `dumbbell show --json`. `remark` is the reason why Pantheon's analysis would drop a run that counts here. `notes`
+    describe unusual imported files; `transfers_problem` is the reason why transfers are missing.
     """
 
     path: str
@@ -120,30 +121,30 @@ class RunEntry:
     content: RunTable
     notes: tuple[str, ...] = ()
     transfers: Transfers | None = None
-    untransferred: str = ""
+    transfers_problem: str = ""
 
     @property
     def name(self) -> str:
-        """The run as `--run` takes it."""
+        """Name of the run as `--run` takes it."""
         return f"{self.path}/{self.scheme}/{self.number}"
 
     @property
     def late(self) -> bool:
-        """Whether the machine was too busy to keep the path's times: it is shown, and counts in no mean."""
+        """True if the machine was too busy to keep the path's times; a late run is shown but counts in no mean."""
         return self.status == _LATE
 
     @property
     def good(self) -> bool:
-        """Whether its numbers count."""
+        """True if the run counts in means (status `done`)."""
         return self.status == _GOOD
 
     @cached_property
     def clocks(self) -> Clocks | None:
-        """What is known of the clocks of its ends, if it had two."""
+        """Clocks of the two machines, or None for a run on one machine."""
         return clocks_of(self.content)
 
     def interval(self, level: str, number: int, metric: str) -> Interval | None:
-        """Where the true value of a one-way delay lies that two clocks measured; `None` of everything else."""
+        """Return the interval of the true one-way delay between two clocks; None for other metrics and runs."""
         if self.clocks is None:
             return None
         entity = self.network if level == "network" else next(flow for flow in self.flows if flow["flow"] == number)
@@ -152,45 +153,45 @@ class RunEntry:
 
     @property
     def negative_delays(self) -> str:
-        """Why some of its one-way delays are below zero, as far as its clocks tell; empty if none is."""
+        """Reason for one-way delays below zero, as far as the clocks explain them; empty without such delays."""
         delays = (flow.get("owd_min_ms") for flow in self.flows)
         least = min((delay for delay in delays if delay is not None), default=0.0)
         if self.clocks is None or least >= 0.0:
             return ""
-        why = " ".join(self.clocks.explained) or "nothing was recorded that would explain them."
-        return f"One-way delays below zero (the smallest is {least:.3f} ms): {why}"
+        reason = " ".join(self.clocks.explained) or "nothing was recorded that would explain them."
+        return f"One-way delays below zero (the smallest is {least:.3f} ms): {reason}"
 
     @property
     def flows(self) -> Sequence[FlowStats]:
-        """The metrics of its flows."""
+        """Metrics of the flows."""
         return self.content["flows"]
 
     @property
     def links(self) -> Sequence[LinkStats]:
-        """The metrics of its links; the first is the bottleneck in the data direction."""
+        """Metrics of the links; the first is the bottleneck in the data direction."""
         return self.content["links"]
 
     @property
     def network(self) -> NetworkStats:
-        """The metrics over all its flows."""
+        """Metrics over all flows."""
         return self.content["network"]
 
     @property
     def emulation(self) -> EmulationReport | None:
-        """How faithful the emulator was, if there was one and it got that far."""
+        """Fidelity of the emulation, or None if the run was not emulated or ended too early."""
         return self.content.get("emulation")
 
 
 @dataclass(frozen=True)
 class ReportModel:
-    """Everything a report shows except figures."""
+    """Contents of a report except figures."""
 
     directory: Path
     name: str
     title: str
     backend: Backend
-    shown: Convention
-    """By which throughput, delay and loss are shown."""
+    convention: Convention
+    """Convention by which throughput, delay and loss are shown."""
     generated_at: str
     duration_s: float
     warmup_s: float
@@ -207,113 +208,113 @@ class ReportModel:
     paths: tuple[PathEntry, ...]
     runs: tuple[RunEntry, ...] = field(repr=False)
     every_s: float | None = None
-    """Of a campaign: the time between its rounds."""
+    """Time between the rounds of a campaign, s; None for other experiments."""
     published_source: str = ""
-    published: tuple[Beside, ...] = ()
+    published_rows: tuple[Beside, ...] = ()
     findings: tuple[str, ...] = ()
-    """What the results show, as sentences; the most important first."""
+    """Conclusions from the results as sentences; the most important first."""
 
     @property
     def root(self) -> Entry:
-        """The way to all that is in the directory."""
+        """Directory of the results, for reading files."""
         return Entry.of(self.directory)
 
     def of(self, path: str, scheme: str | None = None) -> list[RunEntry]:
-        """The runs on a path, of one scheme or of all, in order."""
+        """Return the runs on a path, of one scheme or of all, in order."""
         return [run for run in self.runs if run.path == path and scheme in (None, run.scheme)]
 
     def run(self, name: str) -> RunEntry:
         """Return the run `PATH/SCHEME/N`.
 
         Raises:
-            UserError: there is no such run.
+            UserError: No run has this name.
         """
-        given, parts = f"{argument('run')}: `{name}`", name.split("/")
+        prefix, parts = f"{argument('run')}: `{name}`", name.split("/")
         if len(parts) != 3:
             example = f", for example {self.runs[0].name}" if self.runs else ""
-            raise UserError(f"{given}: expected PATH/SCHEME/N{example}")
+            raise UserError(f"{prefix}: expected PATH/SCHEME/N{example}")
         schemes = [scheme.name for scheme in self.schemes]
-        for what, part, allowed in zip(
+        for noun, part, names in zip(
             ("path", "scheme"), parts, ([path.name for path in self.paths], schemes), strict=False
         ):
-            if part not in allowed:
-                raise UserError(
-                    f"{given}: unknown {what} `{part}`{nearest(part, allowed)}: allowed are {listed(allowed)}"
-                )
+            if part not in names:
+                raise UserError(f"{prefix}: unknown {noun} `{part}`{nearest(part, names)}: allowed are {listed(names)}")
         runs = {str(run.number): run for run in self.of(*parts[:2])}
         if parts[2] not in runs:
-            raise UserError(f"{given}: no run `{parts[2]}`: allowed are {listed(runs)}")
+            raise UserError(f"{prefix}: no run `{parts[2]}`: allowed are {listed(runs)}")
         return runs[parts[2]]
 
     def scheme_title(self, name: str) -> str:
-        """The title of the scheme, also of one that runs in a mix only; a mix has its label."""
+        """Return the title of a scheme, also of a scheme that runs in mixes only; a mix has its label."""
         return self.titles.get(name, name)
 
     @property
     def mixes(self) -> list[str]:
-        """The labels of mixes among the schemes."""
+        """Labels of the mixes among the schemes."""
         return [scheme.name for scheme in self.schemes if "+" in scheme.name or "*" in scheme.name]
 
     @cached_property
-    def gathered(self) -> dict[tuple[str, str], Repetitions]:
-        """The runs by path and scheme."""
+    def groups(self) -> dict[tuple[str, str], Repetitions]:
+        """Repetitions by path and scheme."""
         return repetitions(run.content for run in self.runs)
 
     @cached_property
     def mixes_beside_singles(self) -> dict[str, frozenset[str]]:
-        """The mixes on each path that has runs of single schemes too: what they carry is compared with nobody.
+        """Mixes by path, for paths that have single schemes too: totals of a mix do not compare with a scheme.
 
-        Where there are single flows, those of one scheme that compete with each other are a mix as well.
+        On a path with single flows, several flows of one scheme count as a mix too.
         """
-        mixed, several, alone = (defaultdict[str, set[str]](set) for _ in range(3))
-        for (path, scheme), group in self.gathered.items():
+        mix_labels, several, alone = (defaultdict[str, set[str]](set) for _ in range(3))
+        for (path, scheme), group in self.groups.items():
             flows = max(map(len, group.flows), default=0)
-            (mixed if is_mixed(group) else several if flows > 1 else alone)[path].add(scheme)
-        found = {}
+            (mix_labels if is_mixed(group) else several if flows > 1 else alone)[path].add(scheme)
+        mixes_by_path = {}
         for path in (path.name for path in self.paths):
-            single = any(self.gathered[path, scheme].good for scheme in alone[path])
-            mixes = mixed[path] | (several[path] if single else set())
-            found[path] = frozenset(mixes if single or (mixed[path] and several[path]) else ())
-        return found
+            single = any(self.groups[path, scheme].good for scheme in alone[path])
+            mixes = mix_labels[path] | (several[path] if single else set())
+            mixes_by_path[path] = frozenset(mixes if single or (mix_labels[path] and several[path]) else ())
+        return mixes_by_path
 
     @cached_property
     def styles(self) -> dict[str, Style]:
-        """How its schemes look."""
+        """Styles by scheme."""
         return styles((scheme.name, scheme.color, scheme.marker) for scheme in self.schemes)
 
     @cached_property
-    def unsectioned(self) -> frozenset[str]:
-        """The folders of runs that have no section of their own: they have no results, as many others before them."""
+    def folders_without_section(self) -> frozenset[str]:
+        """Folders of the runs without results that have no section, since `MOST_BARE` others come before them."""
         return frozenset([run.folder for run in self.runs if not run.flows][MOST_BARE:])
 
     @property
     def bad_runs(self) -> list[RunEntry]:
-        """Runs that are missing, failed, or too unfaithful to the path to enter averages."""
+        """Runs that are missing, failed, or too inaccurate to enter means."""
         return [run for run in self.runs if not run.good]
 
 
 def load(directory: Path, generated_at: datetime | None = None, convention: str | None = None) -> ReportModel:
-    """Read a results directory, to be shown by `convention` or as the experiment says; without findings.
+    """Read a results directory for a report, without findings.
+
+    Metrics follow `convention`, or the experiment's choice if it is None.
 
     Raises:
-        UserError: it is none.
+        UserError: `directory` has no results.
     """
     return model_of(open_results(directory, convention), generated_at)
 
 
 def model_of(results: ResultsDirectory, generated_at: datetime | None = None) -> ReportModel:
-    """Return what a report shows of results; without findings."""
+    """Return the contents of a report, without findings."""
     experiment = results.experiment
     environment = results.shown_environment()
     labels = [*experiment.labels, *experiment.mixes]
     order = {label: place for place, label in enumerate(labels)}
     places = {name: place for place, name in enumerate(experiment.paths)}
-    planned = sorted(results.planned(), key=lambda run: (places[run.path], order[run.scheme], run.run))
+    planned_runs = sorted(results.planned(), key=lambda run: (places[run.path], order[run.scheme], run.run))
     counts = {len(experiment.flow_plans(label, path)) for label in labels for path in experiment.paths}
     backend = experiment.backend
     runs: list[RunEntry] = []
     intervals = 0
-    for run in planned:
+    for run in planned_runs:
         entry = _run(results, run, intervals)
         intervals += len(entry.transfers.rows) if entry.transfers else 0
         runs.append(entry)
@@ -322,7 +323,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         name=experiment.name,
         title=experiment.title,
         backend=backend,
-        shown=experiment.shown,
+        convention=experiment.shown,
         generated_at=f"{generated_at or SYSTEM_CLOCK.utc():%Y-%m-%d %H:%M:%S}",
         duration_s=experiment.duration_s,
         warmup_s=experiment.warmup_s,
@@ -340,7 +341,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         runs=tuple(runs),
         every_s=experiment.every_s,
         published_source=experiment.published.source,
-        published=tuple(beside(experiment, (run.content for run in runs))),
+        published_rows=tuple(beside(experiment, (run.content for run in runs))),
     )
 
 
@@ -350,7 +351,7 @@ def _command_line(environment: Mapping[str, object]) -> str:
 
 
 def _notes(file: Entry) -> tuple[str, ...]:
-    """The lines of `notes.txt`, which whoever made the results may put there."""
+    """Return the lines of `notes.txt`, an optional file of the experimenter."""
     try:
         text = read_text(file, TEXT)
     except FileNotFoundError:
@@ -362,7 +363,7 @@ def _notes(file: Entry) -> tuple[str, ...]:
 
 
 def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
-    """A mix has no entry of its own: its label is its title, and it is made of all that its schemes are."""
+    """Return the entry of a scheme or mix. A mix has its label as title, and the kinds of all its schemes."""
     if label in experiment.mixes:
         kinds = dict.fromkeys(WHAT[experiment.schemes[name].kind] for name, _ in parse_mix(label))
         return SchemeEntry(label, label, kind=" and ".join(kinds))
@@ -373,17 +374,20 @@ def _scheme(label: str, experiment: Experiment) -> SchemeEntry:
 
 
 def _path(path: PathModel, backend: Backend, cell: Cell | None) -> PathEntry:
-    """Return the entry of a path. A cell is called by what made it: the title of its path may say what it changed."""
+    """Return the entry of a path.
+
+    A cell is named after its base and axis values: the title of its path may state a value that the cell changed.
+    """
     least, title = None, path.title
     if cell and cell.axis_values:
         title = f"{cell.base}: {axis_phrases(cell.axis_values)}"
         path = replace(path, title=title)
     steady = False
     if backend.capabilities.executes:
-        described = describe(path.spec())
-        delays = [delay.delay_ms for delay in described.delays if delay.direction == "data"]
+        description = describe(path.spec())
+        delays = [delay.delay_ms for delay in description.delays if delay.direction == "data"]
         least = sum(delays) if delays else None
-        steady = _is_steady(path, described)
+        steady = _is_steady(path, description)
     return PathEntry(
         path.name,
         title,
@@ -395,44 +399,44 @@ def _path(path: PathModel, backend: Backend, cell: Cell | None) -> PathEntry:
     )
 
 
-def _is_steady(path: PathModel, described: Description) -> bool:
-    """Return whether the capacity of the path follows from it alone, and is the same all the time."""
-    if described.rates_mbps is not None:
-        return len(described.rates_mbps[0]) == 1
-    links = [path.spec()["data"][link.element] for link in described.links if link.direction == "data"]
+def _is_steady(path: PathModel, description: Description) -> bool:
+    """Return True if the path alone fixes its capacity and the capacity never changes."""
+    if description.rates_mbps is not None:
+        return len(description.rates_mbps[0]) == 1
+    links = [path.spec()["data"][link.element] for link in description.links if link.direction == "data"]
     return len(links) == 1 and links[0]["kind"] == "trace" and is_even(links[0]) and not links[0].get("schedule")
 
 
-def _run(results: ResultsDirectory, planned: Run, intervals: int) -> RunEntry:
-    """A run; the runs before it have so many rows of intervals."""
-    folder = results.folder(planned)
-    content = results.readable(planned)
+def _run(results: ResultsDirectory, run: Run, intervals: int) -> RunEntry:
+    """Return the entry of a run; `intervals`: rows of transfers in the runs before it."""
+    folder = results.folder(run)
+    content = results.readable(run)
     network = content["network"]
     good = content["status"] == _GOOD
-    transfers, untransferred = _transfers(results.experiment, folder, content, intervals)
+    transfers, transfers_problem = _transfers(results.experiment, folder, content, intervals)
     return RunEntry(
-        path=planned.path,
-        scheme=planned.scheme,
-        number=planned.run,
+        path=run.path,
+        scheme=run.scheme,
+        number=run.run,
         seed=content["seed"],
         status=content["status"],
         reason="" if good else shortened(str(content.get("reason") or "no reason was recorded")),
         remark=str(network.get("invalid_reason") or "") if good else "",
-        folder=results.place(planned),
+        folder=results.place(run),
         files=tuple(name for name in RUN_FILES if (folder / name).is_file()),
-        command=run_command(planned, results.experiment),
+        command=run_command(run, results.experiment),
         times=_times(content, folder / "log.txt", results.experiment.duration_s),
         content=content,
         notes=tuple(str(note) for note in content.get("notes", ())),
         transfers=transfers,
-        untransferred=untransferred,
+        transfers_problem=transfers_problem,
     )
 
 
 def _transfers(
     experiment: Experiment, folder: Entry, content: RunTable, intervals: int
 ) -> tuple[Transfers | None, str]:
-    """The transfers of a run, if the experiment asks for them, and why there are none although it does."""
+    """Return the transfers of a run if the experiment asks for them, or the reason why they are missing."""
     if experiment.intervals_s is None:
         return None, ""
     if intervals > MOST_INTERVALS:
@@ -448,7 +452,7 @@ _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z ", re.ASCII)
 
 
 def _times(content: RunTable, log: Entry, duration_s: float) -> RunTimes:
-    """Return the times of a run, of its statistics, else of the first and last stamp of its log."""
+    """Return the times of a run from its statistics, or from the first and last timestamp of its log."""
     times = recorded_times(content, duration_s)
     if times.started or "imported" in content:
         return times

@@ -1,4 +1,4 @@
-"""The metrics that figures draw: names for axes, units, and their values in runs."""
+"""Metrics that figures draw: titles for axes, units, and values in runs."""
 
 from __future__ import annotations
 
@@ -59,25 +59,25 @@ class FigureMetric:
 
     @property
     def column(self) -> str:
-        """The name of its column in tables of numbers."""
+        """Name of the column in tables of numbers."""
         return f"share_{self.scheme}" if self.scheme else self.key
 
     @property
     def is_delay(self) -> bool:
-        """Return True if the unit is ms: the axis is then scaled as the axes of delays are."""
+        """True if the unit is ms: the axis is then scaled like the axes of delays."""
         return self.unit == "ms"
 
     @property
     def is_fraction(self) -> bool:
-        """Return True for a fraction of a whole: intervals of its mean stay within it."""
-        return bool(self.scheme) or _defined()[self.key]["fraction"]
+        """True for a fraction of a whole: intervals of its mean stay within it."""
+        return bool(self.scheme) or _definitions()[self.key]["fraction"]
 
     def text(self, value: float) -> str:
         """Return a value, in the unit that figures show, with its unit."""
         return f"{value:.{self.digits}f} {self.unit}".strip()
 
     def estimate_text(self, estimate: Estimate | None) -> str:
-        """Return a mean in the unit that figures show, with where it lies; `-` for none."""
+        """Return a mean in the unit that figures show, with its interval; `-` for None."""
         if estimate is None:
             return "-"
 
@@ -88,16 +88,16 @@ class FigureMetric:
 
     def value(self, run: RunTable) -> float | None:
         """Return the value of a run, given as in `show --json`, in the unit that figures show; None if it has none."""
-        found = self._raw(run)
-        return None if found is None else self.factor * found
+        raw_value = self._raw(run)
+        return None if raw_value is None else self.factor * raw_value
 
     def _raw(self, run: RunTable) -> float | None:
         if self.scheme:
-            own = [share_of(flow) for flow in run["flows"] if flow.get("scheme") == self.scheme]
-            known = [float(share) for share in own if share is not None]
-            return sum(known) if known else None
+            scheme_shares = [share_of(flow) for flow in run["flows"] if flow.get("scheme") == self.scheme]
+            shares = [float(share) for share in scheme_shares if share is not None]
+            return sum(shares) if shares else None
         network = dict(flat(run["network"]))
-        if self.key in network or _defined()[self.key]["level"] == "network":
+        if self.key in network or _definitions()[self.key]["level"] == "network":
             return network.get(self.key)
         of_flows = [value for flow in run["flows"] if (value := dict(flat(flow)).get(self.key)) is not None]
         if of_flows:
@@ -129,7 +129,7 @@ class FigureMetric:
 
 def main_metric(metric: MainMetric, convention: Convention) -> FigureMetric:
     """Return one of the three metrics of a convention."""
-    better = _defined()[metric.key]["better"]
+    better = _definitions()[metric.key]["better"]
     by = convention.label if convention is PANTHEON else ""
     return FigureMetric(metric.key, metric.title, metric.unit, metric.factor, metric.digits, better, by)
 
@@ -146,7 +146,7 @@ def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
     """Return the metric called `name`, or the share of one of the `schemes`: `share:bbr`.
 
     Raises:
-        UserError: there is none, with the closest name.
+        UserError: No metric or scheme has this name; the message suggests the closest.
     """
     if name.startswith(SHARE):
         scheme = name.removeprefix(SHARE)
@@ -157,29 +157,29 @@ def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:
         for main in convention.metrics:
             if main.key == name:
                 return main_metric(main, convention)
-    if name not in _defined():
-        raise UserError(f"unknown metric `{name}`{nearest(name, _defined())}: `dumbbell list metrics` shows all")
-    found = _defined()[name]
-    # what is counted or averaged over the run is not of the time that the corrected convention counts
-    whole = ", whole run" if found["convention"] == "counter" else ""
-    percent = not found["unit"] and name.endswith(_PERCENT)
+    if name not in _definitions():
+        raise UserError(f"unknown metric `{name}`{nearest(name, _definitions())}: `dumbbell list metrics` shows all")
+    definition = _definitions()[name]
+    # counters cover the whole run, unlike the time that the corrected convention counts
+    scope = ", whole run" if definition["convention"] == "counter" else ""
+    percent = not definition["unit"] and name.endswith(_PERCENT)
     return FigureMetric(
         name,
-        f"{metric_words(name)}{whole}",
-        "%" if percent else found["unit"],
+        f"{metric_words(name)}{scope}",
+        "%" if percent else definition["unit"],
         100.0 if percent else 1.0,
-        better=found["better"],
+        better=definition["better"],
     )
 
 
 @cache
-def _defined() -> dict[str, Definition]:
+def _definitions() -> dict[str, Definition]:
     """Return the definition of each metric by its name.
 
     If several levels have a metric of this name, the network comes before the flows, and these before the links.
     """
-    found: dict[str, Definition] = {}
+    definitions: dict[str, Definition] = {}
     metrics = sorted(metric_definitions(), key=lambda metric: _LEVELS.index(metric["level"]))
     for metric in metrics:
-        found.setdefault(metric["name"], metric)
-    return found
+        definitions.setdefault(metric["name"], metric)
+    return definitions

@@ -1,4 +1,4 @@
-"""Requests for figures, of a run or of a results directory, and what is drawn."""
+"""Requests for figures of a run or of a results directory, and the drawn figures."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from dumbbell.contract.specification import RunSpec
 
 UNNAMED = "run"
-"""The name of an experiment that is made of options only."""
+"""Name of an experiment that consists of options only."""
 
 Rows = Iterator[list[object]]
-"""Rows of the table behind a figure of a run, in the columns of `COLUMNS` if it has no others."""
+"""Rows of the table behind a figure of a run, in the columns of `COLUMNS` unless the figure names others."""
 
 COLUMNS = {
     "of": "text",
@@ -62,13 +62,13 @@ class FigureOptions:
     beside: tuple[Path, ...] = ()
     """Other results directories."""
     legacy: bool = False
-    """With the denominators of the Copa reproduction."""
+    """True for the denominators of the Copa reproduction."""
     range: tuple[float, float] | None = None
-    """The lowest and the highest value that the colours of a map tell apart."""
+    """Lowest and highest value that the colours of a map distinguish."""
 
     @property
     def given(self) -> list[str]:
-        """The names of the options that are given."""
+        """Names of the options that are set."""
         return [name for name, value in vars(self).items() if value not in (None, (), False)]
 
 
@@ -76,26 +76,26 @@ NO_OPTIONS = FigureOptions()
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A drawing with its subject and the numbers that it shows."""
+class DrawnFigure:
+    """A figure with its subject and its numbers."""
 
-    of: str
-    """For titles; empty where the kind of figure says it all."""
+    subject: str
+    """Subject for titles; empty if the kind of figure says it all."""
     drawing: str
-    """SVG whose ink is not decided yet."""
+    """SVG to which no theme is applied yet."""
     data: Callable[[], Table]
     note: str = ""
-    """By which convention its metrics are, where the axes do not say it."""
+    """Convention of the metrics, unless the axes name it."""
     shows: str = ""
-    """What it shows, of kinds that show different things."""
+    """Subject in words, for kinds with several subjects."""
     paper: Callable[[], PaperTable] | None = None
-    """The numbers as a table for a paper; None: all of them, row by row."""
-    made: str = ""
-    """Sentences for its caption: how many runs it is of, how long they are, and the rules of its convention."""
+    """Numbers as a table for a paper; None: all numbers, row by row."""
+    runs_note: str = ""
+    """Sentences for the caption: number and length of the runs, and the rules of the convention."""
 
 
 class DrawnRun(Protocol):
-    """A run that is drawn, as the library has it."""
+    """A run to draw, as the library has it."""
 
     statistics: RunTable
     kept: Mapping[str, Source]
@@ -103,63 +103,65 @@ class DrawnRun(Protocol):
 
     @property
     def label(self) -> str:
-        """For messages."""
+        """Name for messages."""
 
     @property
     def specification(self) -> RunSpec:
-        """What the core was given for it."""
+        """Run spec that the core executed."""
 
     def source(self, name: str) -> Source:
-        """Where the core finds what the run kept under this name.
+        """Return the file that the run kept under this name.
 
         Raises:
-            dumbbell.Error: it kept nothing.
+            dumbbell.Error: The run kept no such file.
         """
 
 
 @dataclass(frozen=True)
-class OfRun:
+class RunFigureRequest:
     """Request for a figure of one run."""
 
     kind: str
     name: str
-    """Starts the identifiers in the drawing."""
+    """Prefix of the identifiers in the drawing."""
     run: DrawnRun
     options: FigureOptions = NO_OPTIONS
 
-    def drawn(
+    def make_figure(
         self, drawing: str, rows: Callable[[], Rows], columns: Mapping[str, str] = COLUMNS, shows: str = ""
-    ) -> Drawn:
-        """Return what was drawn, with the rows of its table and their columns.
+    ) -> DrawnFigure:
+        """Return the figure with the rows of its table and their columns.
 
         Raises:
-            UserError: there is no drawing, for nothing was recorded.
+            UserError: The drawing is empty, since nothing was recorded.
         """
         if not drawing:
             raise UserError(f"{self.run.label}: figure `{self.kind}`: nothing of it was recorded")
         duration_s = float(self.run.specification["duration_s"])
-        made = f"A run of {duration_s:g} s."
-        return Drawn(self.run.label, drawing, lambda: Table.of(columns, list(rows())), shows=shows, made=made)
+        runs_note = f"A run of {duration_s:g} s."
+        return DrawnFigure(
+            self.run.label, drawing, lambda: Table.of(columns, list(rows())), shows=shows, runs_note=runs_note
+        )
 
     @cached_property
     def samples(self) -> RunSamples:
-        """What was sampled of flows and links."""
+        """Samples of flows and links."""
         return run_samples(self.run.kept, self.run.statistics, self.run.specification)
 
     @property
     def lines(self) -> Lines:
-        """How its flows look."""
+        """Labels and strokes of the flows."""
         names = list(dict.fromkeys(flow.scheme for flow in self.samples.flows))
-        known = {name: self.run.schemes.get(name) for name in names}
-        titles = {name: scheme.title if scheme else name for name, scheme in known.items()}
+        schemes = {name: self.run.schemes.get(name) for name in names}
+        titles = {name: scheme.title if scheme else name for name, scheme in schemes.items()}
         looks = styles(
-            (name, *((scheme.color, scheme.marker) if scheme else ("", ""))) for name, scheme in known.items()
+            (name, *((scheme.color, scheme.marker) if scheme else ("", ""))) for name, scheme in schemes.items()
         )
         return flow_lines(self.samples, titles, looks)
 
     @property
     def job(self) -> Job:
-        """As the figures of reports need it."""
+        """Job for the drawing functions of reports."""
         return draw_job(self.name, self.run.statistics, self.run.kept, self._title)
 
     def _title(self, scheme: str) -> str:
@@ -167,19 +169,19 @@ class OfRun:
 
     @property
     def path(self) -> Description:
-        """What the path is."""
+        """Description of the path."""
         return describe(self.run.specification["path"])
 
     @property
     def capacity_mbps(self) -> Steps | None:
-        """That of the path, where it follows from the path alone."""
+        """Capacity of the path over time, or None if the path alone does not fix it."""
         rate = self.path.rates_mbps
         return Steps(*rate) if rate else None
 
     def scheme(self, flow: int) -> str:
         """Return the scheme of a flow."""
         flows = self.run.statistics["flows"]
-        return next((str(each.get("scheme") or "") for each in flows if each["flow"] == flow), "")
+        return next((str(entry.get("scheme") or "") for entry in flows if entry["flow"] == flow), "")
 
     def sampled_rows(self, fields: Iterable[tuple[str, str]]) -> Rows:
         """Yield the rows of each flow's samples of these fields, given with their units."""
@@ -188,27 +190,27 @@ class OfRun:
                 yield from series_rows(f"flow {flow.flow}", flow.scheme, name, unit, *getattr(flow, name))
 
     def logged_rows(self, choose: Callable[[Sampled], Iterable[str]]) -> Rows:
-        """Yield the rows of what was logged of the senders: of the fields that are chosen."""
-        sampled = read_sampled(self.run.kept.get(FLOWS))
-        for name in choose(sampled):
-            found = sampled.series.get(name, {})
-            for flow, values in sorted(found.items(), key=lambda each: int(each[0])):
-                yield from series_rows(f"flow {flow}", self.scheme(int(flow)), name, sampled.units[name], *values)
+        """Yield the rows of the logged sender fields that `choose` selects."""
+        samples = read_sampled(self.run.kept.get(FLOWS))
+        for name in choose(samples):
+            series_by_flow = samples.series.get(name, {})
+            for flow, values in sorted(series_by_flow.items(), key=lambda item: int(item[0])):
+                yield from series_rows(f"flow {flow}", self.scheme(int(flow)), name, samples.units[name], *values)
 
 
-def series_rows(of: str, scheme: str, name: str, unit: str, times: Iterable[Any], values: Iterable[Any]) -> Rows:
+def series_rows(subject: str, scheme: str, name: str, unit: str, times: Iterable[Any], values: Iterable[Any]) -> Rows:
     """Yield the rows of one series."""
     for time_s, value in zip(times, values, strict=True):
-        yield [of, scheme, name, unit, float(time_s), float(value)]
+        yield [subject, scheme, name, unit, float(time_s), float(value)]
 
 
 @dataclass(frozen=True)
-class OfResults:
+class ResultsFigureRequest:
     """Request for a figure of many runs."""
 
     kind: str
     name: str
-    """Starts the identifiers in the drawing."""
+    """Prefix of the identifiers in the drawing."""
     model: ReportModel
     """The results."""
     path: str | None = None
@@ -217,100 +219,100 @@ class OfResults:
 
     @cached_property
     def overview(self) -> Overview:
-        """Its planes, over the metrics that were asked for."""
+        """Planes over the requested metrics."""
         options = self.options
         return Overview(self.model, self.metric(options.x), self.metric(options.y), options.schemes)
 
     @property
     def schemes(self) -> list[SchemeEntry]:
-        """The schemes that it is of."""
-        wanted = self.options.schemes
-        return [entry for entry in self.model.schemes if not wanted or entry.name in wanted]
+        """Schemes of the figure."""
+        names = self.options.schemes
+        return [entry for entry in self.model.schemes if not names or entry.name in names]
 
     def metric(self, name: str | None) -> FigureMetric | None:
         """Return the metric of this name; None for none.
 
         Raises:
-            UserError: there is no such metric.
+            UserError: No metric has this name.
         """
         return None if name is None else find_metric(name, list(self.model.titles))
 
     @property
-    def whole(self) -> str:
-        """The experiment's name, for titles; empty where the command line gave it none."""
+    def experiment_name(self) -> str:
+        """Name of the experiment for titles; empty if the command line gave it none."""
         return "" if self.model.name == UNNAMED else self.model.name
 
     @property
     def main_metrics(self) -> list[FigureMetric]:
-        """Throughput, delay and loss, by the convention that is shown."""
-        return [main_metric(metric, self.model.shown) for metric in self.model.shown.metrics]
+        """Throughput, delay and loss by the shown convention."""
+        return [main_metric(metric, self.model.convention) for metric in self.model.convention.metrics]
 
     def runs_on(self, path: str) -> list[RunEntry]:
-        """Return the runs of its schemes on a path that count."""
-        wanted = self.options.schemes
-        return [run for run in self.model.of(path) if run.good and (not wanted or run.scheme in wanted)]
+        """Return the runs of the figure's schemes on a path that count."""
+        names = self.options.schemes
+        return [run for run in self.model.of(path) if run.good and (not names or run.scheme in names)]
 
     @cached_property
     def _counts(self) -> list[int]:
-        """Return the number of runs that count of each scheme on each of its paths."""
-        wanted = [(entry.name, path.name) for entry in self.schemes for path in self.model.paths]
-        found = [
-            self.model.gathered[path, scheme].good
-            for scheme, path in wanted
-            if self.path in (None, path) and self.scheme in (None, scheme) and (path, scheme) in self.model.gathered
+        """Numbers of counting runs of each scheme on each path of the figure, without zeros."""
+        pairs = [(entry.name, path.name) for entry in self.schemes for path in self.model.paths]
+        counts = [
+            self.model.groups[path, scheme].good
+            for scheme, path in pairs
+            if self.path in (None, path) and self.scheme in (None, scheme) and (path, scheme) in self.model.groups
         ]
-        return [count for count in found if count]
+        return [count for count in counts if count]
 
-    def made(self, metrics: Sequence[FigureMetric], starts: str | None = None) -> str:
-        """Return what the caption of a figure of these metrics says of the runs, in sentences.
+    def describe_runs(self, metrics: Sequence[FigureMetric], starts: str | None = None) -> str:
+        """Return sentences about the runs, for the caption of a figure of these metrics.
 
-        `starts` is one on when the flows of a run start; unless given, figures of shares have one.
+        `starts` is a sentence about the starts of flows; without it, figures of shares get the usual one.
         """
         model = self.model
-        told = [f"{runs_text(self._counts, model.duration_s)}."] if self._counts else []
+        sentences = [f"{runs_text(self._counts, model.duration_s)}."] if self._counts else []
         if starts is None:
             starts = starts_sentence(model.interval_s) if any(metric.scheme for metric in metrics) else ""
-        told += filter(None, [starts])
-        if {metric.key for metric in metrics} & set(model.shown.keys):
-            told.append(model.shown.sentence(model.warmup_s))
-        return " ".join(told)
+        sentences += filter(None, [starts])
+        if {metric.key for metric in metrics} & set(model.convention.keys):
+            sentences.append(model.convention.sentence(model.warmup_s))
+        return " ".join(sentences)
 
     def note(self, counts: Sequence[int], bars: str = "") -> str:
-        """Return a line for the figure itself: how many runs its values are of, and what its bars show.
+        """Return a line for the figure itself: the number of runs of its values, and the meaning of its bars.
 
         The line is empty on a sheet of paper, where the caption has it.
         """
         if sheet().width_pt or not counts:
             return ""
-        told = [runs_text(counts, self.model.duration_s), *([f"bars: {bars}"] if bars else [])]
-        return "; ".join(told)
+        parts = [runs_text(counts, self.model.duration_s), *([f"bars: {bars}"] if bars else [])]
+        return "; ".join(parts)
 
     @property
     def one_path(self) -> str:
-        """The path, of a figure that is of one."""
+        """Path of a figure that covers one path."""
         assert self.path is not None
         return self.path
 
-    def drawn(
+    def make_figure(
         self,
-        of: str,
+        subject: str,
         drawing: str,
         columns: Mapping[str, str],
         rows: Callable[[], list[list[object]]],
-        why: str,
+        problem: str,
         metrics: Sequence[FigureMetric] = (),
         shows: str = "",
         paper: Callable[[], PaperTable] | None = None,
         starts: str | None = None,
-    ) -> Drawn:
-        """Return what was drawn of these metrics, with its tables; `shows` says it where the kind does not.
+    ) -> DrawnFigure:
+        """Return the figure of these metrics, with its tables; `shows` is its subject if the kind has several.
 
-        `starts` says when the flows of a run start.
+        `starts` is a sentence about the starts of flows.
 
         Raises:
-            UserError: there is no drawing; `why` says so.
+            UserError: The drawing is empty; the message is `problem`.
         """
         if not drawing:
-            raise UserError(f"figure `{self.kind}`: {why}")
-        note, made = convention_note(metrics), self.made(metrics, starts)
-        return Drawn(of, drawing, lambda: Table.of(columns, rows()), note, shows, paper, made)
+            raise UserError(f"figure `{self.kind}`: {problem}")
+        note, runs_note = convention_note(metrics), self.describe_runs(metrics, starts)
+        return DrawnFigure(subject, drawing, lambda: Table.of(columns, rows()), note, shows, paper, runs_note)

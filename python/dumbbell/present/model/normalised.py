@@ -1,4 +1,4 @@
-"""Many experiments together, as the Copa paper and its reproduction look at Pantheon's: shares and queueing delays."""
+"""Throughput shares and queueing delays over many experiments, as in the Copa paper and its reproduction."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dumbbell.present.plots import NormalisedPoint, Style, normalised_figure
 
 
 @dataclass(frozen=True)
-class Normalised:
-    """A scheme over all experiments; as the core computes it."""
+class NormalisedMeans:
+    """Means of a scheme over all experiments, computed by the core."""
 
     scheme: str
     throughput: float
@@ -25,14 +25,17 @@ class Normalised:
 
 
 class Experiments:
-    """Results directories, each path of which is an experiment."""
+    """Results directories; each of their paths is an experiment."""
 
     def __init__(self, directories: Sequence[Path], legacy: bool = False) -> None:
         self.models = [load(directory) for directory in directories]
         self.legacy = legacy
 
-    def found(self) -> list[Normalised]:
-        """Each scheme with a flow that counts, in order of names; `legacy`: with the published denominators."""
+    def scheme_means(self) -> list[NormalisedMeans]:
+        """Return the means of each scheme with a flow that counts, by name.
+
+        With `legacy`, the denominators are the published ones.
+        """
         flows: list[ComparedFlow] = []
         for number, model in enumerate(self.models):
             for run in (run for run in model.runs if run.good):
@@ -47,20 +50,20 @@ class Experiments:
                     for flow in run.flows
                     if flow.get("throughput_mbps") is not None
                 ]
-        return [Normalised(**each) for each in normalised(flows, self.legacy)]
+        return [NormalisedMeans(**row) for row in normalised(flows, self.legacy)]
 
     def draw(self, name: str) -> str:
-        """The figure as SVG; nothing without a scheme whose delay is known and above zero."""
+        """Return the figure as SVG; empty unless a scheme has a queueing delay above zero."""
         points = []
-        for each in self.found():
-            if each.queueing_delay_ms is not None and each.queueing_delay_ms > 0:
-                title, style = self._look(each.scheme)
-                points.append(NormalisedPoint(title, each.queueing_delay_ms, each.throughput, style))
+        for mean in self.scheme_means():
+            if mean.queueing_delay_ms is not None and mean.queueing_delay_ms > 0:
+                title, style = self._look(mean.scheme)
+                points.append(NormalisedPoint(title, mean.queueing_delay_ms, mean.throughput, style))
         count = sum(len(model.paths) for model in self.models)
         title = f"{count} experiment{'s' if count > 1 else ''}{', published denominators' if self.legacy else ''}"
         title += f"; throughput: {PANTHEON.label}"
         return normalised_figure(name, title, points) if points else ""
 
     def _look(self, scheme: str) -> tuple[str, Style]:
-        known: list[ReportModel] = [model for model in self.models if scheme in model.styles]
-        return (known[0].scheme_title(scheme), known[0].styles[scheme]) if known else (scheme, Style("#808080", "o"))
+        models: list[ReportModel] = [model for model in self.models if scheme in model.styles]
+        return (models[0].scheme_title(scheme), models[0].styles[scheme]) if models else (scheme, Style("#808080", "o"))

@@ -1,4 +1,4 @@
-"""What a campaign shows over time: figures and tables of every path, by round and by hour of day."""
+"""Campaigns over time: figures and tables of every path, by round and by hour of day."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
 KINDS = {"over-time": "every round", "by-hour": "each hour of the day (UTC): medians and quartiles"}
-"""The figures of a campaign on a path: throughput, delay and loss."""
+"""Figures of a campaign on a path: throughput, delay and loss."""
 
-IN_WORDS = {kind: f"Throughput, delay and loss of {what}" for kind, what in KINDS.items()}
+IN_WORDS = {kind: f"Throughput, delay and loss of {periods}" for kind, periods in KINDS.items()}
 
 
-def caption(shown: Convention) -> str:
-    """Return what readers of the figures have to know."""
-    metrics = listing([metric.title for metric in shown.metrics])
+def caption(convention: Convention) -> str:
+    """Return the caption of the figures."""
+    metrics = listing([metric.title for metric in convention.metrics])
     return (
-        f"Over time: {metrics} ({shown.label}) of every round, and their medians by the hour of day (UTC) in which "
-        "runs began, with the quartiles as bars."
+        f"Over time: {metrics} ({convention.label}) of every round, and their medians by the hour of day (UTC) in "
+        "which runs began, with the quartiles as bars."
     )
 
 
@@ -44,49 +44,59 @@ _QUARTILES = "Medians with the quartiles, interpolated linearly between runs."
 
 
 class OverTime:
-    """A campaign over time; of what is no campaign there is nothing."""
+    """Figures and tables of a campaign over time; empty for other experiments."""
 
     def __init__(self, model: ReportModel) -> None:
         self.model = model
-        self._metrics = [main_metric(metric, model.shown) for metric in model.shown.metrics]
+        self._metrics = [main_metric(metric, model.convention) for metric in model.convention.metrics]
 
     def draw(self, kind: str, path: str, name: str) -> str:
-        """One of the figures as SVG; nothing where no run of the path counts."""
-        found = self.periods(kind, path)
-        if not found:
+        """Return one of the figures as SVG; empty if no run of the path counts."""
+        periods_by_scheme = self.periods(kind, path)
+        if not periods_by_scheme:
             return ""
         strokes = scheme_strokes([self.model.styles[scheme.name] for scheme in self.model.schemes])
         looks = {scheme.name: stroke for scheme, stroke in zip(self.model.schemes, strokes, strict=True)}
-        axis, place = self._by_hour() if kind == "by-hour" else self._since(found)
+        axis, place = self._by_hour() if kind == "by-hour" else self._since(periods_by_scheme)
         panels = [
             TimedPanel(
                 metric.axis,
-                [self._line(scheme, looks[scheme], each, metric, place) for scheme, each in found.items()],
+                [
+                    self._line(scheme, looks[scheme], scheme_periods, metric, place)
+                    for scheme, scheme_periods in periods_by_scheme.items()
+                ],
             )
             for metric in self._metrics
         ]
         return over_time_figure(name, axis, panels)
 
     def periods(self, kind: str, path: str) -> dict[str, list[Period]]:
-        """What is drawn, by scheme in the order of the report."""
-        return self._gathered(path, hour_of_day if kind == "by-hour" else _round)
+        """Return the drawn periods by scheme, in the order of the report."""
+        return self._group_periods(path, hour_of_day if kind == "by-hour" else _round)
 
-    def _gathered(self, path: str, number: Callable[[RunTable], int | None]) -> dict[str, list[Period]]:
+    def _group_periods(self, path: str, number: Callable[[RunTable], int | None]) -> dict[str, list[Period]]:
         if self.model.every_s is None:
             return {}
-        found = periods((run.content for run in self.model.of(path)), number, self.model.shown.keys)
-        return {scheme.name: found[scheme.name] for scheme in self.model.schemes if scheme.name in found}
+        periods_by_scheme = periods((run.content for run in self.model.of(path)), number, self.model.convention.keys)
+        return {
+            scheme.name: periods_by_scheme[scheme.name]
+            for scheme in self.model.schemes
+            if scheme.name in periods_by_scheme
+        }
 
     def _by_hour(self) -> tuple[TimedAxis, Callable[[Period], float]]:
         axis = TimedAxis("Hour of day (UTC)", (-0.5, 23.5), 1.0, range(0, 24, 3))
         return axis, lambda period: float(period.number)
 
-    def _since(self, found: dict[str, list[Period]]) -> tuple[TimedAxis, Callable[[Period], float]]:
-        """The time since the first run that counts, in a unit that suits how long all took."""
+    def _since(self, periods_by_scheme: dict[str, list[Period]]) -> tuple[TimedAxis, Callable[[Period], float]]:
+        """Return an axis of the time since the first run that counts, and the place of a period on it.
+
+        The unit suits the length of the campaign.
+        """
         every_s = self.model.every_s or 1.0
-        moments = [period.at_s for each in found.values() for period in each]
+        moments = [period.at_s for scheme_periods in periods_by_scheme.values() for period in scheme_periods]
         first, last = min(moments), max(moments)
-        unit, factor = next((name, seconds) for name, seconds, most in _UNITS if last - first <= most)
+        unit, factor = next((name, seconds) for name, seconds, longest_s in _UNITS if last - first <= longest_s)
         air = max(0.02 * (last - first), 0.5 * every_s if last == first else 0.0) / factor
         axis = TimedAxis(f"Time since the first run ({unit})", (-air, (last - first) / factor + air), every_s / factor)
         return axis, lambda period: (period.at_s - first) / factor
@@ -95,13 +105,13 @@ class OverTime:
         self,
         scheme: str,
         stroke: Stroke,
-        found: Sequence[Period],
+        scheme_periods: Sequence[Period],
         metric: FigureMetric,
         place: Callable[[Period], float],
     ) -> TimedLine:
-        """One scheme; where periods are missing between two, its line is interrupted."""
+        """Return the line of one scheme, interrupted where periods are missing."""
         rows: list[tuple[float, float, float, float]] = []
-        for period, following in pairwise([*found, None]):
+        for period, following in pairwise([*scheme_periods, None]):
             assert period is not None
             spread = period.metrics.get(metric.key)
             values = (spread.median, spread.low, spread.high) if spread else (float("nan"),) * 3
@@ -114,10 +124,10 @@ class OverTime:
         return TimedLine(self.model.scheme_title(scheme), stroke, *columns)
 
     def tables(self, path: str) -> list[tuple[str, Table]]:
-        """The tables with their headings."""
+        """Return the tables with their headings."""
         rounds = max((run.number for run in self.model.of(path)), default=0)
         together = stretch(rounds, _MOST_STRETCHES)
-        by_round = self._gathered(path, partial(_stretch, together))
+        by_round = self._group_periods(path, partial(_stretch, together))
         if not by_round:
             return []
         began = {number: _moment(self._first_s(path, number, together)) for number in range(-(-rounds // together))}
@@ -130,7 +140,7 @@ class OverTime:
         def hour_field(period: Period) -> Field:
             return Field(f"{period.number:02}:00", sort=period.number)
 
-        by_hour = self._gathered(path, hour_of_day)
+        by_hour = self._group_periods(path, hour_of_day)
         rounds_caption = f"{_QUARTILES} Rounds with the moment (UTC) at which the first of their runs began."
         hours_caption = f"{_QUARTILES} Hours are those (UTC) in which runs began."
         return [
@@ -146,7 +156,9 @@ class OverTime:
         )
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def _table(self, found: dict[str, list[Period]], head: str, name: Callable[[Period], Field], caption: str) -> Table:
+    def _table(
+        self, periods_by_scheme: dict[str, list[Period]], head: str, name: Callable[[Period], Field], caption: str
+    ) -> Table:
         rows = [
             (
                 Field(self.model.scheme_title(scheme), scheme=scheme),
@@ -154,10 +166,15 @@ class OverTime:
                 Field(str(period.runs), sort=period.runs),
                 *(self._field(period, metric) for metric in self._metrics),
             )
-            for scheme, each in found.items()
-            for period in each
+            for scheme, scheme_periods in periods_by_scheme.items()
+            for period in scheme_periods
         ]
-        if any(spread.clocks for each in found.values() for period in each for spread in period.metrics.values()):
+        if any(
+            spread.clocks
+            for scheme_periods in periods_by_scheme.values()
+            for period in scheme_periods
+            for spread in period.metrics.values()
+        ):
             caption += f" {LEGEND}"
         columns = ("scheme", head, "# runs", *(metric.axis for metric in self._metrics))
         return Table(caption, (), columns, tuple(rows), "ll")

@@ -1,4 +1,4 @@
-"""One metric over another on each path of a report: the mean of each scheme, and every run."""
+"""Planes of two metrics on each path of a report: the mean of each scheme, and every run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
 BOUNDS = {"confidence": "nominal 95 % interval of the mean", "range": "range of the runs"}
-"""What the bars of a mean show, by the kind of its bounds."""
+"""Meaning of the bars of a mean, by the kind of its bounds."""
 
 LATE = (
     "Hollow: late runs, for which the machine of the test was too busy to keep the path's times; they count in no mean "
@@ -45,7 +45,7 @@ _DELAYS = ("delay_p95_ms", "owd_p50_ms", "owd_p95_ms", "owd_p99_ms")
 
 @dataclass(frozen=True)
 class Mean:
-    """A scheme on a path: the means over its runs, in the units that figures show."""
+    """Means of a scheme's runs on a path, in the units that figures show."""
 
     scheme: str
     x: Estimate
@@ -57,8 +57,8 @@ class Mean:
 class Overview:
     """The two figures of every path: throughput over delay, unless other metrics are given.
 
-    Their delay axes are of the same kind: logarithmic if one path needs that. Without `schemes` they are of all, but on
-    a path with runs of single schemes they leave out mixes, whose sum over schemes is nobody's.
+    All delay axes are logarithmic if one path needs that. Without `schemes` the figures show all schemes. On a path
+    with runs of single schemes they leave out mixes, since a sum over schemes does not compare with one scheme.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Overview:
         schemes: Collection[str] = (),
     ) -> None:
         self.model = model
-        self.x = x or main_metric(model.shown.delay, model.shown)
-        self.y = y or main_metric(model.shown.throughput, model.shown)
+        self.x = x or main_metric(model.convention.delay, model.convention)
+        self.y = y or main_metric(model.convention.throughput, model.convention)
         self.schemes = schemes
         self._points: dict[tuple[str, str], list[Point]] = {}
         self.means = {path.name: self._means(path.name) for path in model.paths}
@@ -82,7 +82,7 @@ class Overview:
 
     @cached_property
     def wide(self) -> list[str]:
-        """The paths whose delays need a logarithmic axis."""
+        """Headings of the paths that need a logarithmic delay axis."""
         if not self.x.is_delay:
             return []
         return [
@@ -92,9 +92,9 @@ class Overview:
         ]
 
     def draw(self, kind: str, path: str, name: str) -> str:
-        """Return one of the figures, `means` or `runs`, as SVG; identifiers start with `name`. Empty without points.
+        """Return one of the figures, `means` or `runs`, as SVG; empty without points.
 
-        On a sheet of paper the title is left to the caption, but for the convention.
+        Identifiers start with `name`. On a sheet of paper the title is in the caption, except the convention.
         """
         points = self.points(kind, path)
         if not points:
@@ -106,12 +106,12 @@ class Overview:
         return summary_figure(name, title, points, self._axes(points, limits), limits, kind == "means", self.bars(path))
 
     def _axes(self, points: Sequence[Point], limits: Limits) -> tuple[PlaneAxis, PlaneAxis]:
-        least, most = limits.least_delay_ms, limits.capacity_mbps or ()
+        least, capacities_mbps = limits.least_delay_ms, limits.capacity_mbps or ()
         across = extent(points, False, [] if least is None else [least])
-        upwards = extent(points, True, most)
+        upwards = extent(points, True, capacities_mbps)
         if self.x.is_delay:
             scale = delay_axis(across, logarithmic=bool(self.wide))
-            x = PlaneAxis(self.x.axis, scale, reversed=self.x.better == "less")
+            x = PlaneAxis(self.x.axis, scale, is_reversed=self.x.better == "less")
         else:
             x = value_axis(self.x.axis, across, self.x.better == "less")
         y = value_axis(self.y.axis, upwards, self.y.better == "less", linear=self.y.unit == RATE)
@@ -124,17 +124,17 @@ class Overview:
         return self._points[kind, path]
 
     def is_wide(self, path: str) -> bool:
-        """Whether the figures of the path need the width of a page, for they have many schemes."""
+        """Return True if the figures of the path need the width of a page, since they have many schemes."""
         return is_crowd(self.points("runs", path))
 
     def caption(self, path: str) -> str:
-        """Return what readers of the figures on a page have to know, or why there are no figures."""
+        """Return the caption of the figures on a page, or the reason why there are no figures."""
         if not self.points("runs", path):
             return f"No figure: none of the runs that count has both {self.y.title} and {self.x.title}."
-        return f"{self.model.shown.sentence()} {self.explained(path)}"
+        return f"{self.model.convention.sentence()} {self.explanation(path)}"
 
-    def explained(self, path: str) -> str:
-        """Return what the lines, bars and axes of the figures are, in sentences."""
+    def explanation(self, path: str) -> str:
+        """Return the meaning of the lines, bars and axes of the figures, in sentences."""
         points = self.points("runs", path)
         limits = self._drawn_limits(path)
         mixes = () if self.schemes else self.model.mixes_beside_singles[path]
@@ -158,20 +158,22 @@ class Overview:
                 if is_crowd(points)
                 else ""
             )
-            both = f"{self.y.title} and {self.x.title}"
-            who = "those on the pale line" if len(front) > 1 else self.model.scheme_title(front[0])
-            parts.append(f"No scheme beats {who} in both {both} (Pareto front){names}.")
+            metric_titles = f"{self.y.title} and {self.x.title}"
+            winners = "those on the pale line" if len(front) > 1 else self.model.scheme_title(front[0])
+            parts.append(f"No scheme beats {winners} in both {metric_titles} (Pareto front){names}.")
         if self.bars(path):
             parts.append(f"Bars: {self.bars(path)}.")
         parts += self._clocks(path)
         if self.wide:
-            others = len(self.model.paths) > 1
-            because = f", since the delays on {_listed(self.wide)} span more than a factor of four" if others else ""
-            parts.append(f"The delay axis is logarithmic{' on every path' if others else ''}{because}.")
+            is_one_of_many = len(self.model.paths) > 1
+            because = (
+                f", since the delays on {_listed(self.wide)} span more than a factor of four" if is_one_of_many else ""
+            )
+            parts.append(f"The delay axis is logarithmic{' on every path' if is_one_of_many else ''}{because}.")
         return " ".join(parts)
 
     def _clocks(self, path: str) -> list[str]:
-        """Return how far delays that two clocks measured may be off, as a sentence in a list, or an empty list."""
+        """Return a list with a sentence on the error of delays between two clocks, or an empty list."""
         shifts = [
             (mean.x.clocks[0] - mean.x.mean, mean.x.clocks[1] - mean.x.mean)
             for mean in self.means[path]
@@ -183,57 +185,59 @@ class Overview:
         return [f"Delays are as the clocks state them: the true ones lie {low:+.2f} to {high:+.2f} ms from there."]
 
     def bars(self, path: str) -> str:
-        """Return what the bars of the means show."""
-        return bars_text(each for mean in self.means[path] for each in (mean.x, mean.y))
+        """Return the meaning of the bars of the means."""
+        return bars_text(estimate for mean in self.means[path] for estimate in (mean.x, mean.y))
 
     def limits(self, path: str) -> Limits:
-        """What no scheme can exceed there: the capacity in the runs, and the least delay of any packet."""
+        """Return the limits of all schemes on a path: the capacity in the runs, and the least delay of any packet."""
         every = self.model.of(path)
         runs = [run for run in every if run.good] or [run for run in every if run.late]
         capacities = [
             run.links[0].get("capacity_mbps") if run.links else run.network.get("capacity_mbps") for run in runs
         ]
-        known = [capacity for capacity in capacities if capacity]
-        entry = next(each for each in self.model.paths if each.name == path)
+        positive_mbps = [capacity for capacity in capacities if capacity]
+        entry = next(path_entry for path_entry in self.model.paths if path_entry.name == path)
         least = [flow.get("owd_min_ms") for run in runs for flow in run.flows]
         delays = [delay for delay in (entry.least_delay_ms, *least) if delay is not None]
-        capacity = (min(known), max(known)) if known else None
+        capacity = (min(positive_mbps), max(positive_mbps)) if positive_mbps else None
         return Limits(capacity, min(delays, default=None) if runs else None, entry.steady)
 
     def _drawn_limits(self, path: str) -> Limits:
-        """Return the limits that concern the metrics that are drawn."""
-        known = self.limits(path)
+        """Return the limits that concern the drawn metrics."""
+        limits = self.limits(path)
         return Limits(
-            known.capacity_mbps if self.y.key in _RATES else None,
-            known.least_delay_ms if self.x.key in _DELAYS else None,
-            known.steady,
+            limits.capacity_mbps if self.y.key in _RATES else None,
+            limits.least_delay_ms if self.x.key in _DELAYS else None,
+            limits.steady,
         )
 
-    def _of(self, path: str) -> list[RunEntry]:
+    def _shown_runs(self, path: str) -> list[RunEntry]:
         if self.schemes:
             return [run for run in self.model.of(path) if run.scheme in self.schemes]
         return [run for run in self.model.of(path) if run.scheme not in self.model.mixes_beside_singles[path]]
 
     def _means(self, path: str) -> list[Mean]:
-        found = []
-        runs = self._of(path)
+        means = []
+        runs = self._shown_runs(path)
         for scheme in dict.fromkeys(run.scheme for run in runs):
-            group = self.model.gathered[path, scheme]
-            own = [run for run in runs if run.scheme == scheme]
-            late = group.good == 0 and any(run.late for run in own)
-            counted = [run.content | {"status": "done"} for run in own if (run.late if late else run.good)]
+            group = self.model.groups[path, scheme]
+            scheme_runs = [run for run in runs if run.scheme == scheme]
+            late = group.good == 0 and any(run.late for run in scheme_runs)
+            counting_runs = [
+                run.content | {"status": "done"} for run in scheme_runs if (run.late if late else run.good)
+            ]
             if late:
-                group = next(iter(repetitions(counted).values()))
-            x, y = self._estimates(group, counted)
+                group = next(iter(repetitions(counting_runs).values()))
+            x, y = self._estimates(group, counting_runs)
             if x and y:
-                found.append(Mean(scheme, x, y, late=late))
-        in_time = [mean for mean in found if not mean.late]
+                means.append(Mean(scheme, x, y, late=late))
+        in_time = [mean for mean in means if not mean.late]
         signs = [{"less": 1.0, "more": -1.0}.get(metric.better, 0.0) for metric in (self.x, self.y)]
         if 0.0 in signs:
-            return found  # of a metric that is neither good nor bad nobody is in front
+            return means  # with a metric that is neither good nor bad, no scheme is in front
         front = pareto_front([(signs[0] * mean.x.mean, -signs[1] * mean.y.mean) for mean in in_time])
         in_front = [in_time[index].scheme for index in front]
-        return [replace(mean, in_front=mean.scheme in in_front) for mean in found]
+        return [replace(mean, in_front=mean.scheme in in_front) for mean in means]
 
     def _estimates(self, group: Repetitions, runs: Sequence[RunTable]) -> tuple[Estimate | None, Estimate | None]:
         return self.x.estimate(group, runs), self.y.estimate(group, runs)
@@ -251,46 +255,46 @@ class Overview:
 
     def _run_points(self, path: str) -> list[Point]:
         points = []
-        for run in self._of(path):
+        for run in self._shown_runs(path):
             x, y = self.x.value(run.content), self.y.value(run.content)
             if (run.good or run.late) and x is not None and y is not None:
                 points.append(self._point(run.scheme, x, y, f"run {run.number}", run.late))
         return points
 
-    def _point(self, scheme: str, x: float, y: float, what: str, late: bool) -> Point:
+    def _point(self, scheme: str, x: float, y: float, sample: str, late: bool) -> Point:
         title = self.model.scheme_title(scheme) + (" (late)" if late else "")
-        hover = f"{title}, {what}: {self.y.text(y)}, {self.x.text(x)}"
+        hover = f"{title}, {sample}: {self.y.text(y)}, {self.x.text(x)}"
         look = self.model.styles[scheme]
         look = replace(look, hollow=True) if late else look
         return Point(title, x, y, look, hover, scheme=scheme, family=family(scheme) or "other")
 
     def _title(self, path: str) -> str:
         model = self.model
-        heading = next(each.heading for each in model.paths if each.name == path)
+        heading = next(entry.heading for entry in model.paths if entry.name == path)
         return figure_title(
             model.backend,
             heading,
             model.runs_per_scheme,
             model.duration_s,
-            max((len(run.flows) for run in self._of(path)), default=0) or model.flows,
+            max((len(run.flows) for run in self._shown_runs(path)), default=0) or model.flows,
             model.interval_s,
             model.even_flows,
         )
 
 
 def _listed(names: list[str]) -> str:
-    shown = names if len(names) <= _LISTED else [*names[:_LISTED], f"{len(names) - _LISTED} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    parts = names if len(names) <= _LISTED else [*names[:_LISTED], f"{len(names) - _LISTED} others"]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def bars_text(estimates: Iterable[Estimate]) -> str:
-    """Return what the bars of means show; an empty text if no mean has a bar."""
-    kinds = {each.bounds for each in estimates}
-    return " or, of few runs, ".join(what for bounds, what in BOUNDS.items() if bounds in kinds)
+    """Return the meaning of the bars of means; empty if no mean has a bar."""
+    kinds = {estimate.bounds for estimate in estimates}
+    return " or, of few runs, ".join(meaning for bounds, meaning in BOUNDS.items() if bounds in kinds)
 
 
 def interval(estimate: Estimate) -> tuple[float, float] | None:
-    """Return the ends of the interval; None for a single run, and for runs with the same value."""
+    """Return the ends of the interval; None for a single run, and for runs with equal values."""
     if estimate.bounds not in BOUNDS or estimate.low is None or estimate.high is None:
         return None
     return (estimate.low, estimate.high)

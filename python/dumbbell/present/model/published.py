@@ -1,4 +1,4 @@
-"""The report's table of our numbers beside published ones."""
+"""Table of a report that compares measured numbers with published ones."""
 
 from dumbbell.catalog.published import Mean
 from dumbbell.present.model.content import ReportModel
@@ -8,12 +8,12 @@ from dumbbell.results.analysis.published import Beside, replications
 
 
 def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
-    """The table of a path with its heading, in a list; none if nothing is published."""
-    found = [row for row in model.published if row.path == path]
-    if not found:
+    """Return the table of a path with its heading, in a list; empty if nothing is published."""
+    path_rows = [row for row in model.published_rows if row.path == path]
+    if not path_rows:
         return []
     rows = []
-    for row in found:
+    for row in path_rows:
         title = model.scheme_title(row.scheme) if row.scheme else row.title
         notes = [
             "" if row.title == title else f"there: {row.title}",
@@ -25,7 +25,7 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
     caption = (
         f"Published: {model.published_source}. Means over the runs, in parentheses the smallest and the largest run; "
         "Pantheon convention. A row without our numbers is of a scheme that did not run. Errors are "
-        f"(ours - published) / published, of the loss rate ours - published in points. {_replication(found)}"
+        f"(ours - published) / published, of the loss rate ours - published in points. {_replication(path_rows)}"
     ).strip()
     groups = (("", 2), *((metric.heading, 3) for metric in PANTHEON))
     columns = ("scheme", "our\u00a0runs", *("ours", "published", "error") * len(PANTHEON))
@@ -33,20 +33,20 @@ def published_tables(model: ReportModel, path: str) -> list[tuple[str, Table]]:
 
 
 def _replication(rows: list[Beside]) -> str:
-    """Pantheon's replication error in a sentence; none where nothing can be compared."""
+    """Return Pantheon's replication error in a sentence; empty if nothing can be compared."""
     return " ".join(
-        f"Replication error: {each.error * 100:.1f} % (throughput {each.throughput * 100:.1f} %, "
-        f"delay {each.delay * 100:.1f} %) over {len(each.schemes)} schemes."
-        for each in replications(rows)
+        f"Replication error: {replication.error * 100:.1f} % (throughput {replication.throughput * 100:.1f} %, "
+        f"delay {replication.delay * 100:.1f} %) over {len(replication.schemes)} schemes."
+        for replication in replications(rows)
     )
 
 
 def _figures(metric: ShownMetric, row: Beside) -> tuple[Field, Field, Field]:
-    """Ours, published, and the error."""
+    """Return the fields of the measured value, the published value, and the error."""
     error = row.error[metric.key]
     digits, unit = (2, "") if metric.key == "loss_rate" else (0, "\u00a0%")
-    shown = Field("-") if error is None else Field(f"{error * 100:+.{digits}f}{unit}", sort=abs(error))
-    return _figure(metric, row.ours.get(metric.key)), _figure(metric, row.published.get(metric.key)), shown
+    error_field = Field("-") if error is None else Field(f"{error * 100:+.{digits}f}{unit}", sort=abs(error))
+    return _figure(metric, row.ours.get(metric.key)), _figure(metric, row.published.get(metric.key)), error_field
 
 
 def _figure(metric: ShownMetric, figure: Mean | None) -> Field:

@@ -1,4 +1,4 @@
-"""The tables of a report, as rows of texts that the page and the print lay out alike."""
+"""Tables of a report, as rows of text that the HTML and PDF forms share."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShownMetric:
-    """How a metric is shown: key in the statistics, heading, factor to the unit shown, decimals, heading above."""
+    """Column of a metric: key in the statistics, heading, factor to the shown unit, decimals, heading above."""
 
     key: str
     heading: str
@@ -45,16 +45,16 @@ class ShownMetric:
         return decimal(value * self.factor, self.decimals if decimals is None else decimals)
 
     def single(self, value: float | None, interval: Interval | None = None) -> Field:
-        """The field of one value; `interval` is where the clocks say that the true one lies."""
+        """Return the field of one value; `interval` contains the true value, if two clocks measured it."""
         note = clocks_text(interval, self.number)
         return Field(NO_DATA) if value is None else Field(self.number(value), note, sort=value)
 
     def mean(self, estimate: Estimate | None) -> Field:
-        """The field of a mean, and where it lies."""
+        """Return the field of a mean with its interval."""
         if estimate is None:
             return Field("N/A")
-        whole = self.decimals == 0 and estimate.count > 1 and estimate.bounds != "equal"
-        decimals = 1 if whole else self.decimals  # a mean of counts is no count
+        is_mean_of_counts = self.decimals == 0 and estimate.count > 1 and estimate.bounds != "equal"
+        decimals = 1 if is_mean_of_counts else self.decimals  # a mean of counts is not a whole number
         note = "\n".join(estimate.bounds_lines(lambda value: self.number(value, decimals)))
         return Field(self.number(estimate.mean, decimals), note, estimate.mean)
 
@@ -121,18 +121,18 @@ _AMOUNT = ShownMetric("", "", decimals=1)
 
 
 def groups(names: int, metrics: Sequence[ShownMetric]) -> tuple[tuple[str, int], ...]:
-    """The headings above the columns: nothing above the names, then a heading for each stretch of equal groups."""
-    found = [("", names)]
+    """Return the headings above the columns: none above the names, then one for each stretch of equal groups."""
+    headings = [("", names)]
     for group, members in itertools.groupby(metrics, lambda metric: metric.group):
-        found.append((group, len(list(members))))
-    return tuple(found)
+        headings.append((group, len(list(members))))
+    return tuple(headings)
 
 
 _PANTHEON_RULES = "Pantheon convention: whole log, sizes with overhead, packets under way at the end are lost."
 
 
 def corrected_rules(warmup_s: float) -> str:
-    """What the corrected numbers leave out."""
+    """Return the rules of the corrected convention."""
     return (
         f"Corrected convention: payload only, without the first {warmup_s:.3g} s and without packets under way at the "
         "end. One-way delays with percentiles."
@@ -140,18 +140,18 @@ def corrected_rules(warmup_s: float) -> str:
 
 
 class PathTables:
-    """The tables of one path."""
+    """Tables of one path."""
 
     def __init__(self, model: ReportModel, path: str) -> None:
         self.model = model
         self.runs = model.of(path)
         self.flows = max((len(run.flows) for run in self.runs), default=0) or model.flows
         self.by_scheme = [
-            model.gathered.get((path, scheme.name), Repetitions(path, scheme.name)) for scheme in model.schemes
+            model.groups.get((path, scheme.name), Repetitions(path, scheme.name)) for scheme in model.schemes
         ]
 
     def all(self) -> list[tuple[str, Table]]:
-        """Every table of the path that has numbers, with its heading, Pantheon's first."""
+        """Return every table of the path that has numbers, with its heading; Pantheon's comes first."""
         tables = [
             ("Means over the runs", self.means()),
             ("Who got what", self.shares()),
@@ -164,9 +164,9 @@ class PathTables:
         return [(heading, table) for heading, table in tables if "r" in table.align and table.rows]
 
     def means(self) -> Table:
-        """Pantheon's table: means per scheme and flow, and over all flows where there are several.
+        """Return Pantheon's table: means per scheme and flow, and over all flows if there are several.
 
-        Flows of different schemes have no columns in common: where there are some, every flow has a row.
+        If flows of a run are of different schemes, every flow has a row, since such flows share no columns.
         """
         if any(map(flow_schemes, self.by_scheme)):
             return self._flow_rows(PANTHEON, self._caption(_PANTHEON_RULES), with_runs=True)
@@ -187,60 +187,62 @@ class PathTables:
         return Table(self._caption(_PANTHEON_RULES), above, ("scheme", _RUNS, *columns * 3), tuple(rows))
 
     def shares(self) -> Table:
-        """What each flow got in runs of several flows, by the model's convention."""
-        shown = self.model.shown
+        """Return the share of each flow in runs of several flows, by the model's convention."""
+        convention = self.model.convention
         alone = {(group.path, group.scheme): group for group in self.by_scheme}
-        found = [(group, share) for group in self.by_scheme for share in shares(group, shown, alone)]
+        group_shares = [(group, share) for group in self.by_scheme for share in shares(group, convention, alone)]
         metrics = (
             ShownMetric("payload_share", "share (%)", 100.0, 1),
             *(
-                replace(ShownMetric.of(metric, shown.label), key=key)
-                for metric, key in zip(shown.metrics, ("throughput_mbps", "delay_p95_ms", "loss_rate"), strict=True)
+                replace(ShownMetric.of(metric, convention.label), key=key)
+                for metric, key in zip(
+                    convention.metrics, ("throughput_mbps", "delay_p95_ms", "loss_rate"), strict=True
+                )
             ),
         )
         harm = ShownMetric("harm", "harm (%)", 100.0, 1)
-        harmed = [harm] if any(share.harms is not None for _, share in found) else []
+        harm_columns = [harm] if any(share.harms is not None for _, share in group_shares) else []
         rows = [
             (
                 self._scheme(group.scheme),
                 Field(self._who(share)),
                 Field(f"{100 * share.fair:.1f}", sort=share.fair),
                 *(metric.mean(getattr(share, metric.key)) for metric in metrics),
-                *(harm.mean(share.harms) for harm in harmed),
+                *(harm.mean(share.harms) for harm in harm_columns),
             )
-            for group, share in found
+            for group, share in group_shares
         ]
-        columns = ("flows of", "who", "fair share (%)", *(metric.heading for metric in (*metrics, *harmed)))
+        columns = ("flows of", "who", "fair share (%)", *(metric.heading for metric in (*metrics, *harm_columns)))
         caption = self._caption(
-            f"Share of the payload, {self._share_time([group for group, _ in found])}; the fair share is the same for "
-            "every flow."
+            f"Share of the payload, {self._share_time([group for group, _ in group_shares])}; the fair share is the "
+            "same for every flow."
             + f" {starts_sentence(self.model.interval_s)}".rstrip()
-            + (" Harm: the part of the throughput alone that is lost beside the others." if harmed else "")
+            + (" Harm: the part of the throughput alone that is lost beside the others." if harm_columns else "")
         )
-        return Table(caption, groups(3, (*metrics, *harmed)), columns, tuple(rows), "ll")
+        return Table(caption, groups(3, (*metrics, *harm_columns)), columns, tuple(rows), "ll")
 
-    def _share_time(self, found: Sequence[Repetitions]) -> str:
+    def _share_time(self, share_groups: Sequence[Repetitions]) -> str:
         """Return the time in which shares are counted, for the caption."""
-        if self.model.shown is not CORRECTED_CONVENTION:
+        if self.model.convention is not CORRECTED_CONVENTION:
             return "without the warm-up"
-        times = [competing_text(group) for group in found]
+        times = [competing_text(group) for group in share_groups]
         if not all(times):
             return "after the warm-up or, where that is known, while all flows compete"
         return competing_heading(times)
 
     def _who(self, share: Share) -> str:
-        """Return the name of a row: with the title of its scheme, if it is called by that."""
+        """Return the name of a row, with the title of its scheme if the row is named after its scheme."""
         rest = share.name.removeprefix(share.scheme)
         return share.name if rest == share.name else f"{self.model.scheme_title(share.scheme)}{rest}"
 
     def corrected(self) -> Table:
-        """Goodput, loss and delays in the corrected convention; a row per flow, and one for all of several."""
+        """Return goodput, loss and delays by the corrected convention: a row per flow, and one for several together."""
         metrics = self._present("flow", CORRECTED)
         caption = self._caption(corrected_rules(self.model.warmup_s))
         return self._flow_rows(metrics, caption)
 
     def _flow_rows(self, metrics: Sequence[ShownMetric], caption: str, with_runs: bool = False) -> Table:
-        """A row for every flow, and one for all where there are several."""
+        """Return a row for every flow, and one for all flows if there are several."""
         rows = []
         for group in self.by_scheme:
             names = self._flow_names(group)
@@ -249,10 +251,10 @@ class PathTables:
                 keys.append(("network", 0))
             for entity, number in keys:
                 name = names[number - 1] if number else "all"
-                which = (Field(name, sort=number or self.flows + 1),) if self.flows > 1 else ()
+                flow_field = (Field(name, sort=number or self.flows + 1),) if self.flows > 1 else ()
                 values = [metric.mean(group.estimate((entity, number, metric.key))) for metric in metrics]
                 count = (runs_field(group),) if with_runs else ()
-                rows.append((self._scheme(group.scheme), *which, *count, *values))
+                rows.append((self._scheme(group.scheme), *flow_field, *count, *values))
         columns = ["scheme", "flow"] if self.flows > 1 else ["scheme"]
         texts = len(columns)
         columns += [_RUNS] if with_runs else []
@@ -260,7 +262,7 @@ class PathTables:
         return Table(caption, above, (*columns, *(metric.heading for metric in metrics)), tuple(rows), "l" * texts)
 
     def _flow_names(self, group: Repetitions) -> list[str]:
-        """Those of the flows of a scheme or mix: by their schemes' titles where these differ, else numbers."""
+        """Return the names of a group's flows: titles of their schemes if these differ, otherwise numbers."""
         schemes = flow_schemes(group)
         if not schemes:
             count = max((len(flows) for flows in group.flows), default=self.flows)
@@ -268,7 +270,7 @@ class PathTables:
         return flow_names([self.model.scheme_title(scheme) for scheme in schemes])
 
     def media(self) -> Table:
-        """What viewers of live sources got; a row for every flow that is one."""
+        """Return the media metrics of live sources, with a row for every such flow."""
         rows = []
         for group in self.by_scheme:
             for number, name in enumerate(self._flow_names(group), 1):
@@ -289,7 +291,7 @@ class PathTables:
         return Table(self._caption(caption), groups(names, MEDIA), (*columns, *headings), tuple(rows), "l" * names)
 
     def network(self) -> Table:
-        """Fairness, the bottleneck link, and the sender's state."""
+        """Return fairness, the bottleneck link, and the sender's state."""
         parts = [
             ("network", 0, self._present("network", FAIRNESS) if self.flows > 1 else []),
             ("link", 1, self._present("link", LINK)),
@@ -312,13 +314,13 @@ class PathTables:
         return Table(caption, groups(1, metrics), ("scheme", *(metric.heading for metric in metrics)), rows)
 
     def transfers(self) -> Table:
-        """What each flow of each run transferred over its whole time, at both ends, and the extreme intervals."""
+        """Return the transfers of each flow of each run at both ends, with the extreme intervals."""
         rows = [row for run in self.runs for row in self._transfer_rows(run)]
-        found = [run.transfers for run in self.runs if run.transfers]
-        interval_s = next((transfers.interval_s for transfers in found), 1.0)
-        what = "payload" if all(transfers.payload for transfers in found) else "packets with their headers"
+        all_transfers = [run.transfers for run in self.runs if run.transfers]
+        interval_s = next((transfers.interval_s for transfers in all_transfers), 1.0)
+        content = "payload" if all(transfers.payload for transfers in all_transfers) else "packets with their headers"
         caption = (
-            f"KBytes are 1024 bytes of {what}. Client: when it entered the path; server: when it arrived; each byte "
+            f"KBytes are 1024 bytes of {content}. Client: when it entered the path; server: when it arrived; each byte "
             f"counts once, by the copy that got through. First, least and most are intervals of {interval_s:.10g} s; "
             "least and most leave out the first and any shorter one. The rows of every interval are with each run."
         )
@@ -327,26 +329,26 @@ class PathTables:
         return Table(caption, groups, columns, tuple(rows), "lll")
 
     def _transfer_rows(self, run: RunEntry) -> list[tuple[Field, ...]]:
-        found = run.transfers
-        if found is None:
+        transfers = run.transfers
+        if transfers is None:
             return []
-        clients = {row.flow: row for row in found.of("client", total=True)}
+        clients = {row.flow: row for row in transfers.of("client", total=True)}
         rows = []
-        for server in found.of("server", total=True):
+        for server in transfers.of("server", total=True):
             client = clients.get(server.flow)
-            arrived = [row for row in found.of("server", total=False) if row.flow == server.flow]
-            whole = [row for row in arrived[1:] if row.end_s - row.start_s > 0.999 * found.interval_s]
-            rates = [row.kbytes_per_s for row in whole]
+            intervals = [row for row in transfers.of("server", total=False) if row.flow == server.flow]
+            full_intervals = [row for row in intervals[1:] if row.end_s - row.start_s > 0.999 * transfers.interval_s]
+            rates = [row.kbytes_per_s for row in full_intervals]
             name = Field(SUM, sort=self.flows + 1) if server.flow is None else Field(str(server.flow), sort=server.flow)
-            sent = [client.kbytes, client.kbytes_per_s] if client else [None, None]
-            values = [*sent, server.kbytes, server.kbytes_per_s]
-            extremes = [arrived[0].kbytes_per_s, min(rates, default=None), max(rates, default=None)]
+            client_values = [client.kbytes, client.kbytes_per_s] if client else [None, None]
+            values = [*client_values, server.kbytes, server.kbytes_per_s]
+            extremes = [intervals[0].kbytes_per_s, min(rates, default=None), max(rates, default=None)]
             amounts = [_AMOUNT.single(value) for value in (*values, *extremes)]
             rows.append((self._scheme(run.scheme), self._run(run), name, *amounts))
         return rows
 
     def lateness(self) -> Table:
-        """How much later than planned packets left the emulated path, run by run."""
+        """Return the lateness of the emulated packets, run by run."""
         rows = []
         for run in self.runs:
             if run.emulation is None:
@@ -355,18 +357,18 @@ class PathTables:
             number = Field(str(run.number), sort=run.number)
             delays = (late["p50"], late["p90"], late["p99"], late["p999"], late["max"], late["bound"])
             numbers = [Field(f"{value:,}", sort=value) for value in (late["packets"], *delays)]
-            lost = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
-            made = run.content.get("attempts", 1)
+            lost_packets = run.emulation["tx_dropped"] + run.emulation.get("socket_dropped", 0)
+            attempts = run.content.get("attempts", 1)
             end = run.emulation.get("ends_latest_us")
-            waits = [each["wait_p99_us"] for each in run.emulation.get("ends", ())]
+            waits = [flow_end["wait_p99_us"] for flow_end in run.emulation.get("ends", ())]
             numbers += [
                 Field(NO_DATA) if value is None else Field(f"{value:,}", sort=value)
                 for value in (end, max(waits, default=None))
             ]
-            others = [Field(f"{value:,}", sort=value) for value in (lost, made)]
+            other_fields = [Field(f"{value:,}", sort=value) for value in (lost_packets, attempts)]
             priority = run.emulation.get("real_time")
-            others.append(Field(NO_DATA if priority is None else "yes" if priority else "no"))
-            rows.append((self._scheme(run.scheme), number, Field(run.status), *numbers, *others))
+            other_fields.append(Field(NO_DATA if priority is None else "yes" if priority else "no"))
+            rows.append((self._scheme(run.scheme), number, Field(run.status), *numbers, *other_fields))
         caption = (
             "Microseconds between the moment at which the path let a packet go and the moment at which it went; beside "
             "it how late a sending end of ours or of the kernel's woke up at most, and the 99th percentile of what an "
@@ -397,7 +399,7 @@ class PathTables:
         return Field(str(run.number), "" if run.good else run.status, run.number)
 
     def _caption(self, rules: str) -> str:
-        """The rules of the numbers, and what stands behind the means."""
+        """Return a caption: the rules of the numbers, and the legend of their intervals."""
         clocks = any(group.shifts for group in self.by_scheme)
         return f"{rules} {bounds_legend(max((group.good for group in self.by_scheme), default=0), clocks)}".strip()
 
@@ -405,30 +407,30 @@ class PathTables:
         return Field(self.model.scheme_title(name), scheme=name)
 
     def _present(self, entity: str, metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
-        """Those that any run has: imported logs tell less."""
-        known = {(kind, name) for group in self.by_scheme for kind, _, name in group.values}
-        return [metric for metric in metrics if (entity, metric.key) in known]
+        """Return the metrics that any run has: imported logs lack some."""
+        keys = {(kind, name) for group in self.by_scheme for kind, _, name in group.values}
+        return [metric for metric in metrics if (entity, metric.key) in keys]
 
 
 def runs_field(group: Repetitions) -> Field:
-    """Return how many runs of a scheme count, and of how many."""
+    """Return the number of runs of a scheme that count, with the total if some do not."""
     note = "identical" if group.identical else f"of {group.runs}" if group.good != group.runs else ""
     return Field(str(group.good), note, group.good)
 
 
-def _of_flow(run: RunEntry, flow: FlowStats, metric: ShownMetric) -> Field:
-    """A metric of one flow of a run, with what its clocks leave open."""
+def _flow_field(run: RunEntry, flow: FlowStats, metric: ShownMetric) -> Field:
+    """Return the field of a metric of one flow, with its interval if two clocks measured it."""
     return metric.single(value_of(flow, metric.key), run.interval("flow", flow["flow"], metric.key))
 
 
 def run_flows(model: ReportModel, run: RunEntry) -> Table:
-    """The flows of one run in the corrected convention, and their senders' counters."""
-    metrics = _of_rows(run.flows, (*CORRECTED, *SENDER))
+    """Return the flows of one run by the corrected convention, and their senders' counters."""
+    metrics = _metrics_with_values(run.flows, (*CORRECTED, *SENDER))
     rows = tuple(
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(_of_flow(run, flow, metric) for metric in metrics),
+            *(_flow_field(run, flow, metric) for metric in metrics),
         )
         for flow in run.flows
     )
@@ -436,12 +438,12 @@ def run_flows(model: ReportModel, run: RunEntry) -> Table:
 
 
 def run_media(model: ReportModel, run: RunEntry) -> Table | None:
-    """The live sources of one run, if there are any."""
+    """Return the live sources of one run, or None if it has none."""
     rows = tuple(
         (
             Field(str(flow["flow"]), sort=flow["flow"]),
             Field(model.scheme_title(flow.get("scheme") or run.scheme)),
-            *(_of_flow(run, flow, metric) for metric in MEDIA),
+            *(_flow_field(run, flow, metric) for metric in MEDIA),
         )
         for flow in run.flows
         if flow.get("media")
@@ -451,8 +453,8 @@ def run_media(model: ReportModel, run: RunEntry) -> Table | None:
 
 
 def run_links(run: RunEntry) -> Table:
-    """The links of one run."""
-    metrics = _of_rows(run.links, LINK)
+    """Return the links of one run."""
+    metrics = _metrics_with_values(run.links, LINK)
     rows = tuple(
         (Field(str(link["link"])), *(metric.single(value_of(link, metric.key)) for metric in metrics))
         for link in run.links
@@ -461,7 +463,7 @@ def run_links(run: RunEntry) -> Table:
 
 
 def run_list(model: ReportModel, runs: Sequence[tuple[RunEntry, str]]) -> Table:
-    """Runs, each with a reason."""
+    """Return a table of runs, each with a reason."""
     rows = tuple(
         (
             Field(model.scheme_title(run.scheme), scheme=run.scheme),
@@ -476,28 +478,30 @@ def run_list(model: ReportModel, runs: Sequence[tuple[RunEntry, str]]) -> Table:
 
 
 def definitions_table() -> Table:
-    """How each metric is computed."""
-    return Table.of(_DEFINED, ([dict(each)[key] for key in _DEFINED] for each in metric_definitions()), "llllww")
+    """Return the definitions of all metrics."""
+    return Table.of(
+        _DEFINED, ([dict(definition)[key] for key in _DEFINED] for definition in metric_definitions()), "llllww"
+    )
 
 
-def _of_rows(rows: Sequence[Mapping[str, object]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
+def _metrics_with_values(rows: Sequence[Mapping[str, object]], metrics: Sequence[ShownMetric]) -> list[ShownMetric]:
     return [metric for metric in metrics if any(row.get(metric.key) is not None for row in rows)]
 
 
 def run_totals(run: RunEntry) -> list[tuple[str, str]]:
-    """What a run says about all its flows together, beside Pantheon's statistics: (name, value with unit)."""
-    shown = [
+    """Return values over all flows of a run, beside Pantheon's statistics, as (name, value with unit)."""
+    metrics = [
         (CORRECTED[0], "goodput, corrected", " Mbit/s"),
         (CORRECTED[1], "packet loss, corrected", " %"),
         (ShownMetric("owd_p95_ms", ""), "95th %ile delay, corrected", " ms"),
     ]
     if len(run.flows) > 1:
-        shown += [(metric, metric.heading, "") for metric in FAIRNESS]
-    values = [(metric, name, unit, value_of(run.network, metric.key)) for metric, name, unit in shown]
-    found = []
+        metrics += [(metric, metric.heading, "") for metric in FAIRNESS]
+    values = [(metric, name, unit, value_of(run.network, metric.key)) for metric, name, unit in metrics]
+    totals = []
     for metric, name, unit, value in values:
         if value is not None:
             clocks = clocks_text(run.interval("network", 0, metric.key), metric.number)
-            found.append((name, f"{metric.number(value)}{unit}{f' ({clocks})' if clocks else ''}"))
-    found += [("clocks", run.clocks.in_words())] if run.clocks else []
-    return found + network_rows(run.content)
+            totals.append((name, f"{metric.number(value)}{unit}{f' ({clocks})' if clocks else ''}"))
+    totals += [("clocks", run.clocks.in_words())] if run.clocks else []
+    return totals + network_rows(run.content)

@@ -1,4 +1,4 @@
-"""From the series of a run to what the figures over time draw."""
+"""Conversion of the series of a run to the inputs of figures over time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,30 +24,30 @@ from dumbbell.results.series.samples import LinkSamples, RunSamples, Series
 
 @dataclass(frozen=True)
 class Line:
-    """What a flow is called in a figure, and how it looks."""
+    """Label and stroke of a flow in a figure."""
 
     label: str
     stroke: Stroke
 
 
 Lines = Mapping[int, Line]
-"""By flow."""
+"""Lines by flow."""
 
 
 def flow_labels(titles: Mapping[int, str]) -> dict[int, str]:
-    """What flows are called in figures, by number, given the titles of their schemes: as in tables if these differ."""
+    """Return labels of flows by number: names as in tables if the `titles` of their schemes differ."""
     if len(set(titles.values())) < 2:
         return {flow: flow_label(flow) for flow in titles}
     return dict(zip(titles, flow_names(list(titles.values())), strict=True))
 
 
 def flow_label(flow: int) -> str:
-    """What a flow is called that has no name of its own."""
+    """Return the label of a flow that has no name."""
     return f"Flow {flow}"
 
 
 def flow_lines(run: RunSamples, titles: Mapping[str, str], styles: Mapping[str, Style]) -> dict[int, Line]:
-    """Flows are called and drawn as their schemes if these all differ, else drawn by their numbers.
+    """Return the lines of flows, named and drawn as their schemes if these all differ, otherwise drawn by number.
 
     `titles` and `styles` are those of schemes.
     """
@@ -59,60 +59,68 @@ def flow_lines(run: RunSamples, titles: Mapping[str, str], styles: Mapping[str, 
 
 
 def numbered_lines(labels: Mapping[int, str]) -> dict[int, Line]:
-    """Flows with these names, drawn by their numbers."""
+    """Return lines with these labels, drawn by number."""
     return {flow: Line(label, flow_stroke(flow)) for flow, label in labels.items()}
 
 
 def operating_series(run: RunSamples, lines: Lines) -> list[OperatingSeries]:
-    """For `operating_point_figure`."""
+    """Return the series for `operating_point_figure`."""
     return [
-        OperatingSeries(*_of(lines, flow.flow), flow.in_flight_segments, flow.srtt_ms, flow.throughput_mbps)
+        OperatingSeries(
+            *_label_and_stroke(lines, flow.flow), flow.in_flight_segments, flow.srtt_ms, flow.throughput_mbps
+        )
         for flow in run.flows
     ]
 
 
 def distributions(run: RunSamples, lines: Lines) -> list[Distribution]:
-    """For `distribution_figure`: every sample counts the same."""
-    return [Distribution(*_of(lines, flow.flow), flow.throughput_mbps[1], flow.srtt_ms[1]) for flow in run.flows]
+    """Return the samples for `distribution_figure`; all samples have equal weight."""
+    return [
+        Distribution(*_label_and_stroke(lines, flow.flow), flow.throughput_mbps[1], flow.srtt_ms[1])
+        for flow in run.flows
+    ]
 
 
 def window_series(run: RunSamples, lines: Lines) -> list[WindowSeries]:
-    """For `window_figure`."""
+    """Return the series for `window_figure`."""
     return [
-        WindowSeries(*_of(lines, flow.flow), *map(_some, (flow.cwnd_packets, flow.ssthresh_packets, flow.pacing_mbps)))
+        WindowSeries(
+            *_label_and_stroke(lines, flow.flow),
+            *map(_or_none, (flow.cwnd_packets, flow.ssthresh_packets, flow.pacing_mbps)),
+        )
         for flow in run.flows
     ]
 
 
 def queue_series(run: RunSamples, label: str, stroke: Stroke) -> QueueSeries | None:
-    """The bottleneck for `queue_figure`; None for a run without links."""
+    """Return the bottleneck for `queue_figure`; None for a run without links."""
     if not run.links:
         return None
     return queue_of(run.links[0], label, stroke)
 
 
 def queue_of(link: LinkSamples, label: str, stroke: Stroke) -> QueueSeries:
-    """One link for `queue_figure`."""
-    return QueueSeries(label, stroke, link.queue_packets, link.drops_packets, _some(link.marks_packets))
+    """Return one link for `queue_figure`."""
+    return QueueSeries(label, stroke, link.queue_packets, link.drops_packets, _or_none(link.marks_packets))
 
 
 def shares(run: RunSamples, lines: Lines) -> tuple[NDArray[Any], list[Share]]:
-    """For `fairness_figure`: the ends of the run's intervals, and the throughput of each flow in them."""
-    # flows that start or stop within an interval have their part of it there
+    """Return the inputs of `fairness_figure`: ends of the run's intervals, and each flow's throughput in them."""
+    # the partial interval of a flow that starts or stops counts in the whole interval around it
     numbers = [numpy.ceil(flow.throughput_mbps[0] / run.interval_s - 1e-6).astype(int) for flow in run.flows]
-    first = min((int(each.min()) for each in numbers if len(each)), default=1)
-    last = max((int(each.max()) for each in numbers if len(each)), default=0)
-    found = []
+    first = min((int(interval_numbers.min()) for interval_numbers in numbers if len(interval_numbers)), default=1)
+    last = max((int(interval_numbers.max()) for interval_numbers in numbers if len(interval_numbers)), default=0)
+    flow_shares = []
     for flow, intervals in zip(run.flows, numbers, strict=True):
         rates = numpy.zeros(last - first + 1)
         rates[intervals - first] = flow.throughput_mbps[1]
-        found.append(Share(lines[flow.flow].label, lines[flow.flow].stroke.color, rates))
-    return numpy.arange(first, last + 1) * run.interval_s, found
+        flow_shares.append(Share(lines[flow.flow].label, lines[flow.flow].stroke.color, rates))
+    return numpy.arange(first, last + 1) * run.interval_s, flow_shares
 
 
-def _of(lines: Lines, flow: int) -> tuple[str, Stroke]:
+def _label_and_stroke(lines: Lines, flow: int) -> tuple[str, Stroke]:
     return lines[flow].label, lines[flow].stroke
 
 
-def _some(series: Series) -> Series | None:
+def _or_none(series: Series) -> Series | None:
     return series if len(series[0]) else None

@@ -1,4 +1,4 @@
-"""Which of a controller's sampled variables a figure shows: its modes, and those that decide."""
+"""Choice of a controller's sampled variables for a figure: its modes, and the variables that decide."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,7 +28,7 @@ OF_TRANSPORT = frozenset(
         "window",
     }
 )
-"""Fields that are in figures of their own, or say nothing of the controller."""
+"""Fields that are in figures of their own, or say nothing about the controller."""
 
 DECISIVE: tuple[tuple[str, ...], ...] = (
     ("pacing_gain", "cwnd_gain"),
@@ -54,48 +54,49 @@ DECISIVE: tuple[tuple[str, ...], ...] = (
     ("loss_based",),
     ("queue_estimate",),
 )
-"""Variables that explain what controllers did, the most telling first; those in one entry share a plot and a unit."""
+"""Variables that explain the actions of controllers, the most useful first; those of an entry share a plot and a
+unit."""
 
 _MOST_MODES, _MOST_VARIABLES = 2, 3
 
 
-def state_of(sampled: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes], list[Variable]]:
-    """For `state_figure`: the modes of all flows, then the variables; times count from `start_s`."""
+def state_of(samples: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes], list[Variable]]:
+    """Return the modes of all flows and the variables for `state_figure`; times count from `start_s`."""
 
     def flows(field: str) -> list[StateLine]:
-        found = {int(flow): series for flow, series in sampled.series.get(field, {}).items()}
+        series_by_flow = {int(flow): series for flow, series in samples.series.get(field, {}).items()}
         return [
             StateLine(lines[flow].label, lines[flow].stroke, thinned(_since(series, start_s)))
-            for flow, series in sorted(found.items())
+            for flow, series in sorted(series_by_flow.items())
             if flow in lines and len(series[0])
         ]
 
-    switches, pairs = _choice(sampled)
+    switches, pairs = _choice(samples)
     return (
-        [Modes(field, value_names(sampled.units[field]), flows(field)) for field in switches],
+        [Modes(field, value_names(samples.units[field]), flows(field)) for field in switches],
         [
-            Variable(_label(pair, sampled.units), flows(pair[0]), flows(pair[1]) if len(pair) > 1 else ())
+            Variable(_label(pair, samples.units), flows(pair[0]), flows(pair[1]) if len(pair) > 1 else ())
             for pair in pairs
         ],
     )
 
 
-def chosen_fields(sampled: Sampled) -> list[str]:
-    """The fields in the figure."""
-    switches, pairs = _choice(sampled)
+def chosen_fields(samples: Sampled) -> list[str]:
+    """Return the names of the fields in the figure."""
+    switches, pairs = _choice(samples)
     return [*switches, *(field for pair in pairs for field in pair)]
 
 
-def _choice(sampled: Sampled) -> tuple[list[str], list[tuple[str, ...]]]:
-    """Modes, and variables in pairs that share a plot. A controller nobody knows shows the first that it has."""
-    own = [field for field in sampled.series if field not in OF_TRANSPORT]
-    named = {field for field in own if value_names(sampled.units[field])}
-    switches = [field for field in named if field in STATE_FIELDS or _varies(sampled.series[field])]
+def _choice(samples: Sampled) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Return modes, and variables in pairs that share a plot; an unfamiliar controller shows its first variables."""
+    controller_fields = [field for field in samples.series if field not in OF_TRANSPORT]
+    mode_fields = {field for field in controller_fields if value_names(samples.units[field])}
+    switches = [field for field in mode_fields if field in STATE_FIELDS or _varies(samples.series[field])]
     switches.sort(key=lambda field: (field not in STATE_FIELDS, field))
-    numbers = [field for field in own if field not in named]
+    numbers = [field for field in controller_fields if field not in mode_fields]
     pairs = [tuple(field for field in entry if field in numbers) for entry in DECISIVE if entry[0] in numbers]
-    chosen = _without_doubles(pairs) or [(field,) for field in sorted(numbers)]
-    return switches[:_MOST_MODES], chosen[:_MOST_VARIABLES]
+    plots = _without_doubles(pairs) or [(field,) for field in sorted(numbers)]
+    return switches[:_MOST_MODES], plots[:_MOST_VARIABLES]
 
 
 def _label(fields: Sequence[str], units: Mapping[str, str]) -> str:
@@ -104,14 +105,14 @@ def _label(fields: Sequence[str], units: Mapping[str, str]) -> str:
 
 
 def _without_doubles(pairs: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Each variable once: that of a later pair is left out."""
-    seen: set[str] = set()
-    found = []
+    """Return the pairs with each variable once: a later pair loses repeated variables."""
+    earlier_fields: set[str] = set()
+    distinct_pairs = []
     for pair in pairs:
-        if pair[0] not in seen:
-            found.append(tuple(field for field in pair if field not in seen))
-            seen |= set(pair)
-    return found
+        if pair[0] not in earlier_fields:
+            distinct_pairs.append(tuple(field for field in pair if field not in earlier_fields))
+            earlier_fields |= set(pair)
+    return distinct_pairs
 
 
 def _varies(series: Mapping[str, Series]) -> bool:

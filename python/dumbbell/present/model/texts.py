@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from dumbbell.base.errors import capitalized
 from dumbbell.present.model.content import ReportModel, RunEntry, SchemeEntry
 from dumbbell.present.model.result_tables import PathTables, ShownMetric
-from dumbbell.present.model.words.wording import lasted, repeated
+from dumbbell.present.model.words.wording import length_sentence, repetition_sentence
 from dumbbell.results.clocks import clocks_text
 from dumbbell.results.series.transfers import Transfers
 
@@ -17,9 +17,9 @@ LONG_FORM = (
 
 
 def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
-    """The opening, in Pantheon's order; of the paths only the first where there is not room for all."""
+    """Return the opening sentences in Pantheon's order; `most_paths` is the maximum number of paths described."""
     rest = len(model.paths[most_paths:]) if most_paths else 0
-    found = [
+    texts = [
         f"Generated at {model.generated_at} (UTC).",
         *(words for path in model.paths[:most_paths] for words in (path.sentence, path.data_path) if words),
         *(
@@ -27,30 +27,30 @@ def sentences(model: ReportModel, most_paths: int | None = None) -> list[str]:
             if rest
             else []
         ),
-        repeated(len(model.schemes) - len(model.mixes), len(model.mixes), model.runs_per_scheme),
-        lasted(model.duration_s, model.flows, model.interval_s, model.even_flows),
+        repetition_sentence(len(model.schemes) - len(model.mixes), len(model.mixes), model.runs_per_scheme),
+        length_sentence(model.duration_s, model.flows, model.interval_s, model.even_flows),
     ]
     if model.backend.capabilities.virtual_time:
-        found.append(
+        texts.append(
             "Start and end of a run are in simulated time, from the moment at which its computation started. "
             "Both ends of a path have one clock: the clock offsets are zero."
         )
     if any(run.times.local_offset_ms or run.times.remote_offset_ms for run in model.runs):
-        found.append("NTP offsets were measured and have been applied to correct the timestamps in logs.")
+        texts.append("NTP offsets were measured and have been applied to correct the timestamps in logs.")
     if model.seed is not None:
-        found.append(
+        texts.append(
             f"The experiment's seed is {model.seed}; the seed of each run follows from it, the path and the run's "
             "number, so that all schemes meet the same draws of a path. The same seeds give the same packets."
         )
     if model.backend.wording.note:
-        found.append(model.backend.wording.note)
-    found += model.notes
-    return found
+        texts.append(model.backend.wording.note)
+    texts += model.notes
+    return texts
 
 
 @dataclass(frozen=True)
 class RunList:
-    """Runs that need a word, each with its reason."""
+    """Runs that need a remark, each with its reason."""
 
     sentence: str
     bad: bool
@@ -58,7 +58,7 @@ class RunList:
 
 
 def outcome(model: ReportModel) -> str:
-    """How many runs succeeded, if all did; else nothing: the list says it."""
+    """Return a sentence if all runs succeeded; otherwise an empty string, since the lists name the others."""
     total = len(model.runs)
     if model.bad_runs:
         return ""
@@ -66,32 +66,36 @@ def outcome(model: ReportModel) -> str:
 
 
 def lists(model: ReportModel, sections: bool = True) -> list[RunList]:
-    """The runs whose numbers do not count, those that Pantheon would not count, and those from unusual files.
+    """Return the runs that do not count, the runs that Pantheon would not count, and runs from unusual files.
 
     With `sections`, runs have sections of their own below.
     """
-    found = []
+    run_lists = []
     bad = model.bad_runs
     if bad:
         total = len(model.runs)
-        kept = any(run.content["flows"] for run in bad)
-        why = "Not in any average" if kept else "No results from"
-        rest = f" (of {len(model.unsectioned)} of them nothing follows below)" if sections and model.unsectioned else ""
-        sentence = f"{total - len(bad)} of {total} runs succeeded. {why}{rest}:"
-        found.append(RunList(sentence, True, tuple((run, run.reason) for run in bad)))
+        has_results = any(run.content["flows"] for run in bad)
+        consequence = "Not in any average" if has_results else "No results from"
+        rest = (
+            f" (of {len(model.folders_without_section)} of them nothing follows below)"
+            if sections and model.folders_without_section
+            else ""
+        )
+        sentence = f"{total - len(bad)} of {total} runs succeeded. {consequence}{rest}:"
+        run_lists.append(RunList(sentence, True, tuple((run, run.reason) for run in bad)))
     remarks = tuple((run, run.remark) for run in model.runs if run.remark)
     if remarks:
-        found.append(RunList("These runs count here, but Pantheon's analysis would drop them:", False, remarks))
+        run_lists.append(RunList("These runs count here, but Pantheon's analysis would drop them:", False, remarks))
     notes = tuple((run, note) for run in model.runs for note in run.notes)
     if notes:
-        found.append(
+        run_lists.append(
             RunList("Unusual about the imported files, and taken as Pantheon's analysis takes it:", False, notes)
         )
-    return found
+    return run_lists
 
 
 def command_sentence(model: ReportModel) -> str:
-    """What the command of the report does."""
+    """Return the sentence above the command of the report."""
     return (
         "To repeat the whole experiment, in the directory of this report:"
         if model.backend.capabilities.executes
@@ -100,26 +104,26 @@ def command_sentence(model: ReportModel) -> str:
 
 
 def kind_sentence(scheme: SchemeEntry) -> str:
-    """What a scheme is made of, and after which source."""
+    """Return the kind of a scheme and its source."""
     source = f"; {scheme.source}" if scheme.source else ""
     return f"{capitalized(scheme.kind)}{source}."
 
 
 def transfers_heading(transfers: Transfers) -> str:
-    """Above the rows of a run."""
-    what = "payload" if transfers.payload else "packets with their headers"
-    return f"Transfers in intervals of {transfers.interval_s:.10g} s, {what}, in iperf 2's layout"
+    """Return the heading above the transfers of a run."""
+    content = "payload" if transfers.payload else "packets with their headers"
+    return f"Transfers in intervals of {transfers.interval_s:.10g} s, {content}, in iperf 2's layout"
 
 
 def last_run(run: RunEntry) -> str:
-    """What a run's command makes besides the run."""
+    """Return a note about other runs that a run's command makes."""
     return "" if run.number == 1 else f" (makes runs 1 to {run.number}; this is the last)"
 
 
 def mean_in_words(tables: PathTables) -> str:
-    """The mean figure in words, for readers who cannot see it."""
-    shown = tables.model.shown
-    throughput, delay = (ShownMetric.of(metric) for metric in (shown.throughput, shown.delay))
+    """Return the figure of means in words, for readers who cannot see it."""
+    convention = tables.model.convention
+    throughput, delay = (ShownMetric.of(metric) for metric in (convention.throughput, convention.delay))
     words = []
     for group in tables.by_scheme:
         estimates = [group.estimate(("network", 0, metric.key)) for metric in (throughput, delay)]
@@ -127,15 +131,16 @@ def mean_in_words(tables: PathTables) -> str:
             clocks = clocks_text(estimates[1].clocks, delay.number)
             words.append(
                 f"{tables.model.scheme_title(group.scheme)} {throughput.number(estimates[0].mean)} "
-                f"{shown.throughput.unit} at {delay.number(estimates[1].mean)} {shown.delay.unit}"
+                f"{convention.throughput.unit} at {delay.number(estimates[1].mean)} {convention.delay.unit}"
                 f"{f' ({clocks})' if clocks else ''}"
             )
     values = "; ".join(words) or "no run has results"
-    return f"{shown.throughput.axis} over {shown.delay.title}, {shown.label}, mean of all runs by scheme: {values}"
+    axes = f"{convention.throughput.axis} over {convention.delay.title}, {convention.label}"
+    return f"{axes}, mean of all runs by scheme: {values}"
 
 
 def bad_sentence(model: ReportModel) -> str:
-    """Say which runs count in no mean, and where they are listed; empty if all runs count."""
+    """Return a sentence about the runs that count in no mean; empty if all runs count."""
     statuses = Counter(run.status for run in model.bad_runs)
     if not statuses:
         return ""

@@ -1,6 +1,6 @@
 """Figures as SVG, drawn by matplotlib from numbers that others computed."""
 
-from dumbbell.present.plots.parts import untouched  # noqa: F401 (before all that imports matplotlib)
+from dumbbell.present.plots.parts import matplotlib_import  # noqa: F401 (before all that imports matplotlib)
 
 # isort: split
 from dumbbell.present.plots.boxes import BoxRow, box_figure
@@ -32,7 +32,7 @@ from dumbbell.present.plots.parts.style import Style, flow_color, styles
 from dumbbell.present.plots.parts.svg import for_notebook, for_page, for_print, print_ink, theme_ink
 from dumbbell.present.plots.parts.swatch import swatch
 from dumbbell.present.plots.plane import Bars, Ellipse, PlanePoint, plane_figure
-from dumbbell.present.plots.replication import Replicated, replication_figure
+from dumbbell.present.plots.replication import ReplicationPoint, replication_figure
 from dumbbell.present.plots.summary import FEW, Limits, Point, extent, is_crowd, summary_figure
 from dumbbell.present.plots.sweep import SweepLine, SweepPanel, sweep_figure
 from dumbbell.present.plots.timelines.fairness import Share, fairness_figure
@@ -73,7 +73,7 @@ __all__ = [
     "Point",
     "Points",
     "QueueSeries",
-    "Replicated",
+    "ReplicationPoint",
     "Share",
     "StateLine",
     "Step",

@@ -19,18 +19,18 @@ from dumbbell.present.plots.parts.style import INK, Style, paint
 from dumbbell.present.plots.parts.svg import Mark, compact
 
 MOST_TEXT = 0.5
-"""Names take at most this part of the width: longer ones end in dots."""
+"""Maximum share of the width for names; longer names end in dots."""
 
 _WIDTH = 420.0  # points
 _ROW, _LOW_ROW = 14.0, 11.0
 _ABOVE, _BELOW, _RIGHT, _GAP = 6.0, 34.0, 12.0, 10.0
 _MARKER = 4.5
-_QUARTILES_OF = 5  # runs: of fewer there is no box
+_QUARTILES_OF = 5  # minimum number of runs for a box
 
 
 @dataclass(frozen=True)
 class BoxRow:
-    """The values of the runs of a scheme; `titles` are shown on hovering, one for each."""
+    """Values of the runs of a scheme; `titles` has a text for each on hovering."""
 
     label: str
     style: Style
@@ -40,7 +40,10 @@ class BoxRow:
 
 
 def box_figure(name: str, rows: Sequence[BoxRow], axis: PlaneAxis) -> str:
-    """The rows as SVG, from top to bottom: a mark for each run, a line for the median, a box for the quartiles."""
+    """Return the rows as SVG, from top to bottom.
+
+    A row has a mark for each run, a line for the median, and a box for the quartiles.
+    """
     with look(name):
         figure = Figure()
         axes = figure.add_axes((0, 0, 1, 1))
@@ -54,8 +57,8 @@ def box_figure(name: str, rows: Sequence[BoxRow], axis: PlaneAxis) -> str:
             titles = row.titles or [row.label] * len(row.values)
             for number, (value, title) in enumerate(zip(row.values, titles, strict=True)):
                 mark: Any = marker_look(row.style, _MARKER)
-                (drawn,) = axes.plot(value, place, linestyle="none", clip_on=False, zorder=3, **mark)
-                drawn.set_gid(f"mark{place}-{number}")
+                (artist,) = axes.plot(value, place, linestyle="none", clip_on=False, zorder=3, **mark)
+                artist.set_gid(f"mark{place}-{number}")
                 marks[f"mark{place}-{number}"] = Mark(title, row.scheme, value)
         if not rows:
             say_empty(axes)
@@ -75,10 +78,10 @@ def _draw(axes: Axes, place: int, row: BoxRow) -> None:
 
 
 def _lay_out(figure: Figure, axes: Axes, rows: int) -> None:
-    """Gives the rows their height, and their names the room that they need.
+    """Give the rows their height, and their names enough room.
 
     Raises:
-        UserError: the height of the sheet is too small.
+        UserError: The height of the sheet is too small.
     """
     measure = renderer(figure)
     width = sheet().width(_WIDTH)
@@ -88,8 +91,8 @@ def _lay_out(figure: Figure, axes: Axes, rows: int) -> None:
             name.set_text(f"{name.get_text().rstrip('…')[:-1]}…")
     axes.set_yticklabels([name.get_text() for name in names])
     left = max((name.get_window_extent(measure).width for name in names), default=0.0) + _GAP
-    wanted = sheet().height()
-    inside = _ROW * max(rows, 1) if wanted is None else wanted - _ABOVE - _BELOW
+    height_pt = sheet().height()
+    inside = _ROW * max(rows, 1) if height_pt is None else height_pt - _ABOVE - _BELOW
     if inside < _LOW_ROW * rows:
         least = (_ABOVE + _BELOW + _LOW_ROW * rows) * sheet().scale / 72
         raise UserError(f"`size`: {rows} rows need a height of {least:.1f} in")

@@ -1,4 +1,4 @@
-"""Heat maps: one metric over two axes, its value in every cell; several maps side by side have the same colours."""
+"""Heat maps: a metric over two axes, with its value in every cell; maps side by side have the same colours."""
 
 import math
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from dumbbell.present.plots.parts.style import INK
 from dumbbell.present.plots.parts.svg import compact
 
 COLORS = colormaps["cividis"]
-"""Grows lighter with the value, so that it reads in grey; the same to the colour-blind."""
+"""Colours that grow lighter with the value: readable in grey, and by the colour-blind."""
 
 _WIDTH = 420.0  # points
 _PANEL_TITLE, _GAP = 16.0, 10.0
-_COMFORTABLE = 30.0  # no more panels stand side by side than leave cells so wide
+_COMFORTABLE = 30.0  # points: panels stand side by side only if their cells are at least this wide
 _ABOVE, _LINE, _BAR, _BAR_GAP, _BAR_LABELS = 24.0, 13.0, 9.0, 8.0, 38.0
 _CELL_NARROW, _CELL_WIDE = 17.0, 64.0  # many columns make the figure wider
 _CELL_LOW, _CELL_HIGH = 15.0, 34.0
@@ -37,19 +37,20 @@ _LIGHT = 0.45  # dark letters on grounds lighter than this
 
 
 BALANCE = colormaps["PuOr"]
-"""Two hues that the colour-blind tell apart, lightest where both are equal."""
+"""Two hues that the colour-blind distinguish, lightest in the middle."""
 
 GREYS = colormaps["Greys"]
-"""For sheets without colours."""
+"""Colours of sheets without hues."""
 
 Color = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The colours of values. The bar beside the map has `words` at its ends and its middle, or numbers if None.
+    """Colours of values.
 
-    `beyond` says at which ends values lie outside of the range, in the words of matplotlib.
+    The bar beside the map has `words` at its ends and its middle, or numbers if None. `beyond` names the ends of the
+    range that values exceed, in the words of matplotlib.
     """
 
     range: Normalize
@@ -58,27 +59,28 @@ class Scale:
     beyond: str = "neither"
 
     def color(self, value: float) -> Color:
-        """The ground of a cell."""
+        """Return the background colour of a cell."""
         return self.colors(float(self.range(value)))
 
 
 @dataclass(frozen=True)
 class MapAxis:
-    """One axis of a heat map: what it is, and the values in order as they are to be shown."""
+    """One axis of a heat map: its title, and its values as shown, in order."""
 
     title: str
     values: Sequence[str]
 
 
 Values = Sequence[Sequence[float | None]]
-"""`values[row][column]`, the first row at the bottom."""
+"""Values of cells, as `values[row][column]`; the first row is at the bottom."""
 
 
 @dataclass(frozen=True)
 class MapPanel:
-    """One of several maps: what stands above it, and its values.
+    """One of several maps: its title, and its values.
 
-    Where there is a `balance`, from -1 (nothing) over 0 (what is fair) to 1 (everything), the colours say that instead.
+    With a `balance`, from -1 (nothing) over 0 (the fair share) to 1 (everything), the colours show the balance instead
+    of the values.
     """
 
     title: str
@@ -96,7 +98,7 @@ def heatmap_figure(
     decimals: int | None = None,
     balance: Values | None = None,
 ) -> str:
-    """One map as SVG: `maps_figure`."""
+    """Return one map as SVG, drawn by `maps_figure`."""
     return maps_figure(name, columns, rows, [MapPanel("", values, balance)], metric, limits, decimals)
 
 
@@ -109,15 +111,15 @@ def maps_figure(
     limits: tuple[float, float] | None = None,
     decimals: int | None = None,
 ) -> str:
-    """Maps over the same axes as SVG; a cell without value is hatched.
+    """Return maps over the same axes as SVG; a cell without a value is hatched.
 
     The colours span `limits`, or all values of all maps; `metric` (with its unit) stands above. Values have `decimals`,
     or three significant digits. Maps with a `balance` have two hues.
     """
-    known = [value for panel in panels for row in panel.values for value in row if value is not None]
-    low, high = limits or (min(known, default=0.0), max(known, default=1.0))
+    values = [value for panel in panels for row in panel.values for value in row if value is not None]
+    low, high = limits or (min(values, default=0.0), max(values, default=1.0))
     plain = sheet().is_plain
-    beyond = (any(value < low for value in known), any(value > high for value in known))
+    beyond = (any(value < low for value in values), any(value > high for value in values))
     scale = Scale(
         Normalize(low, high if high > low else low + (abs(low) or 1.0), clip=True),
         GREYS if plain else COLORS,
@@ -127,42 +129,42 @@ def maps_figure(
         scale = Scale(Normalize(-1.0, 1.0), GREYS if plain else BALANCE, ("none", "fair", "all"))
     with look(name):
         figure = Figure()
-        drawn = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(panels))]
-        for axes in drawn:
+        plots = [figure.add_axes((0, 0, 1, 1), label=str(index)) for index in range(len(panels))]
+        for axes in plots:
             axes.grid(False)
             _label(axes, columns, rows)
         lines = 1 + metric.count("\n")
-        size = _lay_out(figure, drawn, lines, panels[0].title != "", len(columns.values), len(rows.values))
+        size = _lay_out(figure, plots, lines, panels[0].title != "", len(columns.values), len(rows.values))
         texts = [
-            [["" if v is None else number_text(v, decimals) for v in row] for row in each.values] for each in panels
+            [["" if v is None else number_text(v, decimals) for v in row] for row in panel.values] for panel in panels
         ]
-        letters = _letter_size(figure, [row for each in texts for row in each], size)
-        for axes, panel, own in zip(drawn, panels, texts, strict=True):
+        letters = _letter_size(figure, [row for map_texts in texts for row in map_texts], size)
+        for axes, panel, cell_texts in zip(plots, panels, texts, strict=True):
             shades = panel.values if panel.balance is None else panel.balance
             for y, row in enumerate(panel.values):
                 for x, value in enumerate(row):
                     shade = None if value is None else shades[y][x]
-                    _cell(axes, x, y, None if shade is None else scale.color(shade), own[y][x], letters)
+                    _cell(axes, x, y, None if shade is None else scale.color(shade), cell_texts[y][x], letters)
             _fit(figure, axes.set_title(panel.title, fontsize=9.0, pad=4.0), size[0] * max(len(columns.values), 1))
-        if known:
-            _bar(figure, drawn, scale)
+        if values:
+            _bar(figure, plots, scale)
         else:
-            say_empty(drawn[0])
+            say_empty(plots[0])
         _title(figure, metric)
         return compact(render(figure), name)
 
 
 def number_text(value: float, decimals: int | None = None) -> str:
-    """A value as its cell has it."""
+    """Return a value as its cell shows it."""
     if decimals is not None:
         return f"{value:.{decimals}f}"
     return short(f"{value:#.3g}") if value else "0"
 
 
 def _label(axes: Axes, columns: MapAxis, rows: MapAxis) -> None:
-    for axis, shown in ((axes.xaxis, columns), (axes.yaxis, rows)):
-        axis.set_ticks([index + 0.5 for index in range(len(shown.values))], list(shown.values))
-        axis.set_label_text(shown.title)
+    for axis, map_axis in ((axes.xaxis, columns), (axes.yaxis, rows)):
+        axis.set_ticks([index + 0.5 for index in range(len(map_axis.values))], list(map_axis.values))
+        axis.set_label_text(map_axis.title)
         axis.set_tick_params(length=0)
     axes.set_xlim(0, max(len(columns.values), 1))
     axes.set_ylim(0, max(len(rows.values), 1))
@@ -171,20 +173,20 @@ def _label(axes: Axes, columns: MapAxis, rows: MapAxis) -> None:
 
 
 def _lay_out(
-    figure: Figure, drawn: Sequence[Axes], lines: int, titled: bool, columns: int, rows: int
+    figure: Figure, plots: Sequence[Axes], lines: int, has_titles: bool, columns: int, rows: int
 ) -> tuple[float, float]:
-    """Gives the cells as much room as labels and title leave; returns the width and height of a cell, points."""
+    """Lay out the maps in the room that labels and title leave; return the width and height of a cell, points."""
     title_pt = _ABOVE + _LINE * (lines - 1)
-    measure, title = renderer(figure), drawn[0].get_ylabel()
-    names = [label.get_window_extent(measure) for label in drawn[0].get_yticklabels()]
+    measure, title = renderer(figure), plots[0].get_ylabel()
+    names = [label.get_window_extent(measure) for label in plots[0].get_yticklabels()]
     left = max((name.width for name in names), default=0.0) + 24
     aside = _BAR_GAP + _BAR + _BAR_LABELS
-    across = _side_by_side(len(drawn), left + aside, columns)
-    down = math.ceil(len(drawn) / across)
+    across = _side_by_side(len(plots), left + aside, columns)
+    down = math.ceil(len(plots) / across)
     beside = left + aside + _GAP * (across - 1)
     width = _cell_width(beside, across * columns)
     below = 30.0
-    names = [label.get_window_extent(measure) for label in drawn[0].get_xticklabels()]
+    names = [label.get_window_extent(measure) for label in plots[0].get_xticklabels()]
     longest = max((name.width for name in names), default=0.0)
     if longest > width - 3:
         angle = _TILT if width >= _TILTED else _STEEP
@@ -192,15 +194,15 @@ def _lay_out(
         more = max(left, longest * math.cos(math.radians(angle)) - width / 2 + 4) - left
         left, beside = left + more, beside + more
         width = _cell_width(beside, across * columns)
-        for axes in drawn:
+        for axes in plots:
             for label in axes.get_xticklabels():
                 label.set(rotation=angle, rotation_mode="anchor", ha="right", va="center" if angle == _STEEP else "top")
     height = min(max(width, _CELL_LOW), _CELL_HIGH)
-    above = _PANEL_TITLE if titled else 0.0
+    above = _PANEL_TITLE if has_titles else 0.0
     over = title_pt + below + down * above + (down - 1) * _GAP
-    wanted = sheet().height()
-    if wanted is not None:
-        height = (wanted - over) / max(down * rows, 1)
+    height_pt = sheet().height()
+    if height_pt is not None:
+        height = (height_pt - over) / max(down * rows, 1)
     if height < _CELL_LOW or width < _CELL_NARROW:
         least = [beside + _CELL_NARROW * across * columns, over + _CELL_LOW * down * rows]
         sides = " x ".join(f"{side * sheet().scale / 72:.1f}" for side in least)
@@ -208,7 +210,7 @@ def _lay_out(
     inside = (width * max(columns, 1), height * max(rows, 1))
     total = (beside + across * inside[0], over + down * inside[1])
     figure.set_size_inches(total[0] / 72, total[1] / 72)
-    for index, axes in enumerate(drawn):
+    for index, axes in enumerate(plots):
         row, column = divmod(index, across)
         x = left + column * (inside[0] + _GAP)
         y = below + (down - 1 - row) * (inside[1] + above + _GAP)
@@ -217,21 +219,21 @@ def _lay_out(
             axes.yaxis.set_tick_params(labelleft=False)
         if column > 0 or down > 1:
             axes.set_ylabel("")
-        if index + across < len(drawn):
+        if index + across < len(plots):
             axes.xaxis.set_tick_params(labelbottom=False)
             axes.set_xlabel("")
-    if down > 1:  # once for all: it may be longer than one map is high
+    if down > 1:  # one label for all maps, since it may be longer than one map is high
         middle = (below + (total[1] - title_pt)) / 2 / total[1]
-        size = drawn[0].yaxis.label.get_fontsize()
+        size = plots[0].yaxis.label.get_fontsize()
         figure.text(4 / total[0], middle, title, rotation=90, ha="left", va="center", fontsize=size)
     return (width, height)
 
 
 def _side_by_side(panels: int, beside: float, columns: int) -> int:
-    """Return how many panels stand in a row, so that all rows are about as full."""
+    """Return the number of panels in a row, chosen to fill all rows about equally."""
     room = sheet().width(_WIDTH) - beside
-    most = max(1, min(panels, int((room + _GAP) // (_COMFORTABLE * max(columns, 1) + _GAP))))
-    return math.ceil(panels / math.ceil(panels / most))
+    max_panels = max(1, min(panels, int((room + _GAP) // (_COMFORTABLE * max(columns, 1) + _GAP))))
+    return math.ceil(panels / math.ceil(panels / max_panels))
 
 
 def _cell_width(beside: float, columns: int) -> float:
@@ -240,7 +242,7 @@ def _cell_width(beside: float, columns: int) -> float:
 
 
 def _letter_size(figure: Figure, texts: Sequence[Sequence[str]], cell: tuple[float, float]) -> float:
-    """The size at which the longest value fits its cell."""
+    """Return the size of letters at which the longest value fits its cell."""
     longest = max((text for row in texts for text in row), key=len, default="")
     text = figure.text(0, 0, longest, fontsize=_LETTERS[0])
     extent = text.get_window_extent(renderer(figure))
@@ -250,7 +252,7 @@ def _letter_size(figure: Figure, texts: Sequence[Sequence[str]], cell: tuple[flo
 
 
 def _cell(axes: Axes, x: int, y: int, color: Color | None, text: str, letters: float) -> None:
-    """One cell on its ground; one without is hatched."""
+    """Draw one cell on its background; a cell without a colour is hatched."""
     if color is None:
         axes.add_patch(Rectangle((x, y), 1, 1, facecolor="none", edgecolor=INK, hatch="////", linewidth=0.3, alpha=0.4))
         return
@@ -261,20 +263,20 @@ def _cell(axes: Axes, x: int, y: int, color: Color | None, text: str, letters: f
 
 
 def _title(figure: Figure, metric: str) -> None:
-    """Across the whole figure, in letters small enough to fit."""
+    """Write the title across the figure, in letters small enough to fit."""
     text = figure.text(0.5, 1 - 5 / (figure.get_figheight() * 72), metric, ha="center", va="top", fontsize=10)
     _fit(figure, text, figure.get_figwidth() * 72 - 4)
 
 
 def _fit(figure: Figure, text: Text, room: float) -> None:
-    """Makes the letters of a text so small that it fits into so many points."""
+    """Shrink the letters of a text that is wider than `room` points."""
     width = text.get_window_extent(renderer(figure)).width
     text.set_fontsize(float(text.get_fontsize()) * min(1.0, room / max(width, 1.0)))
 
 
-def _bar(figure: Figure, drawn: Sequence[Axes], scale: Scale) -> None:
-    """The scale, at the right."""
-    box = Bbox.union([axes.get_position() for axes in drawn])
+def _bar(figure: Figure, plots: Sequence[Axes], scale: Scale) -> None:
+    """Draw the colour bar at the right."""
+    box = Bbox.union([axes.get_position() for axes in plots])
     width = figure.get_figwidth() * 72
     bar = figure.add_axes((box.x1 + _BAR_GAP / width, box.y0, _BAR / width, box.height))
     figure.colorbar(ScalarMappable(scale.range, scale.colors), cax=bar, extend=scale.beyond)

@@ -1,4 +1,4 @@
-"""Competition matrices: what each scheme gets, or suffers, beside each competitor."""
+"""Competition matrices: the share or the harm of each scheme beside each competitor."""
 
 from collections.abc import Sequence
 
@@ -16,27 +16,25 @@ def matrix_figure(
     fair: Sequence[Sequence[float | None]] | None = None,
     titles: tuple[str, str] = ("Scheme", "Competitor"),
 ) -> str:
-    """The matrix as SVG: `values[scheme][competitor]`, the first scheme in the first row from the top.
+    """Return the matrix as SVG: `values[scheme][competitor]`, with the first scheme in the top row.
 
-    `titles` are those of the rows and the columns.
-
-    Shares and harm lie within the `limits`, from nothing to the whole; None takes the values' own. Pairs without a
-    value are hatched. With the shares that would be `fair`, colours tell how far a share is from its fair one, and on
-    which side.
+    `titles` are those of the rows and the columns. Shares and harm lie within the `limits`, from nothing to the whole;
+    None takes the range of the values. Pairs without a value are hatched. With the `fair` shares, colours show the
+    distance of a share from its fair share, and the side.
     """
     rows = MapAxis(titles[0], list(reversed(schemes)))
     balance = None
     if fair is not None:
         pairs = zip(reversed(values), reversed(fair), strict=True)
-        whole = limits[1] if limits else 1.0
-        balance = [[_balance(*pair, whole) for pair in zip(*each, strict=True)] for each in pairs]
+        total = limits[1] if limits else 1.0
+        balance = [[_balance(*pair, total) for pair in zip(*row_pair, strict=True)] for row_pair in pairs]
     return heatmap_figure(
         name, MapAxis(titles[1], competitors), rows, list(reversed(values)), metric, limits, decimals, balance
     )
 
 
-def _balance(share: float | None, fair: float | None, whole: float) -> float | None:
-    """From -1, nothing, over 0, the fair share, to 1, everything, which is `whole`."""
-    if share is None or fair is None or not 0 < fair < whole:
+def _balance(share: float | None, fair: float | None, total: float) -> float | None:
+    """Return the balance of a share: -1 for nothing, 0 for the fair share, 1 for everything, which is `whole`."""
+    if share is None or fair is None or not 0 < fair < total:
         return None
-    return (share - fair) / (fair if share < fair else whole - fair)
+    return (share - fair) / (fair if share < fair else total - fair)

@@ -1,4 +1,4 @@
-"""Simulated over measured values, with the line on which both are equal and the band of the tolerance."""
+"""Simulated over measured values, with the line of equal values and the band of the tolerance."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from dumbbell.present.plots.parts.style import INK, SHADE, Style, paint
 from dumbbell.present.plots.parts.svg import Mark, compact
 
 _WIDE = 10.0
-"""Ratio of the largest value to the smallest from which on both axes are logarithmic."""
+"""Minimum ratio of the largest to the smallest value for logarithmic axes."""
 _AIR = 1.08
 
 
@@ -24,8 +24,8 @@ class MeasuredPoint:
 
     name: str
     style: Style
-    measured: float
-    simulated: float
+    measurement: float
+    simulation: float
     low: float
     high: float
     title: str = ""
@@ -36,10 +36,10 @@ def measured_figure(name: str, title: str, unit: str, points: Sequence[MeasuredP
 
     All values are above zero.
     """
-    values = [value for point in points for value in (point.measured, point.simulated)]
-    least, most = min(values), max(values)
-    logarithmic = most > _WIDE * least
-    low, high = (least / _AIR, most * _AIR) if logarithmic else (0.0, most * _AIR)
+    values = [value for point in points for value in (point.measurement, point.simulation)]
+    smallest, largest = min(values), max(values)
+    logarithmic = largest > _WIDE * smallest
+    low, high = (smallest / _AIR, largest * _AIR) if logarithmic else (0.0, largest * _AIR)
     with look(name):
         scatter = Scatter(title)
         axes = scatter.axes
@@ -62,9 +62,9 @@ def measured_figure(name: str, title: str, unit: str, points: Sequence[MeasuredP
         for index, point in enumerate(points):
             ends = [max(end, low) for end in (point.low, point.high)]
             color = paint(point.style.color)
-            axes.plot([point.measured] * 2, ends, color=color, linewidth=0.9, zorder=2)
-            scatter.point(point.measured, point.simulated, point.style, f"point{index}")
-            marks[f"point{index}"] = Mark(point.title or point.name, "", point.measured, point.simulated)
+            axes.plot([point.measurement] * 2, ends, color=color, linewidth=0.9, zorder=2)
+            scatter.point(point.measurement, point.simulation, point.style, f"point{index}")
+            marks[f"point{index}"] = Mark(point.title or point.name, "", point.measurement, point.simulation)
         equal = Line2D([], [], color=INK, alpha=0.6, linewidth=0.8, label="equal")
         band = Line2D([], [], color=SHADE, linewidth=6.0, label=f"within {100 * tolerance:.0f} %")
         scatter.explain([equal, band])

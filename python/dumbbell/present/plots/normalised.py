@@ -1,6 +1,6 @@
 """Throughput as a share of an experiment's largest over mean queueing delay, a point for each scheme.
 
-As figure 5 of the Copa paper (NSDI 2018) and figures 4, 5, 9 and 10 of its reproduction draw Pantheon's logs.
+The design is that of figure 5 of the Copa paper (NSDI 2018) and figures 4, 5, 9 and 10 of its reproduction.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class NormalisedPoint:
 
 
 def normalised_figure(name: str, title: str, points: Sequence[NormalisedPoint]) -> str:
-    """The points as SVG: delay logarithmic and reversed, so that up and right is better."""
+    """Return the points as SVG, with the delay logarithmic and reversed: up and right is better."""
     with look(name):
         scatter = Scatter(title)
         axes = scatter.axes
@@ -40,8 +40,8 @@ def normalised_figure(name: str, title: str, points: Sequence[NormalisedPoint]) 
         marks = {}
         for index, point in enumerate(points):
             scatter.point(point.queueing_delay_ms, point.throughput, point.style, f"point{index}")
-            said = f"{point.name}: {point.throughput:.3f}, {point.queueing_delay_ms:.2f} ms"
-            marks[f"point{index}"] = Mark(said, "", point.queueing_delay_ms, point.throughput)
+            hover = f"{point.name}: {point.throughput:.3f}, {point.queueing_delay_ms:.2f} ms"
+            marks[f"point{index}"] = Mark(hover, "", point.queueing_delay_ms, point.throughput)
         if not points:
             say_empty(axes)
         scatter.annotate([(point.queueing_delay_ms, point.throughput, point.name, point.style) for point in points])

@@ -18,12 +18,12 @@ from dumbbell.present.plots.sweep import long_tailed
 Array = NDArray[Any]
 
 _HEIGHT = 105.0
-_BESIDE = 0.5  # of the distance of two places: bars of the schemes that would hide each other stand side by side
+_BESIDE = 0.5  # share of the distance of two places over which the bars of all schemes are spread
 
 
 @dataclass(frozen=True)
 class TimedLine:
-    """A scheme: medians and quartiles at places on the axis; a place without numbers is no number (NaN)."""
+    """A scheme: medians and quartiles at places on the axis; NaN at a place without numbers."""
 
     label: str
     stroke: Stroke
@@ -35,7 +35,7 @@ class TimedLine:
 
 @dataclass(frozen=True)
 class TimedPanel:
-    """One metric; `label` has its unit."""
+    """One metric; `label` includes its unit."""
 
     label: str
     lines: Sequence[TimedLine]
@@ -43,7 +43,7 @@ class TimedPanel:
 
 @dataclass(frozen=True)
 class TimedAxis:
-    """The axis: its name, its limits, the distance of two places, and where numbers stand (None: where they fit)."""
+    """The time axis: its title, its limits, the distance of two places, and the places of numbers (None: automatic)."""
 
     label: str
     limits: tuple[float, float]
@@ -52,31 +52,31 @@ class TimedAxis:
 
 
 def over_time_figure(name: str, axis: TimedAxis, panels: Sequence[TimedPanel]) -> str:
-    """The metrics as SVG."""
+    """Return the metrics as SVG."""
     with look(name):
-        framed = frame(*([_HEIGHT] * len(panels)))
-        for axes, panel in zip(framed.plots, panels, strict=True):
-            lines = [_shifted(line, axis.step, index, len(panel.lines)) for index, line in enumerate(panel.lines)]
+        plot_frame = frame(*([_HEIGHT] * len(panels)))
+        for axes, panel in zip(plot_frame.plots, panels, strict=True):
+            lines = [_shift_line(line, axis.step, index, len(panel.lines)) for index, line in enumerate(panel.lines)]
             curves = [Curve(line.label, line.stroke, line.at, line.median) for line in lines]
             draw_panel(axes, Panel(panel.label, curves), axis.limits)
             for line in lines:
                 apart = line.high > line.low
                 at, low, high = line.at[apart], line.low[apart], line.high[apart]
                 axes.vlines(at, low, high, color=paint(line.stroke.color), linewidth=0.9, zorder=2)
-            known = [part for line in lines for part in (line.low, line.high)]
-            known = [part[numpy.isfinite(part)] for part in known]
-            if long_tailed(known):
+            ranges = [part for line in lines for part in (line.low, line.high)]
+            ranges = [part[numpy.isfinite(part)] for part in ranges]
+            if long_tailed(ranges):
                 axes.set_yscale("log")
-            elif any(len(part) for part in known):
-                axes.set_ylim(*value_limits(known, from_zero=True))
+            elif any(len(part) for part in ranges):
+                axes.set_ylim(*value_limits(ranges, from_zero=True))
             if axis.ticks is not None:
                 axes.set_xticks(list(axis.ticks))
-        framed.finish([panel.label for panel in panels], LINES, (axis.label,))
-        return compact(render(framed.figure), name)
+        plot_frame.finish([panel.label for panel in panels], LINES, (axis.label,))
+        return compact(render(plot_frame.figure), name)
 
 
-def _shifted(line: TimedLine, step: float, index: int, count: int) -> TimedLine:
-    """The line beside those of the other schemes, if any of its places has a bar."""
+def _shift_line(line: TimedLine, step: float, index: int, count: int) -> TimedLine:
+    """Return the line shifted beside those of the other schemes, if any of its places has a bar."""
     if not numpy.any(line.high > line.low):
         return line
     shift = _BESIDE * step * ((index + 0.5) / count - 0.5)

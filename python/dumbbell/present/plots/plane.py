@@ -1,6 +1,6 @@
 """Mean Operating Point Plane: mean throughput over mean smoothed RTT, one point per flow, scheme or run.
 
-As ccperf.net draws it for experiment #15.
+The design is that of ccperf.net for experiment #15.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from dumbbell.present.plots.parts.svg import Mark, compact
 
 @dataclass(frozen=True)
 class Ellipse:
-    """A region around a point: full width (ms) and height (Mbit/s) before it is turned by `angle_deg` in data units."""
+    """A region around a point: full width (ms) and height (Mbit/s) before a rotation by `angle_deg` in data units."""
 
     width_ms: float
     height_mbps: float
@@ -53,7 +53,7 @@ def plane_figure(
     points: Sequence[PlanePoint],
     annotate: bool = True,
 ) -> str:
-    """The plane as SVG. Names stand beside the points if `annotate` and all find room, else below the plot."""
+    """Return the plane as SVG; names are beside the points if `annotate` and all find room, else below the plot."""
     with look(name):
         scatter = Scatter(title)
         axes = scatter.axes
@@ -79,15 +79,15 @@ def _spread(axes: Axes, point: PlanePoint) -> None:
     if isinstance(point.spread, Ellipse):
         middle = (point.srtt_ms, point.throughput_mbps)
         size = (point.spread.width_ms, point.spread.height_mbps)
-        for filled in (True, False):
+        for is_filled in (True, False):
             axes.add_patch(
                 EllipsePatch(
                     middle,
                     *size,
                     angle=point.spread.angle_deg,
-                    facecolor=color if filled else "none",
-                    edgecolor="none" if filled else color,
-                    alpha=0.15 if filled else 0.9,
+                    facecolor=color if is_filled else "none",
+                    edgecolor="none" if is_filled else color,
+                    alpha=0.15 if is_filled else 0.9,
                     linewidth=0.9,
                     zorder=2,
                 )

@@ -21,26 +21,26 @@ _AIR = 1.05
 
 
 @dataclass(frozen=True)
-class Replicated:
-    """A scheme as (delay in ms, throughput in Mbit/s): measured, and emulated as far as anything arrived there."""
+class ReplicationPoint:
+    """A scheme as (delay in ms, throughput in Mbit/s): measured, and emulated or None if nothing arrived."""
 
     name: str
     style: Style
-    measured: tuple[float, float]
-    emulated: tuple[float, float] | None
+    measurement: tuple[float, float]
+    emulation: tuple[float, float] | None
 
 
-def replication_figure(name: str, title: str, points: Sequence[Replicated]) -> str:
-    """The figure as SVG: filled markers are measured, hollow ones emulated, with a line between. Less delay is right.
+def replication_figure(name: str, title: str, points: Sequence[ReplicationPoint]) -> str:
+    """Return the figure as SVG: filled markers are measured, hollow ones emulated, with a line between.
 
-    The emulated delays may be far off: the axis shows up to twice the largest that was measured.
+    Less delay is right. The emulated delays may be far off: the axis shows up to twice the largest measured delay.
     """
-    delays = [point.measured[0] for point in points]
-    most = 2.0 * max(delays)
-    seen = [min(point.emulated[0], most) for point in points if point.emulated]
-    highest = max(rate for point in points for _, rate in (point.measured, point.emulated or point.measured))
+    delays = [point.measurement[0] for point in points]
+    max_delay_ms = 2.0 * max(delays)
+    shown_delays_ms = [min(point.emulation[0], max_delay_ms) for point in points if point.emulation]
+    highest = max(rate for point in points for _, rate in (point.measurement, point.emulation or point.measurement))
     with look(name):
-        axis = delay_axis([*delays, *seen])
+        axis = delay_axis([*delays, *shown_delays_ms])
         scatter = Scatter(title)
         scatter.axes.set_xlabel(f"95th percentile one-way delay (ms){', logarithmic' if axis.logarithmic else ''}")
         scatter.axes.set_ylabel("Average throughput (Mbit/s)")
@@ -50,16 +50,18 @@ def replication_figure(name: str, title: str, points: Sequence[Replicated]) -> s
         scatter.axes.yaxis.set_major_formatter(FuncFormatter(tick_text))
         marks = {}
         for index, point in enumerate(points):
-            marks[f"point{index}"] = Mark(f"{point.name}: measured {_text(point.measured)}", "", *point.measured)
-            if point.emulated:
-                x, y = min(point.emulated[0], most), point.emulated[1]
+            marks[f"point{index}"] = Mark(f"{point.name}: measured {_text(point.measurement)}", "", *point.measurement)
+            if point.emulation:
+                x, y = min(point.emulation[0], max_delay_ms), point.emulation[1]
                 color = point.style.color
-                scatter.axes.plot([point.measured[0], x], [point.measured[1], y], color=color, linewidth=0.9, zorder=2)
+                scatter.axes.plot(
+                    [point.measurement[0], x], [point.measurement[1], y], color=color, linewidth=0.9, zorder=2
+                )
                 hollow = Style(color, point.style.marker, hollow=True)
                 scatter.point(x, y, hollow, f"emulated{index}")
-                said = f"{point.name}: emulated {_text(point.emulated)}"
-                marks[f"emulated{index}"] = Mark(said, "", *point.emulated)
-            scatter.point(*point.measured, point.style, f"point{index}")
+                hover = f"{point.name}: emulated {_text(point.emulation)}"
+                marks[f"emulated{index}"] = Mark(hover, "", *point.emulation)
+            scatter.point(*point.measurement, point.style, f"point{index}")
         scatter.explain(
             [
                 Line2D([], [], linestyle="none", label=label, **marker_look(Style(INK, "o", hollow), MARKER))

@@ -1,1 +1,1 @@
-"""What the reports of a results directory are made of, Pantheon's long form, and the page of one run."""
+"""Parts of the reports of a results directory: Pantheon's long form, and the page of one run."""

@@ -1,4 +1,4 @@
-"""What every HTML page of a report has: head, content security policy, style, script, markers of the schemes."""
+"""Head, content security policy, style, script and scheme markers of every HTML page of a report."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ from dumbbell.present.tables import Table, html
 
 _HERE = Path(__file__).parent
 _SCRIPT = (_HERE / "page.js").read_text(encoding="utf-8")
-# A browser runs this script alone: what gets into the page by a name or a log has another digest (W3C CSP 3, 2.3.1).
-# Figures have their styles in attributes, which no digest can allow.
+# A browser runs only this script: anything that a name or a log brings into the page has another digest (W3C CSP 3,
+# 2.3.1). Figures have their styles in attributes, which no digest can allow.
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
     f"script-src 'sha256-{b64encode(sha256(_SCRIPT.encode()).digest()).decode()}'; base-uri 'none'; form-action 'none'"
@@ -21,14 +21,14 @@ _POLICY = (
 
 
 class Document:
-    """One page of a report, which is one file that asks for nothing else."""
+    """One page of a report: a single file that requests no other."""
 
     def __init__(self, model: ReportModel) -> None:
         self.model = model
         self.symbols: Mapping[str, str] = {scheme.name: f"s{index}" for index, scheme in enumerate(model.schemes)}
 
     def render(self, title: str, contents: str, main: Iterable[str]) -> str:
-        """Return the whole file; `contents` is what stands beside `main`."""
+        """Return the whole file; `contents` stands beside `main`."""
         head = [
             '<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -55,7 +55,7 @@ class Document:
         return tag("svg", *symbols, width=0, height=0, style="position:absolute", aria_hidden="true")
 
     def scheme(self, name: str) -> str:
-        """Return the title of a scheme behind its marker."""
+        """Return the title of a scheme after its marker."""
         title = text(self.model.scheme_title(name))
         if name not in self.symbols:
             return title

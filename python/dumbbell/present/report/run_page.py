@@ -15,14 +15,14 @@ from dumbbell.results.series.transfers import Transfers
 
 
 class RunSection:
-    """The parts of the page of a run."""
+    """Parts of the page of a run."""
 
     def __init__(self, document: Document, figures: Figures) -> None:
         self.document = document
         self.figures = figures
 
     def parts(self, run: RunEntry) -> Iterator[str]:
-        """Yield what the page has of a run."""
+        """Yield the parts of the page of a run."""
         name = self.document.model.scheme_title(run.scheme)
         yield tag("h2", text(f"Run {run.number}: Statistics of {name}"))
         if not run.good:
@@ -34,8 +34,8 @@ class RunSection:
         statistics = statistics_text(run.times, run.content, self.document.model.generated_at)
         if statistics:
             yield tag("p", "Pantheon convention:" if run.flows else "When:", class_="note")
-        shown = tag("pre", text(statistics)) if statistics else ""
-        yield tag("div", shown, tag("dl", *self._facts(run), class_="facts"), class_="pair")
+        statistics_block = tag("pre", text(statistics)) if statistics else ""
+        yield tag("div", statistics_block, tag("dl", *self._facts(run), class_="facts"), class_="pair")
         if run.command:
             yield tag("p", "To repeat it: ", tag("code", text(run.command)), last_run(run), class_="note")
         if run.flows:
@@ -47,8 +47,8 @@ class RunSection:
             yield self.document.table(run_links(run), f"Links of run {run.number} of {name}")
         if run.transfers:
             yield self._transfers(run.transfers)
-        if run.untransferred:
-            yield tag("p", text(f"Transfers are missing: {run.untransferred}"), class_="missing")
+        if run.transfers_problem:
+            yield tag("p", text(f"Transfers are missing: {run.transfers_problem}"), class_="missing")
         yield tag("h2", text(f"Run {run.number}: Report of {name} \u2014 Data Link"))
         yield self._run_figures(run, name)
 
@@ -71,9 +71,9 @@ class RunSection:
         figures = self.figures.runs[run.folder]
         if figures.problem:
             return tag("p", text(f"Figure is missing: {figures.problem}"), class_="missing")
-        what = f"run {run.number} of {name}, {len(run.flows)} flow{'' if len(run.flows) == 1 else 's'}"
+        subject = f"run {run.number} of {name}, {len(run.flows)} flow{'' if len(run.flows) == 1 else 's'}"
         drawings = [
-            tag("figure", for_page(drawing, f"{SHOWN[kind]}, {what}")) for kind, drawing in figures.drawings.items()
+            tag("figure", for_page(drawing, f"{SHOWN[kind]}, {subject}")) for kind, drawing in figures.drawings.items()
         ]
         return tag("div", *drawings, class_="pair")
 

@@ -1,4 +1,4 @@
-"""The long form of the report as PDF, laid out by typst from the same texts, tables and figures as the page."""
+"""Long form of the report as PDF, laid out by typst from the texts, tables and figures of the page."""
 
 import json
 from pathlib import Path
@@ -37,11 +37,11 @@ from dumbbell.present.tables import typst
 from dumbbell.results.series.transfers import Transfers
 
 Sheet: TypeAlias = dict[str, Any]
-"""Values for the template of a PDF report, by their names in it."""
+"""Values for the template of a PDF report, by their names in the template."""
 
-_FIRST_PATHS = 4  # whose figures are on the first page
-_FEW_PATHS = 2  # whose figures stand one below the other
-_FEW_FLOWS = 4  # whose statistics stay on one page
+_FIRST_PATHS = 4  # paths with figures on the first page
+_FEW_PATHS = 2  # number of paths up to which their figures stand one below the other
+_FEW_FLOWS = 4  # number of flows up to which their statistics stay on one page
 _SENTENCES, _ROWS = 5, 8  # of paths, and of lists of runs, on the first page
 _SIDE_BY_SIDE = 3  # paths in the table of the summary
 _WIDEST = 19.0  # columns of a table on an upright page, in columns of average width
@@ -49,20 +49,20 @@ _HERE = Path(__file__).parent
 
 
 def sources(model: ReportModel, figures: Figures) -> dict[str, bytes]:
-    """Return the files that `typeset` makes the PDF of, by name."""
-    found = {f"{name}.svg": drawing.encode() for name, drawing in _drawings(model, figures).items()}
-    found["data.json"] = json.dumps(_data(model, figures)).encode()
-    found[MAIN] = (_HERE / "report.typ").read_bytes()
-    return found | shared_layout()
+    """Return the files from which `typeset` makes the PDF, by name."""
+    files = {f"{name}.svg": drawing.encode() for name, drawing in _drawings(model, figures).items()}
+    files["data.json"] = json.dumps(_data(model, figures)).encode()
+    files[MAIN] = (_HERE / "report.typ").read_bytes()
+    return files | shared_layout()
 
 
 def shared_layout() -> dict[str, bytes]:
-    """Return the file that the layouts of both forms import, by name."""
+    """Return the layout file that both forms import, by name."""
     return {"layout.typ": (_HERE / "layout.typ").read_bytes()}
 
 
 def markers(model: ReportModel) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the markers of the schemes as SVG by the name of their file, and these names by scheme."""
+    """Return the markers of the schemes as SVG by file name, and the file names by scheme."""
     drawings, names = {}, {}
     for index, scheme in enumerate(model.schemes):
         marker = print_ink(swatch(model.styles[scheme.name]))
@@ -95,7 +95,7 @@ def _data(model: ReportModel, figures: Figures) -> Sheet:
         "title": f"dumbbell report: {model.title or model.name}",
         "subtitle": model.title or model.name,
         "sentences": [*sentences(model, most_paths=_SENTENCES), LONG_FORM, *filter(None, [outcome(model)])],
-        "lists": [_list(model, found, swatches) for found in lists(model)],
+        "lists": [_list(model, run_list, swatches) for run_list in lists(model)],
         "first": {
             "figures": [path["figures"][0] for path in first],
             "columns": 1 if len(first) <= _FEW_PATHS or any(path["wide"] for path in first) else 2,
@@ -114,24 +114,26 @@ def _data(model: ReportModel, figures: Figures) -> Sheet:
 
 
 def _first_caption(model: ReportModel, figures: Figures) -> str:
-    """What the figures of the first page show."""
-    known = [path.name for path in model.paths if figures.overview.means[path.name]]
-    rest = len(known) - _FIRST_PATHS
+    """Return the caption of the figures on the first page."""
+    names = [path.name for path in model.paths if figures.overview.means[path.name]]
+    rest = len(names) - _FIRST_PATHS
     more = f" {rest} more {'path follows' if rest == 1 else 'paths follow'} below." if rest > 0 else ""
-    return f"{figures.overview.caption(known[0])}{more}" if known else ""
+    return f"{figures.overview.caption(names[0])}{more}" if names else ""
 
 
-def _list(model: ReportModel, found: RunList, swatches: dict[str, str]) -> Sheet:
-    rest = len(found.rows) - _ROWS
-    where = "of which `dumbbell show` has the reasons" if model.unsectioned else "each with its reason below"
-    more = f"and {rest} more, {where}" if rest > 0 else ""
-    table = typst.render(run_list(model, found.rows[:_ROWS]), swatches)
-    return {"sentence": found.sentence, "bad": found.bad, "table": table, "more": more}
+def _list(model: ReportModel, entries: RunList, swatches: dict[str, str]) -> Sheet:
+    rest = len(entries.rows) - _ROWS
+    reasons_place = (
+        "of which `dumbbell show` has the reasons" if model.folders_without_section else "each with its reason below"
+    )
+    more = f"and {rest} more, {reasons_place}" if rest > 0 else ""
+    table = typst.render(run_list(model, entries.rows[:_ROWS]), swatches)
+    return {"sentence": entries.sentence, "bad": entries.bad, "table": table, "more": more}
 
 
 def _path(model: ReportModel, figures: Figures, path: PathEntry, index: int, swatches: dict[str, str]) -> Sheet:
     tables = PathTables(model, path.name)
-    shown = [*published_tables(model, path.name), *tables.all(), *OverTime(model).tables(path.name)]
+    all_tables = [*published_tables(model, path.name), *tables.all(), *OverTime(model).tables(path.name)]
     numbers = {run.folder: number for number, run in enumerate(model.runs)}
     return {
         "name": path.name,
@@ -156,12 +158,12 @@ def _path(model: ReportModel, figures: Figures, path: PathEntry, index: int, swa
         ],
         "tables": [
             {"heading": heading, "wide": typst.width(table) > _WIDEST, **typst.render(table, swatches)}
-            for heading, table in shown
+            for heading, table in all_tables
         ],
         "runs": [
             _run(model, figures, run, f"run{numbers[run.folder]}")
             for run in model.of(path.name)
-            if run.folder not in model.unsectioned
+            if run.folder not in model.folders_without_section
         ],
     }
 
@@ -192,7 +194,7 @@ def _run(model: ReportModel, figures: Figures, run: RunEntry, name: str) -> Shee
         "transfers": [[view.capitalize(), run.transfers.text(view)] for view in Transfers.VIEWS]
         if run.transfers
         else [],
-        "untransferred": f"Transfers are missing: {run.untransferred}" if run.untransferred else "",
+        "untransferred": f"Transfers are missing: {run.transfers_problem}" if run.transfers_problem else "",
         "kind": kind_sentence(scheme) if model.backend.capabilities.real_packets and scheme.kind else "",
         "tables": [typst.render(table) for table in tables],
         "problem": figures.runs[run.folder].problem,

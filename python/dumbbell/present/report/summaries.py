@@ -1,4 +1,4 @@
-"""The tables of the report's summary: all schemes on the first paths, and who is in front on each path."""
+"""Tables of the report's summary: all schemes on the first paths, and the front on each path."""
 
 from dumbbell.base.digits import decimal
 from dumbbell.present.model.content import ReportModel
@@ -12,23 +12,23 @@ _METRICS = (("throughput_mbps", "Mbit/s", 1.0, 2), ("delay_p95_ms", "ms", 1.0, 1
 
 
 def summary_tables(model: ReportModel, overview: Overview, most_paths: int) -> list[tuple[str, Table]]:
-    """The tables with their headings: at most `most_paths` paths side by side."""
-    found = []
+    """Return the tables with their headings, with at most `most_paths` paths side by side."""
+    tables = []
     if any(overview.means.values()):
-        found.append(("Schemes", _schemes(model, overview, most_paths)))
-        found.append(("In front", _fronts(model, overview)))
-    return found
+        tables.append(("Schemes", _schemes(model, overview, most_paths)))
+        tables.append(("In front", _fronts(model, overview)))
+    return tables
 
 
 def _schemes(model: ReportModel, overview: Overview, most_paths: int) -> Table:
     paths = model.paths[:most_paths]
-    gathered = model.gathered
+    repetitions = model.groups
     fronts = {path.name: {mean.scheme for mean in overview.means[path.name] if mean.in_front} for path in paths}
     rows = []
     for scheme in model.schemes:
         row = [Field(scheme.title, scheme=scheme.name)]
         for path in paths:
-            group = gathered.get((path.name, scheme.name))
+            group = repetitions.get((path.name, scheme.name))
             for metric, _, factor, decimals in _METRICS:
                 estimate = group.estimate(("network", 0, metric)) if group else None
                 row.append(_field(estimate, factor, decimals, scheme.name in fronts[path.name]))
@@ -38,7 +38,7 @@ def _schemes(model: ReportModel, overview: Overview, most_paths: int) -> Table:
         "Means over the runs, Pantheon convention: average throughput, 95th percentile of the one-way delay, loss. In "
         "bold: schemes that no other beats in both throughput and delay."
     )
-    if any(group.shifts for group in gathered.values()):
+    if any(group.shifts for group in repetitions.values()):
         caption += f" {LEGEND}"
     if rest:
         caption += f" The first {len(paths)} of {len(model.paths)} paths; each path has its own tables below."
@@ -57,14 +57,14 @@ def _field(estimate: Estimate | None, factor: float, decimals: int, in_front: bo
 
 
 def _least_interval(model: ReportModel, path: str, least_ms: float) -> Interval | None:
-    """Where the true least delay of a path lies, if that of a packet was measured with two clocks."""
-    found = (
+    """Return the interval of the true least delay of a path, if two clocks measured the least delay."""
+    intervals = (
         run.interval("flow", flow["flow"], "owd_min_ms")
         for run in model.of(path)
         for flow in run.flows
         if flow.get("owd_min_ms") == least_ms
     )
-    return next(found, None)
+    return next(intervals, None)
 
 
 def _delay_words(delay: Estimate) -> str:
@@ -80,7 +80,7 @@ def _fronts(model: ReportModel, overview: Overview) -> Table:
         front.sort(key=lambda mean: mean.x.mean)
         capacity = NO_DATA
         if limits.capacity_mbps:
-            low, high = (f"{each:.4g}" for each in limits.capacity_mbps)
+            low, high = (f"{limit:.4g}" for limit in limits.capacity_mbps)
             capacity = low if low == high else f"{low} to {high}"
         names = [
             f"{model.scheme_title(mean.scheme)} ({mean.y.mean:.4g} Mbit/s, {_delay_words(mean.x)})" for mean in front

@@ -1,1 +1,1 @@
-"""Results to look into: an application for the browser, served from this machine or written as static files."""
+"""Explorer of results: an application for the browser, served from this machine or written as static files."""

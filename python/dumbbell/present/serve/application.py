@@ -1,4 +1,4 @@
-"""What the server answers: the pages, the table of runs, and what is asked of single runs."""
+"""Application of the server: the pages, the table of runs, and requests about single runs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError, one_line
 from dumbbell.present.serve.benchmark import BenchmarkDocument
-from dumbbell.present.serve.live import Watched
-from dumbbell.present.serve.moved import moved
+from dumbbell.present.serve.differences import difference_rows
+from dumbbell.present.serve.live import ResultsWatch
 from dumbbell.present.serve.one_run import OneRun, State
 from dumbbell.present.serve.runs_table import Place, RunsTable
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from dumbbell.results.benchmark_results import Benchmark
 
 PAGES = Path(__file__).parent / "pages"
-"""What the build of `web/` made."""
+"""Directory with the output of the build of `web/`."""
 BYTES = "application/octet-stream"
 _LOOK_EVERY_S, _ASKS_EVERY_S = 0.25, 1.0
-"""How soon whoever listens is let go when it ends, and how often it is asked whether somebody does."""
+"""Seconds between two checks for shutdown, and between two checks for a connected listener."""
 _RUN_NUMBER = re.compile(r"[0-9]{1,18}")
 _MOST_OPEN = 8
-"""Runs whose series are kept in memory."""
+"""Maximum number of runs whose series are in memory."""
 _MOST_COLUMNS, _MOST_PACKETS = 8192, 200_000
 
 
@@ -48,7 +48,7 @@ def require_pages() -> Path:
     """Return the folder of the pages.
 
     Raises:
-        UserError: they were not built.
+        UserError: The pages were not built.
     """
     if not (PAGES / "index.html").is_file():
         raise UserError(f"{PAGES}: the pages are not built here: `make web` builds them with Node; wheels have them")
@@ -56,7 +56,7 @@ def require_pages() -> Path:
 
 
 class Explorer:
-    """The results directories that are shown, and what was read of them."""
+    """Results directories of the explorer, and the data read from them."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Explorer:
         clock: Clock = SYSTEM_CLOCK,
         benchmark: Benchmark | None = None,
     ) -> None:
-        """Show these, which are the experiments of `benchmark`; and what goes on in the folder `shown`."""
+        """Show `places`, the experiments of `benchmark`, and the runs in progress in the folder `shown`."""
         self.clock = clock
         self.benchmark = benchmark
         self._document: tuple[RunsTable, dict[str, object]] | None = None
@@ -75,10 +75,10 @@ class Explorer:
         self._runs: OrderedDict[tuple[str, str, str, int], tuple[OneRun, State]] = OrderedDict()
         self._lock = threading.Lock()
         self.ending = threading.Event()
-        """Set when the server is about to end: whoever listens is let go."""
+        """Event that the server is about to end: listeners are disconnected."""
 
     def table(self) -> RunsTable:
-        """Return the table of runs as the directories are now."""
+        """Return the table of runs in its current state."""
         with self._lock:
             if self._table is None or not self._table.current:
                 if self._table is not None:
@@ -90,17 +90,17 @@ class Explorer:
         """Return the judgements of the benchmark.
 
         Raises:
-            UserError: these results are no benchmark.
+            UserError: The results are no benchmark.
         """
         if self.benchmark is None:
             raise UserError("no benchmark")
-        table = self.kept_table()
+        table = self.page_table()
         with self._lock:
             if self._document is None or self._document[0] is not table:
                 self._document = table, BenchmarkDocument(self.benchmark).content()
             return self._document[1]
 
-    def kept_table(self) -> RunsTable:
+    def page_table(self) -> RunsTable:
         """Return the table that the page has seen, for its columns."""
         return self._table or self.table()
 
@@ -108,21 +108,21 @@ class Explorer:
         """Return a run.
 
         Raises:
-            UserError: there is none.
+            UserError: The run does not exist.
         """
         if not _RUN_NUMBER.fullmatch(number):
             raise UserError("no such run")
         key = (directory, path, scheme, int(number))
-        table = self.kept_table()
+        table = self.page_table()
         with self._lock:
-            found, state = self._runs.get(key, (None, None))
-            if found is None or found.state() != state:
-                found = OneRun(*table.run(*key))
-                self._runs[key] = found, found.state()
+            run, state = self._runs.get(key, (None, None))
+            if run is None or run.state() != state:
+                run = OneRun(*table.run(*key))
+                self._runs[key] = run, run.state()
             self._runs.move_to_end(key)
             while len(self._runs) > _MOST_OPEN:
                 self._runs.popitem(last=False)
-            return found
+            return run
 
     def close(self) -> None:
         """Close the indexes."""
@@ -131,17 +131,17 @@ class Explorer:
 
 
 class _BadRequest(ValueError):
-    """A request asks for something that is not allowed."""
+    """Request for something that is not allowed."""
 
 
-def _number(request: Request, name: str, least: int, most: int) -> int:
+def _number(request: Request, name: str, minimum: int, maximum: int) -> int:
     text = request.query_params.get(name, "")
     try:
         value = int(text)
     except ValueError:
-        raise _BadRequest(f"{name}: allowed is an integer from {least} to {most}") from None
-    if not least <= value <= most:
-        raise _BadRequest(f"{name}: allowed is an integer from {least} to {most}")
+        raise _BadRequest(f"{name}: allowed is an integer from {minimum} to {maximum}") from None
+    if not minimum <= value <= maximum:
+        raise _BadRequest(f"{name}: allowed is an integer from {minimum} to {maximum}")
     return value
 
 
@@ -149,7 +149,7 @@ _MOST_NS = 2**53
 
 
 def application(explorer: Explorer) -> Starlette:
-    """Return the application. It writes nothing but the indexes of packet logs."""
+    """Return the application. It writes nothing except the indexes of packet logs."""
 
     def of_run(answer: Callable[[OneRun, Request], Response]) -> Callable[[Request], Response]:
         def respond(request: Request) -> Response:
@@ -162,13 +162,13 @@ def application(explorer: Explorer) -> Starlette:
         first, last = _number(request, "from", 0, _MOST_NS), _number(request, "to", 0, _MOST_NS)
         columns = _number(request, "columns", 1, _MOST_COLUMNS)
         names = [name.rpartition("/") for name in request.query_params.getlist("series")]
-        wanted = [[owner, name] if owner else name for owner, _, name in names] or run.series_names
-        return Response(run.view.window(first, max(first, last), columns, wanted), media_type=BYTES)
+        series = [[owner, name] if owner else name for owner, _, name in names] or run.series_names
+        return Response(run.view.window(first, max(first, last), columns, series), media_type=BYTES)
 
     def packets(run: OneRun, request: Request) -> Response:
         first, last = _number(request, "from", 0, _MOST_NS), _number(request, "to", 0, _MOST_NS)
-        flow, most = _number(request, "flow", 0, 2**31), _number(request, "most", 1, _MOST_PACKETS)
-        return Response(run.view.packets(first, max(first, last), flow, most), media_type=BYTES)
+        flow, max_packets = _number(request, "flow", 0, 2**31), _number(request, "most", 1, _MOST_PACKETS)
+        return Response(run.view.packets(first, max(first, last), flow, max_packets), media_type=BYTES)
 
     def life(run: OneRun, request: Request) -> Response:
         flow, seq = _number(request, "flow", 1, 2**31), _number(request, "seq", 0, _MOST_NS)
@@ -181,26 +181,26 @@ def application(explorer: Explorer) -> Starlette:
 
     def file(run: OneRun, request: Request) -> Response:
         name = request.path_params["name"]
-        opened = run.file(name)  # by its name it would be looked up again, and might be a link by then
-        place, end = f"/proc/self/fd/{opened.fileno()}", BackgroundTask(opened.close)
+        stream = run.file(name)  # opened here, since a second look-up by name might find a link
+        place, end = f"/proc/self/fd/{stream.fileno()}", BackgroundTask(stream.close)
         return FileResponse(place, media_type=BYTES, headers=_as_file(name), background=end)
 
     def column(request: Request) -> Response:
-        return Response(explorer.kept_table().column(request.path_params["name"]), media_type=BYTES)
+        return Response(explorer.page_table().column(request.path_params["name"]), media_type=BYTES)
 
     def moved_rows(request: Request) -> Response:
-        base, other = (explorer.places.get(request.query_params.get(key, "")) for key in ("base", "other"))
-        if base is None or other is None:
+        base, compared = (explorer.places.get(request.query_params.get(key, "")) for key in ("base", "other"))
+        if base is None or compared is None:
             raise _BadRequest(f"base, other: allowed are {', '.join(explorer.places)}")
-        wanted = request.query_params.getlist("metric") or CONVENTIONS["corrected"].keys
-        return JSONResponse(moved(base.results, other.results, wanted))
+        metrics = request.query_params.getlist("metric") or CONVENTIONS["corrected"].keys
+        return JSONResponse(difference_rows(base.results, compared.results, metrics))
 
     def asset(request: Request) -> Response:
         name = request.path_params.get("name") or "index.html"
-        found = {entry.name: entry for entry in require_pages().iterdir()}.get(name)
-        if found is None:
+        page = {entry.name: entry for entry in require_pages().iterdir()}.get(name)
+        if page is None:
             return PlainTextResponse("no such page", 404)
-        return FileResponse(found, media_type=mimetypes.guess_type(name)[0] or BYTES)
+        return FileResponse(page, media_type=mimetypes.guess_type(name)[0] or BYTES)
 
     async def live(request: Request) -> Response:
         return StreamingResponse(_events(request, explorer), media_type="text/event-stream")
@@ -209,13 +209,13 @@ def application(explorer: Explorer) -> Starlette:
     routes: list[tuple[str, Callable[..., Any]]] = [
         ("/data/runs.json", lambda _: JSONResponse(explorer.table().facts())),
         ("/data/benchmark.json", lambda _: JSONResponse(explorer.document())),
-        ("/data/findings.json", lambda _: JSONResponse(explorer.kept_table().findings)),
-        ("/data/records.json", lambda _: JSONResponse(explorer.kept_table().records())),
+        ("/data/findings.json", lambda _: JSONResponse(explorer.page_table().findings)),
+        ("/data/records.json", lambda _: JSONResponse(explorer.page_table().records())),
         ("/data/columns/{name}.bin", column),
         ("/data/moved.json", moved_rows),
         ("/data/live", live),
-        (f"{run}/facts.json", of_run(lambda one, _: JSONResponse(one.facts()))),
-        (f"{run}/reading.json", of_run(lambda one, _: Response(one.reading(), media_type="application/json"))),
+        (f"{run}/facts.json", of_run(lambda one_run, _: JSONResponse(one_run.facts()))),
+        (f"{run}/reading.json", of_run(lambda one_run, _: Response(one_run.reading(), media_type="application/json"))),
         (f"{run}/window.bin", of_run(window)),
         (f"{run}/packets.bin", of_run(packets)),
         (f"{run}/life.json", of_run(life)),
@@ -236,13 +236,13 @@ def application(explorer: Explorer) -> Starlette:
 
 
 def _as_file(name: str) -> dict[str, str]:
-    """Return the headers of what the browser saves and never opens."""
+    """Return headers that make the browser save a file and never open it."""
     return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
 
 
 async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
-    """Yield what happens in the directories for as long as the page listens."""
-    watched = Watched(list(explorer.places.values()), explorer.shown)
+    """Yield the events of the directories while the page listens."""
+    watch = ResultsWatch(list(explorer.places.values()), explorer.shown)
     clock = explorer.clock
     due, asks, is_last = 0.0, 0.0, False
     while not is_last:
@@ -252,8 +252,8 @@ async def _events(request: Request, explorer: Explorer) -> AsyncIterator[str]:
                 return
             asks = now + _ASKS_EVERY_S
         if is_last or now >= due:
-            for event, content in await run_in_threadpool(lambda: list(watched.look())):
+            for event, content in await run_in_threadpool(lambda: list(watch.look())):
                 yield f"event: {event}\ndata: {json.dumps(content)}\n\n"
-            due = clock.monotonic() + watched.pause_s
+            due = clock.monotonic() + watch.pause_s
         await clock.sleep_async(min(max(due - clock.monotonic(), 0.0), _LOOK_EVERY_S))
     yield "event: ended\ndata: {}\n\n"

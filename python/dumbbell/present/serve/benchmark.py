@@ -1,4 +1,4 @@
-"""A benchmark as the explorer shows it: verdicts, its experiments, and the scorecard of RFC 9743."""
+"""A benchmark in the explorer: verdicts, its experiments, and the scorecard of RFC 9743."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Entry = dict[str, object]
 
 _BETTER = {1: "more", -1: "less", 0: "neutral"}
-_USED, _WAITED = metric("network", "utilization"), metric("flow", "self_inflicted_delay_p95_ms")
+_UTILIZATION, _QUEUEING_DELAY = metric("network", "utilization"), metric("flow", "self_inflicted_delay_p95_ms")
 _TIMES = ("mean_s", "p95_s", "p99_s")
 
 
@@ -43,114 +43,121 @@ class BenchmarkDocument:
         """Read the statistics of every run.
 
         Raises:
-            UserError: a cell is none of its experiment.
+            UserError: A cell does not belong to its experiment.
         """
         self.measured = MeasuredBenchmark(benchmark)
         self.verdicts = list(judgements(self.measured))
-        self._places = {found.name: f"d{found.number}" for found in self.measured.experiments}
+        self._places = {entry.name: f"d{entry.number}" for entry in self.measured.experiments}
 
     def content(self) -> Entry:
-        """Return what `data/benchmark.json` says."""
-        measured = self.measured
-        runs = [run for found in measured.experiments for run in found.all_runs]
+        """Return the content of `data/benchmark.json`."""
+        benchmark = self.measured
+        runs = [run for experiment in benchmark.experiments for run in experiment.all_runs]
         simulated_s = sum(
-            found.experiment.duration_s * sum(run.good for run in found.all_runs) for found in measured.experiments
+            experiment.experiment.duration_s * sum(run.good for run in experiment.all_runs)
+            for experiment in benchmark.experiments
         )
         criteria = load()
         return {
-            "schemes": measured.titles,
-            "examined": list(measured.examined),
-            "baselines": list(measured.benchmark.baselines),
-            "quick": measured.benchmark.quick,
-            "command": measured.benchmark.command,
+            "schemes": benchmark.titles,
+            "examined": list(benchmark.examined),
+            "baselines": list(benchmark.benchmark.baselines),
+            "quick": benchmark.benchmark.quick,
+            "command": benchmark.benchmark.command,
             "runs": len(runs),
-            "cells": sum(len(found.cells) for found in measured.experiments),
+            "cells": sum(len(experiment.cells) for experiment in benchmark.experiments),
             "simulated_s": simulated_s,
-            "overall": _overall(measured),
-            "verdicts": [self._verdict(each) for each in self.verdicts],
-            "experiments": [self._experiment(found) for found in measured.experiments],
+            "overall": _overall(benchmark),
+            "verdicts": [self._verdict(verdict) for verdict in self.verdicts],
+            "experiments": [self._experiment(experiment) for experiment in benchmark.experiments],
             "source": criteria.source,
-            "criteria": [self._criterion(each) for each in criteria.criteria],
+            "criteria": [self._criterion(criterion) for criterion in criteria.criteria],
         }
 
-    def _verdict(self, each: Judgement) -> Entry:
+    def _verdict(self, judgement: Judgement) -> Entry:
         return (
-            each.as_json()
-            | {"title": each.title, "directory": self._places[each.experiment]}
-            | {"metric": _metric(each.metric)}
+            judgement.as_json()
+            | {"title": judgement.title, "directory": self._places[judgement.experiment]}
+            | {"metric": _metric(judgement.metric)}
         )
 
-    def _experiment(self, found: MeasuredExperiment) -> Entry:
-        experiment = found.experiment
-        numbers = list(dict.fromkeys((found.headline, DELAY)))
+    def _experiment(self, measured: MeasuredExperiment) -> Entry:
+        experiment = measured.experiment
+        numbers = list(dict.fromkeys((measured.headline, DELAY)))
         return {
-            "directory": self._places[found.name],
-            "name": found.name,
-            "title": found.title,
-            "group": found.membership.group,
-            "text": found.membership.text,
-            "labels": found.labels,
-            "cells": len(found.cells),
-            "runs": len(found.all_runs),
-            "varied": [axis for axis in found.axes if len(found.cells) > 1],
-            "numbers": [_over_cells(found, each) for each in numbers],
-            "charts": [CHARTS[kind] for kind in found.membership.figures if kind in CHARTS],
+            "directory": self._places[measured.name],
+            "name": measured.name,
+            "title": measured.title,
+            "group": measured.membership.group,
+            "text": measured.membership.text,
+            "labels": measured.labels,
+            "cells": len(measured.cells),
+            "runs": len(measured.all_runs),
+            "varied": [axis for axis in measured.axes if len(measured.cells) > 1],
+            "numbers": [_over_cells(measured, metric_of_number) for metric_of_number in numbers],
+            "charts": [CHARTS[kind] for kind in measured.membership.figures if kind in CHARTS],
             "bad": [
                 _run(run) | {"status": run.content["status"], "reason": run.content["reason"] or MISSING}
-                for run in found.unsuccessful
+                for run in measured.unsuccessful
             ],
-            "contradictions": [_run(each.run) | {"text": each.text} for each in contradictions(found)],
-            "matches": [_match(found, each) for each in matches(found)],
-            "completions": [made for cell in found.cells if (made := _completions(found, cell)) is not None],
-            "again": f"dumbbell run experiments/{found.name}/experiment.toml --out NEW",
-            "shipped": shlex.join(["dumbbell", "run", found.name, "--schemes", ",".join(experiment.labels)]),
-            "commands": [self._commands(found, cell) for cell in found.cells],
+            "contradictions": [
+                _run(contradiction.run) | {"text": contradiction.text} for contradiction in contradictions(measured)
+            ],
+            "matches": [_match(measured, match) for match in matches(measured)],
+            "completions": [
+                completion for cell in measured.cells if (completion := _completions(measured, cell)) is not None
+            ],
+            "again": f"dumbbell run experiments/{measured.name}/experiment.toml --out NEW",
+            "shipped": shlex.join(["dumbbell", "run", measured.name, "--schemes", ",".join(experiment.labels)]),
+            "commands": [self._commands(measured, cell) for cell in measured.cells],
         }
 
-    def _commands(self, found: MeasuredExperiment, cell: MeasuredCell) -> Entry:
-        """What repeats a cell for the schemes under test, in ccperf's command line too where it has them."""
-        examined = [label for label in found.labels if label in self.measured.examined]
-        words = ["dumbbell", "run", f"experiments/{found.name}/experiment.toml", "--cell", cell.name]
-        again = shlex.join([*words, "--schemes", ",".join(examined or found.labels), "--out", "NEW"])
-        ccperf = [line for label in examined if (line := ccperf_line(found, cell, label))]
-        return {"label": cell.label(found.axes), "again": again, "ccperf": ccperf}
+    def _commands(self, measured: MeasuredExperiment, cell: MeasuredCell) -> Entry:
+        """Return the commands that repeat a cell for the schemes under test, also as ccperf has them if possible."""
+        examined_labels = [label for label in measured.labels if label in self.measured.examined]
+        words = ["dumbbell", "run", f"experiments/{measured.name}/experiment.toml", "--cell", cell.name]
+        again = shlex.join([*words, "--schemes", ",".join(examined_labels or measured.labels), "--out", "NEW"])
+        ccperf = [line for label in examined_labels if (line := ccperf_line(measured, cell, label))]
+        return {"label": cell.label(measured.axes), "again": again, "ccperf": ccperf}
 
     def _criterion(self, criterion: Criterion) -> Entry:
-        found = [(each, self.measured.find(each.experiment)) for each in criterion.evidence]
+        pairs = [(evidence, self.measured.find(evidence.experiment)) for evidence in criterion.evidence]
         return {
             **{key: getattr(criterion, key) for key in ("section", "title", "strength", "show", "not_here")},
-            "missing": [each.experiment for each, experiment in found if experiment is None],
+            "missing": [evidence.experiment for evidence, experiment in pairs if experiment is None],
             "facts": [self._fact(fact) for fact in criterion.facts],
-            "evidence": [self._evidence(each, experiment) for each, experiment in found if experiment is not None],
+            "evidence": [
+                self._evidence(evidence, experiment) for evidence, experiment in pairs if experiment is not None
+            ],
         }
 
     def _fact(self, fact: Fact) -> Entry:
         sights = []
         for scheme in self.measured.examined:
             sight = look(self.measured, fact, scheme)
-            seen = [
-                {"directory": self._places[found.name], "path": cell.name, "label": cell.label(found.axes)}
-                for found, cell in sight.seen
+            cells = [
+                {"directory": self._places[experiment.name], "path": cell.name, "label": cell.label(experiment.axes)}
+                for experiment, cell in sight.seen
             ]
-            sights.append({"scheme": scheme, "looked": sight.looked, "seen": seen})
+            sights.append({"scheme": scheme, "looked": sight.looked, "seen": cells})
         return {"name": fact.name, "rule": fact.rule, "sights": sights}
 
-    def _evidence(self, evidence: Evidence, found: MeasuredExperiment) -> Entry:
+    def _evidence(self, evidence: Evidence, measured: MeasuredExperiment) -> Entry:
         return {
-            "directory": self._places[found.name],
+            "directory": self._places[measured.name],
             "matches": evidence.matrix,
-            "numbers": [_over_cells(found, found.judged(each)) for each in evidence.metrics],
+            "numbers": [_over_cells(measured, measured.judged(name)) for name in evidence.metrics],
         }
 
 
-def _metric(each: Metric) -> Entry:
+def _metric(entry: Metric) -> Entry:
     return {
-        "name": each.name,
-        "title": each.words,
-        "unit": each.unit,
-        "better": _BETTER[each.better],
-        "level": each.level,
-        "formula": each.formula,
+        "name": entry.name,
+        "title": entry.words,
+        "unit": entry.unit,
+        "better": _BETTER[entry.better],
+        "level": entry.level,
+        "formula": entry.formula,
     }
 
 
@@ -158,57 +165,74 @@ def _run(run: MeasuredRun) -> Entry:
     return {"scheme": run.planned.scheme, "path": run.planned.path, "run": run.planned.run}
 
 
-def _over_cells(found: MeasuredExperiment, each: Metric) -> Entry:
+def _over_cells(measured: MeasuredExperiment, entry: Metric) -> Entry:
     """Return a metric of each scheme as the mean over the cells, with the lowest and the highest cell."""
-    values = {label: [value for _, value in found.means_of(label, each)] for label in found.labels}
+    values = {label: [value for _, value in measured.means_of(label, entry)] for label in measured.labels}
     return {
-        "metric": _metric(each),
-        "comparable": found.comparable(found.labels, each),
+        "metric": _metric(entry),
+        "comparable": measured.comparable(measured.labels, entry),
         "values": {
-            label: {"mean": sum(own) / len(own), "low": min(own), "high": max(own), "cells": len(own)}
-            for label, own in values.items()
-            if own
+            label: {
+                "mean": sum(cell_values) / len(cell_values),
+                "low": min(cell_values),
+                "high": max(cell_values),
+                "cells": len(cell_values),
+            }
+            for label, cell_values in values.items()
+            if cell_values
         },
     }
 
 
-def _overall(measured: MeasuredBenchmark) -> Entry | None:
-    """Return utilisation and delay of schemes that most experiments have, over the cells that all of these ran in."""
-    alone = [found for found in measured.experiments if not matches(found)]
-    labels = [name for name in measured.schemes if 2 * sum(name in found.labels for found in alone) > len(alone)]
+def _overall(benchmark: MeasuredBenchmark) -> Entry | None:
+    """Return utilisation and delay of the schemes that most experiments have.
+
+    The means are over the cells in which all of these schemes ran.
+    """
+    alone = [experiment for experiment in benchmark.experiments if not matches(experiment)]
+    labels = [
+        name for name in benchmark.schemes if 2 * sum(name in experiment.labels for experiment in alone) > len(alone)
+    ]
     rows: list[list[tuple[float, float]]] = []
-    for found in alone:
-        own = [_both(found, label) for label in labels]
-        shared = set[str]().union(*own).intersection(*own)
-        rows += [[each[cell.name] for each in own] for cell in found.cells if cell.name in shared]
+    for experiment in alone:
+        values_of_schemes = [_utilization_and_delay(experiment, label) for label in labels]
+        common_cells = set[str]().union(*values_of_schemes).intersection(*values_of_schemes)
+        rows += [
+            [values[cell.name] for values in values_of_schemes]
+            for cell in experiment.cells
+            if cell.name in common_cells
+        ]
     if not rows:
         return None
     points = []
     for label, pairs in zip(labels, zip(*rows, strict=True), strict=True):
-        used, waited = (sum(values) / len(rows) for values in zip(*pairs, strict=True))
-        points.append({"scheme": label, "utilization": used, "delay_ms": waited})
+        utilization, delay_ms = (sum(values) / len(rows) for values in zip(*pairs, strict=True))
+        points.append({"scheme": label, "utilization": utilization, "delay_ms": delay_ms})
     return {"cells": len(rows), "points": points}
 
 
-def _both(found: MeasuredExperiment, label: str) -> dict[str, tuple[float, float]]:
-    """Return utilisation and self-inflicted delay by cell, where both are known."""
-    used, waited = ({cell.name: value for cell, value in found.means_of(label, each)} for each in (_USED, _WAITED))
-    return {name: (used[name], waited[name]) for name in used if name in waited}
+def _utilization_and_delay(measured: MeasuredExperiment, label: str) -> dict[str, tuple[float, float]]:
+    """Return utilisation and self-inflicted delay by cell, if both are known."""
+    utilization, delay_ms = (
+        {cell.name: value for cell, value in measured.means_of(label, entry)}
+        for entry in (_UTILIZATION, _QUEUEING_DELAY)
+    )
+    return {name: (utilization[name], delay_ms[name]) for name in utilization if name in delay_ms}
 
 
-def _match(found: MeasuredExperiment, each: Match) -> Entry:
-    axes = [axis for axis in found.axes if axis != axis_of(found)]
+def _match(measured: MeasuredExperiment, entry: Match) -> Entry:
+    axes = [axis for axis in measured.axes if axis != axis_of(measured)]
     return {
-        "place": each.cell.label(axes) if axes else "",
-        "surroundings": list(surroundings(found, each.cell)),
-        "path": each.cell.name,
-        "label": each.label,
-        "competitor": each.competitor,
-        "numbers": each.numbers,
-        "share": _estimate(each.share),
-        "fair": each.fair,
-        "done": [_harm(harm) for harm in each.done],
-        "suffered": [_harm(harm) for harm in each.suffered],
+        "place": entry.cell.label(axes) if axes else "",
+        "surroundings": list(surroundings(measured, entry.cell)),
+        "path": entry.cell.name,
+        "label": entry.label,
+        "competitor": entry.competitor,
+        "numbers": entry.numbers,
+        "share": _estimate(entry.share),
+        "fair": entry.fair,
+        "done": [_harm(harm) for harm in entry.done],
+        "suffered": [_harm(harm) for harm in entry.suffered],
     }
 
 
@@ -221,39 +245,47 @@ def _harm(harm: Harm) -> Entry:
     }
 
 
-def _estimate(found: Estimate | None) -> Entry | None:
-    return None if found is None else {key: value for key, value in asdict(found).items() if key != "clocks"}
+def _estimate(estimate: Estimate | None) -> Entry | None:
+    return None if estimate is None else {key: value for key, value in asdict(estimate).items() if key != "clocks"}
 
 
-def _completions(found: MeasuredExperiment, cell: MeasuredCell) -> Entry | None:
+def _completions(measured: MeasuredExperiment, cell: MeasuredCell) -> Entry | None:
     """Return completion times over the size of transfers; None if all have one size."""
     entries = {
         label: [entry for run in cell.good(label) for entry in run.content["network"].get("completions") or []]
-        for label in found.labels
+        for label in measured.labels
     }
-    sizes = sorted({entry["bytes"] for own in entries.values() for entry in own})
+    sizes = sorted({entry["bytes"] for scheme_entries in entries.values() for entry in scheme_entries})
     if len(sizes) < 2:
         return None
 
     def times(label: str, key: str) -> Iterator[Entry | None]:
         for size in sizes:
-            known = (value_of(entry, key) for entry in entries[label] if entry["bytes"] == size)
-            yield _estimate(estimate([value for value in known if value is not None]))
+            values = (value_of(entry, key) for entry in entries[label] if entry["bytes"] == size)
+            yield _estimate(estimate([value for value in values if value is not None]))
 
     return {
-        "label": cell.label(found.axes),
+        "label": cell.label(measured.axes),
         "bytes": sizes,
-        "times": {key: {label: list(times(label, key)) for label in found.labels} for key in _TIMES},
+        "times": {key: {label: list(times(label, key)) for label in measured.labels} for key in _TIMES},
     }
 
 
-def first_runs(benchmark: Benchmark, most: int) -> set[tuple[str, str, str]]:
-    """Return (experiment, path, scheme) of at most `most` cells: experiments in turn, schemes under test first."""
-    listed = [_cells(benchmark.schemes, part) for part in benchmark.parts]
-    in_turn = [own[place] for place in range(max(map(len, listed), default=0)) for own in listed if place < len(own)]
-    return set(in_turn[:most])
+def first_runs(benchmark: Benchmark, max_cells: int) -> set[tuple[str, str, str]]:
+    """Return (experiment, path, scheme) of at most `most` cells.
+
+    Experiments alternate; the schemes under test come first.
+    """
+    cells_by_experiment = [_cells(benchmark.schemes, part) for part in benchmark.parts]
+    in_turn = [
+        cells[place]
+        for place in range(max(map(len, cells_by_experiment), default=0))
+        for cells in cells_by_experiment
+        if place < len(cells)
+    ]
+    return set(in_turn[:max_cells])
 
 
-def _cells(examined: Sequence[str], part: Part) -> list[tuple[str, str, str]]:
-    found = dict.fromkeys((run.path, run.scheme) for run in part.results.planned())
-    return [(part.name, *each) for each in sorted(found, key=lambda each: each[1] not in examined)]
+def _cells(tested_schemes: Sequence[str], part: Part) -> list[tuple[str, str, str]]:
+    pairs = dict.fromkeys((run.path, run.scheme) for run in part.results.planned())
+    return [(part.name, *pair) for pair in sorted(pairs, key=lambda pair: pair[1] not in tested_schemes)]

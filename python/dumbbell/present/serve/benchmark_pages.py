@@ -1,4 +1,4 @@
-"""The pages of a benchmark: the explorer's as files, in its `pages`, and `index.html`, which opens them."""
+"""Pages of a benchmark: the explorer's as files in its directory `pages`, and `index.html`, which opens them."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def write_benchmark(benchmark: Benchmark, jobs: int, progress: Progress) -> Path
     Runs that are missing or failed are listed with their reasons.
 
     Raises:
-        UserError: results of another version, or the pages were not built.
-        OSError: a disk that cannot be written, or a folder that is a link.
+        UserError: The results are of another version, or the pages were not built.
+        OSError: The disk cannot be written, or a directory is a link.
     """
     require_own_folders(benchmark.directory)
     progress.doing("judging the results")
-    judged = BenchmarkDocument(benchmark)
+    document = BenchmarkDocument(benchmark)
     root = Entry.of(benchmark.directory)
-    write_atomically(root / VERDICTS, to_json([each.as_json() for each in judged.verdicts]))
+    write_atomically(root / VERDICTS, to_json([verdict.as_json() for verdict in document.verdicts]))
     (root / PAGES).clear(ignore_errors=True)
     pages = (root / PAGES).path
-    write_static(benchmark_places(benchmark), pages, progress, judged, jobs=jobs, beside="../experiments")
+    write_static(benchmark_places(benchmark), pages, progress, document, jobs=jobs, beside="../experiments")
     write_atomically(root / INDEX, _OPENS_PAGES)
     return (root / INDEX).path

@@ -1,7 +1,7 @@
-"""Bounds on the server's connections: who sends no request is closed, and open connections never use up descriptors.
+"""Bounds on the server's connections: idle ones are closed, and descriptors never run out.
 
-Any program on this machine can connect, also without the token. A connection beyond the bound closes the one that has
-been silent for longest, so that the browser of this user gets its answer meanwhile.
+Any program on this machine can connect, also without the token. A connection beyond the bound closes the one with the
+longest silence, which lets the browser of this user get its answer meanwhile.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ log = logger(__name__)
 HEAD_S = 10.0
 """Time for the head of a request, s."""
 MOST_OPEN = 128
-"""Most connections at the same time, where there are descriptors for them."""
+"""Maximum number of connections at the same time, if there are descriptors for them."""
 MOST_AT_ONCE = 64
-"""Most connections that are taken up before any is closed, likewise."""
+"""Maximum number of connections accepted before any is closed, if there are descriptors for them."""
 QUEUE = 1024
-"""Connections that the kernel keeps until they are taken up. They have no descriptors."""
+"""Maximum number of connections in the kernel's queue; these have no descriptors."""
 _SAY_EVERY_S = 60.0
 _SHARE_OPEN, _SHARE_AT_ONCE = 8, 16
-"""Connections take at most this part of the descriptors."""
+"""Divisors: open and newly accepted connections take at most these parts of the descriptors."""
 _NO_PLACE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of the connections of a server: how many at once, and the time for a request, s."""
+    """Limits of the connections of a server: their number, and the time for a request, s."""
 
     open: int
     at_once: int
@@ -47,26 +47,29 @@ class Bounds:
 
     @classmethod
     def here(cls) -> Bounds:
-        """Return the bounds for a process with this one's limit of descriptors."""
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        if most == resource.RLIM_INFINITY:
+        """Return the bounds for the descriptor limit of this process."""
+        max_descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if max_descriptors == resource.RLIM_INFINITY:
             return cls(MOST_OPEN, MOST_AT_ONCE)
-        return cls(max(4, min(MOST_OPEN, most // _SHARE_OPEN)), max(2, min(MOST_AT_ONCE, most // _SHARE_AT_ONCE)))
+        return cls(
+            max(4, min(MOST_OPEN, max_descriptors // _SHARE_OPEN)),
+            max(2, min(MOST_AT_ONCE, max_descriptors // _SHARE_AT_ONCE)),
+        )
 
 
 @dataclass
 class Gate:
-    """The connections of a server. Those that wait for a request are in the order in which they began to."""
+    """Connections of a server. Those that wait for a request are in the order in which they began to wait."""
 
     bounds: Bounds
     clock: Clock = SYSTEM_CLOCK
     open: set[Connection] = field(default_factory=set)
     silent: dict[Connection, None] = field(default_factory=dict)
-    _untold: dict[int, Counter[str]] = field(default_factory=dict)
-    _told_s: dict[int, float] = field(default_factory=dict)
+    _unreported: dict[int, Counter[str]] = field(default_factory=dict)
+    _report_s: dict[int, float] = field(default_factory=dict)
 
     def enter(self, connection: Connection) -> None:
-        """A connection is made. One beyond the bound closes the one that is silent for longest, at last itself."""
+        """Add a connection; one beyond the bound closes the connection with the longest silence, possibly itself."""
         self.open.add(connection)
         self.silent[connection] = None
         if len(self.open) > self.bounds.open:
@@ -75,7 +78,7 @@ class Gate:
             self.note(f"closed connections (more than {self.bounds.open} at once)", logging.WARNING)
 
     def give_up(self, connection: Connection) -> None:
-        """The time for a request is over: browsers open some connections that they never use."""
+        """Close a connection whose time for a request is over: browsers open some that they never use."""
         self.drop(connection)
         self.note(f"closed connections (no whole request within {self.bounds.head_s:g} s)", logging.INFO)
 
@@ -85,29 +88,29 @@ class Gate:
         connection.transport.abort()
 
     def mark(self, connection: Connection, is_silent: bool) -> None:
-        """Note whether an open connection waits for a request now."""
+        """Record if an open connection waits for a request now."""
         if not is_silent:
             self.silent.pop(connection, None)
         elif connection in self.open:
             self.silent.setdefault(connection)
 
     def leave(self, connection: Connection) -> None:
-        """A connection has ended."""
+        """Remove a connection that has ended."""
         self.open.discard(connection)
         self.silent.pop(connection, None)
 
-    def note(self, what: str, level: int) -> None:
-        """Count something; once a minute, a line of this level says what was counted."""
-        untold = self._untold.setdefault(level, Counter())
-        untold[what] += 1
+    def note(self, event: str, level: int) -> None:
+        """Count an event; once a minute, a log line of this level reports the counts."""
+        counts = self._unreported.setdefault(level, Counter())
+        counts[event] += 1
         now_s = self.clock.monotonic()
-        if now_s - self._told_s.get(level, -math.inf) >= _SAY_EVERY_S:
-            self._told_s[level] = now_s
-            log.log(level, "%s", "; ".join(f"{text}: {count}" for text, count in untold.items()))
-            untold.clear()
+        if now_s - self._report_s.get(level, -math.inf) >= _SAY_EVERY_S:
+            self._report_s[level] = now_s
+            log.log(level, "%s", "; ".join(f"{text}: {count}" for text, count in counts.items()))
+            counts.clear()
 
     def take_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Note that a connection cannot be taken up; leave every other error of the loop to it."""
+        """Count a connection that cannot be accepted; pass every other error to the loop."""
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _NO_PLACE:
             self.note(f"connections that cannot be taken up ({one_line(error)})", logging.WARNING)
@@ -116,41 +119,41 @@ class Gate:
 
 
 class Connection(H11Protocol):
-    """One connection, within the bounds of its gate."""
+    """One connection within the bounds of its gate."""
 
     gate: Gate
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # (uvicorn's own)
-        """Begin: the head of the first request has its time from now on."""
+        """Start: the time for the head of the first request begins."""
         super().connection_made(transport)
         self.gate.enter(self)
         self._look()
 
     def handle_events(self) -> None:
-        """Take what has come. The time for a head ends with the whole head, not with a part of it."""
+        """Process received data. The time for a head ends with the whole head, not with a part of it."""
         super().handle_events()
         self._look()
 
     def on_response_complete(self) -> None:
-        """Wait for another request; without any part of one, for as long as uvicorn does."""
+        """Wait for another request; an idle connection has the time that uvicorn gives."""
         super().on_response_complete()
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """End the connection."""
         self._set_deadline(False)
         self.gate.leave(self)
         super().connection_lost(exc)
 
     def _look(self) -> None:
-        """See whether a request is answered now, or one is waited for."""
+        """Check if a request is in progress or the connection waits for one."""
         is_silent = self.cycle is None or self.cycle.response_complete
         self.gate.mark(self, is_silent)
         self._set_deadline(is_silent and not self.transport.is_closing())
 
     def _set_deadline(self, is_needed: bool) -> None:
-        """Begin the time for a head, if it does not run yet, or end it."""
+        """Start the time for a head, unless it runs already, or end it."""
         if is_needed and self._deadline is None:
             self._deadline = self.loop.call_later(self.gate.bounds.head_s, self._give_up)
         elif not is_needed and self._deadline is not None:
@@ -162,6 +165,6 @@ class Connection(H11Protocol):
         self.gate.give_up(self)
 
 
-def bounded(gate: Gate) -> type[Connection]:
-    """Return the protocol of the connections of a gate, as uvicorn takes it."""
+def connection_class(gate: Gate) -> type[Connection]:
+    """Return the protocol of the connections of a gate, for uvicorn."""
     return type("Connection", (Connection,), {"gate": gate})

@@ -1,4 +1,4 @@
-"""Results while they are made: how many runs there are, and what the runs that go on say of themselves."""
+"""Results in progress: the number of runs, and the live values of current runs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from dumbbell.results.live_runs import LiveRun
 
 _SHOWN_S, _BUSY_S, _IDLE_S = 0.15, 0.25, 2.0
-"""Between two looks: while runs show themselves, while results are written, and else."""
+"""Seconds between two looks: while runs show live values, while results are written, and otherwise."""
 
 
-class Watched:
-    """Looks at results directories, and says what is new since the last time. `folder` has runs without results."""
+class ResultsWatch:
+    """Watch over results directories that reports changes since the last look; `folder` has runs without results."""
 
     def __init__(self, places: Sequence[Place], folder: Path | None = None) -> None:
         self.running = False
         self._places = [(place, LiveResults(place.results)) for place in places]
         self._folder = None if folder is None else LivePlace(Entry.of(folder))
         self._states = self._state()
-        self._said: dict[str, object] = {}
+        self._last_content: dict[str, object] = {}
         self._stamps: dict[str, Stamp] | None = None
 
     @property
     def pause_s(self) -> float:
-        """The time until the next look, s."""
+        """Time until the next look, s."""
         if self._stamps or self._folder is not None:
             return _SHOWN_S
         return _BUSY_S if self.running else _IDLE_S
@@ -42,49 +42,51 @@ class Watched:
         return [index_state(place.results.directory) for place, _ in self._places]
 
     def look(self) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield events: `progress`, `live`."""
-        written = [place.results.is_written for place, _ in self._places]
-        self.running = any(written) or self._folder is not None
-        labels, shown = self._running(written)
+        """Yield the events `progress` and `live`."""
+        writing = [place.results.is_written for place, _ in self._places]
+        self.running = any(writing) or self._folder is not None
+        labels, live_runs = self._running(writing)
         state = self._state()
-        changed, self._states = state != self._states, state
-        counted = [results.made_and_failed() for _, results in self._places]
+        is_changed, self._states = state != self._states, state
+        counts = [results.made_and_failed() for _, results in self._places]
         content: dict[str, object] = {
             "running": self.running,
-            "changed": changed,
-            "done": sum(made for made, _ in counted),
-            "failed": sum(failed for _, failed in counted),
+            "changed": is_changed,
+            "done": sum(done for done, _ in counts),
+            "failed": sum(failed for _, failed in counts),
             "total": sum(results.total for _, results in self._places),
             "now": labels,
         }
-        if content != self._said or changed:
-            self._said = {**content, "changed": False}
+        if content != self._last_content or is_changed:
+            self._last_content = {**content, "changed": False}
             yield "progress", content
-        yield from self._live(shown)
+        yield from self._live(live_runs)
 
-    def _running(self, written: Sequence[bool]) -> tuple[list[str], list[tuple[str, LiveRun]]]:
-        """Return the labels of the runs that go on where somebody writes, and what they show, each with its place."""
-        labels, shown = [], []
-        for (place, results), is_written in zip(self._places, written, strict=True):
+    def _running(self, writing: Sequence[bool]) -> tuple[list[str], list[tuple[str, LiveRun]]]:
+        """Return the labels of current runs in directories that are being written, and live runs with their places."""
+        labels, live_runs = [], []
+        for (place, results), is_written in zip(self._places, writing, strict=True):
             if is_written:
                 of_place, runs = results.look()
                 labels += of_place
-                shown += [(place.identity, run) for run in runs]
+                live_runs += [(place.identity, run) for run in runs]
         if self._folder is not None:
-            shown += [("", run) for run in self._folder.look()[1]]
-        return labels, shown
+            live_runs += [("", run) for run in self._folder.look()[1]]
+        return labels, live_runs
 
-    def _live(self, shown: Sequence[tuple[str, LiveRun]]) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield an event if a run shows something else than before, or is over: `keys` are all, `runs` what changed."""
-        stamps = {f"{place}/{run.key}": run.stamp for place, run in shown}
+    def _live(self, live_runs: Sequence[tuple[str, LiveRun]]) -> Iterator[tuple[str, dict[str, object]]]:
+        """Yield an event if a run shows new values or is over: `keys` are all runs, `runs` the changed ones."""
+        stamps = {f"{place}/{run.key}": run.stamp for place, run in live_runs}
         if stamps != self._stamps:
             before, self._stamps = self._stamps or {}, stamps
-            changed = [_table(*each) for each in shown if before.get(f"{each[0]}/{each[1].key}") != each[1].stamp]
-            yield "live", {"keys": list(stamps), "runs": changed}
+            changed_runs = [
+                _table(*entry) for entry in live_runs if before.get(f"{entry[0]}/{entry[1].key}") != entry[1].stamp
+            ]
+            yield "live", {"keys": list(stamps), "runs": changed_runs}
 
 
 def _table(place: str, run: LiveRun) -> dict[str, object]:
-    """Return a run as events have it."""
-    found = run.run
-    identity = None if found is None else f"{place}/{found.path}/{found.scheme}/{found.run}"
+    """Return a run as it appears in events."""
+    results_run = run.run
+    identity = None if results_run is None else f"{place}/{results_run.path}/{results_run.scheme}/{results_run.run}"
     return {"key": f"{place}/{run.key}", "id": identity, "label": run.label, **run.content}

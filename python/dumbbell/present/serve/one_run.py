@@ -1,4 +1,4 @@
-"""One run as the explorer asks for it: facts, series in a window of time, packets, the reading of what happened."""
+"""One run in the explorer: facts, series in a window of time, packets, and sentences on the events of the run."""
 
 from __future__ import annotations
 
@@ -30,73 +30,73 @@ if TYPE_CHECKING:
     from dumbbell.present.serve.runs_table import Place
 
 PYRAMID = "pyramid"
-"""Kind of the file of minima and maxima that is kept of a run, made when the run is first looked at."""
+"""Kind of the file with the minima and maxima of a run, made at the first look at the run."""
 State = list[Stamp | None]
 _SERIES = (PACKETS, FLOWS, LINKS)
 _MOST_INDEX_BYTES = 64 * 2**20
 _MOST_LOG_BYTES = 2**18
-"""What is sent of a run's log."""
+"""Maximum bytes of a run's log that are sent."""
 
 
 @dataclass(frozen=True)
 class OneRun:
-    """A run of a results directory. What was read of it is kept: as it was then."""
+    """A run of a results directory. Data once read is kept, even if the run changes."""
 
     place: Place
     run: Run
 
     def state(self) -> State:
-        """Return what changes when the run is made, made anew or removed."""
+        """Return a state that changes when the run is made, repeated or removed."""
         return [stamp(self.folder / name) for name in (STATISTICS, *(f"{name}.parquet" for name in _SERIES))]
 
     @property
     def folder(self) -> Entry:
-        """The folder of its files."""
+        """Directory of the run's files."""
         return self.place.results.folder(self.run)
 
     @property
     def identity(self) -> str:
-        """Its name in addresses."""
+        """Name of the run in addresses."""
         return f"{self.place.identity}/{self.run.path}/{self.run.scheme}/{self.run.run}"
 
     @cached_property
     def statistics(self) -> RunTable:
-        """Its entry in `show --json`."""
+        """Entry of the run in `show --json`."""
         return self.place.results.readable(self.run)
 
     @cached_property
     def view(self) -> RunView:
-        """The series and packets of the run.
+        """Series and packets of the run.
 
         Raises:
-            UserError: it kept none.
-            dumbbell.core.DamagedLog: a file of it cannot be read.
+            UserError: The run kept none.
+            dumbbell.core.DamagedLog: A file of the run cannot be read.
         """
-        kept = kept_files(self.folder)
-        if not kept:
-            why = self.statistics["reason"] or "its experiment asks for none"
-            raise UserError(f"{self.run.label}: has neither packets nor samples: {why}")
-        index = cached(PYRAMID, {name: digest(file) for name, file in kept.items()})
-        known = None if index is None else _read_index(index)
-        view = RunView(kept.get(PACKETS), kept.get(FLOWS), kept.get(LINKS), known, self._retransmissions())
+        files = kept_files(self.folder)
+        if not files:
+            reason = self.statistics["reason"] or "its experiment asks for none"
+            raise UserError(f"{self.run.label}: has neither packets nor samples: {reason}")
+        index = cached(PYRAMID, {name: digest(file) for name, file in files.items()})
+        index_bytes = None if index is None else _read_index(index)
+        view = RunView(files.get(PACKETS), files.get(FLOWS), files.get(LINKS), index_bytes, self._retransmissions())
         if view.built and index is not None:
-            with suppress(OSError):  # where nothing can be written, it is made anew each time
+            with suppress(OSError):  # without a writable place, the index is made anew each time
                 write_atomically(index, view.index())
         return view
 
     def _retransmissions(self) -> dict[int, int]:
-        """Return how many each flow had; what is no number of packets is not known."""
-        told = ((number, flow.get("retransmissions")) for number, flow in enumerate(self.statistics["flows"], 1))
-        return {number: count for number, count in told if isinstance(count, int) and count >= 0}
+        """Return the retransmissions of each flow; invalid counts are left out."""
+        counts = ((number, flow.get("retransmissions")) for number, flow in enumerate(self.statistics["flows"], 1))
+        return {number: count for number, count in counts if isinstance(count, int) and count >= 0}
 
-    def facts(self, written: bool = False, files_at: str | None = None) -> dict[str, object]:
-        """Return what `facts.json` says; `written` for files, where nothing more can be asked for.
+    def facts(self, is_static: bool = False, files_at: str | None = None) -> dict[str, object]:
+        """Return the content of `facts.json`; `written` is true for static files, where no more requests are possible.
 
-        `files_at` is the way from written pages to the files of the run, if these are there.
+        `files_at` is the relative path from written pages to the files of the run, or None if these are elsewhere.
         """
         content = self.statistics
-        kept = kept_files(self.folder)
-        series = self.view.series() if kept else []
+        files = kept_files(self.folder)
+        series = self.view.series() if files else []
         return {
             "id": self.identity,
             "label": self.run.label,
@@ -108,31 +108,31 @@ class OneRun:
             "backend": content["backend"],
             "status": content["status"],
             "reason": content["reason"],
-            **self._known,
+            **self._length_and_flows,
             "links": [str(link.get("link", "")) for link in content["links"]],
             "series": series,
-            "files": self.files() if files_at or not written else [],
+            "files": self.files() if files_at or not is_static else [],
             "files_at": files_at,
             "command": run_command(self.run, self.place.results.experiment),
-            "has_packets": PACKETS in kept,
-            "thinned_only": written,
+            "has_packets": PACKETS in files,
+            "thinned_only": is_static,
             "log": self._log(),
         }
 
     @property
     def duration_ns(self) -> int:
-        """Its length."""
-        return int(str(self._known["duration_ns"]))
+        """Length of the run, ns."""
+        return int(str(self._length_and_flows["duration_ns"]))
 
     @cached_property
-    def _known(self) -> dict[str, object]:
-        """Its length, and its flows as far as they are known."""
+    def _length_and_flows(self) -> dict[str, object]:
+        """Length of the run, and its flows as far as known."""
         specification = self.place.results.experiment.specification(self.run)
-        planned = specification["flows"]
+        flow_plans = specification["flows"]
         flows = []
         for number, flow in enumerate(self.statistics["flows"], 1):
-            plan: Mapping[str, Any] = planned[number - 1] if number <= len(planned) else {}
-            known = {
+            plan: Mapping[str, Any] = flow_plans[number - 1] if number <= len(flow_plans) else {}
+            fields = {
                 "flow": number,
                 "scheme": flow.get("scheme") or self.run.scheme,
                 "start_s": flow.get("start_s") or 0.0,
@@ -143,21 +143,21 @@ class OneRun:
                 "metrics": dict(flat(flow)),
             }
             flows.append(
-                {name: value for name, value in known.items() if name not in ("application", "timer") or value}
+                {name: value for name, value in fields.items() if name not in ("application", "timer") or value}
             )
         return {"duration_ns": round(specification["duration_s"] * 1e9), "flows": flows}
 
     @cached_property
     def series_names(self) -> list[list[str]]:
         """Owner and name of each series."""
-        return [[each["owner"], each["name"]] for each in self.view.series()]
+        return [[series["owner"], series["name"]] for series in self.view.series()]
 
     def reading(self) -> bytes:
-        """Return what `reading.json` says: sentences on what happened in the run."""
-        return self.view.reading(self._known)
+        """Return the content of `reading.json`: sentences on the events of the run."""
+        return self.view.reading(self._length_and_flows)
 
     def files(self) -> list[dict[str, object]]:
-        """Return names and sizes of its files; links and folders are none."""
+        """Return names and sizes of the run's files, without links and directories."""
         names = self.folder.names()
         return [
             {"name": name, "bytes": status.st_size}
@@ -169,7 +169,7 @@ class OneRun:
         """Return one of its files, open for reading.
 
         Raises:
-            UserError: it has none of this name.
+            UserError: The run has no file of this name.
         """
         if name not in [file["name"] for file in self.files()]:
             raise UserError(f"{self.run.label}: has no file `{printable(name)}`")
@@ -179,7 +179,7 @@ class OneRun:
         """Return a flow as qlog.
 
         Raises:
-            UserError: there is no such flow, or its packets were not logged.
+            UserError: The flow does not exist, or its packets were not logged.
         """
         with Scratch("qlog") as folder:
             name = f"{self.run.path}/{self.run.scheme}/{self.run.run}"
@@ -199,7 +199,7 @@ class OneRun:
 
 
 def _read_index(index: Entry) -> bytes | None:
-    """Return the bytes of an index; None where there is none that could be one."""
+    """Return the bytes of an index; None without a plausible one."""
     try:
         with index.open_regular() as stream:
             return stream.read() if os.fstat(stream.fileno()).st_size <= _MOST_INDEX_BYTES else None
@@ -208,6 +208,6 @@ def _read_index(index: Entry) -> bytes | None:
 
 
 def _timer(transport: Mapping[str, Any]) -> str | None:
-    """Return the timer of a transport: its own, or that of profile `quic`; None of others."""
+    """Return the timer of a transport: its own, or that of profile `quic`; otherwise None."""
     timer = transport.get("timer") or ("pto" if transport.get("profile") == "quic" else None)
     return None if timer is None else str(timer)

@@ -1,4 +1,4 @@
-"""The table of all runs of one or several results directories, as columns."""
+"""Table of all runs of one or several results directories, as columns."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ _TEXTS = {
     "backend": "backend",
     "reason": "reason",
 }
-"""Fields of texts, and their titles."""
+"""Fields of texts, with their titles."""
 _NUMBERS = {"run": ("run", ""), "seed": ("seed", ""), "started_at": ("started", "s"), "sim_wall_s": ("took", "s")}
-_SHOWN = ("scheme", "path", "run", "status", "started_at")
+_MAIN_FIELDS = ("scheme", "path", "run", "status", "started_at")
 _MAX_TESTS = 12
-"""Tests that a sentence of a page makes at once: those between the best four schemes in two metrics."""
+"""Maximum tests behind a sentence of a page: those between the best four schemes in two metrics."""
 _MAX_READ = 20_000
-"""Runs whose statistics are read for findings."""
+"""Maximum runs whose statistics are read for findings."""
 AXIS = "axis:"
-"""Before the name of an axis of a grid."""
+"""Prefix of the name of a grid axis."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A results directory among those that are shown: `identity` is its name in addresses, `label` for people."""
+    """A results directory of the explorer: `identity` is its name in addresses, `label` its name for people."""
 
     identity: str
     label: str
@@ -67,10 +67,10 @@ class RunsTable:
     """All runs, one row each, in the order of the directories."""
 
     def __init__(self, places: Sequence[Place], kind: str, is_benchmark: bool = False) -> None:
-        """Read what there is. `kind` is `server` or `files`.
+        """Read the directories. `kind` is `server` or `files`.
 
         Raises:
-            UserError: a directory cannot be read.
+            UserError: A directory cannot be read.
         """
         self.places = places
         self.kind = kind
@@ -82,47 +82,51 @@ class RunsTable:
 
     @property
     def current(self) -> bool:
-        """Return False if a run was added, made anew or removed since this was read."""
+        """Return False if a run was added, repeated or removed since the table was read."""
         return all(index.is_current for index in self._indexes)
 
     @property
     def rows(self) -> int:
-        """The number of runs."""
+        """Number of runs."""
         return sum(len(index.runs) for index in self._indexes)
 
     @property
     def fields(self) -> list[dict[str, object]]:
-        """The columns: each has `name`, `title`, `kind` and more, and `main` if it is shown at first."""
+        """Columns: each has `name`, `title`, `kind` and more, and `main` if it is visible at first."""
         return list(self._fields.values())
 
     def facts(self) -> dict[str, object]:
-        """Return what `data/runs.json` says."""
+        """Return the content of `data/runs.json`."""
         return {
             "kind": self.kind,
             "is_benchmark": self.is_benchmark,
             "version": __version__,
             "rows": self.rows,
-            "directories": [self._directory_facts(*each) for each in self._each()],
+            "directories": [self._directory_facts(*entry) for entry in self._places_with_indexes()],
             "fields": self.fields,
             "schemes": self._looks(),
             "conventions": {
-                each.name: {"title": capitalized(each.label), "rules": each.sentence(), "metrics": each.keys}
-                for each in CONVENTIONS.values()
+                convention.name: {
+                    "title": capitalized(convention.label),
+                    "rules": convention.sentence(),
+                    "metrics": convention.keys,
+                }
+                for convention in CONVENTIONS.values()
             },
             "critical_values": critical_values(),
         }
 
     @cached_property
     def findings(self) -> dict[str, Findings]:
-        """The content of `data/findings.json`: the findings of each directory; none of too many runs to read."""
+        """Content of `data/findings.json`: the findings of each directory; empty for too many runs."""
         if self.rows > _MAX_READ:
             return {}
         return {place.identity: all_findings(place.results.experiment, place.results.runs()) for place in self.places}
 
     def records(self) -> dict[str, list[dict[str, str]]]:
-        """Return the content of `data/records.json`: what was recorded of the machines of each directory."""
+        """Return the content of `data/records.json`: the records of the machines of each directory."""
         return {
-            place.identity: [asdict(each) for each in records(place.results.shown_environment())]
+            place.identity: [asdict(record) for record in records(place.results.shown_environment())]
             for place in self.places
         }
 
@@ -130,22 +134,22 @@ class RunsTable:
         """Return the values of a field in all runs.
 
         Raises:
-            UserError: there is no such field.
+            UserError: No field has this name.
         """
         if name not in self._fields:
             raise UserError(f"no field `{printable(name)}`")
-        found = self._columns.get(name)
-        if found is None:
-            found = self._columns[name] = encode({"rows": self.rows}, {"values": self._values(name)})
-        return found
+        encoded_column = self._columns.get(name)
+        if encoded_column is None:
+            encoded_column = self._columns[name] = encode({"rows": self.rows}, {"values": self._values(name)})
+        return encoded_column
 
     def run(self, directory: str, path: str, scheme: str, number: int) -> tuple[Place, Run]:
-        """Return a run of a directory, and that.
+        """Return a run of a directory, with its place.
 
         Raises:
-            UserError: there is none.
+            UserError: The run does not exist.
         """
-        for place, index in self._each():
+        for place, index in self._places_with_indexes():
             if place.identity == directory and (run := index.planned.get((path, scheme, number))) is not None:
                 return place, run
         raise UserError(f"no run {number} of `{printable(scheme)}` on `{printable(path)}`")
@@ -156,14 +160,14 @@ class RunsTable:
             index.close()
 
     def _directory_facts(self, place: Place, index: RunsIndex | NumberedRuns) -> dict[str, object]:
-        started = min((run.started_at for run in index.runs if run.started_at), default="")
+        first_start = min((run.started_at for run in index.runs if run.started_at), default="")
         environment = place.results.shown_environment()
         return {
             "id": place.identity,
             "label": place.label,
             "experiment": place.results.experiment.name,
             "version": str(environment.get("dumbbell") or ""),
-            "date": started,
+            "date": first_start,
             "running": place.results.is_written,
         }
 
@@ -175,8 +179,8 @@ class RunsTable:
 
     @staticmethod
     def _field(name: str, title: str, kind: str, group: str, **more: object) -> dict[str, object]:
-        shown = {"main": True} if name in _SHOWN else {}
-        return {"name": name, "title": title, "kind": kind, "group": group, **shown, **more}
+        main_mark = {"main": True} if name in _MAIN_FIELDS else {}
+        return {"name": name, "title": title, "kind": kind, "group": group, **main_mark, **more}
 
     def _axis_texts(self) -> dict[str, list[str | None]]:
         """Return the values of each axis in all runs."""
@@ -192,15 +196,15 @@ class RunsTable:
         return fields
 
     def _metric_fields(self) -> list[dict[str, object]]:
-        """Return the fields of metrics, those of the conventions first."""
+        """Return the fields of metrics, with those of the conventions first."""
         levels: dict[str, list[str]] = {}
         for index in self._indexes:
-            for name, of in index.metrics.items():
-                levels[name] = sorted({*levels.get(name, []), *of}, key=("network", "flow", "link").index)
+            for name, metric_levels in index.metrics.items():
+                levels[name] = sorted({*levels.get(name, []), *metric_levels}, key=("network", "flow", "link").index)
         by_convention = {main.key: convention for convention in CONVENTIONS.values() for main in convention.metrics}
-        formulas = {each.name: each.formula for each in reversed(definitions())}
+        formulas = {definition.name: definition.formula for definition in reversed(definitions())}
         fields = []
-        for name in sorted(levels, key=lambda each: (each not in by_convention, each)):
+        for name in sorted(levels, key=lambda key: (key not in by_convention, key)):
             metric = known_metric(name)
             if metric is None:
                 continue
@@ -220,12 +224,12 @@ class RunsTable:
 
     def _values(self, name: str) -> NDArray[Any] | list[str | None]:
         if name == "directory":
-            return [place.identity for place, index in self._each() for _ in index.runs]
+            return [place.identity for place, index in self._places_with_indexes() for _ in index.runs]
         if name in _TEXTS:
-            return [_text(run, name) for _, index in self._each() for run in index.runs]
+            return [_text(run, name) for _, index in self._places_with_indexes() for run in index.runs]
         if name in _NUMBERS:
-            found = [_number(run, name) for _, index in self._each() for run in index.runs]
-            return np.array(found, dtype=np.float64)
+            numbers = [_number(run, name) for _, index in self._places_with_indexes() for run in index.runs]
+            return np.array(numbers, dtype=np.float64)
         if name.startswith(AXIS):
             values = self._axes[name.removeprefix(AXIS)]
             if self._fields[name]["kind"] == "text":
@@ -236,40 +240,42 @@ class RunsTable:
             return np.concatenate([index.share(scheme) for index in self._indexes]).astype(np.float64)
         return np.concatenate([index.metric(name) for index in self._indexes])
 
-    def _each(self) -> list[tuple[Place, RunsIndex | NumberedRuns]]:
+    def _places_with_indexes(self) -> list[tuple[Place, RunsIndex | NumberedRuns]]:
         return list(zip(self.places, self._indexes, strict=True))
 
     def _looks(self) -> dict[str, object]:
-        """Return how each scheme and mix is drawn, as in all figures."""
-        known = {name: scheme for place in self.places for name, scheme in place.results.experiment.schemes.items()}
+        """Return the look of each scheme and mix, as in all figures."""
+        schemes = {name: scheme for place in self.places for name, scheme in place.results.experiment.schemes.items()}
         labels = dict.fromkeys(run.scheme for index in self._indexes for run in index.runs)
-        names = [*known, *(label for label in labels if label not in known)]
-        given = [(name, known[name].color, known[name].marker) if name in known else (name, "", "") for name in names]
-        chosen = styles(given)
-        strokes = dict(zip(chosen, scheme_strokes(list(chosen.values())), strict=True))
+        names = [*schemes, *(label for label in labels if label not in schemes)]
+        entries = [
+            (name, schemes[name].color, schemes[name].marker) if name in schemes else (name, "", "") for name in names
+        ]
+        looks = styles(entries)
+        strokes = dict(zip(looks, scheme_strokes(list(looks.values())), strict=True))
         return {
             name: {
-                "title": known[name].title if name in known else name,
+                "title": schemes[name].title if name in schemes else name,
                 "color": "#000000" if style.color == INK else style.color,
                 "marker": style.marker,
                 "hollow": style.hollow,
                 "dashes": list(strokes[name].dashes),
                 "family": family(name) or "other",
             }
-            for name, style in chosen.items()
+            for name, style in looks.items()
         }
 
 
 def critical_values() -> CriticalValues:
-    """Return the critical values of Student's t by which pages compute intervals and test differences.
+    """Return the critical values of Student's t with which pages compute intervals and test differences.
 
-    Pages interpolate between them as `measure::CriticalValues` says, with a relative error below 1e-9.
+    Pages interpolate between them as `measure::CriticalValues` does, with a relative error below 1e-9.
     """
     return core_metrics.critical_values(LEVEL, _MAX_TESTS)
 
 
 def known_metric(name: str) -> FigureMetric | None:
-    """Return a metric that this version knows; None of another one."""
+    """Return a metric that this version knows; None for other names."""
     try:
         return find_metric(name, ())
     except UserError:
@@ -303,7 +309,7 @@ def _number(run: IndexedRun, name: str) -> float:
 
 
 def _epoch(text: str | None) -> float:
-    """Return a time in ISO 8601 as seconds since 1970; NaN for none."""
+    """Return a time in ISO 8601 as seconds since 1970; NaN for None."""
     try:
         return datetime.datetime.fromisoformat(str(text)).timestamp() if text else float("nan")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Who may ask: the browser of the person who started the server, and nobody else on the machine or in the browser."""
+"""Access control: only the browser of the person who started the server may send requests."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _HEADERS = {
 
 
 class Guard:
-    """Lets through what comes from the page itself.
+    """Filter that passes requests of the page itself.
 
-    - The host that is asked for has to be this machine (a name of somebody else's that leads here is refused: DNS
-      rebinding), and requests that other pages make are refused.
-    - The page needs the token in its address once, and gets a cookie for it; all else needs that cookie.
-    - Only GET and HEAD exist.
+    - The requested host must be this machine (other names that lead here are refused: DNS rebinding), and requests of
+      other pages are refused.
+    - The page needs the token in its address once, and gets a cookie for it; all other requests need the cookie.
+    - Only GET and HEAD are allowed.
     """
 
     def __init__(self, application: ASGIApp, port: int, token: str) -> None:
@@ -62,20 +62,20 @@ class Guard:
             await send(message)
 
         if refusal is not None:
-            refusal.headers["Connection"] = "close"  # who may not ask gets one short answer for each connection
+            refusal.headers["Connection"] = "close"  # a refused client gets one short answer for each connection
         await (refusal or self.application)(scope, receive, complete)
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[Response | None, bool]:
-        """Return why a request is refused, if it is, and whether it brings the token."""
+        """Return the refusal of a request, or None, and True if the request brings the token."""
         if scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("allowed are GET and HEAD", 405), False
         if headers.get("host") not in self.hosts:
             return PlainTextResponse("this host is not served here", 421), False
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = query.get("token", [""])[0]
-        if scope["path"] == "/" and given:
-            # a link in a terminal, a notebook or a mail may lead here: the token alone says who it is from
-            good = secrets.compare_digest(given.encode(), self.token.encode())
+        token = query.get("token", [""])[0]
+        if scope["path"] == "/" and token:
+            # a link in a terminal, a notebook or a mail may lead here: only the token proves the sender
+            good = secrets.compare_digest(token.encode(), self.token.encode())
             return (None, True) if good else (PlainTextResponse("wrong token", 403), False)
         if headers.get("origin", next(iter(self.origins))) not in self.origins:
             return PlainTextResponse("requests of other pages are refused", 403), False
@@ -87,7 +87,7 @@ class Guard:
 
     def _cookie(self, headers: dict[str, str]) -> str:
         try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
+            morsel = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
         except CookieError:
             return ""
-        return found.value if found else ""
+        return morsel.value if morsel else ""

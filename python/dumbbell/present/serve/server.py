@@ -1,4 +1,4 @@
-"""The server: on this machine only, until Ctrl-C."""
+"""Server on this machine only, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dumbbell.base.errors import UserError, argument, one_line
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Progress
 from dumbbell.present.serve.application import Explorer, application, require_pages
-from dumbbell.present.serve.connections import QUEUE, Bounds, Gate, bounded
+from dumbbell.present.serve.connections import QUEUE, Bounds, Gate, connection_class
 from dumbbell.present.serve.runs_table import Place
 from dumbbell.present.serve.security import Guard
 
@@ -29,7 +29,7 @@ LOCAL = "127.0.0.1"
 
 
 class _Server(uvicorn.Server):
-    """One that tells its application that it ends, before it waits for the requests that are under way."""
+    """Server that tells its application about shutdown before it waits for requests in progress."""
 
     def __init__(self, config: uvicorn.Config, explorer: Explorer, gate: Gate) -> None:
         super().__init__(config)
@@ -38,7 +38,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """SIGHUP ends it as SIGINT and SIGTERM do; it comes again afterwards, as these do."""
+        """Handle SIGHUP like SIGINT and SIGTERM: it ends the server, and is raised again afterwards."""
         with super().capture_signals():
             is_ours = threading.current_thread() is threading.main_thread()
             before = signal.getsignal(signal.SIGHUP)
@@ -51,20 +51,20 @@ class _Server(uvicorn.Server):
                     signal.signal(signal.SIGHUP, before)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin."""
+        """Start the server."""
         asyncio.get_running_loop().set_exception_handler(self.gate.take_error)
         await super().startup(sockets)
-        for each in sockets or ():
-            each.listen(QUEUE)  # uvicorn has one number for this queue and for what is taken up at once
+        for sock in sockets or ():
+            sock.listen(QUEUE)  # uvicorn has one number for this queue and for newly accepted connections
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End."""
+        """End the server."""
         self.explorer.ending.set()
         await super().shutdown(sockets)
 
 
 class Server:
-    """Serves results directories to the browser of this user, from a free port unless one is given."""
+    """Server of results directories for the browser of this user, on a free port unless `port` is given."""
 
     def __init__(
         self,
@@ -74,12 +74,12 @@ class Server:
         bounds: Bounds | None = None,
         benchmark: Benchmark | None = None,
     ) -> None:
-        """Take the port. What goes on in the folder `shown` is shown too. `bounds` are those of connections.
+        """Take the port. Runs in progress in the folder `shown` are shown too. `bounds` limit the connections.
 
         `places` are the experiments of `benchmark`, if that is given.
 
         Raises:
-            UserError: the pages were not built, or the port is taken.
+            UserError: The pages were not built, or the port is taken.
         """
         require_pages()
         self._socket = socket.socket()
@@ -93,12 +93,12 @@ class Server:
         self.token = secrets.token_urlsafe(24)
         self.explorer = Explorer(places, shown, benchmark=benchmark)
         self._thread: threading.Thread | None = None
-        guarded = Guard(application(self.explorer), self.port, self.token)
+        guard = Guard(application(self.explorer), self.port, self.token)
         gate = Gate(bounds or Bounds.here())
         self._server = _Server(
             uvicorn.Config(
-                guarded,
-                http=bounded(gate),
+                guard,
+                http=connection_class(gate),
                 loop="asyncio",
                 backlog=gate.bounds.at_once,
                 log_level="error",
@@ -113,11 +113,11 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What to open in the browser: it has the token."""
+        """Address to open in the browser, with the token."""
         return f"http://{LOCAL}:{self.port}/?token={self.token}"
 
     def prepare(self) -> None:
-        """Read the table of runs and its first columns, so that the first page does not wait for them."""
+        """Read the table of runs and its first columns, to spare the first page the wait."""
         with Progress() as progress:
             progress.doing("reading the results")
             table = self.explorer.table()
@@ -127,7 +127,7 @@ class Server:
                     table.column(str(field["name"]))
 
     def serve(self, ready: Callable[[], None] = lambda: None) -> None:
-        """Answer until SIGINT, SIGTERM or SIGHUP comes; raise `KeyboardInterrupt` then."""
+        """Answer until SIGINT, SIGTERM or SIGHUP; then raise `KeyboardInterrupt`."""
         with interruptible(), closing(self._socket), closing(self.explorer):
             self._socket.listen(QUEUE)
             ready()
@@ -140,7 +140,7 @@ class Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """End what `start` began."""
+        """End the thread of `start`."""
         self._server.should_exit = True
         if self._thread is not None:
             self._thread.join(timeout=3.0)

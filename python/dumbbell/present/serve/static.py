@@ -1,6 +1,6 @@
-"""The same pages as files, which open from the disk or from any web server: what the server answers, asked beforehand.
+"""Pages as files, for the disk or any web server: answers of the server, computed in advance.
 
-A browser lets a page from the disk fetch nothing, but it executes scripts. So each answer is a script, `ANSWER.js`,
+A browser lets a page from the disk fetch nothing, but runs its scripts. Therefore each answer is a script, `ANSWER.js`,
 which hands over the bytes.
 """
 
@@ -23,7 +23,7 @@ from dumbbell.base.spread import START_S, Helpers, worth
 from dumbbell.formats.staging import refuse_used, staging
 from dumbbell.present.serve.application import require_pages
 from dumbbell.present.serve.benchmark import BenchmarkDocument, first_runs
-from dumbbell.present.serve.moved import moved
+from dumbbell.present.serve.differences import difference_rows
 from dumbbell.present.serve.one_run import OneRun
 from dumbbell.present.serve.runs_table import RunsTable
 
@@ -31,52 +31,52 @@ if TYPE_CHECKING:
     from dumbbell.present.serve.runs_table import Place
 
 COLUMNS = 2000
-"""Parts of a run for each of which a series keeps its least and its largest value."""
+"""Number of parts of a run; a series has a minimum and a maximum for each part."""
 PAGES = "pages"
-"""The name of the stage of writing them."""
+"""Name of the stage that writes the pages."""
 RUN_S = 0.15
 """Estimated time to write the series of a run, s."""
 _MOST_PACKETS = 20_000
-"""Of runs with more, the packets themselves are left out."""
+"""Maximum packets of a run whose packets are written."""
 MAX_RUNS = {True: 60, False: 400}
-"""Runs of a quick and of a full benchmark whose series are written."""
-_SERVED, _WRITTEN = "index.html", "site.html"
-"""The first page as the server and as a site has it."""
+"""Maximum runs of a quick and of a full benchmark whose series are written."""
+_SERVER_PAGE, _SITE_PAGE = "index.html", "site.html"
+"""Names of the first page in the server and in a site."""
 
 
 def write_static(
     places: Sequence[Place],
     out: Path,
     progress: Progress,
-    judged: BenchmarkDocument | None = None,
+    document: BenchmarkDocument | None = None,
     *,
     jobs: int = 1,
     beside: str = "",
 ) -> Path:
-    """Write the pages into the new folder `out` and return it.
+    """Write the pages into the new directory `out` and return it.
 
-    `places` are the experiments of the benchmark that is `judged`, if one is. `beside` is the way from the pages to the
-    folder of its experiments, if they stay there: pages of runs link to their files then.
+    `places` are the experiments of the benchmark that is `judged`, if one is. `beside` is the relative path from the
+    pages to the experiments, if these stay there: pages of runs then link to their files.
 
     Raises:
         UserError: `out` is in use, or the pages were not built.
     """
     pages = require_pages()
     refuse_used(out)
-    with staging(out) as made:
+    with staging(out) as target:
         for file in pages.iterdir():
-            if file.name not in (_SERVED, _WRITTEN):
-                shutil.copyfile(file, made / file.name)
-        shutil.copyfile(pages / _WRITTEN, made / _SERVED)
+            if file.name not in (_SERVER_PAGE, _SITE_PAGE):
+                shutil.copyfile(file, target / file.name)
+        shutil.copyfile(pages / _SITE_PAGE, target / _SERVER_PAGE)
         progress.doing("reading the results")
-        table = RunsTable(places, "files", judged is not None)
-        _write_table(made / "data", table)
-        if judged is not None:
-            _write_json(made / "data/benchmark.json", judged.content())
+        table = RunsTable(places, "files", document is not None)
+        _write_table(target / "data", table)
+        if document is not None:
+            _write_json(target / "data/benchmark.json", document.content())
         else:
-            _write_moved(made / "data", places)
-        tasks = list(_tasks(made / "data/run", places, judged, beside))
-        stage = expect_pages(progress, [task.one.run.label for task in tasks], jobs)
+            _write_moved(target / "data", places)
+        tasks = list(_tasks(target / "data/run", places, document, beside))
+        stage = expect_pages(progress, [task.one_run.run.label for task in tasks], jobs)
         with Helpers(stage.workers) as helpers:
             helpers.map(_write_run, tasks, stage)
     return out
@@ -91,28 +91,28 @@ def expect_pages(progress: Progress, runs: Sequence[str], jobs: int) -> Stage:
 
 @dataclass(frozen=True)
 class _Task:
-    one: OneRun
+    one_run: OneRun
     folder: Path
     files_at: str | None
 
 
-def _tasks(data: Path, places: Sequence[Place], judged: BenchmarkDocument | None, beside: str) -> Iterator[_Task]:
-    chosen = None
-    if judged is not None:
-        benchmark = judged.measured.benchmark
-        chosen = first_runs(benchmark, MAX_RUNS[benchmark.quick])
+def _tasks(data: Path, places: Sequence[Place], document: BenchmarkDocument | None, beside: str) -> Iterator[_Task]:
+    first = None
+    if document is not None:
+        benchmark = document.measured.benchmark
+        first = first_runs(benchmark, MAX_RUNS[benchmark.quick])
     for place in places:
         for run in place.results.planned():
-            if chosen is None or (run.run == 1 and (place.label, run.path, run.scheme) in chosen):
-                one = OneRun(place, run)
+            if first is None or (run.run == 1 and (place.label, run.path, run.scheme) in first):
+                one_run = OneRun(place, run)
                 files_at = f"{beside}/{place.label}/{place.results.place(run)}" if beside else None
-                yield _Task(one, data / _folder(one), files_at)
+                yield _Task(one_run, data / _folder(one_run), files_at)
 
 
 def as_script(content: bytes, problem: str = "") -> str:
-    """Return the script that hands over an answer, or says why there is none."""
-    given = json.dumps(problem) if problem else f'"{b64encode(content).decode()}"'
-    return f"dumbbell.{'fail' if problem else 'take'}({given})\n"
+    """Return the script that hands over an answer, or the problem with it."""
+    argument = json.dumps(problem) if problem else f'"{b64encode(content).decode()}"'
+    return f"dumbbell.{'fail' if problem else 'take'}({argument})\n"
 
 
 def _write(file: Path, content: bytes, problem: str = "") -> None:
@@ -137,21 +137,21 @@ def _write_table(data: Path, table: RunsTable) -> None:
 def _write_moved(data: Path, places: Sequence[Place]) -> None:
     (data / "moved").mkdir()
     metrics = CONVENTIONS["corrected"].keys
-    for base, other in permutations(places, 2):
-        rows = moved(base.results, other.results, metrics)
-        _write_json(data / "moved" / f"{base.identity}-{other.identity}.json", rows)
+    for base, compared in permutations(places, 2):
+        rows = difference_rows(base.results, compared.results, metrics)
+        _write_json(data / "moved" / f"{base.identity}-{compared.identity}.json", rows)
 
 
 def _write_run(task: _Task) -> None:
-    """Write the answers about a run, or why one cannot be given."""
+    """Write the answers about a run, or the reason why one is missing."""
     task.folder.mkdir(parents=True)
-    one = task.one
+    one_run = task.one_run
 
     answers: dict[str, Callable[[], bytes]] = {
-        "facts.json": lambda: json.dumps(one.facts(written=True, files_at=task.files_at)).encode(),
-        "reading.json": lambda: one.reading(),
-        "window.bin": lambda: one.view.window(0, one.duration_ns, COLUMNS, one.series_names),
-        "packets.bin": lambda: one.view.packets(0, one.duration_ns, 0, _MOST_PACKETS),
+        "facts.json": lambda: json.dumps(one_run.facts(is_static=True, files_at=task.files_at)).encode(),
+        "reading.json": lambda: one_run.reading(),
+        "window.bin": lambda: one_run.view.window(0, one_run.duration_ns, COLUMNS, one_run.series_names),
+        "packets.bin": lambda: one_run.view.packets(0, one_run.duration_ns, 0, _MOST_PACKETS),
     }
     for name, answer in answers.items():
         try:
@@ -161,15 +161,15 @@ def _write_run(task: _Task) -> None:
         _write(task.folder / name, content, problem)
 
 
-def _folder(one: OneRun) -> str:
-    return "/".join(_file_name(part) for part in one.identity.split("/"))
+def _folder(one_run: OneRun) -> str:
+    return "/".join(_file_name(part) for part in one_run.identity.split("/"))
 
 
 def _file_name(name: str) -> str:
-    """Return a name as that of a file.
+    """Return a name if a file can have it.
 
     Raises:
-        UserError: no file can have it.
+        UserError: No file can have this name.
     """
     if name in ("", ".", "..") or set(name) & set("/\0"):
         raise UserError(f"`{printable(name)}`: cannot be the name of a file: serve these results instead")

@@ -1,4 +1,4 @@
-"""A table is made once, as fields; a module here writes it for each place: terminal, HTML, Markdown, typst, LaTeX."""
+"""Tables as fields; each module writes them for one place: terminal, HTML, Markdown, typst, LaTeX."""
 
 from dumbbell.present.tables.table import Field, Table
 

@@ -11,7 +11,7 @@ _CLASSES = {"l": ("text",), "w": ("text", "wrap"), "r": ()}
 def render(
     table: Table, label: str, scheme: Callable[[str], str] = text, sortable: bool = False, look: str = ""
 ) -> str:
-    """Return a table that scrolls sideways on its own, called `label`; `scheme` writes the names of schemes.
+    """Return a table called `label` that scrolls sideways on its own; `scheme` writes the names of schemes.
 
     Rows have the name of their first scheme as `data-scheme`. `look` is a class of the style sheet.
     """
@@ -41,17 +41,17 @@ def _scheme(row: tuple[Field, ...]) -> str | None:
 
 
 def _row(row: tuple[Field, ...], align: str, scheme: Callable[[str], str]) -> list[str]:
-    """Return the elements of a row; its first field names it."""
-    made = []
+    """Return the elements of a row; its first field is the header of the row."""
+    elements = []
     for index, (field, letter) in enumerate(zip(row, align, strict=True)):
         content, hover = _content(field, scheme), field.hover or None
         sort = None if field.sort is None else repr(field.sort)
         if index == 0:
-            made.append(tag("th", content, scope="row", data_sort=sort, title=hover))
+            elements.append(tag("th", content, scope="row", data_sort=sort, title=hover))
         else:
             classes = " ".join((*_CLASSES[letter], *(["bad"] if field.bad else [])))
-            made.append(tag("td", content, data_sort=sort, class_=classes or None, title=hover))
-    return made
+            elements.append(tag("td", content, data_sort=sort, class_=classes or None, title=hover))
+    return elements
 
 
 def _content(field: Field, scheme: Callable[[str], str]) -> str:

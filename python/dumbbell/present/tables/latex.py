@@ -18,11 +18,10 @@ _NO_LABEL = re.compile(r"[^a-z0-9]+")
 
 
 def render(table: Table, caption: str, name: str) -> str:
-    """Return a float with a caption and the label `tab:NAME`, which ends in a line feed.
+    """Return a float with a caption and the label `tab:NAME`; the text ends in a line feed.
 
-    What is too wide for a column spans both (`table*`); what is too wide for these is made smaller.
-
-    Letters of the name that labels do not have become hyphens.
+    A table that is too wide for a column spans both columns (`table*`); one that is too wide for these is scaled down.
+    Characters that labels do not allow become hyphens.
     """
     width = sum(
         max(len(_plain(field)) for field in column) + _AIR for column in zip(table.columns, *table.rows, strict=True)
@@ -32,12 +31,12 @@ def render(table: Table, caption: str, name: str) -> str:
         f"% needs \\usepackage{{booktabs{',graphicx' if wide else ''}}}",
         f"\\begin{{{float_}}}",
         "\\centering",
-        f"\\caption{{{_escaped(' '.join(caption.split()))}}}",
+        f"\\caption{{{_escape(' '.join(caption.split()))}}}",
         f"\\label{{tab:{_NO_LABEL.sub('-', name.lower()).strip('-')}}}",
         *(["\\resizebox{\\linewidth}{!}{%"] if wide else []),
         f"\\begin{{tabular}}{{{''.join(_LETTERS[letter] for letter in table.align)}}}",
         "\\toprule",
-        f"{' & '.join(map(_escaped, table.columns))} \\\\",
+        f"{' & '.join(map(_escape, table.columns))} \\\\",
         "\\midrule",
         *(f"{' & '.join(map(_field, row))} \\\\" for row in table.rows),
         "\\bottomrule",
@@ -48,9 +47,9 @@ def render(table: Table, caption: str, name: str) -> str:
 
 
 _LETTERS_OF_COLUMN, _MOST_LETTERS = 52, 105
-"""Letters of ten points that one column of a paper with two has room for, and both together."""
+"""Letters of ten points that fit into one column of a paper with two, and into both together."""
 _AIR = 2
-"""Letters that the air between two columns takes."""
+"""Letters that the space between two columns takes."""
 
 
 def _plain(field: Field | str) -> str:
@@ -59,11 +58,11 @@ def _plain(field: Field | str) -> str:
 
 def _field(field: Field) -> str:
     text = " ".join((field.text, *field.note.splitlines()))
-    written = "--" if text == "-" else _escaped(text)
-    if text.startswith("  "):  # belongs to the row above
-        written = f"\\quad {written.strip()}"
-    return f"\\textbf{{{written}}}" if field.best else written
+    escaped_text = "--" if text == "-" else _escape(text)
+    if text.startswith("  "):  # the row belongs to the row above
+        escaped_text = f"\\quad {escaped_text.strip()}"
+    return f"\\textbf{{{escaped_text}}}" if field.best else escaped_text
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(_SPECIAL.get(sign, sign) for sign in text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dumbbell.present.tables.table import Field, Table
 
 _RULES = {"l": "---", "w": "---", "r": "---:"}
-_BAR = re.compile(r"(?<!\\)\|")  # one that is not escaped yet
+_BAR = re.compile(r"(?<!\\)\|")  # a bar that is not escaped yet
 
 
 def render(table: Table) -> str:
@@ -16,9 +16,9 @@ def render(table: Table) -> str:
 
 
 def line(texts: Iterable[object]) -> str:
-    """Return one line of a table whose lines follow one by one."""
-    escaped = (_BAR.sub(r"\\|", str(text)) for text in texts)
-    return f"| {' | '.join(escaped)} |"
+    """Return one line of a table."""
+    cells = (_BAR.sub(r"\\|", str(text)) for text in texts)
+    return f"| {' | '.join(cells)} |"
 
 
 def _row(row: tuple[Field, ...]) -> str:

@@ -1,4 +1,4 @@
-"""A table as fields of text, before it is written anywhere."""
+"""Table as fields of text, independent of its output format."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Field:
-    """One field: its text, smaller lines below it, and what sorting goes by.
+    """One field: its text, smaller lines below it, and the value for sorting.
 
-    A `best` one is the best of those it is compared with; a `bad` one must not be overlooked. `links` are texts and
-    targets of links that stand in its place. Where `scheme` is given, its marker stands in front of the text. `hover`
-    is told when it is pointed at.
+    A `best` field is the best of those it is compared with; a `bad` one must not be overlooked. `links` are (text,
+    target) and replace the text. The marker of `scheme`, if given, stands before the text. `hover` appears when the
+    pointer is on the field.
     """
 
     text: str
@@ -28,12 +28,12 @@ class Field:
 class Table:
     """A table. `groups` are (title, number of columns) above the columns.
 
-    `align` has a letter for each column: `l` for a text, `w` for a long text, which may go on in the next line, `r` for
-    a number. Columns beyond its letters are numbers. Rows are sorted by the column `largest_first`, if any. `name` says
-    in one word what it is, for labels.
+    `align` has a letter for each column: `l` for a text, `w` for a long text, which may wrap, `r` for a number. Columns
+    beyond its letters are numbers. Rows are sorted by the column `largest_first`, if any. `name` is one word for
+    labels.
 
     Raises:
-        AssertionError: a row is not as long as `columns`, or `align` is longer.
+        AssertionError: A row is not as long as `columns`, or `align` is longer.
     """
 
     caption: str
@@ -55,7 +55,7 @@ class Table:
 
     @classmethod
     def of(cls, columns: Sequence[object], rows: Iterable[Sequence[object]], align: str | None = None) -> Self:
-        """Return a table of plain texts. Without `align` a column is one of numbers if each of its fields starts so."""
+        """Return a table of plain texts; without `align`, columns whose fields all start like numbers are numeric."""
         fields = tuple(tuple(Field(str(value)) for value in row) for row in rows)
         if align is None:
             align = "".join(

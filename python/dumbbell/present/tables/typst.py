@@ -1,4 +1,4 @@
-"""Tables as typst lays them out: data for the function `lay` of a typst file."""
+"""Tables as data for the function `lay` of a typst file."""
 
 from collections.abc import Iterator, Mapping
 from math import sqrt
@@ -13,8 +13,8 @@ _AVERAGE, _LEAST = 10, 5
 def render(table: Table, swatches: Mapping[str, str] | None = None) -> dict[str, object]:
     """Return the table as JSON values; `swatches` are the files of the schemes' markers.
 
-    Columns of long texts share what the others leave of the line (`shares`, 0 for the others): by the square root of
-    their average length, so that the shorter ones stay readable.
+    Columns of long texts share the rest of the line (`shares`, 0 for other columns) by the square root of their average
+    length, which keeps shorter ones readable.
     """
     lengths = [sqrt(fmean([len(name), *map(len, texts)])) for name, texts in _columns(table)]
     return {
@@ -28,12 +28,12 @@ def render(table: Table, swatches: Mapping[str, str] | None = None) -> dict[str,
 
 
 def width(table: Table) -> float:
-    """Return how wide the rows are when no text is wrapped, in columns of average width."""
+    """Return the width of the rows without wrapping, in columns of average width."""
     return sum(max(_LEAST, *map(len, texts)) for _, texts in _columns(table) if texts) / _AVERAGE
 
 
 def _columns(table: Table) -> Iterator[tuple[str, list[str]]]:
-    """Return the head and the lines of text of each column."""
+    """Yield the head and the lines of text of each column."""
     for index, name in enumerate(table.columns):
         yield name, [text for row in table.rows for text in (row[index].text, *row[index].note.splitlines())]
 

@@ -1,1 +1,1 @@
-"""What results say: means, comparisons, shares, and what stands beside published numbers."""
+"""Analysis of results: means, comparisons, shares, and published numbers beside them."""

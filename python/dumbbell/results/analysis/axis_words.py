@@ -1,4 +1,4 @@
-"""The axes of grids in words: their titles, and the values along them. What stands where there is none, callers say."""
+"""Axes of grids in words: their titles, and the values along them. Callers have words for axes without values."""
 
 from collections.abc import Collection, Mapping
 
@@ -26,17 +26,17 @@ _HEADINGS = {
     "start_s": ("start of the competitor", "s"),
     "theirs": ("competing flows", ""),
 }
-"""What an axis is, and the unit of its values."""
+"""Noun of an axis, and the unit of its values."""
 
 
 def axis_heading(name: str) -> str:
-    """Return the title of an axis with its unit, for figures: `base RTT (ms)`. Without one it is the axis's name."""
+    """Return the title of an axis with its unit, for figures: `base RTT (ms)`. Other axes have their name as title."""
     title, unit = _HEADINGS.get(name, (axis_title(name), ""))
     return f"{title} ({unit})" if unit else title
 
 
 def axis_name(name: str) -> str:
-    """Return what an axis is, without a unit: `base RTT`."""
+    """Return the title of an axis without a unit: `base RTT`."""
     return _HEADINGS.get(name, (axis_title(name), ""))[0]
 
 
@@ -54,8 +54,8 @@ def axis_phrase(name: str, value: object) -> str:
     if name == "path":
         return str(value)
     title, unit = _HEADINGS.get(name, (axis_title(name), ""))
-    shown = axis_words(value)
-    return f"{title} {shown} {unit}" if unit not in ("", "probability") else f"{title} {shown}"
+    words = axis_words(value)
+    return f"{title} {words} {unit}" if unit not in ("", "probability") else f"{title} {words}"
 
 
 def axis_phrases(values: Mapping[str, object]) -> str:

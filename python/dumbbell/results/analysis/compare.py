@@ -1,4 +1,4 @@
-"""Two results directories side by side: which differences are larger than the scatter of the runs."""
+"""Two results directories side by side: the differences that are larger than the scatter of the runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ComparedMean(TypedDict):
-    """A mean over the runs of one side, as JSON; `clocks` is where the true one of a one-way delay lies."""
+    """A mean over the runs of one side, as JSON; `clocks` contains the true mean of a one-way delay."""
 
     runs: int
     mean: float
@@ -25,7 +25,7 @@ class ComparedMean(TypedDict):
 
 
 class Comparison(TypedDict):
-    """A metric of one scheme on one path, on both sides; None is what the runs do not tell."""
+    """A metric of one scheme on one path, on both sides; None for unknown values."""
 
     path: str
     scheme: str
@@ -48,40 +48,40 @@ class Comparison(TypedDict):
 
 
 ComparedRuns: TypeAlias = tuple[list[str], "Sequence[RunTable]"]
-"""The names of an experiment's paths, and its runs as in `show --json`."""
+"""Names of an experiment's paths, and its runs as in `show --json`."""
 
 
 def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, ...] | None) -> list[Comparison]:
-    """One row per path, scheme and metric; `metrics` restricts to those names, `None` takes all.
+    """Return one row per path, scheme and metric; `metrics` selects those names, None selects all.
 
-    Where each side has a single path, these are compared whatever their names: the same path measured and modelled.
-    So are single schemes or mixes of other names.
-    Probabilities are adjusted for the number of rows that have one.
+    If each side has a single path, these are compared whatever their names: the same path measured and modelled. This
+    is true for single schemes or mixes of other names too. Probabilities are adjusted for the number of rows that have
+    one.
     """
     left, right = repetitions(before[1]), repetitions(after[1])
-    path = _both(before[0], after[0])
-    scheme = _both(*(list(dict.fromkeys(scheme for _, scheme in side)) for side in (left, right)))
-    left, right = (_renamed(side, path, scheme) for side in (left, right))
+    path = _common_name(before[0], after[0])
+    scheme = _common_name(*(list(dict.fromkeys(scheme for _, scheme in side)) for side in (left, right)))
+    left, right = (_rename(side, path, scheme) for side in (left, right))
     rows = []
     for key in dict.fromkeys([*left, *right]):
-        one, other = left.get(key, Repetitions(*key)), right.get(key, Repetitions(*key))
-        for metric in dict.fromkeys([*one.values, *other.values]):
+        first, second = left.get(key, Repetitions(*key)), right.get(key, Repetitions(*key))
+        for metric in dict.fromkeys([*first.values, *second.values]):
             if metrics is None or metric[2] in metrics:
-                rows.append(_row(one, other, metric))
-    judged = [(row, row["p"]) for row in rows if row["p"] is not None]
-    for (row, _), adjusted in zip(judged, core.holm([p for _, p in judged]), strict=True):
+                rows.append(_row(first, second, metric))
+    tested_rows = [(row, row["p"]) for row in rows if row["p"] is not None]
+    for (row, _), adjusted in zip(tested_rows, core.holm([p for _, p in tested_rows]), strict=True):
         row["p_adjusted"] = adjusted
     for row in rows:
         row["verdict"] = _verdict(row)
     return rows
 
 
-def _both(one: list[str], other: list[str]) -> str | None:
-    """Return one name for both sides where each has a single name and the two differ; else None."""
-    return f"{one[0]} | {other[0]}" if len(one) == len(other) == 1 and one != other else None
+def _common_name(first: list[str], second: list[str]) -> str | None:
+    """Return one name for both sides if each has a single name and the two differ; otherwise None."""
+    return f"{first[0]} | {second[0]}" if len(first) == len(second) == 1 and first != second else None
 
 
-def _renamed(
+def _rename(
     side: dict[tuple[str, str], Repetitions], path: str | None, scheme: str | None
 ) -> dict[tuple[str, str], Repetitions]:
     """Return the repetitions under the path's and the scheme's new names; None keeps the old one."""
@@ -90,15 +90,15 @@ def _renamed(
     return {(group.path, group.scheme): group for group in side.values()}
 
 
-def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> Comparison:
-    a, b = one.estimate(metric), other.estimate(metric)
+def _row(first: Repetitions, second: Repetitions, metric: MetricKey) -> Comparison:
+    a, b = first.estimate(metric), second.estimate(metric)
     difference = b.mean - a.mean if a and b else None
-    paired, found = tested(one, other, metric)
-    low, high, p, would_show = found or (None, None, None, None)
+    is_paired, test_result = tested(first, second, metric)
+    low, high, p, would_show = test_result or (None, None, None, None)
     base = abs(a.mean) if a and a.mean else None
     return {
-        "path": one.path,
-        "scheme": one.scheme,
+        "path": first.path,
+        "scheme": first.scheme,
         "entity": metric[0],
         "number": metric[1],
         "metric": metric[2],
@@ -108,7 +108,7 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> Comparison:
         "relative": difference / base if difference is not None and base else None,
         "low": low,
         "high": high,
-        "paired": paired,
+        "paired": is_paired,
         "p": p,
         "p_adjusted": None,
         "would_show": would_show,
@@ -121,15 +121,15 @@ def _row(one: Repetitions, other: Repetitions, metric: MetricKey) -> Comparison:
 
 
 EFFECT = 0.03
-"""Of the mean of A: for a difference of so much it is said how many runs it takes."""
+"""Fraction of the mean of A: the number of runs that a difference of this size needs is reported."""
 
 
 def _runs_for_effect(
     would_show: float | None, base: float | None, a: Estimate | None, b: Estimate | None
 ) -> int | None:
-    """Return how many runs on either side show a difference of `EFFECT` in 80 of 100 cases, as far as these runs tell.
+    """Return the number of runs on either side that show a difference of `EFFECT` in 80 of 100 cases.
 
-    What is shown shrinks with the square root of their number.
+    The estimate assumes that the smallest visible difference shrinks with the square root of the number of runs.
     """
     if would_show is None or base is None or a is None or b is None:
         return None
@@ -137,23 +137,23 @@ def _runs_for_effect(
 
 
 LEAST_TESTED = 5
-"""Runs on either side below which no difference is tested."""
+"""Minimum runs on either side for a test of a difference."""
 
 
 def tested(
-    one: Repetitions, other: Repetitions, metric: MetricKey
+    first_group: Repetitions, second_group: Repetitions, metric: MetricKey
 ) -> tuple[bool, tuple[float, float, float, float] | None]:
-    """Whether the runs are pairs, having the same seeds, and what they tell of the difference, as the core does."""
-    first, second = one.values.get(metric, []), other.values.get(metric, [])
-    seeds, others = one.by_seed.get(metric, {}), other.by_seed.get(metric, {})
-    paired = len(first) == len(second) == len(seeds) and None not in seeds and seeds.keys() == others.keys()
-    if paired:
-        first, second = list(seeds.values()), [others[seed] for seed in seeds]
-    return paired and bool(first), core.difference(first, second, paired, LEVEL)
+    """Return True if the runs are pairs with the same seeds, and the core's test of the difference."""
+    first, second = first_group.values.get(metric, []), second_group.values.get(metric, [])
+    seeds, second_seeds = first_group.by_seed.get(metric, {}), second_group.by_seed.get(metric, {})
+    is_paired = len(first) == len(second) == len(seeds) and None not in seeds and seeds.keys() == second_seeds.keys()
+    if is_paired:
+        first, second = list(seeds.values()), [second_seeds[seed] for seed in seeds]
+    return is_paired and bool(first), core.difference(first, second, is_paired, LEVEL)
 
 
 def _verdict(row: Comparison) -> str:
-    """What the numbers say, in the words of `docs/how-to/guide.md`."""
+    """Return the verdict on a row, in the words of `docs/guide.md`."""
     a, b = row["a"], row["b"]
     if not a or not b:
         return f"only in {'A' if a else 'B'}"
@@ -171,15 +171,15 @@ def _verdict(row: Comparison) -> str:
 
 
 def apart_by_chance(first: int, second: int) -> float:
-    """Return the probability that the ranges of so many runs of one distribution do not overlap."""
+    """Return the probability that the ranges of `first` and `second` runs of one distribution do not overlap."""
     return 2.0 / math.comb(first + second, first)
 
 
 def estimate_json(estimate: Estimate | None) -> ComparedMean | None:
-    """An estimate as JSON."""
+    """Return an estimate as JSON."""
     if estimate is None:
         return None
-    made: ComparedMean = {
+    mean_json: ComparedMean = {
         "runs": estimate.count,
         "mean": estimate.mean,
         "low": estimate.low,
@@ -187,5 +187,5 @@ def estimate_json(estimate: Estimate | None) -> ComparedMean | None:
         "bounds": estimate.bounds,
     }
     if estimate.clocks is not None:
-        made["clocks"] = list(estimate.clocks)
-    return made
+        mean_json["clocks"] = list(estimate.clocks)
+    return mean_json

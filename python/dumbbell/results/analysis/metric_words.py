@@ -1,4 +1,4 @@
-"""The names of metrics in words: `owd_p95_ms` is the one-way delay, 95th percentile."""
+"""Names of metrics in words: `owd_p95_ms` is the one-way delay, 95th percentile."""
 
 _WORDS = {
     "acklink": "return direction:",
@@ -52,7 +52,7 @@ _BEHIND = {
 
 
 def metric_words(name: str) -> str:
-    """The name in words, without its unit; identifiers stay beside it where they are needed."""
+    """Return the name in words, without its unit; identifiers stay beside it where they are needed."""
     if name in _WHOLE:
         return _WHOLE[name]
     group, _, rest = name.rpartition(".")

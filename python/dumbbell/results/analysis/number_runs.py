@@ -1,4 +1,4 @@
-"""The runs of results that kept numbers only, as the explorer reads runs: column by column."""
+"""Runs of results that kept numbers only, for the explorer: column by column."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NumberedRuns:
-    """The runs in the order in which they are planned, those that were not made included, as `RunsIndex` has them."""
+    """Planned runs in order, including those that were not made, as `RunsIndex` has them."""
 
     def __init__(self, results: ResultsDirectory) -> None:
         self.results = results
@@ -26,18 +26,24 @@ class NumberedRuns:
         runs = results.planned()
         self._places = self._columns.places(runs)
         self.planned = {(run.path, run.scheme, run.run): run for run in runs}
-        """The runs of the experiment by path, scheme and number."""
-        name, backend, why = results.experiment.name, results.experiment.backend.full_name, results.why_missing
+        """Runs of the experiment by path, scheme and number."""
+        name, backend, missing_reason = (
+            results.experiment.name,
+            results.experiment.backend.full_name,
+            results.why_missing,
+        )
         states = self._columns.state[self._places].tolist()
-        started, reasons = (self._columns.texts(key)[self._places].tolist() for key in ("started_at", "reason"))
+        starts, reasons = (self._columns.texts(key)[self._places].tolist() for key in ("started_at", "reason"))
         walls = self._columns.metric(("network", 0, "sim_wall_s"))[self._places].tolist()
         self.runs = []
         """Facts of each run."""
-        for run, state, began, reason, wall in zip(runs, states, started, reasons, walls, strict=True):
-            status, told = {MISSING: ("missing", why), DONE: ("done", None)}.get(state, ("failed", reason))
+        for run, state, began, reason, wall in zip(runs, states, starts, reasons, walls, strict=True):
+            status, explanation = {MISSING: ("missing", missing_reason), DONE: ("done", None)}.get(
+                state, ("failed", reason)
+            )
             wall_s = wall if state == DONE else None
             self.runs.append(
-                IndexedRun(name, run.path, run.scheme, run.run, status, told, backend, began, run.seed, wall_s)
+                IndexedRun(name, run.path, run.scheme, run.run, status, explanation, backend, began, run.seed, wall_s)
             )
 
     @property
@@ -47,12 +53,12 @@ class NumberedRuns:
 
     @cached_property
     def metrics(self) -> dict[str, list[str]]:
-        """The names of metrics that runs have, each with its levels: `network`, `flow`, `link`."""
-        found: dict[str, list[str]] = {}
+        """Names of the metrics of the runs, each with its levels: `network`, `flow`, `link`."""
+        levels_by_name: dict[str, list[str]] = {}
         for level, _, name in sorted(self._columns.keys, key=lambda key: (key[2], key[0])):
-            if level not in (levels := found.setdefault(name, [])):
+            if level not in (levels := levels_by_name.setdefault(name, [])):
                 levels.append(level)
-        return found
+        return levels_by_name
 
     def metric(self, name: str) -> NDArray[np.float64]:
         """Return a metric of all runs: of the network, else the mean over the flows, else that of the bottleneck."""
@@ -68,9 +74,9 @@ class NumberedRuns:
 
     def _mean_of_flows(self, name: str) -> NDArray[np.float64]:
         flows = [self._columns.metric(("flow", number, name)) for number in range(1, self._columns.flows + 1)]
-        known = np.sum([~np.isnan(each) for each in flows], axis=0)
-        total = np.sum([np.nan_to_num(each) for each in flows], axis=0)
-        return np.where(known > 0, total / np.maximum(known, 1), np.nan)
+        counts = np.sum([~np.isnan(column) for column in flows], axis=0)
+        total = np.sum([np.nan_to_num(column) for column in flows], axis=0)
+        return np.where(counts > 0, total / np.maximum(counts, 1), np.nan)
 
     def share(self, scheme: str) -> NDArray[np.float64]:
         """Return the share of the payload that the flows of a scheme get in each run, as a fraction."""
@@ -78,19 +84,19 @@ class NumberedRuns:
         for number in range(1, self._columns.flows + 1):
             shares = (self._columns.metric(("flow", number, name)) for name in ("competing_share", "payload_share"))
             share = _first(*shares)
-            wanted = self._columns.is_flow_of(scheme, number) & ~np.isnan(share)
-            column[wanted] = np.nan_to_num(column[wanted]) + share[wanted]
+            selection = self._columns.is_flow_of(scheme, number) & ~np.isnan(share)
+            column[selection] = np.nan_to_num(column[selection]) + share[selection]
         return column[self._places]
 
     @cached_property
     def competing(self) -> list[str]:
-        """The schemes of flows that share a path with flows of another scheme in some run."""
+        """Schemes of flows that share a path with flows of another scheme in some run."""
         experiment = self.results.experiment
-        found: set[str] = set()
+        schemes: set[str] = set()
         for path, label in self._columns.groups:
             names = {plan.scheme for plan in experiment.flow_plans(label, path)}
-            found |= names if len(names) > 1 else set()
-        return sorted(found)
+            schemes |= names if len(names) > 1 else set()
+        return sorted(schemes)
 
     def parameters(self) -> list[str]:
         """Return the names of the axes of the grid; `path` is the axis of the paths that the cells are made of."""
@@ -100,22 +106,22 @@ class NumberedRuns:
     def parameter(self, name: str) -> list[str | None]:
         """Return the value of an axis in all runs, as text."""
         cells = self.results.experiment.cells
-        known = {path: str(value) for path, cell in cells.items() if (value := cell.coordinates.get(name)) is not None}
-        return [known.get(run.path) for run in self.runs]
+        values = {path: str(value) for path, cell in cells.items() if (value := cell.coordinates.get(name)) is not None}
+        return [values.get(run.path) for run in self.runs]
 
     def close(self) -> None:
         """Do nothing: no file is open."""
 
 
-def _first(first: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the first values, the other ones where those are NaN."""
-    return np.where(np.isnan(first), other, first)
+def _first(first: NDArray[np.float64], fallback: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the first values, with the fallback in place of NaN."""
+    return np.where(np.isnan(first), fallback, first)
 
 
 def runs_index(results: ResultsDirectory) -> RunsIndex | NumberedRuns:
     """Return the runs of a results directory, to be read column by column; to be closed.
 
     Raises:
-        UserError: they cannot be read.
+        UserError: The runs cannot be read.
     """
     return NumberedRuns(results) if results.experiment.keeps_numbers else RunsIndex(results)

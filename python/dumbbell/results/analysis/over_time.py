@@ -1,4 +1,4 @@
-"""How the numbers of a campaign change: medians and quartiles by hour of day, and by round."""
+"""Changes of the numbers of a campaign: medians and quartiles by hour of day, and by round."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spread:
-    """Median and quartiles of a metric over runs: between neighbours they are interpolated linearly."""
+    """Median and quartiles of a metric over runs, interpolated linearly between neighbours."""
 
     count: int
     low: float
     median: float
     high: float
     clocks: Interval | None = None
-    """Where the true median of a one-way delay lies, of what two clocks measured."""
+    """Interval of the true median of a one-way delay between two clocks."""
 
     @classmethod
     def of(cls, values: list[float], intervals: Sequence[Interval] = ()) -> Spread:
-        """Of one value or more; `intervals` are where the true values lie, if that is not where they are stated."""
+        """Return the spread of one value or more; `intervals` contain the true values, if two clocks measured them."""
         clocks = None
         if intervals:
             low, high = (statistics.median(ends) for ends in zip(*intervals, strict=True))
@@ -40,7 +40,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Period:
-    """A time of the campaign, or of the day: `number` orders them, `at_s` is when its first run began (Unix time)."""
+    """A time of the campaign, or of the day: `number` orders them, `at_s` is the start of its first run (Unix time)."""
 
     number: int
     at_s: float
@@ -49,7 +49,7 @@ class Period:
 
 
 def started_s(run: RunTable) -> float | None:
-    """When a run began, Unix time; `None` where nothing tells."""
+    """Return the start of a run, Unix time; None if unknown."""
     try:
         return datetime.fromisoformat(str(run.get("started_at"))).timestamp()
     except ValueError:
@@ -57,14 +57,14 @@ def started_s(run: RunTable) -> float | None:
 
 
 def hour_of_day(run: RunTable) -> int | None:
-    """The hour in UTC, 0 to 23, in which a run began."""
+    """Return the hour in UTC, 0 to 23, in which a run began."""
     began_s = started_s(run)
     return None if began_s is None else datetime.fromtimestamp(began_s, UTC).hour
 
 
-def stretch(rounds: int, most: int) -> int:
-    """How many rounds stand together where `rounds` of them have at most `most` places."""
-    return max(-(-rounds // most), 1)
+def stretch(rounds: int, max_groups: int) -> int:
+    """Return the number of rounds in a group, for at most `most` groups of `rounds` rounds."""
+    return max(-(-rounds // max_groups), 1)
 
 
 def periods(
@@ -72,27 +72,31 @@ def periods(
 ) -> dict[str, list[Period]]:
     """Return the periods with good runs by scheme, in order.
 
-    `number` says to which period a run belongs, if to any; `metrics` are keys of the network.
+    `number` returns the period of a run, or None; `metrics` are keys of the network.
     """
-    found: dict[str, dict[int, list[RunTable]]] = {}
+    runs_by_scheme: dict[str, dict[int, list[RunTable]]] = {}
     for run in runs:
         place = number(run) if run["status"] == "done" and started_s(run) is not None else None
         if place is not None:
-            found.setdefault(run["scheme"], {}).setdefault(place, []).append(run)
+            runs_by_scheme.setdefault(run["scheme"], {}).setdefault(place, []).append(run)
     return {
         scheme: [_period(place, members, metrics) for place, members in sorted(places.items())]
-        for scheme, places in found.items()
+        for scheme, places in runs_by_scheme.items()
     }
 
 
 def _period(number: int, runs: list[RunTable], keys: Sequence[str]) -> Period:
     metrics = {}
     for metric in keys:
-        found = [(run, float(value)) for run in runs if isinstance(value := run["network"].get(metric), int | float)]
-        intervals = [_interval(run, metric, value) for run, value in found]
-        if found:
-            known = [each for each in intervals if each is not None]
-            metrics[metric] = Spread.of([value for _, value in found], known if len(known) == len(found) else ())
+        run_values = [
+            (run, float(value)) for run in runs if isinstance(value := run["network"].get(metric), int | float)
+        ]
+        intervals = [_interval(run, metric, value) for run, value in run_values]
+        if run_values:
+            known_intervals = [interval for interval in intervals if interval is not None]
+            metrics[metric] = Spread.of(
+                [value for _, value in run_values], known_intervals if len(known_intervals) == len(run_values) else ()
+            )
     began = [began_s for run in runs if (began_s := started_s(run)) is not None]
     return Period(number, min(began), len(runs), metrics)
 

@@ -1,4 +1,4 @@
-"""Our runs beside the numbers that an experiment says were published."""
+"""Measured runs beside the published numbers of an experiment."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Ours(Mean):
-    """A mean over our runs; `clocks` is where the true one of a one-way delay lies that two clocks measured."""
+class MeasuredMean(Mean):
+    """A mean over measured runs; `clocks` contains the true mean of a one-way delay between two clocks."""
 
     clocks: Interval | None = None
 
     def bounds_text(self, number: Callable[[float], str]) -> str:
-        """The smallest and the largest run, and what the clocks leave open."""
+        """Return the smallest and the largest run, and the interval of the clocks."""
         return " ".join(filter(None, (super().bounds_text(number), clocks_text(self.clocks, number))))
 
 
 @dataclass(frozen=True)
 class Beside:
-    """One published row on one path, and what the same scheme got here; `title` is the source's name for it.
+    """One published row on one path, and the result of the same scheme here; `title` is the source's name for it.
 
     `error` is (ours - published) / published, of the loss rate ours - published. A row with a reason in `uncounted` is
     not part of the replication error.
@@ -47,67 +47,71 @@ class Beside:
 
 @dataclass(frozen=True)
 class Replication(ReplicationError):
-    """The replication error of a path, over the schemes that have throughput and delay on both sides."""
+    """Replication error of a path, over the schemes that have throughput and delay on both sides."""
 
     path: str
     schemes: tuple[str, ...]
 
 
 def beside(experiment: Experiment, runs: Iterable[RunTable]) -> list[Beside]:
-    """The published rows, path by path; `runs` are as in `show --json`. Empty if nothing is published."""
+    """Return the published rows, path by path; `runs` are as in `show --json`. Empty if nothing is published."""
     if not experiment.published.rows:
         return []
-    gathered = repetitions(runs)
+    groups = repetitions(runs)
     rows = []
     for path in experiment.paths:
         for row in experiment.published.rows:
             if row.path not in ("", path):
                 continue
-            group = gathered.get((path, row.scheme))
-            ours = {metric: _ours(group, ("network", 0, metric)) for metric in METRICS}
-            published = {metric: row.means.get(metric) for metric in METRICS}
-            error = {metric: _error(metric, ours[metric], published[metric]) for metric in METRICS}
+            group = groups.get((path, row.scheme))
+            own_means = {metric: _own_mean(group, ("network", 0, metric)) for metric in METRICS}
+            published_means = {metric: row.means.get(metric) for metric in METRICS}
+            error = {metric: _error(metric, own_means[metric], published_means[metric]) for metric in METRICS}
             good = group.good if group else 0
-            rows.append(Beside(path, row.scheme, row.title, good, ours, published, error, row.uncounted))
+            rows.append(Beside(path, row.scheme, row.title, good, own_means, published_means, error, row.uncounted))
     return rows
 
 
-def _error(metric: str, ours: Mean | None, published: Mean | None) -> float | None:
-    if ours is None or published is None:
+def _error(metric: str, own_mean: Mean | None, published_mean: Mean | None) -> float | None:
+    if own_mean is None or published_mean is None:
         return None
-    return ours.mean - published.mean if metric == "loss_rate" else relative_error(ours.mean, published.mean)
+    return (
+        own_mean.mean - published_mean.mean
+        if metric == "loss_rate"
+        else relative_error(own_mean.mean, published_mean.mean)
+    )
 
 
 def replications(rows: Iterable[Beside]) -> list[Replication]:
-    """The replication error of each path; none of a path where no scheme has both sides."""
-    counted: dict[str, list[tuple[str, tuple[float, float]]]] = {}
+    """Return the replication error of each path; paths without a scheme on both sides have none."""
+    errors_by_path: dict[str, list[tuple[str, tuple[float, float]]]] = {}
     for row in rows:
         throughput, delay = row.error["throughput_mbps"], row.error["delay_p95_ms"]
         if not row.uncounted and throughput is not None and delay is not None:
-            counted.setdefault(row.path, []).append((row.scheme, (throughput, delay)))
-    found = []
-    for path, each in counted.items():
-        schemes, errors = zip(*each, strict=True)
-        found.append(Replication(**asdict(ReplicationError.of(errors)), path=path, schemes=schemes))
-    return found
+            errors_by_path.setdefault(row.path, []).append((row.scheme, (throughput, delay)))
+    errors_of_paths = []
+    for path, scheme_errors in errors_by_path.items():
+        schemes, errors = zip(*scheme_errors, strict=True)
+        errors_of_paths.append(Replication(**asdict(ReplicationError.of(errors)), path=path, schemes=schemes))
+    return errors_of_paths
 
 
-def _ours(group: Repetitions | None, key: MetricKey) -> Mean | None:
-    """The mean of a metric; a plain one where it is of one clock."""
-    found = Mean.of(group.values.get(key, [])) if group else None
+def _own_mean(group: Repetitions | None, key: MetricKey) -> Mean | None:
+    """Return the mean of a metric, without clocks if one clock measured it."""
+    mean = Mean.of(group.values.get(key, [])) if group else None
     estimate = group.estimate(key) if group else None
-    if found is None or estimate is None or estimate.clocks is None:
-        return found
-    return Ours(found.mean, found.low, found.high, estimate.clocks)
+    if mean is None or estimate is None or estimate.clocks is None:
+        return mean
+    return MeasuredMean(mean.mean, mean.low, mean.high, estimate.clocks)
 
 
 def published_json(experiment: Experiment, rows: Sequence[Beside]) -> dict[str, object]:
-    """The key `published` of `show --json`, of the rows of `beside`; no key if nothing is published."""
+    """Return the key `published` of `show --json`, for the rows of `beside`; no key if nothing is published."""
     if not rows:
         return {}
-    found = {
+    content = {
         "source": experiment.published.source,
-        "replication": [asdict(each) for each in replications(rows)],
+        "replication": [asdict(error) for error in replications(rows)],
         "rows": [asdict(row) for row in rows],
     }
-    return {"published": found}
+    return {"published": content}

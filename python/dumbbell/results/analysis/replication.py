@@ -1,4 +1,4 @@
-"""Pantheon's replication error: how far an emulation is from the path that it stands for.
+"""Pantheon's replication error: the distance of an emulation from the path that it stands for.
 
 Yan et al., USENIX ATC 2018, section 5.
 """
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-def relative_error(found: float, wanted: float) -> float | None:
-    """(found - wanted) / wanted; None where `wanted` is not above zero: a share of nothing is no number."""
-    return (found - wanted) / wanted if wanted > 0 else None
+def relative_error(value: float, reference: float) -> float | None:
+    """Return (value - reference) / reference; None unless `reference` is above zero."""
+    return (value - reference) / reference if reference > 0 else None
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,9 @@ class ReplicationError:
 
     @classmethod
     def of(cls, errors: Sequence[tuple[float, float]]) -> "ReplicationError":
-        """Of relative errors of throughput and delay, a pair for each scheme; signs do not matter, nor do losses."""
-        throughput, delay = (sum(map(abs, each)) / len(errors) for each in zip(*errors, strict=True))
+        """Return the error from relative errors of throughput and delay, a pair for each scheme.
+
+        Signs do not matter.
+        """
+        throughput, delay = (sum(map(abs, column)) / len(errors) for column in zip(*errors, strict=True))
         return cls((throughput + delay) / 2, throughput, delay)

@@ -1,4 +1,4 @@
-"""Means over the repetitions of a run, and how far the runs are apart."""
+"""Means over the repetitions of a run, and the scatter of the runs."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 
 MetricKey = tuple[str, int, str]
-"""Entity (`network`, `flow`, `link`), its number, the metric's name."""
+"""Entity (`network`, `flow`, `link`), its number, and the name of the metric."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of a metric over runs, and where it lies: `low` to `high` are what `bounds` says.
+    """Mean of a metric over runs, with its bounds: `bounds` is the meaning of `low` and `high`.
 
-    `confidence` is the interval of the mean by Student's t, nominally of 95 % (`docs/evidence/intervals.md`). Of fewer
-    than five runs none holds (`docs/reference/metrics.md`): `low` and `high` are the least and the largest run then, a
-    `range`. Of several runs with one and the same value that is `equal`. A single run has neither. `clocks` is where
-    the true mean of one-way delays lies that were measured with two clocks.
+    - `confidence`: the interval of the mean by Student's t, nominally of 95 % (`docs/intervals.md`).
+    - `range`: the least and the largest run. Fewer than five runs have no valid interval (`docs/metrics.md`).
+    - `equal`: several runs have one value.
+    - None: a single run has no bounds.
+
+    `clocks` contains the true mean of one-way delays between two clocks.
     """
 
     count: int
@@ -45,9 +47,9 @@ class Estimate:
     def of(
         cls, values: list[float] | NDArray[np.float64], shifts: Sequence[Interval] = (), fraction: bool = False
     ) -> Estimate:
-        """The estimate from the values of the runs; `shifts` are how much more of those with two clocks may be true.
+        """Return the estimate from the values of the runs; `shifts` are the possible clock errors of one-way delays.
 
-        The interval of fractions of a whole does not reach beyond the whole.
+        The interval of fractions of a whole stays within the whole.
         """
         mean, low, high = core.mean_and_ends(values) or (math.nan,) * 3
         count = len(values)
@@ -63,14 +65,14 @@ class Estimate:
         return cls(count, mean, *interval, "confidence", clocks)
 
     def bounds_text(self, number: Callable[[float], str]) -> str:
-        """`[low, high]` of an interval, `(low to high)` of a range, `(equal)`; nothing of a single run.
+        """Return `[low, high]` of an interval, `(low to high)` of a range, `(equal)`; empty for a single run.
 
-        Behind it, what the clocks leave open: `clocks low to high`.
+        The interval of the clocks follows: `clocks low to high`.
         """
         return " ".join(self.bounds_lines(number))
 
     def bounds_lines(self, number: Callable[[float], str]) -> list[str]:
-        """The same in up to two lines."""
+        """Return the bounds in up to two lines."""
         return [line for line in (self._scatter_text(number), clocks_text(self.clocks, number)) if line]
 
     def _scatter_text(self, number: Callable[[float], str]) -> str:
@@ -83,17 +85,17 @@ class Estimate:
 
 
 def bounds_legend(runs: int, clocks: bool = False) -> str:
-    """What stands behind means over so many runs, as sentences; nothing if that is nothing.
+    """Return sentences on the bounds of means over `runs` runs; empty if there are none.
 
-    With `clocks`, some are of one-way delays that were measured with two clocks.
+    With `clocks`, some means are of one-way delays between two clocks.
     """
     behind = LEGEND if clocks else ""
     if runs < 2:
         return behind
-    few = core.confidence_interval([float(value) for value in range(runs)], LEVEL) is None
+    is_few = core.confidence_interval([float(value) for value in range(runs)], LEVEL) is None
     meaning = (
         f"In parentheses: the range of the {runs} runs; of so few no confidence interval holds."
-        if few
+        if is_few
         else "In brackets: the interval of the mean by Student's t, nominally of 95 %: it cannot know what none of the"
         " runs showed."
     )
@@ -109,39 +111,39 @@ class Repetitions:
     runs: int = 0
     good: int = 0
     missing: int = 0
-    """Of the runs, those that have not been made yet."""
+    """Number of runs that have not been made yet."""
 
     def __post_init__(self) -> None:
         self._values: dict[MetricKey, list[float]] = {}
         self._by_seed: dict[MetricKey, dict[int | None, float]] = {}
         self.values: Mapping[MetricKey, list[float]] = self._values
         self.by_seed: Mapping[MetricKey, dict[int | None, float]] = self._by_seed
-        """The same by the seeds of the runs; imported runs have none."""
+        """Values by the seeds of the runs; imported runs have none."""
         self.flows: list[Sequence[FlowStats]] = []
-        """The flows of each good run."""
+        """Flows of each good run."""
         self.links: list[Sequence[LinkStats]] = []
-        """The links of each good run."""
+        """Links of each good run."""
         self.networks: list[NetworkStats] = []
-        """What each good run has of all its flows together."""
+        """Metrics over all flows of each good run."""
         self.clocks: list[Clocks | None] = []
-        """The clocks of each good run."""
+        """Clocks of each good run."""
         self.shifts: dict[MetricKey, list[Interval]] = {}
-        """How much more than stated a one-way delay may be in each of the runs with two clocks."""
+        """Interval of the clock error of a one-way delay, in each of the runs with two clocks."""
 
     @property
     def judged(self) -> Repetitions:
-        """The runs by which conduct is judged: all of them."""
+        """Runs by which conduct is judged: all of them."""
         return self
 
     @property
     def identical(self) -> bool:
-        """Whether there are several good runs and no metric of theirs differs: repetitions of nothing."""
-        each = self.values.values()
-        return self.good > 1 and all(len(found) == self.good and min(found) == max(found) for found in each)
+        """True if there are several good runs and no metric differs: the repetitions repeat nothing."""
+        columns = self.values.values()
+        return self.good > 1 and all(len(column) == self.good and min(column) == max(column) for column in columns)
 
     @property
     def runs_text(self) -> str:
-        """How many runs are good, of how many, and whether they are identical."""
+        """Number of good runs, with the total if others exist, and a mark of identical runs."""
         count = str(self.good) if self.good == self.runs else f"{self.good} of {self.runs}"
         return f"{count}, identical" if self.identical else count
 
@@ -150,18 +152,18 @@ class Repetitions:
         return {(entity, number) for entity, number, name in self.values if name in names}
 
     def estimate(self, key: MetricKey) -> Estimate | None:
-        """Mean and interval of one metric, if any run has it."""
+        """Return mean and interval of one metric; None if no run has it."""
         values = self.values.get(key)
         fraction = (key[0], key[2]) in fraction_metrics()
         return Estimate.of(values, self.shifts.get(key, ()), fraction) if values else None
 
     def mean(self, key: MetricKey) -> float | None:
         """Return the mean of one metric without its interval, which takes long to compute; None if no run has it."""
-        found = core.mean_and_ends(self.values.get(key, []))
-        return None if found is None else found[0]
+        mean_and_ends = core.mean_and_ends(self.values.get(key, []))
+        return None if mean_and_ends is None else mean_and_ends[0]
 
     def add(self, run: RunTable) -> None:
-        """Counts a run, given as in `show --json`, and takes its numbers if it is good."""
+        """Count a run, given as in `show --json`, and add its numbers if it is good."""
         self.runs += 1
         self.missing += run["status"] == "missing"
         if run["status"] != "done":
@@ -186,9 +188,9 @@ class Repetitions:
 
 
 def repetitions(runs: Iterable[RunTable]) -> dict[tuple[str, str], Repetitions]:
-    """The runs, given as in `show --json`, gathered by path and scheme."""
-    gathered: dict[tuple[str, str], Repetitions] = {}
+    """Return the runs, given as in `show --json`, by path and scheme."""
+    groups: dict[tuple[str, str], Repetitions] = {}
     for run in runs:
         key = (run["path"], run["scheme"])
-        gathered.setdefault(key, Repetitions(*key)).add(run)
-    return gathered
+        groups.setdefault(key, Repetitions(*key)).add(run)
+    return groups

@@ -1,4 +1,4 @@
-"""What a report says of the network and the machines of a run between two of them, in a person's words."""
+"""Network and machines of a run between two machines, in words for a report."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dumbbell.contract.run import Busy, Network, RunTable
 
-_AROUND = {"none": "a tag, no tunnel", "sealed": "our tunnel", "pantheon": "a tunnel as Pantheon's"}
+_ENCAPSULATIONS = {"none": "a tag, no tunnel", "sealed": "our tunnel", "pantheon": "a tunnel as Pantheon's"}
 
 
 def network_rows(run: RunTable) -> list[tuple[str, str]]:
-    """Name and value of each line; none of a run that was made on one machine. `run` is as in `show --json`."""
+    """Return name and value of each line; empty for a run on one machine. `run` is as in `show --json`."""
     remote, clocks = run.get("remote"), run.get("clocks")
     if not remote or not clocks:
         return []
@@ -21,40 +21,40 @@ def network_rows(run: RunTable) -> list[tuple[str, str]]:
     trip = "" if shortest is None else f"round trip of {shortest:.3f} ms at least, "
     rows = [
         ("network", f"{trip}packets of up to {mtu['there']} bytes there and {mtu['back']} back{routers}"),
-        ("around packets", _around(remote)),
+        ("around packets", _encapsulation(remote)),
     ]
-    strange = _strange(remote)
-    if strange:
-        rows.append(("counted besides", strange))
+    foreign_text = _foreign_datagrams(remote)
+    if foreign_text:
+        rows.append(("counted besides", foreign_text))
     machines = "; ".join(
-        f"{side} {_load(cpu)}" for side, counted in remote["machines"].items() if (cpu := counted.get("cpu"))
+        f"{side} {_load(cpu)}" for side, resources in remote["machines"].items() if (cpu := resources.get("cpu"))
     )
     return [*rows, ("machines", machines)] if machines else rows
 
 
-def _around(remote: Network) -> str:
-    """What our own doing adds to each packet, flow by flow where flows differ."""
-    each = [
-        f"{overhead} bytes ({_AROUND.get(tunnel, tunnel)})"
+def _encapsulation(remote: Network) -> str:
+    """Return size and kind of the encapsulation of each packet, flow by flow if flows differ."""
+    flow_texts = [
+        f"{overhead} bytes ({_ENCAPSULATIONS.get(tunnel, tunnel)})"
         for tunnel, overhead in zip(remote["tunnels"], remote["overhead_bytes"], strict=False)
     ]
-    if len(set(each)) < 2:
-        return "".join(each[:1])
-    return "; ".join(f"flow {number}: {words}" for number, words in enumerate(each, 1))
+    if len(set(flow_texts)) < 2:
+        return "".join(flow_texts[:1])
+    return "; ".join(f"flow {number}: {words}" for number, words in enumerate(flow_texts, 1))
 
 
-def _strange(remote: Network) -> str:
-    """What was not the peer's, and where that was all at once."""
-    counted = [remote["channel"], *(flow["guarded"] for flow in remote["flows"])]
+def _foreign_datagrams(remote: Network) -> str:
+    """Return the counts, over all flows, of datagrams that are forged, replayed, or from another address."""
+    counters = [remote["channel"], *(flow["guarded"] for flow in remote["flows"])]
     words = {
         "forged": "datagrams that nobody of the two had made",
         "replayed": "that had come before",
         "moved": "times the other side's address was another",
     }
     sums = {
-        "forged": sum(each["forged"] for each in counted),
-        "replayed": sum(each["replayed"] for each in counted),
-        "moved": sum(each["moved"] for each in counted),
+        "forged": sum(counter["forged"] for counter in counters),
+        "replayed": sum(counter["replayed"] for counter in counters),
+        "moved": sum(counter["moved"] for counter in counters),
     }
     return ", ".join(f"{sums[key]:,} {text}" for key, text in words.items() if sums[key])
 

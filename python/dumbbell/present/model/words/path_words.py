@@ -1,4 +1,4 @@
-"""A path in a person's words: `100.42 Mbit/s, 173-packet drop-tail, 27 ms each way`."""
+"""A path in words: `100.42 Mbit/s, 173-packet drop-tail, 27 ms each way`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _QUEUES = {
 
 
 def path_words(path: PathModel) -> str:
-    """The data direction, the delay, and what ACKs meet besides it; every setting is in the experiment's file."""
+    """Return the data direction, the delay, and the elements for ACKs; all settings are in the experiment file."""
     if not path.data and not path.ack:
         return "the network between them as it was"
     spec = path.spec()
@@ -38,16 +38,20 @@ def path_words(path: PathModel) -> str:
         ]
         for direction, elements in (("data", spec["data"]), ("ack", spec["ack"]))
     )
-    there, back = _delay_ms(path.data), _delay_ms(path.ack)
-    delay = f"{_plain(there)} ms each way" if there == back else f"{_plain(there)} ms there, {_plain(back)} ms back"
+    data_ms, ack_ms = _delay_ms(path.data), _delay_ms(path.ack)
+    delay = (
+        f"{_plain(data_ms)} ms each way"
+        if data_ms == ack_ms
+        else f"{_plain(data_ms)} ms there, {_plain(ack_ms)} ms back"
+    )
     changes = len(path.schedule)
     mtu = [f"MTU changed {'once' if changes == 1 else f'{changes} times'} in a run"] if changes else []
-    said = ", ".join([*data, delay, *mtu])
-    return f"{said}; ACKs meet {', '.join(ack)}" if ack else said
+    text = ", ".join([*data, delay, *mtu])
+    return f"{text}; ACKs meet {', '.join(ack)}" if ack else text
 
 
 def data_words(path: PathModel) -> list[str]:
-    """Return what data passes, one entry for each element, in the order of the path."""
+    """Return the elements that data passes in words, in the order of the path."""
     spec = path.spec()
     rates = {link.element: link.rate_mbps for link in describe(spec).links if link.direction == "data"}
     return [
@@ -61,7 +65,7 @@ def _delay_ms(elements: Sequence[Element]) -> float:
 
 
 def _words(element: Element, rate_mbps: float | None) -> str:
-    """What an element does to packets."""
+    """Return the effect of an element on packets, in words."""
     kind = str(element["kind"])
     parts = [_KINDS[kind](element, rate_mbps) if kind in _KINDS else _settings(element)]
     queue = element.get("queue")
@@ -73,7 +77,7 @@ def _words(element: Element, rate_mbps: float | None) -> str:
 
 
 def queue_words(queue: Element) -> str:
-    """`173-packet drop-tail`, `250 kB CoDel`."""
+    """Return a queue in words: `173-packet drop-tail`, `250 kB CoDel`."""
     kind = _QUEUES.get(str(queue.get("kind")), str(queue.get("kind")))
     limits = [f"{_plain(queue['packets'])}-packet"] if queue.get("packets") is not None else []
     if queue.get("bytes") is not None:
@@ -88,13 +92,13 @@ def _rate(rate_mbps: float | None) -> str:
 
 
 def _framing(element: Element) -> str:
-    """Say how many bytes a link adds to each packet."""
+    """Return the bytes that a link adds to each packet, in words."""
     framing = element.get("framing_bytes")
     return f" with {_plain(framing)} bytes of framing per packet" if framing else ""
 
 
 def is_even(trace: Element) -> bool:
-    """Return whether the opportunities of a trace are at equal distances: it is a link of constant rate then."""
+    """Return True if the opportunities of a trace are equidistant: the link then has a constant rate."""
     return "even" in trace or len(set(trace.get("times_ms", ()))) == 1
 
 
@@ -105,7 +109,7 @@ def _trace(element: Element, rate_mbps: float | None) -> str:
 
 
 def _loss(element: Element) -> str:
-    """Say which packets are lost: a share of all, or what the settings say."""
+    """Return the lost packets in words: a percentage of all, or the settings."""
     limits = ("every", "keep_every", "packets", "min_bytes", "max_bytes")
     if any(element.get(key) is not None for key in limits):
         return _settings(element)
@@ -113,7 +117,7 @@ def _loss(element: Element) -> str:
 
 
 def _turns(element: Element) -> str:
-    """Say what a turn costs, and how many packets it has."""
+    """Return the cost of a turn and its maximum packets, in words."""
     access, packets = element.get("access_us"), element.get("turn_packets", 1)
     cost = f", {_plain(access)} us each" if access else ""
     return f"{cost}, up to {_plain(packets)} packets in one" if packets > 1 else cost
@@ -132,7 +136,7 @@ _KINDS: dict[str, Callable[[Element, float | None], str]] = {
 
 
 def _settings(element: Element) -> str:
-    """`kind (key value, key value)` of what has no words of its own."""
+    """Return `kind (key value, key value)` for an element without words of its own."""
     values = {key: value for key, value in element.items() if key not in ("kind", "name", "queue", "schedule", "walk")}
     inside = ", ".join(f"{key} {_plain(value)}" for key, value in values.items())
     return f"{element['kind']} ({inside})" if inside else str(element["kind"])

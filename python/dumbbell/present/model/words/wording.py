@@ -1,4 +1,4 @@
-"""The sentences and texts of a report, in the order and wording that readers of Pantheon's reports know."""
+"""Sentences of a report, in the order and wording of Pantheon's reports."""
 
 from __future__ import annotations
 
@@ -18,25 +18,28 @@ NO_DATA = "n/a"
 
 
 def times(count: int) -> str:
-    """`once`, `twice`, `3 times`."""
+    """Return a count in words: `once`, `twice`, `3 times`."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def plain(value: float) -> str:
-    """A number without needless digits: 30, 0.5."""
+    """Return a number without needless digits: 30, 0.5."""
     return f"{value:.10g}"
 
 
-def repeated(schemes: int, mixes: int, runs: int) -> str:
-    """How often; a mix is several schemes that compete."""
+def repetition_sentence(schemes: int, mixes: int, runs: int) -> str:
+    """Return a sentence about schemes, mixes and repetitions; a mix is several schemes that compete."""
     noun = "scheme" if schemes == 1 else "schemes"
-    what = [f"{schemes} congestion control {noun}"] * bool(schemes)
-    what += [f"{mixes} {'mix' if mixes == 1 else 'mixes'} of schemes"] * bool(mixes)
-    return f"Repeated the test of {' and '.join(what)} {times(runs)}."
+    subjects = [f"{schemes} congestion control {noun}"] * bool(schemes)
+    subjects += [f"{mixes} {'mix' if mixes == 1 else 'mixes'} of schemes"] * bool(mixes)
+    return f"Repeated the test of {' and '.join(subjects)} {times(runs)}."
 
 
-def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
-    """How long, and with which flows; `even` if they are of one scheme and start one interval apart."""
+def length_sentence(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
+    """Return a sentence about the duration and the flows.
+
+    `even` is true if all flows are of one scheme and start one interval apart.
+    """
     running = "1 flow" if flows == 1 else f"{flows} flows with {plain(interval_s)}-second interval between two flows"
     if not even:
         gap = f" that start {plain(interval_s)} s apart," if interval_s else ","
@@ -47,7 +50,10 @@ def lasted(duration_s: float, flows: int, interval_s: float, even: bool) -> str:
 def figure_title(
     backend: Backend, path: str, runs: int, duration_s: float, flows: int, interval_s: float, even: bool
 ) -> str:
-    """The title of a summary figure, as `lasted`; it ends where ` (mean of all runs by scheme)` may follow."""
+    """Return the title of a summary figure, with a sentence like `length_sentence`.
+
+    The title ends where ` (mean of all runs by scheme)` may follow.
+    """
     noun = "run" if runs == 1 else "runs"
     lines = [f"{backend.wording.test} of {path}"]
     if flows > 1:
@@ -58,15 +64,17 @@ def figure_title(
 
 
 def path_sentence(path: PathModel, backend: Backend) -> str:
-    """What was tested, in a person's words."""
+    """Return a sentence about the tested path."""
     title = path.name if path.title in ("", path.name) else f"{path.name}, {path.title}"
-    if not backend.capabilities.executes or backend.capabilities.shared_link:  # of a network nobody knows them
+    if (
+        not backend.capabilities.executes or backend.capabilities.shared_link
+    ):  # the elements of a real network are unknown
         return f"{backend.wording.tested}: {title}."
     return f"{backend.wording.tested}: {title}: {path_words(path)}."
 
 
 def data_path(path: PathModel, backend: Backend) -> str:
-    """Return what data passes between the ends, in Pantheon's words; empty if no model of the path is executed."""
+    """Return the elements that data passes between the ends, in Pantheon's words; empty if no model is executed."""
     if not backend.capabilities.executes or backend.capabilities.shared_link:
         return ""
     places = ["sender (local)", *data_words(path), "receiver (remote)"]
@@ -76,16 +84,16 @@ def data_path(path: PathModel, backend: Backend) -> str:
 def statistics_text(times: RunTimes, content: RunTable, generated_at: str) -> str:
     """Return the text of a run's statistics, as in Pantheon's stats files; only the times if the run has no numbers.
 
-    The text of a simulated run also says how long its computation took, if that was recorded. One without numbers has
-    no text: it has no end in simulated time.
+    A simulated run's text also has the time of its computation, if recorded. A simulated run without numbers has no
+    text: it has no end in simulated time.
     """
     virtual = find_backend(str(content["backend"])).capabilities.virtual_time
     if virtual and not content["flows"]:
         return ""
-    known = RunTimes(
+    run_times = RunTimes(
         times.started or "not recorded", times.ended or "not recorded", times.local_offset_ms, times.remote_offset_ms
     )
-    text = _with_clocks(stats_text(known, content, generated_at).rstrip(), content)
+    text = _with_clocks(stats_text(run_times, content, generated_at).rstrip(), content)
     head, mark, rest = text.partition("\n\n# Below is generated by ")
     if virtual:
         head += _simulated_in(content.get("sim_wall_s"))
@@ -103,16 +111,16 @@ _DELAY = re.compile(r"(per-packet one-way delay: )(-?[\d.]+) ms$")
 
 
 def _with_clocks(text: str, content: RunTable) -> str:
-    """The statistics with what the clocks leave open below every one-way delay."""
+    """Return the statistics with the interval of the clocks below every one-way delay."""
     clocks = clocks_of(content)
     if clocks is None:
         return text
-    lines, where = [], ("network", 0)
+    lines, entity = [], ("network", 0)
     for line in text.split("\n"):
         flow, delay = _FLOW.match(line), _DELAY.search(line)
         if flow:
-            where = ("flow", int(flow[1]))
-        interval = clocks.interval(*where, "delay_p95_ms", float(delay[2])) if delay else None
+            entity = ("flow", int(flow[1]))
+        interval = clocks.interval(*entity, "delay_p95_ms", float(delay[2])) if delay else None
         lines.append(line)
         if interval:
             lines.append(f"    {clocks_text(interval, '{:.3f}'.format)} ms")

@@ -1,1 +1,1 @@
-"""The parts that all figures share: canvas, frame, axes, labels, strokes, and the way to SVG, PDF and PNG."""
+"""Parts that all figures share: canvas, frame, axes, labels, strokes, and conversion to SVG, PDF and PNG."""

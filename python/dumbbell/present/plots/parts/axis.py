@@ -1,4 +1,4 @@
-"""Axes of figures that end with their data, and are logarithmic where these span widely."""
+"""Axes of figures that end with their data, and are logarithmic for data of a wide range."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from dumbbell.present.plots.parts.sheet import sheet
 
-_AIR = 0.03  # of the axis, at each end
+_AIR = 0.03  # share of the axis, at each end
 _LINEAR = 2.0  # ms; a logarithmic axis is linear below
 _STEPS: tuple[tuple[float, ...], ...] = (
     (1.0,),
@@ -19,10 +19,10 @@ _STEPS: tuple[tuple[float, ...], ...] = (
     tuple(1.0 + step / 5 for step in range(45)),
     tuple(1.0 + step / 10 for step in range(90)),
 )
-_TINY = 1e-9  # values below have no place on a logarithmic axis
+_TINY = 1e-9  # smaller values have no place on a logarithmic axis
 RATE = "Mbit/s"
-_FAR = 0.6  # of the largest value: an axis whose values are all above that need not begin with 0
-_LONG = 100.0  # times the least value: a linear axis would press most values to its foot
+_FAR = 0.6  # share of the largest value: an axis need not start from 0 if all values are larger
+_LONG = 100.0  # ratio of the largest to the least value above which a linear axis would press most values to its foot
 _FEWEST, _MOST, _MOST_NARROW = 4, 9, 6  # ticks
 _CLOSE = 0.05
 """Part of an axis below which two ticks are too close."""
@@ -37,11 +37,11 @@ class DelayAxis:
     low: float
     high: float
     linear_below: float = _LINEAR
-    """Values up to which a logarithmic axis is linear; 0 for values above 0 only."""
+    """Value up to which a logarithmic axis is linear; 0 if all values are above 0."""
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Ends of the axis: the values with a little air."""
+        """Ends of the axis: the values with a margin."""
         if not self.logarithmic:
             air = _AIR * (self.high - self.low) or max(0.05 * abs(self.high), 0.5)
             return (self.low - air, self.high + air)
@@ -52,7 +52,7 @@ class DelayAxis:
         return (self.low / factor, self.high * factor)
 
     def apply(self, axes: Axes, upwards: bool = False) -> None:
-        """Gives the x axis (the y axis if `upwards`) of a plot its limits, scale and ticks."""
+        """Set limits, scale and ticks of the x axis of a plot (the y axis if `upwards`)."""
         set_scale, set_limits = (axes.set_yscale, axes.set_ylim) if upwards else (axes.set_xscale, axes.set_xlim)
         axis = axes.yaxis if upwards else axes.xaxis
         low, high = self.limits
@@ -69,32 +69,32 @@ class DelayAxis:
 
 @dataclass(frozen=True)
 class PlaneAxis:
-    """An axis of a plane: what it is of, with the unit, and its scale; a `reversed` one has low values at its end."""
+    """An axis of a plane: its title with the unit, and its scale; a reversed axis has low values at its end."""
 
     title: str
     scale: DelayAxis
-    reversed: bool = False
-    whole: bool = False
-    """From 0 on, unless all values are far from it."""
+    is_reversed: bool = False
+    with_zero: bool = False
+    """True if the axis starts from 0, unless all values are far from 0."""
 
     @property
     def from_zero(self) -> bool:
-        """Whether it begins with 0."""
+        """True if the axis starts from 0."""
         low, high = self.scale.low, self.scale.high
-        return self.whole and not self.scale.logarithmic and low >= 0.0 and (low < _FAR * high or low == high)
+        return self.with_zero and not self.scale.logarithmic and low >= 0.0 and (low < _FAR * high or low == high)
 
     @property
     def label(self) -> str:
-        """Title and unit, and what is unusual about the axis."""
-        unusual = ["decreasing"] if self.reversed else []
+        """Title and unit, and unusual properties of the axis."""
+        unusual = ["decreasing"] if self.is_reversed else []
         if self.scale.logarithmic:
             unusual.append("logarithmic")
-        elif self.whole and not self.from_zero:
+        elif self.with_zero and not self.from_zero:
             unusual.append("not from 0")
         return ", ".join([self.title, *unusual])
 
     def apply(self, axes: Axes, upwards: bool = False) -> None:
-        """Gives the x axis (the y axis if `upwards`) of a plot its limits, scale, ticks and name."""
+        """Set limits, scale, ticks and title of the x axis of a plot (the y axis if `upwards`)."""
         self.scale.apply(axes, upwards)
         axis = axes.yaxis if upwards else axes.xaxis
         axis.set_label_text(self.label)
@@ -104,35 +104,38 @@ class PlaneAxis:
                 axes.set_ylim(0.0, high)
             else:
                 axes.set_xlim(0.0, high)
-        if self.reversed:
+        if self.is_reversed:
             axis.set_inverted(True)
 
 
-def value_axis(title: str, values: Iterable[float], reversed: bool, linear: bool = False) -> PlaneAxis:
-    """Return an axis for values that are no delays; one of rates is `linear`, or it would press good ones together."""
-    known = list(values) or [0.0, 1.0]
-    low, high = min(known), max(known)
+def value_axis(title: str, values: Iterable[float], is_reversed: bool, linear: bool = False) -> PlaneAxis:
+    """Return an axis for values that are no delays.
+
+    An axis of rates is `linear`, since a logarithmic one would press good rates together.
+    """
+    numbers = list(values) or [0.0, 1.0]
+    low, high = min(numbers), max(numbers)
     logarithmic = not linear and low > _TINY and high > _LONG * low
-    return PlaneAxis(title, DelayAxis(logarithmic, low, high, 0.0), reversed, whole=True)
+    return PlaneAxis(title, DelayAxis(logarithmic, low, high, 0.0), is_reversed, with_zero=True)
 
 
 def metric_axis(title: str, values: Sequence[float], unit: str) -> PlaneAxis:
     """Return an axis for the values of one metric, low ones first."""
     if unit == "ms":
         return PlaneAxis(title, delay_axis(values))
-    return value_axis(title, values, reversed=False, linear=unit == RATE)
+    return value_axis(title, values, is_reversed=False, linear=unit == RATE)
 
 
 def spans_widely(delays_ms: Iterable[float]) -> bool:
-    """Whether these delays need a logarithmic axis, by Pantheon's rule (its plot.py, `plot_throughput_delay`).
+    """Return True if these delays need a logarithmic axis, by Pantheon's rule (its plot.py, `plot_throughput_delay`).
 
-    The powers of two around them (0 for anything below 2 ms, the mirror image for clocks that disagree) are more than
-    a factor of four apart, or on both sides of zero.
+    The rule compares the powers of two around the delays (0 for anything below 2 ms, the mirror image for negative
+    delays of clocks that disagree). These are more than a factor of four apart, or on both sides of zero.
     """
-    known = list(delays_ms)
-    if not known:
+    delays = list(delays_ms)
+    if not delays:
         return False
-    low, high = _lower(min(known)), _upper(max(known))
+    low, high = _lower(min(delays)), _upper(max(delays))
     crosses_zero = low <= -2 and high >= 2
     from_zero = low == 0 and high >= 8
     wide = low >= 2 and high > 4 * low
@@ -140,43 +143,45 @@ def spans_widely(delays_ms: Iterable[float]) -> bool:
 
 
 def delay_axis(delays_ms: Iterable[float], logarithmic: bool | None = None) -> DelayAxis:
-    """The axis for these delays; whether it is logarithmic follows from them if it is None."""
-    known = list(delays_ms)
-    kind = spans_widely(known) if logarithmic is None else logarithmic
-    return DelayAxis(kind, min(known), max(known)) if known else DelayAxis(kind, 0.0, 2.0)
+    """Return the axis for these delays; if `logarithmic` is None, the delays decide."""
+    delays = list(delays_ms)
+    kind = spans_widely(delays) if logarithmic is None else logarithmic
+    return DelayAxis(kind, min(delays), max(delays)) if delays else DelayAxis(kind, 0.0, 2.0)
 
 
 def ticks(low: float, high: float, linear_below: float = _LINEAR) -> list[float]:
-    """Round values for a logarithmic axis with these ends: few, but enough to read values between them."""
+    """Return round values for a logarithmic axis with these ends: few, but enough to read values between them."""
     if low < linear_below:
         powers = [2.0**power for power in range(1, 40)]
-        found = [value for value in (*(-each for each in reversed(powers)), 0.0, *powers) if low <= value <= high]
-        return _thinned(found)
+        candidates = [
+            value for value in (*(-power for power in reversed(powers)), 0.0, *powers) if low <= value <= high
+        ]
+        return _thin(candidates)
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in _STEPS:
-        found = [step * 10.0**decade for decade in decades for step in steps if low <= step * 10.0**decade <= high]
-        if len(found) >= _FEWEST:
-            return _thinned(_apart(found, math.log(high / low)))
+        candidates = [step * 10.0**decade for decade in decades for step in steps if low <= step * 10.0**decade <= high]
+        if len(candidates) >= _FEWEST:
+            return _thin(_apart(candidates, math.log(high / low)))
     return [float(value) for value in MaxNLocator(_FEWEST + 1).tick_values(low, high) if low <= value <= high]
 
 
 def _apart(values: Sequence[float], length: float) -> list[float]:
-    """Return the values without those so close to another one that their texts would touch: the rounder one stays.
+    """Return the values without those so close to a neighbour that their texts would touch: the rounder one stays.
 
     `length` is that of the logarithmic axis, as a natural logarithm.
     """
-    kept: list[float] = []
+    spaced_values: list[float] = []
     for value in values:
-        if not kept or math.log(value / kept[-1]) >= _CLOSE * length:
-            kept.append(value)
-        elif len(f"{value:.5g}".strip("0")) < len(f"{kept[-1]:.5g}".strip("0")):
-            kept[-1] = value
-    return kept
+        if not spaced_values or math.log(value / spaced_values[-1]) >= _CLOSE * length:
+            spaced_values.append(value)
+        elif len(f"{value:.5g}".strip("0")) < len(f"{spaced_values[-1]:.5g}".strip("0")):
+            spaced_values[-1] = value
+    return spaced_values
 
 
-def _thinned(values: Sequence[float]) -> list[float]:
-    most = _MOST if sheet().width(_WIDTH) > _NARROW else _MOST_NARROW
-    return list(values[:: -(-len(values) // most)] if values else values)
+def _thin(values: Sequence[float]) -> list[float]:
+    max_ticks = _MOST if sheet().width(_WIDTH) > _NARROW else _MOST_NARROW
+    return list(values[:: -(-len(values) // max_ticks)] if values else values)
 
 
 def _lower(least: float) -> float:
@@ -185,5 +190,5 @@ def _lower(least: float) -> float:
     return 0.0 if least < 2 else float(2 ** math.floor(math.log2(least)))
 
 
-def _upper(most: float) -> float:
-    return 2.0 if most < 2 else float(2 ** math.ceil(math.log2(most)))
+def _upper(largest: float) -> float:
+    return 2.0 if largest < 2 else float(2 ** math.ceil(math.log2(largest)))

@@ -1,4 +1,4 @@
-"""Matplotlib's canvases: what measures texts, and what writes SVG."""
+"""Canvases of matplotlib that measure texts and write SVG."""
 
 import io
 from collections.abc import Iterator
@@ -14,39 +14,39 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
+from dumbbell.present.plots.parts.matplotlib_import import defaults
 from dumbbell.present.plots.parts.style import rc
-from dumbbell.present.plots.parts.untouched import defaults
 
-_KEPT = 4096  # measured texts
+_CACHED_TEXTS = 4096  # number of texts whose size is cached
 
 
 @contextmanager
 def look(name: str) -> Iterator[None]:
-    """The settings of the figure called `name`, while it is drawn."""
+    """Apply the settings of the figure called `name` while the figure is drawn."""
     settings: Any = defaults() | rc(name)  # matplotlib types its settings by a list of all their names
     with rc_context(settings):
         yield
 
 
 def renderer(figure: Figure) -> RendererAgg:
-    """What measures texts, in points."""
-    return _measuring(figure.dpi)
+    """Return the renderer that measures texts, in points."""
+    return _measuring_renderer(figure.dpi)
 
 
 @lru_cache
-def _measuring(dpi: float) -> RendererAgg:
-    """One for all figures: matplotlib keeps what a renderer has measured as long as the renderer."""
+def _measuring_renderer(dpi: float) -> RendererAgg:
+    """Return one renderer for all figures: matplotlib keeps measured sizes as long as their renderer."""
     return RendererAgg(1, 1, dpi)  # type: ignore[no-untyped-call]
 
 
 def settle(figure: Figure) -> None:
-    """Fixes the limits of the axes, on which the places of points depend."""
+    """Fix the limits of the axes, on which the places of points depend."""
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
 
 
 def render(figure: Figure) -> str:
-    """The figure as matplotlib writes it, without dates."""
+    """Return the figure as matplotlib writes it, without dates."""
     buffer = io.StringIO()
     width, height = figure.get_size_inches()
     no_metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
@@ -58,15 +58,15 @@ def render(figure: Figure) -> str:
 
 
 class _Writer(RendererSVG):
-    """Writes SVG. Numbers at axes and the names of axes are in many figures: each is measured once."""
+    """Writer of SVG that measures each text once, since many figures share numbers and titles of axes."""
 
     def get_text_width_height_descent(
         self, s: str, prop: FontProperties, ismath: bool | Literal["TeX"]
     ) -> tuple[float, float, float]:
-        """Of a text in a font."""
-        return _measured(s, prop.copy(), ismath)
+        """Return width, height and descent of a text in a font."""
+        return _measure_text(s, prop.copy(), ismath)
 
 
-@lru_cache(_KEPT)
-def _measured(text: str, font: FontProperties, ismath: bool | Literal["TeX"]) -> tuple[float, float, float]:
+@lru_cache(_CACHED_TEXTS)
+def _measure_text(text: str, font: FontProperties, ismath: bool | Literal["TeX"]) -> tuple[float, float, float]:
     return text_to_path.get_text_width_height_descent(text, font, ismath)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dumbbell.present.plots.parts.canvas import look, render
 from dumbbell.present.plots.parts.frame import LINES, frame, say_empty, value_limits
 from dumbbell.present.plots.parts.sheet import sheet
-from dumbbell.present.plots.parts.strokes import Stroke, line_look, marked, marker_look
+from dumbbell.present.plots.parts.strokes import Stroke, line_look, marker_indices, marker_look
 from dumbbell.present.plots.parts.style import INK, SHADE
 from dumbbell.present.plots.parts.svg import Mark, compact
 
@@ -25,7 +25,7 @@ _NAME_ROOM = 44.0  # points, left of a plot
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: values at times. They hold until the next one if `held`, else straight lines join them.
+    """One line of values at times. With `held`, values hold until the next one; otherwise straight lines join them.
 
     A curve without `label` is thin, has no markers, and is not in the legend.
     """
@@ -34,13 +34,13 @@ class Curve:
     stroke: Stroke
     time_s: Array
     values: Array
-    held: bool = False
+    is_stepwise: bool = False
     scheme: str = ""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """A value that changes at times and holds until the next one, the last one to the end of the figure."""
+    """A value that changes at times and holds until the next change, finally to the end of the figure."""
 
     time_s: Sequence[float]
     values: Sequence[float]
@@ -48,10 +48,11 @@ class Steps:
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot. `limit` is what nothing can exceed: the ground below it is shaded; `mark` is a dotted line.
+    """One plot.
 
-    `spots` are markers by themselves: time, value, and whose they are. Where the values are numbers of states, `states`
-    names them, and `title` stands above instead of a label.
+    `limit` is a bound of the values, with the area below it shaded; `mark` is a dotted line. `spots` are single
+    markers: time, value, and stroke. If the values are numbers of states, `states` names them, and `title` stands above
+    instead of a label.
     """
 
     y_label: str
@@ -73,25 +74,25 @@ def time_figure(
     x_label: str = "Time (s)",
     span: tuple[float, float] | None = None,
 ) -> str:
-    """The panels over the same time axis as SVG, with a vertical line at each change and one legend for all.
+    """Return the panels over the same time axis as SVG, with a vertical line at each change and one legend for all.
 
-    Without a `span` of time it is of all samples.
+    Without a `span` of time, the axis covers all samples.
     """
     span = span or time_span(panels)
     marks: dict[str, Mark] = {}
     with look(name):
-        framed = frame(*(panel.height for panel in panels))
-        for axes, panel in zip(framed.plots, panels, strict=True):
+        plot_frame = frame(*(panel.height for panel in panels))
+        for axes, panel in zip(plot_frame.plots, panels, strict=True):
             marks |= draw_panel(axes, panel, span)
             for change_s in changes_s:
                 if span[0] <= change_s <= span[1]:
                     axes.axvline(change_s, color=INK, alpha=0.55, linewidth=0.8, linestyle=(0, (1.5, 2.0)), zorder=1)
-        framed.finish([panel.y_label for panel in panels], LINES, (x_label,))
-        return compact(render(framed.figure), name, marks)
+        plot_frame.finish([panel.y_label for panel in panels], LINES, (x_label,))
+        return compact(render(plot_frame.figure), name, marks)
 
 
 def time_span(panels: Sequence[Panel]) -> tuple[float, float]:
-    """The limits of the time axis: from 0, or from before it, to a whole second after the last sample."""
+    """Return the limits of the time axis: from 0 or an earlier sample to a whole second after the last sample."""
     times = [curve.time_s for panel in panels for curve in panel.curves if len(curve.time_s)]
     steps = [numpy.asarray(panel.limit.time_s) for panel in panels if panel.limit and len(panel.limit.time_s)]
     low = min((float(time_s.min()) for time_s in times), default=0.0)
@@ -102,32 +103,32 @@ def time_span(panels: Sequence[Panel]) -> tuple[float, float]:
 
 
 def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> dict[str, Mark]:
-    """Draws one panel; `span` are the limits of its time axis. Returns what the lines of schemes are."""
+    """Draw one panel with the time axis `span`; return the marks of the lines of schemes."""
     marks = {}
     axes.set_xlim(*span)
     if panel.limit and len(panel.limit.time_s):
-        time_s, values = _held(panel.limit, span[1])
+        time_s, values = _extend_to_end(panel.limit, span[1])
         axes.fill_between(time_s, 0, values, step="post", color=SHADE, linewidth=0, zorder=0.5)
         axes.step(time_s, values, where="post", color=INK, alpha=0.6, linewidth=0.8, zorder=1.5)
     if panel.mark and len(panel.mark.time_s):
-        time_s, values = _held(panel.mark, span[1])
+        time_s, values = _extend_to_end(panel.mark, span[1])
         axes.step(time_s, values, where="post", color=INK, linewidth=1.0, linestyle=(0, (1.2, 1.8)), zorder=3)
-    named = [curve for curve in panel.curves if curve.label]
+    legend_curves = [curve for curve in panel.curves if curve.label]
     for curve in panel.curves:
         values = numpy.where(numpy.isfinite(curve.values), curve.values, numpy.nan)
-        drawstyle: Any = "steps-post" if curve.held else "default"
+        drawstyle: Any = "steps-post" if curve.is_stepwise else "default"
         if curve.label:
-            every = marked(curve.time_s, span, named.index(curve), len(named))
+            every = marker_indices(curve.time_s, span, legend_curves.index(curve), len(legend_curves))
             (line,) = axes.plot(
                 curve.time_s,
                 values,
                 label=curve.label,
                 drawstyle=drawstyle,
                 markevery=every,
-                **line_look(curve.stroke, _WIDE if len(named) <= _FEW else _THIN),
+                **line_look(curve.stroke, _WIDE if len(legend_curves) <= _FEW else _THIN),
             )
             if curve.scheme:
-                line.set_gid(f"curve{axes.get_label()}-{named.index(curve)}")
+                line.set_gid(f"curve{axes.get_label()}-{legend_curves.index(curve)}")
                 marks[str(line.get_gid())] = Mark(curve.label, curve.scheme)
         else:
             thin = {key: line_look(curve.stroke, 1.0)[key] for key in ("color", "linewidth", "linestyle")}
@@ -146,7 +147,7 @@ def draw_panel(axes: Axes, panel: Panel, span: tuple[float, float]) -> dict[str,
 
 
 def _name_states(axes: Axes, states: Mapping[float, str]) -> None:
-    """The names of states instead of numbers, in letters that fit beside the plot."""
+    """Write the names of states instead of numbers, in letters that fit beside the plot."""
     longest = max(len(name) for name in states.values())
     size = min(8.0, _NAME_ROOM / (0.55 * longest))
     axes.set_yticks(list(states), list(states.values()), fontsize=size)
@@ -160,6 +161,6 @@ def _scale(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(low, high if panel.highest is None else panel.highest)
 
 
-def _held(steps: Steps, end_s: float) -> tuple[Array, Array]:
-    """With the last value once more at the end of the figure."""
+def _extend_to_end(steps: Steps, end_s: float) -> tuple[Array, Array]:
+    """Return the steps with the last value repeated at the end of the figure."""
     return numpy.append(steps.time_s, end_s), numpy.append(steps.values, steps.values[-1])

@@ -1,4 +1,4 @@
-"""Every packet as a dot: points to a palette image with a transparent ground."""
+"""Packets as dots: conversion of points to a palette image with a transparent background."""
 
 import io
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 PIXELS_PER_POINT = 2.0
-_FEW = 4000  # below this many points a dot is drawn larger, to be seen at all
+_FEW = 4000  # with fewer points a dot is drawn larger, to be visible
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Cloud:
 
 
 def dots(clouds: Sequence[Cloud], span: tuple[float, float, float, float], size: tuple[float, float]) -> bytes:
-    """A PNG of all points; `span` is (x low, x high, y low, y high), `size` the width and height in points.
+    """Return a PNG of all points; `span` is (x low, x high, y low, y high), `size` the width and height in points.
 
-    Where flows overlap, the pixel shows the last one drawn, in flow order.
+    Where flows overlap, the pixel shows the last flow.
     """
     width, height = (max(round(side * PIXELS_PER_POINT), 1) for side in size)
     pixels = numpy.zeros((height, width), dtype=numpy.uint8)

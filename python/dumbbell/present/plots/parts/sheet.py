@@ -1,7 +1,7 @@
-"""The sheet that figures are drawn for: width and height on paper, the size of letters, and the theme.
+"""Sheet that figures are drawn for: width and height on paper, the size of letters, and the theme.
 
-Layouts are in points for letters of `LETTERS`. A drawing for other letters is laid out for a width of as many letters,
-and enlarged or reduced as a whole.
+Layouts are in points for letters of `LETTERS`. With other letters, a layout is as many letters wide as before, and the
+drawing is scaled as a whole.
 """
 
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ class Sheet:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether sizes on paper were asked for: all letters have one size then."""
+        """True if a size on paper is given: all letters have one size then."""
         return self.font_pt is not None
 
     @property
     def is_plain(self) -> bool:
-        """Whether the drawing has no colours."""
+        """True if the drawing has no colours."""
         return self.theme == "print"
 
     def width(self, default: float) -> float:
@@ -43,11 +43,11 @@ class Sheet:
         return (self.width_pt or default) / self.scale
 
     def height(self) -> float | None:
-        """Return the height of a layout, if it was asked for."""
+        """Return the height of a layout, or None if not given."""
         return None if self.height_pt is None else self.height_pt / self.scale
 
     def letters(self, size: float) -> float:
-        """Return the size of letters in a layout for text that is smaller or larger than others."""
+        """Return the size in a layout of letters that are smaller or larger than usual."""
         return LETTERS if self.is_fixed else size
 
 
@@ -58,14 +58,14 @@ _CURRENT: ContextVar[Sheet] = ContextVar("sheet", default=SCREEN)
 
 
 def sheet() -> Sheet:
-    """Return the sheet that is drawn for."""
+    """Return the current sheet."""
     return _CURRENT.get()
 
 
 @contextmanager
-def drawn_for(wanted: Sheet) -> Iterator[None]:
-    """Figures are drawn for this sheet meanwhile."""
-    before = _CURRENT.set(wanted)
+def use_sheet(new_sheet: Sheet) -> Iterator[None]:
+    """Draw figures for this sheet within the context."""
+    before = _CURRENT.set(new_sheet)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""How a line is drawn: colour, marker and dashes, so that lines differ in grey too."""
+"""Strokes of lines: colour, marker and dashes; lines differ in grey too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from dumbbell.present.plots.parts.style import FILLED_MARKERS, GROUND, INK, LINE_MARKERS, Style, flow_color, paint
 
 Look: TypeAlias = dict[str, Any]
-"""Keyword arguments of artists of matplotlib, which types them one by one."""
+"""Keyword arguments of matplotlib's artists, which have types of their own."""
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (5.0, 1.8), (1.6, 1.6), (7.0, 1.6, 1.6, 1.6), (9.0, 2.4), (3.4, 3.4))
-"""On and off lengths in line widths; the empty one is a line without gaps."""
+"""On and off lengths in line widths; the empty tuple is a solid line."""
 
 _EVERY = 7  # markers on a line that crosses the figure
 _SMALL = 4.6  # points
@@ -31,32 +31,32 @@ class Stroke:
 
     @property
     def style(self) -> Style:
-        """What points of the same scheme look like."""
+        """Style of the points of the same scheme."""
         return Style(self.color, self.marker, self.hollow)
 
 
 def scheme_strokes(styles: Sequence[Style]) -> list[Stroke]:
-    """Return the strokes of schemes: those that share a colour or a marker differ in dashes, as far as these reach."""
-    taken: set[tuple[str, tuple[float, ...]]] = set()
+    """Return the strokes of schemes: those that share a colour or a marker differ in dashes, as far as possible."""
+    used_pairs: set[tuple[str, tuple[float, ...]]] = set()
     strokes = []
     for style in styles:
-        marks = (style.color, style.seen.marker)
-        shared = [sum((mark, dashes) in taken for mark in (*marks, marks[1])) for dashes in DASHES]
-        dashes = DASHES[shared.index(min(shared))]
-        taken |= {(mark, dashes) for mark in marks}
+        marks = (style.color, style.appearance.marker)
+        overlaps = [sum((mark, dashes) in used_pairs for mark in (*marks, marks[1])) for dashes in DASHES]
+        dashes = DASHES[overlaps.index(min(overlaps))]
+        used_pairs |= {(mark, dashes) for mark in marks}
         strokes.append(Stroke(style.color, style.marker, dashes, style.hollow))
     return strokes
 
 
 def flow_stroke(flow: int) -> Stroke:
-    """The stroke of flow number `flow`, from 1, where flows are not told apart by their schemes."""
+    """Return the stroke of flow number `flow`, from 1, for flows that are drawn by number."""
     index = max(flow - 1, 0)
     marker = FILLED_MARKERS[index % len(FILLED_MARKERS)]
     return Stroke(flow_color(flow), marker, DASHES[index // len(FILLED_MARKERS) % len(DASHES)])
 
 
 def marker_look(style: Style, size: float) -> Look:
-    """What matplotlib has to know of a marker of `size` points."""
+    """Return matplotlib's arguments for a marker of `size` points."""
     stroke = style.marker in LINE_MARKERS
     hollow = style.hollow and not stroke
     return {
@@ -71,9 +71,9 @@ def marker_look(style: Style, size: float) -> Look:
 
 
 def line_look(stroke: Stroke, width: float = 1.2) -> Look:
-    """What matplotlib has to know of a line, its small markers included."""
+    """Return matplotlib's arguments for a line with small markers."""
     look = marker_look(stroke.style, _SMALL)
-    del look["path_effects"]  # would be drawn under the line as well
+    del look["path_effects"]  # it would be drawn under the line as well
     return look | {
         "color": paint(stroke.color),
         "linewidth": width,
@@ -82,12 +82,15 @@ def line_look(stroke: Stroke, width: float = 1.2) -> Look:
     }
 
 
-def marked(x: NDArray[Any], span: tuple[float, float], index: int, count: int) -> list[int]:
-    """Which points of line `index` of `count` carry a marker: evenly over `span`, those of other lines in between."""
+def marker_indices(x: NDArray[Any], span: tuple[float, float], index: int, count: int) -> list[int]:
+    """Return the points of line `index` of `count` that carry a marker.
+
+    They are spread evenly over `span`, between the markers of other lines.
+    """
     if len(x) <= _EVERY:
         return list(range(len(x)))
     step = (span[1] - span[0]) / _EVERY
-    wanted = span[0] + step * (numpy.arange(_EVERY) + (index + 0.5) / max(count, 1))
-    inside = wanted[(wanted >= x[0]) & (wanted <= x[-1])]
-    found = numpy.searchsorted(x, inside).clip(0, len(x) - 1)
-    return [int(i) for i in dict.fromkeys(found)] or [len(x) // 2]
+    places = span[0] + step * (numpy.arange(_EVERY) + (index + 0.5) / max(count, 1))
+    inside = places[(places >= x[0]) & (places <= x[-1])]
+    indices = numpy.searchsorted(x, inside).clip(0, len(x) - 1)
+    return [int(i) for i in dict.fromkeys(indices)] or [len(x) // 2]

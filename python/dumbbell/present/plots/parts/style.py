@@ -1,4 +1,4 @@
-"""How figures look: scheme and flow colours, markers, and the stand-in colours that follow the reader's theme."""
+"""Look of figures: colours of schemes and flows, markers, and stand-in colours that follow the reader's theme."""
 
 import zlib
 from collections.abc import Iterable, Sequence
@@ -12,8 +12,9 @@ from dumbbell import catalog
 from dumbbell.catalog.families import family
 from dumbbell.present.plots.parts.sheet import LETTERS, sheet
 
-# Stand-ins: drawn like any colour, replaced when the figure is finished (see svg.py), so that text, axes and "black"
-# follow the page's foreground, the shaded capacity its theme, and what covers a part of a figure its ground.
+# Stand-ins are drawn like any colour and replaced in the finished figure (see svg.py). Text, axes and "black" then
+# follow the page's foreground, the shaded capacity its theme, and anything that covers a part of a figure its
+# background.
 INK = "#0a0b0c"
 SHADE = "#fbf1e7"
 GROUND = "#fdfefc"
@@ -35,12 +36,12 @@ FAMILY_COLORS = {
     "media": "#56b4e9",
     "other": "#666666",
 }
-"""Okabe and Ito's colours, which the colour-blind tell apart; grey in place of their yellow, which white hides."""
+"""Colours of Okabe and Ito, which the colour-blind distinguish; grey replaces their yellow, invisible on white."""
 _SPARE_COLORS = tuple(FAMILY_COLORS.values())[1:]
 FILLED_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "*")
 LINE_MARKERS = ("1", "+", "x")  # drawn as strokes: they have no inside to fill
 _ALIKE = {"8": "h", "H": "h", "d": "D", ".": "o", "x": "X", "+": "P"}
-"""Markers that nobody tells from others at the size of a point."""
+"""Markers that look like another one at the size of a point."""
 _TINT = 0.6
 """Share of white in the lighter shade of a colour."""
 
@@ -54,74 +55,76 @@ class Style:
     hollow: bool = False
 
     @property
-    def seen(self) -> "Style":
-        """What a reader sees of it: equal for two styles that look alike."""
+    def appearance(self) -> "Style":
+        """Style as readers see it: equal for two styles that look alike."""
         return Style(self.color, _ALIKE.get(self.marker, self.marker), self.hollow)
 
 
 def ink(color: str) -> str:
-    """The colour as `#rrggbb`, with black turned into the theme's foreground, and so is what is no colour."""
+    """Return the colour as `#rrggbb`; black, and a string that is no colour, become the theme's foreground."""
     code = str(to_hex(color)) if is_color_like(color) else "#000000"
     return INK if code == "#000000" else code
 
 
 def paint(color: str) -> str:
-    """Return a colour as the theme has it: ink where there are no colours."""
+    """Return a colour as the theme has it: ink if the theme has no colours."""
     return INK if sheet().is_plain and color != GROUND else color
 
 
-def styles(wanted: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
-    """A distinct style for each scheme of `wanted`: (name, colour, marker), the last two empty if it names none.
+def styles(schemes: Iterable[tuple[str, str, str]]) -> dict[str, Style]:
+    """Return a distinct style for each scheme, given as (name, colour, marker); the last two may be empty.
 
-    Schemes of the catalog have the colour of their family unless somebody gave them another one; all others have the
-    colour that they ask for. A scheme keeps its marker unless one with a shorter name, or an earlier one, looks like
-    that: `copa` before `copa-delay`. What is open is picked by the name, so that a scheme looks the same in every
-    report unless two collide. Without colours, markers alone differ.
+    Schemes of the catalog have the colour of their family unless the user chose another one; other schemes have the
+    colour that they ask for. A scheme keeps its marker unless a scheme with a shorter name, or an earlier one, looks
+    the same: `copa` comes before `copa-delay`. The name decides the rest: a scheme looks the same in every report
+    unless two collide. Without colours, markers alone differ.
     """
-    given = list(wanted)
-    chosen = {name: Style(INK, "o") for name, *_ in given}
-    taken: set[Style] = set()
-    undecided = []
-    for name, color, marker in sorted(given, key=lambda each: len(each[0])):
-        named = color and (color, marker) != UNSTYLED
-        own = paint(_family_color(name, color) or ink(color)) if named else None
-        style = Style(own, marker or "o") if own else None
-        if style is None or style.seen in taken:
-            undecided.append((name, own))
+    entries = list(schemes)
+    styles_by_name = {name: Style(INK, "o") for name, *_ in entries}
+    used_styles: set[Style] = set()
+    open_schemes = []
+    for name, color, marker in sorted(entries, key=lambda entry: len(entry[0])):
+        has_color = color and (color, marker) != UNSTYLED
+        own_color = paint(_family_color(name, color) or ink(color)) if has_color else None
+        style = Style(own_color, marker or "o") if own_color else None
+        if style is None or style.appearance in used_styles:
+            open_schemes.append((name, own_color))
         else:
-            chosen[name] = style
-            taken.add(style.seen)
-    for name, own in undecided:
-        chosen[name] = _spare(name, (own,) if own else _SPARE_COLORS, taken)
-        taken.add(chosen[name])
-    return chosen
+            styles_by_name[name] = style
+            used_styles.add(style.appearance)
+    for name, own_color in open_schemes:
+        styles_by_name[name] = _spare(name, (own_color,) if own_color else _SPARE_COLORS, used_styles)
+        used_styles.add(styles_by_name[name])
+    return styles_by_name
 
 
 @cache
 def _family_color(name: str, color: str) -> str | None:
-    """Return the colour of the family of a scheme that has the catalog's colour; None for one that has its own."""
-    of = family(name)
-    shipped = of is not None and catalog.schemes().knows(name) and catalog.schemes().find(name).color == color
-    return FAMILY_COLORS[of] if of is not None and shipped else None
+    """Return the family's colour for a scheme with the catalog's colour; None for a scheme with its own colour."""
+    family_name = family(name)
+    has_catalog_color = (
+        family_name is not None and catalog.schemes().knows(name) and catalog.schemes().find(name).color == color
+    )
+    return FAMILY_COLORS[family_name] if family_name is not None and has_catalog_color else None
 
 
 def family_color(name: str) -> str:
-    """Return the colour of a family; one that is none has the colour of the others."""
+    """Return the colour of a family; an unknown family has the colour of the others."""
     return paint(FAMILY_COLORS.get(name, FAMILY_COLORS["other"]))
 
 
-def _spare(name: str, colors: Sequence[str], taken: set[Style]) -> Style:
-    """Return the first style that is free, from one on that follows from the name."""
+def _spare(name: str, colors: Sequence[str], used_styles: set[Style]) -> Style:
+    """Return the first free style, starting with one that follows from the name."""
     start = zlib.crc32(name.encode())
     if sheet().is_plain:
         shades = [[Style(INK, marker, hollow) for marker in FILLED_MARKERS] for hollow in (False, True)]
     else:
         tints = [tuple(map(_tint, colors))]
-        shades = [[Style(*each) for each in product(some, FILLED_MARKERS)] for some in (colors, *tints)]
+        shades = [[Style(*pair) for pair in product(palette, FILLED_MARKERS)] for palette in (colors, *tints)]
     for spares in shades:
         for step in range(len(spares)):
             style = spares[(start + step) % len(spares)]
-            if style not in taken:
+            if style not in used_styles:
                 return style
     return shades[0][start % len(shades[0])]  # more schemes than styles: repeat
 
@@ -132,13 +135,13 @@ def _tint(color: str) -> str:
 
 
 def flow_color(flow: int) -> str:
-    """The colour of flow number `flow`, from 1 (0 where a log does not tell): a grey where there are no colours."""
+    """Return the colour of flow number `flow`, from 1 (0 if a log has no numbers); a grey without colours."""
     colors = _FLOW_GREYS if sheet().is_plain else FLOW_COLORS
     return colors[max(flow - 1, 0) % len(colors)]
 
 
 def rc(name: str) -> dict[str, object]:
-    """Matplotlib settings of the figure called `name`: text stays text, identifiers follow from the name."""
+    """Return matplotlib's settings for the figure called `name`: text stays text, identifiers follow from the name."""
     return {
         "svg.fonttype": "none",
         "svg.hashsalt": name,

@@ -1,4 +1,4 @@
-"""From what matplotlib writes to a small SVG: identifiers unique on the page, ink that follows the theme."""
+"""Conversion of matplotlib's output to a small SVG: identifiers unique on the page, colours of the theme."""
 
 import base64
 import re
@@ -15,14 +15,14 @@ _PLAIN = {INK: "#000000", SHADE: "#e6e6e6", GROUND: "#ffffff"}
 _INKS = {"light": _PRINTED, "dark": _DARK, "print": _PLAIN}
 _THEMED = {INK: "currentColor", SHADE: "var(--shade)", GROUND: "var(--ground)"}
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML has: XML 1.0, 2.2."""
+"""Characters that XML does not allow: XML 1.0, 2.2."""
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
 _GENERIC = "font-family: inherit"
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a page's script can know of a mark: its scheme, its numbers by axis; `title` is shown on hovering."""
+    """Data of a mark for a page's script: its scheme, and its numbers by axis; `title` is shown on hovering."""
 
     title: str
     scheme: str = ""
@@ -31,19 +31,19 @@ class Mark:
 
     @property
     def attributes(self) -> str:
-        """The attributes of its group: `data-scheme`, `data-x`, `data-y`."""
-        known = {"scheme": self.scheme or None, "x": self.x, "y": self.y}
+        """Attributes of the mark's group: `data-scheme`, `data-x`, `data-y`."""
+        values = {"scheme": self.scheme or None, "x": self.x, "y": self.y}
         return "".join(
             f' data-{name}="{escape(value if isinstance(value, str) else f"{value:.6g}")}"'
-            for name, value in known.items()
+            for name, value in values.items()
             if value is not None
         )
 
 
 def compact(drawing: str, name: str, marks: Mapping[str, Mark] | None = None) -> str:
-    """The drawing as one `svg` element: no header, short numbers, identifiers that start with `name`.
+    """Return the drawing as one `svg` element: no header, short numbers, identifiers that start with `name`.
 
-    `marks` says what the groups with these identifiers are.
+    `marks` are the marks of the groups with these identifiers.
     """
     drawing = drawing[drawing.index("<svg") :].strip()
     drawing = re.sub(
@@ -58,11 +58,11 @@ def compact(drawing: str, name: str, marks: Mapping[str, Mark] | None = None) ->
         drawing = drawing.replace(f"{opening}>", f"{opening}{mark.attributes}>{title}", 1)
     drawing = _unique(drawing, name)
     drawing = re.sub(r">\s+<", "><", drawing)
-    return _drawable(re.sub(r"\s*\n\s*", " ", drawing))
+    return _valid_in_xml(re.sub(r"\s*\n\s*", " ", drawing))
 
 
-def _drawable(text: str) -> str:
-    """The text without what an image cannot have."""
+def _valid_in_xml(text: str) -> str:
+    """Return the text with invalid characters replaced."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -77,15 +77,15 @@ def _root(match: re.Match[str]) -> str:
 
 
 def _unique(drawing: str, name: str) -> str:
-    """Drops identifiers nothing refers to; numbers the others."""
-    used = dict.fromkeys(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
-    new = {old: f"{name}-{number}" for number, old in enumerate(used)}
+    """Drop unused identifiers, and number the others."""
+    references = dict.fromkeys(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing))
+    new = {old: f"{name}-{number}" for number, old in enumerate(references)}
     drawing = re.sub(r" id=\"([^\"]+)\"", lambda m: f' id="{new[m[1]]}"' if m[1] in new else "", drawing)
     return re.sub(r"(url\(#|href=\"#)([^)\"]+)", lambda m: m[1] + new[m[2]], drawing)
 
 
 def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, float, float]) -> str:
-    """Puts an image at `box` (left, top, width, height in points) in place of the empty group `group`."""
+    """Put an image at `box` (left, top, width, height in points) in place of the empty group `group`."""
     left, top, width, height = box
     data = base64.b64encode(png).decode()
     image = (
@@ -96,16 +96,16 @@ def place_image(drawing: str, group: str, png: bytes, box: tuple[float, float, f
 
 
 def for_page(drawing: str, label: str) -> str:
-    """The drawing for a page: named for screen readers, in the page's own ink and font."""
+    """Return the drawing for a page: named for screen readers, in the page's own ink and font."""
     drawing = theme_ink(drawing)
     drawing = drawing.replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "").replace("xlink:href", "href")
     drawing = drawing.replace(' xmlns="http://www.w3.org/2000/svg"', "")
     drawing = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", rf"font: \1\2 sans-serif; {_GENERIC}", drawing)
-    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}"', 1)
+    return drawing.replace("<svg", f'<svg role="img" aria-label="{escape(_valid_in_xml(label))}"', 1)
 
 
 def for_print(drawing: str, theme: str = "light") -> str:
-    """The drawing as a file of its own: in dark ink without a ground, or on the ground of its theme."""
+    """Return the drawing as a file: in dark ink without a background, or on the background of its theme."""
     if theme == "light":
         return _HEAD + print_ink(drawing)
     ground = f'<rect width="100%" height="100%" fill="{GROUND}"/>'
@@ -113,21 +113,21 @@ def for_print(drawing: str, theme: str = "light") -> str:
 
 
 def for_notebook(drawing: str, label: str, theme: str = "light") -> str:
-    """The drawing for a notebook, whose theme it cannot know: on a ground of its own, named for screen readers."""
+    """Return the drawing for a notebook of unknown theme: on its own background, named for screen readers."""
     ground = _INKS[theme][GROUND]
     drawing = re.sub(r'width="([\d.]+)" height="([\d.]+)"', r'width="\1pt" height="\2pt"', drawing, count=1)
     return _replace(drawing, _INKS[theme]).replace(
-        "<svg", f'<svg role="img" aria-label="{escape(_drawable(label))}" style="background:{ground}"', 1
+        "<svg", f'<svg role="img" aria-label="{escape(_valid_in_xml(label))}" style="background:{ground}"', 1
     )
 
 
 def theme_ink(drawing: str) -> str:
-    """The stand-in colours as the page's own."""
+    """Return the drawing in the page's own colours."""
     return _replace(drawing, _THEMED)
 
 
 def print_ink(drawing: str) -> str:
-    """The stand-in colours as ink on paper."""
+    """Return the drawing in ink on paper."""
     return _replace(drawing, _PRINTED)
 
 

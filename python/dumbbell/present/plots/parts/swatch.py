@@ -1,4 +1,4 @@
-"""A scheme's marker on its own, for tables and lists."""
+"""Markers of schemes on their own, for tables and lists."""
 
 from matplotlib.markers import MarkerStyle
 from matplotlib.path import Path
@@ -9,7 +9,7 @@ _LETTERS = {Path.MOVETO: "M", Path.LINETO: "L", Path.CURVE3: "Q", Path.CURVE4: "
 
 
 def swatch(style: Style) -> str:
-    """The marker as the inside of an SVG whose view box is `-0.7 -0.7 1.4 1.4`; black is `INK`."""
+    """Return the marker as the inside of an SVG whose view box is `-0.7 -0.7 1.4 1.4`; black is `INK`."""
     marker = MarkerStyle(style.marker)
     path = marker.get_path().transformed(marker.get_transform())
     parts = []

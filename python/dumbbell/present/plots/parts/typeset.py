@@ -1,4 +1,4 @@
-"""SVG as PDF and PNG, by typst: the same letters wherever it runs."""
+"""Conversion of SVG to PDF and PNG by typst, with the same letters on every machine."""
 
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -19,24 +19,26 @@ _PAGE = '#set page(width: auto, height: auto, margin: {})\n#image("figure.svg")\
 def typeset(files: Mapping[str, bytes], form: str = "pdf") -> bytes:
     """Return the document `MAIN` among `files`, which may name the others, as `pdf` or, its only page, as `png`.
 
-    The files are in memory: a process that is killed meanwhile leaves nothing on disk. Ctrl-C is heard.
+    The files are in memory: a killed process leaves nothing on disk. Ctrl-C works meanwhile.
     """
     fonts = str(Path(matplotlib.get_data_path()) / "fonts" / "ttf")
     kind: Literal["pdf", "png"] = "png" if form == "png" else "pdf"
-    given: Any = dict(files)  # its type hints do not know of several files
+    files_by_name: Any = dict(files)  # typst's type hints allow only one file
 
     def lay_out() -> None:
         try:
-            made.set_result(
-                typst.compile(given, font_paths=[fonts], ignore_system_fonts=True, format=kind, ppi=_DOTS_PER_INCH)
+            document.set_result(
+                typst.compile(
+                    files_by_name, font_paths=[fonts], ignore_system_fonts=True, format=kind, ppi=_DOTS_PER_INCH
+                )
             )
         except BaseException as error:
-            made.set_exception(error)
+            document.set_exception(error)
 
-    # Python hears a signal when it is Python's turn again: in this thread it is all the time
-    made: Future[bytes] = Future()
+    # typst runs in another thread, since Python handles signals only while this thread runs Python
+    document: Future[bytes] = Future()
     Thread(target=lay_out, daemon=True).start()
-    return made.result()
+    return document.result()
 
 
 def figure_as(form: str, svg: str, margin: str = "3pt") -> bytes:

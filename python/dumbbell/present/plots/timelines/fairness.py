@@ -17,13 +17,13 @@ from dumbbell.present.plots.parts.style import GROUND, INK
 from dumbbell.present.plots.parts.svg import compact
 from dumbbell.present.plots.timelines.operating_point import Points
 
-# What tells areas apart in grey: strokes only, as dots would make large files.
+# Hatches that distinguish areas in grey: strokes only, as dots would make large files.
 _HATCHES = ("", "////", "\\\\\\\\", "----", "||||", "xxxx", "++++", "//--", "\\\\||")
 
 
 @dataclass(frozen=True)
 class Share:
-    """One flow's throughput in each of the figure's intervals, Mbit/s; 0 where it is not active."""
+    """Throughput of one flow in each of the figure's intervals, Mbit/s; 0 while it is not active."""
 
     label: str
     color: str
@@ -31,12 +31,12 @@ class Share:
 
 
 def fairness_figure(name: str, time_s: NDArray[Any], shares: Sequence[Share], jain: Points) -> str:
-    """Jain's index and the stacked shares as SVG; `time_s` are the ends of the intervals of `shares`."""
+    """Return Jain's index and the stacked shares as SVG; `time_s` are the ends of the intervals of `shares`."""
     index = Panel("Jain's index", [Curve("", Stroke(INK, "o"), *jain)], highest=1.03, height=70.0)
     span = time_span([index, Panel("", [Curve("", Stroke(INK, "o"), time_s, time_s)])])
     with look(name):
-        framed = frame(index.height, 140.0)
-        upper, lower = framed.plots
+        plot_frame = frame(index.height, 140.0)
+        upper, lower = plot_frame.plots
         draw_panel(upper, index, span)
         lower.set_xlim(*span)
         lower.set_ylim(0, 1)
@@ -44,8 +44,8 @@ def fairness_figure(name: str, time_s: NDArray[Any], shares: Sequence[Share], ja
             _stack(lower, time_s, shares)
         else:
             say_empty(lower)
-        framed.finish(["Jain's index", "Share"], DOTS)
-        return compact(render(framed.figure), name)
+        plot_frame.finish(["Jain's index", "Share"], DOTS)
+        return compact(render(plot_frame.figure), name)
 
 
 def _stack(axes: Axes, time_s: NDArray[Any], shares: Sequence[Share]) -> None:

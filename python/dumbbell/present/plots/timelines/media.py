@@ -1,4 +1,4 @@
-"""The figure of a run's live sources: what the encoder produced, what could be decoded, and when it was seen."""
+"""Figure of a run's live sources: encoder rate, decoded bitrate, and delay of every frame."""
 
 import math
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ _RATES, _DELAYS = 120.0, 95.0  # points
 
 @dataclass(frozen=True)
 class FlowMedia:
-    """One flow's live source; times count from the start of the figure.
+    """Live source of one flow; times count from the start of the figure.
 
     `encoder_mbps` holds from its time to the next one. `decoded_mbps` are means between neighbours of `edges_s`. Frames
-    are dots: when each was decoded, and how long after its capture.
+    are dots: the time of decoding, and the delay since capture.
     """
 
     flow: int
@@ -37,12 +37,12 @@ class FlowMedia:
 
 
 def media_figure(name: str, flows: Sequence[FlowMedia]) -> str:
-    """The encoder's rate (dashed) and the bitrate decoded (solid), and below them the delay of every frame."""
+    """Return the encoder's rate (dashed) and the decoded bitrate (solid) as SVG, above the delay of every frame."""
     end_s = max((float(flow.edges_s[-1]) for flow in flows), default=1.0)
     span = (0.0, float(max(math.ceil(end_s), 1)), *value_limits([flow.frame_delay_ms for flow in flows]))
     with look(name):
-        framed = frame(_RATES, _DELAYS)
-        rates, delays = framed.plots
+        plot_frame = frame(_RATES, _DELAYS)
+        rates, delays = plot_frame.plots
         for flow in flows:
             color, label = flow_color(flow.flow), flow.name
             mean = "n/a" if flow.mean_decoded_mbps is None else f"{flow.mean_decoded_mbps:.2f}"
@@ -55,16 +55,18 @@ def media_figure(name: str, flows: Sequence[FlowMedia]) -> str:
                 drawstyle="steps-post",
                 label=f"{label} encoder",
             )
-            decoded = [0.0, *flow.decoded_mbps]
-            rates.plot(flow.edges_s, decoded, color=color, linewidth=1.3, label=f"{label} decoded (mean {mean} Mbit/s)")
+            bitrates = [0.0, *flow.decoded_mbps]
+            rates.plot(
+                flow.edges_s, bitrates, color=color, linewidth=1.3, label=f"{label} decoded (mean {mean} Mbit/s)"
+            )
         rates.set_xlim(span[0], span[1])
         rates.set_ylim(bottom=0)
         delays.set_xlim(span[0], span[1])
         delays.set_ylim(span[2], span[3])
         delays.add_patch(Rectangle((0, 0), 0, 0, gid="frames"))
-        framed.finish(["Bitrate (Mbit/s)", "Frame delay (ms)"], PAIRS)
-        drawing = render(framed.figure)
+        plot_frame.finish(["Bitrate (Mbit/s)", "Frame delay (ms)"], PAIRS)
+        drawing = render(plot_frame.figure)
     clouds = [Cloud(flow.frame_s, flow.frame_delay_ms, flow_color(flow.flow)) for flow in flows if len(flow.frame_s)]
     if clouds:
-        drawing = place_image(drawing, "frames", dots(clouds, span, framed.size(1)), framed.box(1))
+        drawing = place_image(drawing, "frames", dots(clouds, span, plot_frame.size(1)), plot_frame.box(1))
     return compact(drawing, name)

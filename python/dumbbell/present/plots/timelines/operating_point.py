@@ -15,7 +15,7 @@ Points = tuple[NDArray[Any], NDArray[Any]]
 
 @dataclass(frozen=True)
 class OperatingSeries:
-    """One flow over time, or one scheme; throughput at a time is the mean of the interval that ends then."""
+    """Series of one flow or one scheme; a throughput is the mean of the interval that ends at its time."""
 
     label: str
     stroke: Stroke
@@ -31,7 +31,7 @@ def operating_point_figure(
     capacity_mbps: Steps | None = None,
     changes_s: Sequence[float] = (),
 ) -> str:
-    """Three plots over time as SVG, a line for each of `flows`.
+    """Return three plots over time as SVG, with a line for each of `flows`.
 
     `capacity_mbps` is shaded behind the throughput; `changes_s` get vertical lines.
     """

@@ -1,4 +1,4 @@
-"""The queue of a link and what it dropped, over time."""
+"""Queue of a link and its drops, over time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from dumbbell.present.plots.timelines.operating_point import Points
 
 @dataclass(frozen=True)
 class QueueSeries:
-    """One link, or the bottleneck under one scheme; drops and marks at a time are those of the interval that ends then.
+    """Series of one link, or of the bottleneck under one scheme.
 
-    None for marks that were not recorded.
+    Drops and marks at a time are those of the interval that ends then; `marks_packets` is None if not recorded.
     """
 
     label: str
@@ -23,9 +23,9 @@ class QueueSeries:
 
 
 def queue_figure(name: str, links: Sequence[QueueSeries], room_packets: float | None = None) -> str:
-    """Queue length, and drops and marks per interval, as SVG; what the queue can hold is shaded.
+    """Return queue length, and drops and marks per interval, as SVG; the room of the queue is shaded.
 
-    Marks have a plot only where there are any.
+    Marks have a plot only if there are any.
     """
     queues = [Curve(link.label, link.stroke, *link.queue_packets) for link in links]
     drops = [Curve(link.label, link.stroke, *link.drops_packets) for link in links]

@@ -1,4 +1,4 @@
-"""The figures of a run: throughput over time, and the one-way delay of every packet."""
+"""Figures of a run: throughput over time, and the one-way delay of every packet."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _PLOT = 165.0  # points
 
 @dataclass(frozen=True)
 class FlowRates:
-    """One flow's rates per bin, and the means its legend shows; None where there was no traffic."""
+    """Rates of one flow per bin, and the means for the legend; None without traffic."""
 
     flow: int
     name: str
@@ -33,9 +33,9 @@ class FlowRates:
 
 @dataclass(frozen=True)
 class FlowDelays:
-    """One flow's packets: when, how long each took (one way, or `round_trip`), and the percentile of the legend.
+    """Packets of one flow: arrival times, delays (one way, or `round_trip`), and the percentile for the legend.
 
-    `note` is what the legend has to say of the percentile.
+    `note` is a remark of the legend on the percentile.
     """
 
     flow: int
@@ -54,13 +54,18 @@ def throughput_figure(
     capacity_mbps: Sequence[float],
     mean_capacity_mbps: float | None,
 ) -> str:
-    """Rates into the path (dashed, at the start of each bin) and out of it (solid, at its end), over the capacity."""
+    """Return rates into the path (dashed) and out of it (solid) as SVG, over the capacity.
+
+    Rates into the path stand at the start of each bin, rates out of it at the end.
+    """
     with look(name):
-        framed = frame(_PLOT)
-        axes = framed.plots[0]
+        plot_frame = frame(_PLOT)
+        axes = plot_frame.plots[0]
         if capacity_mbps:
-            held = [*capacity_mbps, capacity_mbps[-1]]  # up to the end of the last bin
-            axes.fill_between(_starts(held, bin_s), 0, held, step="post", color=SHADE, linewidth=0, zorder=0.5)
+            capacity_steps = [*capacity_mbps, capacity_mbps[-1]]  # up to the end of the last bin
+            axes.fill_between(
+                _starts(capacity_steps, bin_s), 0, capacity_steps, step="post", color=SHADE, linewidth=0, zorder=0.5
+            )
         if mean_capacity_mbps is not None:
             axes.set_title(f"Average capacity {mean_capacity_mbps:.2f} Mbit/s (shaded region)", pad=7)
         for flow in flows:
@@ -76,18 +81,18 @@ def throughput_figure(
         bins = max([len(capacity_mbps), *(len(flow.egress_mbps or flow.ingress_mbps) for flow in flows)], default=0)
         axes.set_xlim(0, max(bins * bin_s, bin_s))
         axes.set_ylim(bottom=0)
-        framed.finish(["Throughput (Mbit/s), with headers"], PAIRS)
-        return compact(render(framed.figure), name)
+        plot_frame.finish(["Throughput (Mbit/s), with headers"], PAIRS)
+        return compact(render(plot_frame.figure), name)
 
 
 def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0, axis: DelayAxis | None = None) -> str:
-    """A dot for every packet that arrived: when it did, counted from `start_s`, and how long it took.
+    """Return a figure with a dot for every packet that arrived: its arrival time since `start_s`, and its delay.
 
     The delays are on the given axis, or on a linear one that fits them.
     """
     with look(name):
-        framed = frame(_PLOT)
-        axes = framed.plots[0]
+        plot_frame = frame(_PLOT)
+        axes = plot_frame.plots[0]
         end_s = max((float(flow.time_s.max()) - start_s for flow in flows if len(flow.time_s)), default=1.0)
         axes.set_xlim(0.0, float(max(math.ceil(end_s), 1)))
         if axis:
@@ -102,14 +107,14 @@ def delay_figure(name: str, flows: Sequence[FlowDelays], start_s: float = 0.0, a
             label = f"{flow.name} (95th percentile {_mean(flow.delay_p95_ms)} ms{flow.note})"
             axes.plot([], [], ".", color=flow_color(flow.flow), markersize=8, label=label)
         logarithmic = axis is not None and axis.logarithmic
-        what = "round-trip time" if any(flow.round_trip for flow in flows) else "one-way delay"
-        framed.finish([f"Per-packet {what} (ms){', log' if logarithmic else ''}"], DOTS)
-        drawing = render(framed.figure)
+        delay_name = "round-trip time" if any(flow.round_trip for flow in flows) else "one-way delay"
+        plot_frame.finish([f"Per-packet {delay_name} (ms){', log' if logarithmic else ''}"], DOTS)
+        drawing = render(plot_frame.figure)
     clouds = [
         Cloud(flow.time_s - start_s, scale(flow.delay_ms), flow_color(flow.flow)) for flow in flows if len(flow.time_s)
     ]
     if clouds:
-        drawing = place_image(drawing, "packets", dots(clouds, span, framed.size(0)), framed.box(0))
+        drawing = place_image(drawing, "packets", dots(clouds, span, plot_frame.size(0)), plot_frame.box(0))
     return compact(drawing, name)
 
 

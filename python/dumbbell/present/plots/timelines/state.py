@@ -1,4 +1,4 @@
-"""The state of the senders' controllers over time: modes by name, and the variables that decide."""
+"""State of the senders' controllers over time: modes by name, and the variables that decide."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +9,13 @@ from dumbbell.present.plots.timelines.operating_point import Points
 
 _ROW, _EDGE = 15.0, 12.0  # points, of a plot of modes: each name, and the rest
 _PLOT = 85.0
-_APART = 0.1  # lines of several flows in the same mode
+_APART = 0.1  # distance between lines of several flows in the same mode
 _DASHES = (2.5, 1.5)
 
 
 @dataclass(frozen=True)
 class StateLine:
-    """One flow: its values over time, which hold until the next one."""
+    """Values of one flow over time; each holds until the next one."""
 
     label: str
     stroke: Stroke
@@ -24,7 +24,7 @@ class StateLine:
 
 @dataclass(frozen=True)
 class Modes:
-    """A variable whose values are numbers of modes; `names` are those of all."""
+    """A variable whose values are numbers of modes; `names` are those of all modes."""
 
     title: str
     names: Mapping[float, str]
@@ -33,7 +33,7 @@ class Modes:
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable and, where another one belongs beside it, that one (thin, dashed); `label` names them and the unit."""
+    """A variable, with an optional second one (thin, dashed); `label` has the names and the unit."""
 
     label: str
     flows: Sequence[StateLine]
@@ -41,17 +41,19 @@ class Variable:
 
 
 def state_figure(name: str, modes: Sequence[Modes], variables: Sequence[Variable]) -> str:
-    """A plot for each of the modes and variables over the same time axis, as SVG."""
+    """Return a plot for each of the modes and variables over the same time axis, as SVG."""
     panels = []
-    for each in modes:
-        middle = (len(each.flows) - 1) / 2
+    for mode in modes:
+        middle = (len(mode.flows) - 1) / 2
         curves = [
-            Curve(flow.label, flow.stroke, flow.values[0], flow.values[1] + _APART * (middle - index), held=True)
-            for index, flow in enumerate(each.flows)
+            Curve(flow.label, flow.stroke, flow.values[0], flow.values[1] + _APART * (middle - index), is_stepwise=True)
+            for index, flow in enumerate(mode.flows)
         ]
-        panels.append(Panel("", curves, height=_EDGE + _ROW * len(each.names), states=each.names, title=each.title))
+        panels.append(Panel("", curves, height=_EDGE + _ROW * len(mode.names), states=mode.names, title=mode.title))
     for variable in variables:
-        curves = [Curve(flow.label, flow.stroke, *flow.values, held=True) for flow in variable.flows]
-        thin = [Curve("", replace(flow.stroke, dashes=_DASHES), *flow.values, held=True) for flow in variable.beside]
+        curves = [Curve(flow.label, flow.stroke, *flow.values, is_stepwise=True) for flow in variable.flows]
+        thin = [
+            Curve("", replace(flow.stroke, dashes=_DASHES), *flow.values, is_stepwise=True) for flow in variable.beside
+        ]
         panels.append(Panel(variable.label, [*curves, *thin], height=_PLOT))
     return time_figure(name, panels)

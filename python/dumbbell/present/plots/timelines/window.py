@@ -1,4 +1,4 @@
-"""What the senders' controllers said over time: window, slow start threshold, pacing rate."""
+"""State of the senders' controllers over time: window, slow start threshold, pacing rate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from dumbbell.present.plots.timelines.operating_point import Points
 
 @dataclass(frozen=True)
 class WindowSeries:
-    """One flow; None for what its controller does not have."""
+    """Series of one flow; None for values that its controller does not have."""
 
     label: str
     stroke: Stroke
@@ -20,16 +20,20 @@ class WindowSeries:
 
 
 def window_figure(name: str, flows: Sequence[WindowSeries]) -> str:
-    """Window with its threshold (thin, dashed), and the pacing rate, as SVG; only what one of the flows has."""
+    """Return the window with its threshold (thin, dashed), and the pacing rate, as SVG, as far as a flow has them."""
     panels = []
     if any(flow.cwnd for flow in flows) or not any(flow.pacing_mbps for flow in flows):
-        curves = [Curve(flow.label, flow.stroke, *flow.cwnd, held=True) for flow in flows if flow.cwnd]
-        thresholds = [Curve("", _thin(flow.stroke), *flow.ssthresh, held=True) for flow in flows if flow.ssthresh]
+        curves = [Curve(flow.label, flow.stroke, *flow.cwnd, is_stepwise=True) for flow in flows if flow.cwnd]
+        thresholds = [
+            Curve("", _thin(flow.stroke), *flow.ssthresh, is_stepwise=True) for flow in flows if flow.ssthresh
+        ]
         label = "cwnd, dashed ssthresh (packets)" if thresholds else "cwnd (packets)"
         panels.append(Panel(label, [*curves, *thresholds], height=165.0))
-    paced = [Curve(flow.label, flow.stroke, *flow.pacing_mbps, held=True) for flow in flows if flow.pacing_mbps]
-    if paced:
-        panels.append(Panel("Pacing rate (Mbit/s)", paced))
+    pacing_curves = [
+        Curve(flow.label, flow.stroke, *flow.pacing_mbps, is_stepwise=True) for flow in flows if flow.pacing_mbps
+    ]
+    if pacing_curves:
+        panels.append(Panel("Pacing rate (Mbit/s)", pacing_curves))
     return time_figure(name, panels)
 
 

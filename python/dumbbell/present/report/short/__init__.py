@@ -1,1 +1,1 @@
-"""The short report: findings, a plane and a table of each path, what failed, how it was made."""
+"""Short report: findings, a plane and a table of each path, failures, and origin."""

@@ -1,4 +1,4 @@
-"""What a report shows of all paths or cells together: who gets what beside whom, and metrics along the axes."""
+"""Figures of all paths or cells together: shares of competing schemes, and metrics along the axes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from shlex import join
 
 from dumbbell.present.figures import figure_module
 from dumbbell.present.figures.share import common_rival
-from dumbbell.present.model.cells import WHO, Cells
+from dumbbell.present.model.cells import COMPETITOR_AXES, Cells
 from dumbbell.present.model.content import ReportModel
-from dumbbell.present.model.figure_request import FigureOptions, OfResults
+from dumbbell.present.model.figure_request import FigureOptions, ResultsFigureRequest
 from dumbbell.present.plots import FEW
 from dumbbell.results.analysis.shares import is_mixed
 from dumbbell.results.numbers import is_number
@@ -19,12 +19,12 @@ _MOST_MAPS = 6
 _MOST_COLUMNS = 12
 """Maximum number of paths or cells that are the columns of one map."""
 _MOST_PANELS = 4
-"""Maximum number of panels of a sweep, one for each value of a second axis: of more there are maps."""
+"""Maximum number of panels of a sweep, one for each value of a second axis; beyond it there are maps."""
 
 
 @dataclass(frozen=True)
 class AcrossFigure:
-    """A figure of many paths or cells as SVG: what it shows, and the command that draws it."""
+    """A figure of many paths or cells as SVG: its subject, and the command that draws it."""
 
     title: str
     drawing: str
@@ -32,7 +32,7 @@ class AcrossFigure:
 
 
 class Across:
-    """The figures of all paths or cells of the results together."""
+    """Figures of all paths or cells of the results together."""
 
     def __init__(self, model: ReportModel) -> None:
         self.model = model
@@ -40,63 +40,67 @@ class Across:
 
     @property
     def is_grid(self) -> bool:
-        """Whether the results are of the cells of a grid."""
+        """True if the results are of the cells of a grid."""
         return any(run.content.get("axes") for run in self.model.runs) and len(self.model.paths) > 1
 
     @cached_property
     def shares(self) -> list[AcrossFigure]:
-        """The maps of what schemes get beside each other, the first thing of a report with competing schemes."""
+        """Maps of the shares of schemes beside each other; a report with competing schemes begins with these."""
         good = [run for run in self.model.runs if run.good and len({flow["scheme"] for flow in run.flows}) == 2]
         if not good:
             return []
         if len({(run.path, run.scheme) for run in good}) < 2:
-            return []  # the table of shares says the same
+            return []  # the table of shares has the same numbers
         places = {run.path: self.cells.places[run.path] for run in good}
         among = dict.fromkeys(places.values())
         if len(among) == 1 or (common_rival(good) is not None and len(among) <= _MOST_COLUMNS):
-            return self._drawn("share", None if len(among) > 1 else next(iter(places)))
+            return self._figures("share", None if len(among) > 1 else next(iter(places)))
         first = {place: path for path, place in reversed(places.items())}
         if len(among) <= _MOST_MAPS:
-            return [figure for place in among for figure in self._drawn("share", first[place])]
-        tested = dict.fromkeys(str(run.flows[0]["scheme"]) for run in good)
-        if len(self._numeric) == 2 and common_rival(good) and len(tested) <= _MOST_MAPS:
-            return [each for scheme in tested for each in self._drawn("grid", scheme=scheme, metric=f"share:{scheme}")]
+            return [figure for place in among for figure in self._figures("share", first[place])]
+        tested_schemes = dict.fromkeys(str(run.flows[0]["scheme"]) for run in good)
+        if len(self._numeric) == 2 and common_rival(good) and len(tested_schemes) <= _MOST_MAPS:
+            return [
+                figure
+                for scheme in tested_schemes
+                for figure in self._figures("grid", scheme=scheme, metric=f"share:{scheme}")
+            ]
         return []
 
     @cached_property
     def sweeps(self) -> list[AcrossFigure]:
-        """The main metrics of schemes by themselves along the axes of numbers, of each path that the cells are of."""
-        alone = list(dict.fromkeys(group.scheme for group in self.model.gathered.values() if not is_mixed(group)))
+        """Main metrics of schemes by themselves along the axes of numbers, for each base path of the cells."""
+        alone = list(dict.fromkeys(group.scheme for group in self.model.groups.values() if not is_mixed(group)))
         numeric = sorted(self._numeric, key=lambda name: -len(self._values(name)))
-        others = [name for name in self.cells.varied if name not in (*numeric, *WHO, "path")]
-        if not alone or len(numeric) not in (1, 2) or others:
+        other_axes = [name for name in self.cells.varied if name not in (*numeric, *COMPETITOR_AXES, "path")]
+        if not alone or len(numeric) not in (1, 2) or other_axes:
             return []
         bases = {str(axes.get("path", path)): path for path, axes in reversed(self.cells.axes.items())}
         bases = dict(list(reversed(bases.items()))[:_MOST_MAPS])
         by = numeric[1] if len(numeric) == 2 else None
         panels = len(self._values(by)) if by else 1
-        chosen = tuple(alone) if len(alone) < len(self.model.schemes) else ()
-        found = []
+        alone_schemes = tuple(alone) if len(alone) < len(self.model.schemes) else ()
+        figures = []
         for path in bases.values():
             if len(alone) <= FEW and panels <= _MOST_PANELS:
-                one = path if len(bases) > 1 else None
-                found += self._drawn("sweep", one, x=numeric[0], group_by=by, schemes=chosen)
+                chosen_path = path if len(bases) > 1 else None
+                figures += self._figures("sweep", chosen_path, x=numeric[0], group_by=by, schemes=alone_schemes)
             elif by and len(alone) <= _MOST_MAPS:
-                metric = self.model.shown.throughput.key
-                found += self._drawn("grid", path, x=numeric[0], y=by, metric=metric, schemes=chosen)
-        return found
+                metric = self.model.convention.throughput.key
+                figures += self._figures("grid", path, x=numeric[0], y=by, metric=metric, schemes=alone_schemes)
+        return figures
 
     @property
     def _numeric(self) -> list[str]:
-        """The axes along which numbers vary, but for those that say who competes."""
-        known = [name for name in self.cells.varied if name not in (*WHO, "path")]
-        return [name for name in known if all(map(is_number, self._values(name)))]
+        """Axes with several numbers, except the axes of competitors."""
+        names = [name for name in self.cells.varied if name not in (*COMPETITOR_AXES, "path")]
+        return [name for name in names if all(map(is_number, self._values(name)))]
 
     def _values(self, axis: str) -> list[object]:
         values = {repr(axes.get(axis)): axes.get(axis) for axes in self.cells.axes.values()}
         return list(values.values())
 
-    def _drawn(
+    def _figures(
         self,
         kind: str,
         path: str | None = None,
@@ -112,12 +116,12 @@ class Across:
         options = FigureOptions(x=x, y=y, metric=metric, group_by=group_by, schemes=tuple(schemes))
         if not any(run.good for run in self.model.runs):
             return []
-        of = OfResults(kind, f"a{next(self._numbers)}", self.model, path, scheme, options)
-        drawn = figure_module(kind).draw(of)
-        given = {"path": path, "scheme": scheme, "x": x, "y": y, "metric": metric, "group-by": group_by}
-        words = [word for name, value in given.items() if value is not None for word in (f"--{name}", value)]
+        request = ResultsFigureRequest(kind, f"a{next(self._numbers)}", self.model, path, scheme, options)
+        figure = figure_module(kind).draw(request)
+        arguments = {"path": path, "scheme": scheme, "x": x, "y": y, "metric": metric, "group-by": group_by}
+        words = [word for name, value in arguments.items() if value is not None for word in (f"--{name}", value)]
         words += ["--schemes", ",".join(schemes)] if schemes else []
-        return [AcrossFigure(drawn.shows, drawn.drawing, join(["dumbbell", "figure", ".", kind, *words]))]
+        return [AcrossFigure(figure.shows, figure.drawing, join(["dumbbell", "figure", ".", kind, *words]))]
 
     @cached_property
     def _numbers(self) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""What both forms of the short report show: which figures and tables there are, and of which paths."""
+"""Contents of both forms of the short report: its figures, its tables, and their paths."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -12,7 +12,7 @@ from dumbbell.present.tables import Table
 
 
 class ShortContent:
-    """The parts of a short report. A grid has figures and tables of all its cells together."""
+    """Parts of a short report. A grid has figures and tables of all its cells together."""
 
     def __init__(self, model: ReportModel) -> None:
         self.model = model
@@ -21,12 +21,12 @@ class ShortContent:
 
     @property
     def paths(self) -> tuple[PathEntry, ...]:
-        """The paths with sections of their own; the cells of a large grid have none."""
+        """Paths with sections of their own; the cells of a large grid have none."""
         return () if self.is_grid and len(self.model.paths) > MOST_CELLS else self.model.paths
 
     @cached_property
     def figures(self) -> Figures:
-        """The figures of the paths."""
+        """Figures of the paths."""
         return draw_paths(self.model, paths=self.paths)
 
     def tables(self, path: str) -> ShortTables:
@@ -34,6 +34,6 @@ class ShortContent:
         return ShortTables(self.model, path, self.figures.overview)
 
     def cell_tables(self) -> Iterator[tuple[str, Table]]:
-        """Yield the tables of all cells of a grid with their headings; nothing of other results."""
+        """Yield the tables of all cells of a grid with their headings; nothing for other results."""
         if self.is_grid:
             yield from all_cells([self.tables(path.name) for path in self.model.paths], self.across.cells)

@@ -28,8 +28,8 @@ from dumbbell.present.report.short.texts import (
     SHARES,
     cut_sentence,
     heading,
-    made,
     opening,
+    origin_sentences,
     places_sentence,
     rest_sentence,
     run_command,
@@ -80,8 +80,8 @@ class ShortPage:
             for path in self.content.paths:
                 yield tag("h2", text(path.heading), id=self.sections[path.name])
                 yield from self._path(path)
-        yield from self._failed()
-        yield from self._made()
+        yield from self._failures()
+        yield from self._origin()
 
     def _parts(self) -> Iterator[tuple[str, str]]:
         """Yield the headings between the findings and the end, and their marks."""
@@ -106,18 +106,18 @@ class ShortPage:
             yield tag("p", text(DRAWN), " ", tag("code", text(figure.command)), class_="note")
 
     def _cells(self) -> Iterator[str]:
-        """Yield what a grid has in place of a section for each path."""
+        """Yield the tables of all cells and a section for each cell."""
         yield tag("h2", ALL_CELLS, id="cells")
         for name, table in self.content.cell_tables():
-            shown = replace(table, rows=table.rows[:_MOST_ROWS])
+            visible_table = replace(table, rows=table.rows[:_MOST_ROWS])
             yield tag("h3", name)
             yield tag("p", text(table.caption), class_="note")
-            yield self.document.table(shown, f"{name}, {ALL_CELLS}", sortable=True, look="filtered")
+            yield self.document.table(visible_table, f"{name}, {ALL_CELLS}", sortable=True, look="filtered")
             if len(table.rows) > _MOST_ROWS:
                 yield tag("p", text(cut_sentence(len(table.rows), _MOST_ROWS)), class_="note")
         yield tag("h2", EACH_CELL, id="each")
-        if said := places_sentence(self.model, self.content.is_grid):
-            yield tag("p", text(said), class_="note")
+        if sentence := places_sentence(self.model, self.content.is_grid):
+            yield tag("p", text(sentence), class_="note")
         for path in self.content.paths:
             summary = tag("summary", text(path.heading))
             yield tag("details", summary, *self._path(path), id=self.sections[path.name])
@@ -133,10 +133,10 @@ class ShortPage:
             yield self.document.table(shares, f"Shares, {path.heading}", sortable=True)
         drawing, words = self.figures.means[path.name], mean_in_words(tables.all_columns)
         first = Plane(overview.title, drawing, overview.caption(path.name), overview.is_wide(path.name))
-        others = (_plane(plane, plane.title, hidden=True) for plane in self.planes.of(path.name))
-        yield tag("div", _plane(first, words), *others, class_="planes")
+        other_planes = (_plane(plane, plane.title, hidden=True) for plane in self.planes.of(path.name))
+        yield tag("div", _plane(first, words), *other_planes, class_="planes")
         for more in self.figures.more(path.name):
-            yield tag("div", *(tag("figure", for_page(*each)) for each in more.drawings.values()), class_="pair")
+            yield tag("div", *(tag("figure", for_page(*drawing)) for drawing in more.drawings.values()), class_="pair")
             yield tag("p", text(more.caption), class_="note")
         for name, means in tables.means():
             yield tag("h3", name)
@@ -148,9 +148,9 @@ class ShortPage:
             yield tag("h3", name)
             yield tag("p", text(table.caption), class_="note")
             yield self.document.table(table, f"{name}, {path.heading}", sortable=True)
-        yield self._folded("All columns", self._all_columns(path, tables))
+        yield self._fold("All columns", self._all_columns(path, tables))
         every = self.document.table(tables.every_run(), f"Every run, {path.heading}", sortable=True, look="filtered")
-        yield self._folded("Every run, with its raw logs", [every])
+        yield self._fold("Every run, with its raw logs", [every])
 
     def _all_columns(self, path: PathEntry, tables: ShortTables) -> Iterator[str]:
         for name, table in [*tables.all_columns.all(), *OverTime(self.model).tables(path.name)]:
@@ -158,22 +158,22 @@ class ShortPage:
             yield tag("p", text(table.caption), class_="note")
             yield self.document.table(table, f"{name}, {path.heading}", sortable=True)
 
-    def _folded(self, title: str, parts: Iterator[str] | list[str]) -> str:
+    def _fold(self, title: str, parts: Iterator[str] | list[str]) -> str:
         return tag("details", tag("summary", text(title)), *parts)
 
-    def _failed(self) -> Iterator[str]:
-        found = lists(self.model, sections=False)
-        if found:
+    def _failures(self) -> Iterator[str]:
+        run_lists = lists(self.model, sections=False)
+        if run_lists:
             yield tag("h2", FAILED, id="failed")
-        for each in found:
-            yield tag("p", text(each.sentence), class_="bad" if each.bad else None)
-            yield self.document.table(run_list(self.model, each.rows[:_MOST_LISTED]), each.sentence)
-            if rest := rest_sentence(each, _MOST_LISTED):
+        for run_list_entry in run_lists:
+            yield tag("p", text(run_list_entry.sentence), class_="bad" if run_list_entry.bad else None)
+            yield self.document.table(run_list(self.model, run_list_entry.rows[:_MOST_LISTED]), run_list_entry.sentence)
+            if rest := rest_sentence(run_list_entry, _MOST_LISTED):
                 yield tag("p", text(rest), class_="note")
 
-    def _made(self) -> Iterator[str]:
+    def _origin(self) -> Iterator[str]:
         yield tag("h2", MADE, id="made")
-        for sentence in made(self.model):
+        for sentence in origin_sentences(self.model):
             yield tag("p", text(sentence))
         if self.model.command:
             yield tag("p", text(command_sentence(self.model)))
@@ -183,7 +183,7 @@ class ShortPage:
 
 
 def _plane(plane: Plane, words: str, *, hidden: bool = False) -> str:
-    """Return a plane with its caption; the page's script lets readers choose among those of a path."""
+    """Return a plane with its caption; the page's script lets readers choose a plane of a path."""
     look = "whole" if plane.is_wide else "plane"
     figure = tag("figure", for_page(plane.drawing, words), class_=look) if plane.drawing else ""
     note = tag("p", text(plane.caption), class_="note")

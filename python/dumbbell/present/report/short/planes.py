@@ -1,4 +1,4 @@
-"""The planes of the page: throughput over delay, and other pairs of metrics, of which the reader shows one."""
+"""Planes of the page: throughput over delay, and other pairs of metrics; the reader shows one of them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,12 +8,12 @@ from dumbbell.present.model.figure_metrics import find_metric, main_metric
 from dumbbell.present.model.overview import Overview
 
 _MOST_PATHS = 6
-"""Maximum number of paths of a page with other planes: of many schemes each takes a second to draw."""
+"""Maximum number of paths of a page with other planes: one with many schemes takes a second to draw."""
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A drawing, as SVG, of one metric over another on a path: what it is called, and what readers have to know."""
+    """A drawing, as SVG, of one metric over another on a path, with title and caption."""
 
     title: str
     drawing: str
@@ -22,11 +22,11 @@ class Plane:
 
 
 class Planes:
-    """The planes of every path beside throughput over delay."""
+    """Planes of every path beside throughput over delay."""
 
     def __init__(self, model: ReportModel) -> None:
-        shown = model.shown
-        throughput, delay, loss = (main_metric(metric, shown) for metric in shown.metrics)
+        convention = model.convention
+        throughput, delay, loss = (main_metric(metric, convention) for metric in convention.metrics)
         median = replace(find_metric("owd_p50_ms", ()), title="median one-way delay")
         jain = find_metric("jain_index", ())
         pairs = ((median, throughput), (loss, throughput), (delay, jain)) if len(model.paths) <= _MOST_PATHS else ()

@@ -1,4 +1,4 @@
-"""The short report as PDF, laid out by typst from the same texts, tables and figures as the page."""
+"""Short report as PDF, laid out by typst from the texts, tables and figures of the page."""
 
 import json
 from dataclasses import replace
@@ -23,8 +23,8 @@ from dumbbell.present.report.short.texts import (
     SHARES,
     cut_sentence,
     heading,
-    made,
     opening,
+    origin_sentences,
     rest_sentence,
     run_command,
 )
@@ -36,26 +36,26 @@ _MOST_LISTED = 30
 _MOST_ROWS = 160
 """Maximum number of rows in a table of all cells."""
 _MOST_LINES = 60
-"""Maximum number of lines of what was recorded of a machine."""
+"""Maximum number of lines of a machine's record."""
 _REST = "The page report.html has all columns, every run, and what was recorded in full."
 
 
 def sources(content: ShortContent) -> dict[str, bytes]:
-    """Return the files that `typeset` makes the PDF of, by name."""
+    """Return the files from which `typeset` makes the PDF, by name."""
     model, figures = content.model, content.figures
     drawings, swatches = markers(model)
     across: list[dict[str, object]] = []
-    for title, found in ((BESIDE, content.across.shares), (ALONG, content.across.sweeps)):
-        named = [(f"across{len(across)}-{number}", figure) for number, figure in enumerate(found)]
-        drawings |= {name: for_print(figure.drawing) for name, figure in named}
-        shown = [{"file": f"{name}.svg", "alt": figure.title, "command": figure.command} for name, figure in named]
-        across += [{"title": title, "drawn": DRAWN, "figures": shown}] if shown else []
+    for title, figures_across in ((BESIDE, content.across.shares), (ALONG, content.across.sweeps)):
+        names = [(f"across{len(across)}-{number}", figure) for number, figure in enumerate(figures_across)]
+        drawings |= {name: for_print(figure.drawing) for name, figure in names}
+        entries = [{"file": f"{name}.svg", "alt": figure.title, "command": figure.command} for name, figure in names]
+        across += [{"title": title, "drawn": DRAWN, "figures": entries}] if entries else []
     paths = []
     for index, path in enumerate(() if content.is_grid else content.paths):
-        drawn = {f"path{index}": figures.means[path.name]}
+        path_drawings = {f"path{index}": figures.means[path.name]}
         for more in figures.more(path.name):
-            drawn |= {f"path{index}{kind}": drawing for kind, (drawing, _) in more.drawings.items()}
-        drawings |= {name: for_print(drawing) for name, drawing in drawn.items() if drawing}
+            path_drawings |= {f"path{index}{kind}": drawing for kind, (drawing, _) in more.drawings.items()}
+        drawings |= {name: for_print(drawing) for name, drawing in path_drawings.items() if drawing}
         paths.append(_path(content, path, f"path{index}", swatches))
     data = {
         "title": f"dumbbell report: {heading(model)}",
@@ -70,15 +70,15 @@ def sources(content: ShortContent) -> dict[str, bytes]:
         "failed": FAILED,
         "lists": [
             {
-                "sentence": each.sentence,
-                "bad": each.bad,
-                "table": typst.render(run_list(model, each.rows[:_MOST_LISTED]), swatches),
-                "more": rest_sentence(each, _MOST_LISTED),
+                "sentence": run_list_entry.sentence,
+                "bad": run_list_entry.bad,
+                "table": typst.render(run_list(model, run_list_entry.rows[:_MOST_LISTED]), swatches),
+                "more": rest_sentence(run_list_entry, _MOST_LISTED),
             }
-            for each in lists(model, sections=False)
+            for run_list_entry in lists(model, sections=False)
         ],
         "made": MADE,
-        "sentences": [*made(model), _REST],
+        "sentences": [*origin_sentences(model), _REST],
         "command": model.command,
         "command_sentence": command_sentence(model),
         "records": [
@@ -115,7 +115,7 @@ def _path(content: ShortContent, path: PathEntry, name: str, swatches: dict[str,
 
 
 def _cells(name: str, table: Table, swatches: dict[str, str]) -> dict[str, object]:
-    """Return a table of all cells, with as many rows as there is room for."""
+    """Return a table of all cells, cut to the rows that have room."""
     count = len(table.rows)
     more = cut_sentence(count, _MOST_ROWS) if count > _MOST_ROWS else ""
     return _table(name, replace(table, rows=table.rows[:_MOST_ROWS]), swatches) | {"more": more}

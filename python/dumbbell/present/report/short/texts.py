@@ -14,7 +14,7 @@ _DEFINITIONS = (
 )
 REACH = "Each run has a page with its statistics and figures. In the directory of this report, this writes one:"
 _MOST_ORIGINS = 5
-"""Maximum number of paths of which the report says where they come from; experiment.toml says it of all."""
+"""Maximum number of paths whose origin the report states; experiment.toml states all."""
 SHARES = "Who got what"
 BESIDE = "Who gets what beside whom"
 ALONG = "Along the axes"
@@ -22,18 +22,18 @@ ALL_CELLS = "All cells"
 EACH_CELL = "Each cell"
 DRAWN = "The command draws this figure, in other forms and sizes too:"
 MOST_CELLS = 24
-"""Cells of a grid that have a section of their own; those of larger grids have none."""
+"""Maximum cells of a grid with a section for each cell."""
 FAILED = "What failed"
 MADE = "How it was made"
 
 
 def heading(model: ReportModel) -> str:
-    """Return what stands above the report."""
+    """Return the heading of the report."""
     return model.title or f"Experiment {model.name}"
 
 
 def opening(model: ReportModel) -> str:
-    """Say in one sentence how many runs of what there are."""
+    """Return a sentence about the number of schemes and runs."""
     good = len(model.runs) - len(model.bad_runs)
     total = len(model.runs)
     runs = (
@@ -46,17 +46,17 @@ def opening(model: ReportModel) -> str:
     schemes = [scheme.name for scheme in model.schemes if scheme.name not in mixes]
     kinds = [f"{len(schemes)} scheme{_s(schemes)}"] * bool(schemes)
     kinds += [f"{len(mixes)} {'mix' if len(mixes) == 1 else 'mixes'} of schemes"] * bool(mixes)
-    what = [
-        f"{' and '.join(kinds)} {_where(model)}",
+    parts = [
+        f"{' and '.join(kinds)} {_places_phrase(model)}",
         model.backend.wording.brief or model.backend.wording.test,
         f"{model.duration_s:.10g} s each",
         runs,
     ]
-    return f"{', '.join(what)}."
+    return f"{', '.join(parts)}."
 
 
-def _where(model: ReportModel) -> str:
-    """Return `on 3 paths`, or `in 12 cells of 2 paths` of a grid."""
+def _places_phrase(model: ReportModel) -> str:
+    """Return `on 3 paths`, or for a grid `in 12 cells of 2 paths`."""
     bases = {axes["path"] for run in model.runs if (axes := run.content.get("axes"))}
     count = len(model.paths)
     if not bases:
@@ -64,25 +64,28 @@ def _where(model: ReportModel) -> str:
     return f"in {count} cell{_s(model.paths)} of {len(bases)} path{_s(list(bases))}"
 
 
-def made(model: ReportModel) -> list[str]:
-    """Return the sentences on how the results were made."""
+def origin_sentences(model: ReportModel) -> list[str]:
+    """Return the sentences about the origin of the results."""
     origins = [f"{path.heading}: {path.provenance}" for path in model.paths if path.provenance]
-    ended = filter(None, [outcome(model)])
-    return [*sentences(model, 0), *_names(model), *origins[:_MOST_ORIGINS], *ended, _DEFINITIONS]
+    outcomes = filter(None, [outcome(model)])
+    return [*sentences(model, 0), *_names(model), *origins[:_MOST_ORIGINS], *outcomes, _DEFINITIONS]
 
 
 def _names(model: ReportModel) -> list[str]:
-    """Say which schemes findings and commands call by another name than tables and figures; empty if there is none."""
-    told = [
+    """Return a sentence with the schemes that findings and commands call by another name than tables and figures.
+
+    The list is empty if there are no such schemes.
+    """
+    aliases = [
         f"{model.scheme_title(scheme.name)} is {scheme.name}"
         for scheme in model.schemes
         if scheme.name not in model.mixes and _letters(scheme.title) != _letters(scheme.name)
     ]
-    return [f"In findings and commands {', '.join(told[:_MOST_TOLD])}."] if told else []
+    return [f"In findings and commands {', '.join(aliases[:_MOST_ALIASES])}."] if aliases else []
 
 
-_MOST_TOLD = 12
-"""Maximum number of schemes whose names are told."""
+_MOST_ALIASES = 12
+"""Maximum number of schemes with another name in that sentence."""
 
 
 def _letters(name: str) -> str:
@@ -90,28 +93,28 @@ def _letters(name: str) -> str:
 
 
 def run_command(model: ReportModel, path: str) -> str:
-    """Return the command that writes the page of a run on the path, of one that counts if there is any."""
+    """Return the command that writes the page of a run on the path, if possible of a run that counts."""
     runs = model.of(path)
     run = next((run for run in runs if run.good), runs[0] if runs else None)
     return f"dumbbell report . --run {quote(run.name)}" if run else ""
 
 
 def places_sentence(model: ReportModel, is_grid: bool) -> str:
-    """Return what there is of each cell of a grid; of a large grid, how to get it."""
+    """Return a sentence about the figures of the cells of a large grid; empty for other results."""
     if not is_grid or len(model.paths) <= MOST_CELLS:
         return ""
     command = f"dumbbell figure . means --path {quote(model.paths[0].name)}"
     return f"There are {len(model.paths)} cells: of each, such a command draws throughput over delay: {command}"
 
 
-def cut_sentence(rows: int, most: int) -> str:
-    """Say that a table shows `most` of its rows, and what shows all of them."""
-    return f"The first {most} of {rows} rows; `dumbbell show . --csv` prints the means of all cells."
+def cut_sentence(rows: int, shown_rows: int) -> str:
+    """Return a sentence about a table that is cut to `most` rows."""
+    return f"The first {shown_rows} of {rows} rows; `dumbbell show . --csv` prints the means of all cells."
 
 
-def rest_sentence(shown: RunList, most: int) -> str:
-    """Say how many runs of a list are left out when it has `most` rows; empty if none is."""
-    rest = len(shown.rows) - most
+def rest_sentence(run_list: RunList, shown_rows: int) -> str:
+    """Return a sentence about the runs that a list of `most` rows leaves out; empty if there are none."""
+    rest = len(run_list.rows) - shown_rows
     return f"And {rest} more, of which `dumbbell show` has the reasons." if rest > 0 else ""
 
 

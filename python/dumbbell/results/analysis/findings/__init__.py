@@ -1,7 +1,7 @@
-"""Findings: what looks wrong, and at most five sentences that answer; `docs/reference/findings.md` lists the rules.
+"""Findings from results: suspicious conduct, and at most five sentences; `docs/findings.md` lists the rules.
 
 Each rule has a file of its own. It takes the evidence and yields sentences with their importance, made from metrics and
-their intervals; nothing here is measured or computed anew.
+their intervals; rules neither measure nor compute anything anew.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ MOST = 5
 Rule = Callable[[Evidence], Iterator[Sentence]]
 
 RULES: tuple[Rule, ...] = (failures, misconduct, carried, places, headers, competition, fairness, along, doubts)
-"""In the order in which their sentences are read."""
+"""Rules in the order of their sentences."""
 
 _OF_MIXES: tuple[Rule, ...] = (failures, misconduct, competition, carried, places, headers, fairness, along, doubts)
-"""The order where no flow is alone: who gets what beside whom is the question then."""
+"""Order of rules if no flow is alone: the shares of competitors are then most interesting."""
 
 
 class Findings(TypedDict):
@@ -41,36 +41,36 @@ class Findings(TypedDict):
 
     sentences: list[str]
     left_out: dict[str, list[str]]
-    """Schemes that comparisons leave out for their conduct, by the name of the path; no path without such."""
+    """Schemes that comparisons leave out for their conduct, by path; paths without such schemes are absent."""
 
 
 def findings(
     experiment: Experiment,
     runs: Iterable[RunTable],
-    gathered: Mapping[tuple[str, str], Repetitions] | None = None,
+    groups: Mapping[tuple[str, str], Repetitions] | None = None,
     states: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """Return what looks wrong in the conduct of flows, and at most `MOST` other sentences.
+    """Return suspicious conduct of flows, and at most `MOST` other sentences, the most important ones.
 
-    `runs` are as in `show --json`, `gathered` are their `repetitions`, if at hand. Of many runs they may be those that
-    failed and some others; then `states` is how many of all runs have each status.
-    They are of the convention that the experiment shows. The most important of the others stay where there are more.
+    `runs` are as in `show --json`, `groups` their `repetitions`, if at hand. Of many runs, `runs` may have those that
+    failed and some others; then `states` has the number of all runs of each status. Metrics follow the convention that
+    the experiment shows.
     """
-    return all_findings(experiment, runs, gathered, states)["sentences"]
+    return all_findings(experiment, runs, groups, states)["sentences"]
 
 
 def all_findings(
     experiment: Experiment,
     runs: Iterable[RunTable],
-    gathered: Mapping[tuple[str, str], Repetitions] | None = None,
+    groups: Mapping[tuple[str, str], Repetitions] | None = None,
     states: Mapping[str, int] | None = None,
 ) -> Findings:
     """Return the sentences of `findings`, and the schemes that comparisons leave out."""
     runs = list(runs)
-    evidence = Evidence(experiment, runs, repetitions(runs) if gathered is None else gathered, states)
+    evidence = Evidence(experiment, runs, repetitions(runs) if groups is None else groups, states)
     alone = any(len(flows) == 1 for group in evidence.groups for flows in group.flows)
     rules = _OF_MIXES if evidence.mixed and not alone else RULES
-    found = [sentence for rule in rules for sentence in rule(evidence)]
-    always = sum(sentence.importance == ALWAYS for sentence in found)
-    kept = sorted(range(len(found)), key=lambda place: (found[place].importance, place))[: always + MOST]
-    return {"sentences": [found[place].text for place in sorted(kept)], "left_out": evidence.left_out()}
+    sentences = [sentence for rule in rules for sentence in rule(evidence)]
+    always = sum(sentence.importance == ALWAYS for sentence in sentences)
+    selection = sorted(range(len(sentences)), key=lambda place: (sentences[place].importance, place))[: always + MOST]
+    return {"sentences": [sentences[place].text for place in sorted(selection)], "left_out": evidence.left_out()}

@@ -1,4 +1,4 @@
-"""What looks wrong in repetitions, and why: what a table may print beside their row."""
+"""Doubts about repetitions with their reasons, for tables and sentences."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from dumbbell.contract.statistics import FlowStats
 
 LEAST_RTTS = 10
-"""Base RTTs below which flows, or a warm-up, are too short to say much."""
+"""Base RTTs below which flows, or a warm-up, are too short for conclusions."""
 FULL = 0.8
-"""A link that is used less than this is not full."""
+"""Utilisation below which a link is not full."""
 NO_QUEUE_MS = 1.0
-"""Mean queueing delays below this are those of single packets."""
+"""Mean queueing delay, ms, below which only single packets wait."""
 
 
 def doubts_of(group: Repetitions) -> Iterator[Doubt]:
-    """Yield what makes the runs doubtful, the worst first; `accusations` of `conduct.py` has the flows' own faults."""
+    """Yield the reasons for doubts about the runs, the worst first; `conduct.py` has the faults of flows."""
     if group.identical:
         yield Doubt("identical", f"all {group.good} runs are identical: there was no chance in them")
     group = group.judged
@@ -38,40 +38,44 @@ def doubts_of(group: Repetitions) -> Iterator[Doubt]:
 
 
 def remark(group: Repetitions) -> str:
-    """Return what looks wrong, for a table's row: all faults of conduct, or else the worst doubt; or an empty text."""
-    accused = "; ".join(doubt.text for doubt in accusations(group))
-    return accused or next((doubt.text for doubt in doubts_of(group)), "")
+    """Return the remark for a table's row: all faults of conduct, or else the worst doubt; or an empty string."""
+    faults = "; ".join(doubt.text for doubt in accusations(group))
+    return faults or next((doubt.text for doubt in doubts_of(group)), "")
 
 
 def run_remarks(run: RunTable) -> list[str]:
-    """Return what looks wrong in a single run, given as in `show --json`: a sentence for each rule for conduct."""
+    """Return a sentence for each rule for conduct that a run, given as in `show --json`, breaks."""
     group = Repetitions(run["path"], run["scheme"])
     group.add(run)
     return [f"{capitalized(doubt.text)}." for doubt in accusations(group)]
 
 
 def misconduct(evidence: Evidence) -> Iterator[Sentence]:
-    """Say which schemes break a rule for conduct, with the extent: a sentence for each rule."""
+    """Yield the schemes that break a rule for conduct, with the extent: a sentence for each rule."""
     for kind, rule in CONDUCT.items():
-        found = [(group, doubt) for group in evidence.groups for doubt in evidence.accused(group) if doubt.kind == kind]
-        if found:
-            texts = {doubt.text for _, doubt in found}
-            values = [doubt.value for _, doubt in found if doubt.value is not None]
-            who = _who(evidence, [group for group, _ in found])
-            yield Sentence(ALWAYS, f"{who}: {texts.pop() if len(texts) == 1 else rule.summary(values)}.")
+        accused_groups = [
+            (group, doubt) for group in evidence.groups for doubt in evidence.accused(group) if doubt.kind == kind
+        ]
+        if accused_groups:
+            texts = {doubt.text for _, doubt in accused_groups}
+            values = [doubt.value for _, doubt in accused_groups if doubt.value is not None]
+            subject = _who(evidence, [group for group, _ in accused_groups])
+            yield Sentence(ALWAYS, f"{subject}: {texts.pop() if len(texts) == 1 else rule.summary(values)}.")
 
 
 def doubts(evidence: Evidence) -> Iterator[Sentence]:
-    """Say what makes the runs of most groups doubtful, and of which; the worst first."""
-    found: dict[str, list[tuple[Repetitions, Doubt]]] = {}
+    """Yield the reasons for doubts about the runs, with their groups; the worst first."""
+    doubts_by_kind: dict[str, list[tuple[Repetitions, Doubt]]] = {}
     for group in evidence.groups:
         for doubt in doubts_of(group):
-            found.setdefault(doubt.kind, []).append((group, doubt))
-    for kind in sorted(found, key=_KINDS.index):
-        those = found[kind]
-        who = _who(evidence, [group for group, _ in those])
-        texts = {doubt.text for _, doubt in those}
-        yield Sentence(2 if kind in _GRAVE else 6, f"{who}: {texts.pop() if len(texts) == 1 else _KINDS_SAID[kind]}.")
+            doubts_by_kind.setdefault(doubt.kind, []).append((group, doubt))
+    for kind in sorted(doubts_by_kind, key=_KINDS.index):
+        entries = doubts_by_kind[kind]
+        subject = _who(evidence, [group for group, _ in entries])
+        texts = {doubt.text for _, doubt in entries}
+        yield Sentence(
+            2 if kind in _GRAVE else 6, f"{subject}: {texts.pop() if len(texts) == 1 else _KIND_TEXTS[kind]}."
+        )
     yield from _warm_up(evidence)
 
 
@@ -79,7 +83,7 @@ _MOST_PLACES = 3
 
 
 def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
-    """Return which schemes the groups are of, and where: exactly these pairs, or how many there are."""
+    """Return the schemes and places of the groups: exactly these pairs, or their number."""
     if len(evidence.groups) > 1 and len(groups) == len(evidence.groups):
         return "Everywhere"
     schemes: dict[str, list[str]] = {}
@@ -87,17 +91,17 @@ def _who(evidence: Evidence, groups: Sequence[Repetitions]) -> str:
         schemes.setdefault(group.path, []).append(name(group.scheme))
     if len({group.path for group in evidence.groups}) == 1:
         return listing(schemes[groups[0].path])
-    sets = {frozenset(each) for each in schemes.values()}
+    sets = {frozenset(names) for names in schemes.values()}
     if len(sets) == 1 and 1 < len(schemes) <= _MOST_PLACES:
         return f"{listing(schemes[groups[0].path])} {listing([evidence.at(path) for path in schemes])}"
     if len(sets) == 1 and len(schemes) > 1:
         return f"{listing(schemes[groups[0].path])} on {len(schemes)} {evidence.place_noun}s"
     if len(schemes) <= _MOST_PLACES:
-        return "; ".join(f"{listing(each)} {evidence.at(path)}" for path, each in schemes.items())
+        return "; ".join(f"{listing(names)} {evidence.at(path)}" for path, names in schemes.items())
     return f"{len(groups)} of {len(evidence.groups)} pairs of scheme and {evidence.place_noun}"
 
 
-_KINDS_SAID = {
+_KIND_TEXTS = {
     "identical": "the repetitions are identical: there was no chance in them",
     "modes": "the runs fall into two modes, and no run is like their mean",
     "short": f"flows last for fewer than {LEAST_RTTS} base RTTs",
@@ -105,66 +109,70 @@ _KINDS_SAID = {
     "application, is the limit",
     "early": "all losses are outside the counted time, which begins after the warm-up",
 }
-_KINDS = list(_KINDS_SAID)
+_KINDS = list(_KIND_TEXTS)
 _GRAVE = ("identical", "modes", "short")
 
 
 def _modes(group: Repetitions) -> Iterator[Doubt]:
-    """Runs of which some do one thing and some another; of throughput if its values say so, else of delay."""
+    """Yield a doubt if the runs have two modes, in throughput or else in delay."""
     for convention in (CORRECTED, PANTHEON):
         for metric in (convention.throughput, convention.delay):
             values = group.values.get(("network", 0, metric.key), [])
-            found = two_modes(values)
-            if found is not None:
+            modes = two_modes(values)
+            if modes is not None:
                 number = number_of(metric)
-                one, other = (f"{number(mode.mean)} {metric.unit} ({mode.runs}" for mode in found)
-                yield Doubt("modes", f"two modes of {metric.title}: {one} of {len(values)} runs) and {other})")
+                first, second = (f"{number(mode.mean)} {metric.unit} ({mode.runs}" for mode in modes)
+                yield Doubt("modes", f"two modes of {metric.title}: {first} of {len(values)} runs) and {second})")
                 return
 
 
 def _short(group: Repetitions) -> Iterator[Doubt]:
-    """Flows that are over before a controller has had time to act."""
+    """Yield a doubt if flows end before a controller has had time to act."""
     base_ms = base_rtt_ms(group)
     lasts = [lasts_s(flow) for flows in group.flows for flow in flows]
-    known = [each for each in lasts if each is not None]
-    if base_ms is None or not known or len(known) < len(lasts):
+    known_times = [time for time in lasts if time is not None]
+    if base_ms is None or not known_times or len(known_times) < len(lasts):
         return
-    rtts = max(known) * 1e3 / base_ms
+    rtts = max(known_times) * 1e3 / base_ms
     if 0 < rtts < LEAST_RTTS:
         yield Doubt("short", f"flows last for {decimal(rtts, 1)} base RTTs")
 
 
 def _sender_limited(group: Repetitions) -> Iterator[Doubt]:
-    """A link that is not full although nothing was lost or marked and nothing waited."""
+    """Yield a doubt if a link is not full although nothing was lost or marked and nothing waited."""
     flows = [flow for flows in group.flows for flow in flows]
-    used = group.values.get(("network", 0, "utilization"), [])
+    utilizations = group.values.get(("network", 0, "utilization"), [])
     links = [key for key in group.values if key[0] == "link" and key[2] == "mean_queue_delay_ms"]
     waiting = [value for key in links for value in group.values[key]]
-    if len(used) < group.good or len(waiting) < group.good or not _none(flows, "packets_dropped", "packets_marked"):
+    if (
+        len(utilizations) < group.good
+        or len(waiting) < group.good
+        or not _none(flows, "packets_dropped", "packets_marked")
+    ):
         return
-    if max(used) < FULL and max(waiting) < NO_QUEUE_MS and all(flow.get("packets_delivered") for flow in flows):
-        mean = sum(used) / len(used)
+    if max(utilizations) < FULL and max(waiting) < NO_QUEUE_MS and all(flow.get("packets_delivered") for flow in flows):
+        mean = sum(utilizations) / len(utilizations)
         text = f"the link is used to {percent(mean)} %, with no loss and no queue: the sender, or its application, "
         yield Doubt("sender", f"{text}is the limit")
 
 
 def _early_losses(group: Repetitions) -> Iterator[Doubt]:
-    """Losses that Pantheon's convention counts and the corrected one does not: those before the warm-up is over."""
+    """Yield a doubt if Pantheon's convention counts losses and the corrected one none: those of the warm-up."""
     flows = [flow for flows in group.flows for flow in flows]
-    lost = [flow.get("packets_dropped") for flow in flows]
+    drops = [flow.get("packets_dropped") for flow in flows]
     stops = {flow.get("stop_s") for flow in flows}
     late = any(flow.get("packet_loss_rate") != 0 for flow in flows)
-    known = [each for each in lost if isinstance(each, int | float)]
-    total = sum(known)
-    # what is dropped after a flow has stopped is not of the warm-up
-    if late or len(known) < len(lost) or not total or len(stops) != 1 or None in stops:
+    known_drops = [drop for drop in drops if isinstance(drop, int | float)]
+    total = sum(known_drops)
+    # drops after the stop of a flow are not of the warm-up
+    if late or len(known_drops) < len(drops) or not total or len(stops) != 1 or None in stops:
         return
     runs = f" in {len(group.flows)} runs" if len(group.flows) > 1 else ""
     yield Doubt("early", f"all losses ({total:.0f} packets{runs}) are outside the counted time")
 
 
 def _warm_up(evidence: Evidence) -> Iterator[Sentence]:
-    """A warm-up of a few RTTs leaves the start of flows in the numbers."""
+    """Yield a sentence if the warm-up has only a few RTTs: numbers then include the start of flows."""
     warm_up_s = evidence.experiment.warmup_s
     bases = [base for group in evidence.groups if (base := base_rtt_ms(group)) is not None]
     if not bases or not warm_up_s:
@@ -172,10 +180,10 @@ def _warm_up(evidence: Evidence) -> Iterator[Sentence]:
     rtts = warm_up_s * 1e3 / max(bases)
     if rtts < LEAST_RTTS:
         length = f"The warm-up of {decimal(warm_up_s, 2)} s is {decimal(rtts, 1)} base RTTs"
-        where = " where they are longest" if len(set(bases)) > 1 and max(bases) > 1.5 * min(bases) else ""
-        yield Sentence(7, f"{length}{where}: the start of flows may be in the numbers.")
+        place = " where they are longest" if len(set(bases)) > 1 and max(bases) > 1.5 * min(bases) else ""
+        yield Sentence(7, f"{length}{place}: the start of flows may be in the numbers.")
 
 
 def _none(flows: Sequence[FlowStats], *keys: str) -> bool:
-    """Whether all of these counters are there and zero in each flow."""
+    """Return True if all of these counters are known and zero in each flow."""
     return bool(flows) and all(flow.get(key) == 0 for flow in flows for key in keys)

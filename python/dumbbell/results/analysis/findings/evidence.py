@@ -1,4 +1,4 @@
-"""What findings are made from: the repetitions of an experiment, the places of its runs, and their competitors."""
+"""Evidence for findings: the repetitions of an experiment, the places of its runs, and their competitors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ ALWAYS = -1
 
 @dataclass(frozen=True)
 class Sentence:
-    """A finding. Where there are too many, those of the smallest `importance` stay: 1 comes before 2.
+    """A finding. Of too many, those of the smallest `importance` stay: 1 comes before 2.
 
-    `ALWAYS` stays and is not among those that are counted.
+    A finding of importance `ALWAYS` always stays, and is not counted.
     """
 
     importance: int
@@ -38,60 +38,60 @@ class Sentence:
 
 
 ENOUGH = 0.5
-"""The least share of the most throughput on a path that a scheme carries whose delay is compared with others."""
+"""Least share of the most throughput on a path for which the delay of a scheme is compared with others."""
 
 
 class Evidence:
-    """The runs of an experiment, as in `show --json`, and gathered by path and scheme."""
+    """Runs of an experiment, as in `show --json`, and their repetitions by path and scheme."""
 
     def __init__(
         self,
         experiment: Experiment,
         runs: Sequence[RunTable],
-        gathered: Mapping[tuple[str, str], Repetitions],
+        groups: Mapping[tuple[str, str], Repetitions],
         states: Mapping[str, int] | None = None,
     ) -> None:
         self.experiment = experiment
         self.runs = runs
         self.states: Counter[str] = Counter((str(run["status"]) for run in runs) if states is None else states)
-        """The number of runs of each status."""
+        """Number of runs of each status."""
         self.axes: dict[str, Mapping[str, AxisValue]] = {run["path"]: run.get("axes") or {} for run in self.runs}
-        """The values that made the cell, by the name of its path; empty without a grid."""
-        self.groups = [group for group in gathered.values() if group.good]
-        """The repetitions with at least one run that counts."""
+        """Axis values of the cell by the name of its path; empty without a grid."""
+        self.groups = [group for group in groups.values() if group.good]
+        """Repetitions with at least one run that counts."""
         self._accused: dict[tuple[str, str], list[Doubt]] = {}
 
     @cached_property
     def mixed(self) -> list[tuple[Repetitions, list[Share]]]:
-        """The groups whose flows have several schemes, each with the shares of the schemes."""
-        found = []
+        """Groups whose flows have several schemes, each with the shares of the schemes."""
+        mixes = []
         for group in self.groups:
             if not all(group.flows):
                 continue
             rows = shares(group, self.shown)
             count = Counter(share.scheme for share in rows)
-            # a scheme of several flows has a row for all of them, and perhaps one for each
-            whole = [share for share in rows if not share.single or count[share.scheme] == 1]
+            # a scheme of several flows has a row for all of them, and sometimes one for each
+            scheme_rows = [share for share in rows if not share.single or count[share.scheme] == 1]
             if len(count) > 1:
-                found.append((group, whole))
-        return found
+                mixes.append((group, scheme_rows))
+        return mixes
 
     @cached_property
     def uniform(self) -> list[Repetitions]:
-        """The groups whose flows all have the same scheme."""
+        """Groups whose flows all have the same scheme."""
         return [group for group in self.groups if len({flow["scheme"] for flows in group.flows for flow in flows}) == 1]
 
     @cached_property
     def by_path(self) -> dict[str, list[Repetitions]]:
-        """The uniform groups of each path, or cell, that has one."""
-        found: dict[str, list[Repetitions]] = {}
+        """Uniform groups of each path, or cell, that has one."""
+        groups_by_path: dict[str, list[Repetitions]] = {}
         for group in self.uniform:
-            found.setdefault(group.path, []).append(group)
-        return found
+            groups_by_path.setdefault(group.path, []).append(group)
+        return groups_by_path
 
     @cached_property
     def shown(self) -> Convention:
-        """The convention of the experiment, or another one if the runs have numbers of that one only."""
+        """Convention of the experiment, or another one if the runs have numbers of that one only."""
         for convention in (self.experiment.shown, *CONVENTIONS.values()):
             key = ("network", 0, convention.throughput.key)
             if any(key in group.values for group in self.groups):
@@ -100,40 +100,40 @@ class Evidence:
 
     @property
     def throughput(self) -> MetricKey:
-        """The metric of the throughput of all flows together."""
+        """Metric of the throughput of all flows together."""
         return ("network", 0, self.shown.throughput.key)
 
     @property
     def delay(self) -> MetricKey:
-        """The metric of the delay of all flows together."""
+        """Metric of the delay of all flows together."""
         return ("network", 0, self.shown.delay.key)
 
     @property
     def loss(self) -> MetricKey:
-        """The metric of the loss of all flows together."""
+        """Metric of the loss of all flows together."""
         return ("network", 0, self.shown.loss.key)
 
     @property
     def place_noun(self) -> str:
-        """The noun for a place: `cell` in a grid, else `path`."""
+        """Noun for a place: `cell` in a grid, otherwise `path`."""
         return "cell" if any(self.axes.values()) else "path"
 
     @cached_property
     def varied(self) -> list[str]:
-        """The axes of the grid that have several values; the path counts as one."""
+        """Axes of the grid with several values; the path counts as one."""
         return varied_axes([axes for axes in self.axes.values() if axes])
 
     def place(self, path: str, without: str = "") -> str:
-        """Return what tells this path, or cell, from the others: `base RTT 40 ms, queue 2 BDP`.
+        """Return the difference of this path, or cell, from the others: `base RTT 40 ms, queue 2 BDP`.
 
-        `without` is an axis left out. If no axis does, it is the name of the path that the cells are made of.
+        `without` is an axis to leave out. If no axis differs, return the name of the path that the cells are made of.
         """
         axes = self.axes.get(path) or {}
         words = axis_phrases({name: axes.get(name) for name in self.varied if name != without})
         return words or str(axes.get("path", path))
 
     def at(self, path: str, without: str = "") -> str:
-        """Return the place as a sentence goes on with it: `on cable`, `at base RTT 20 ms`, `beside cubic`."""
+        """Return the place as a part of a sentence: `on cable`, `at base RTT 20 ms`, `beside cubic`."""
         place = self.place(path, without)
         if place.startswith(axis_phrase("scheme", "")):
             return printable(place)
@@ -143,11 +143,11 @@ class Evidence:
 
     @property
     def compared(self) -> list[str]:
-        """The paths, or cells, in which several schemes were run by themselves."""
+        """Paths, or cells, in which several schemes were run by themselves."""
         return [path for path, groups in self.by_path.items() if len(groups) > 1]
 
     def accused(self, group: Repetitions) -> list[Doubt]:
-        """Return what looks wrong in the conduct of a group's flows."""
+        """Return the suspicious conduct of a group's flows."""
         place = (group.path, group.scheme)
         if place not in self._accused:
             self._accused[place] = list(accusations(group))
@@ -162,10 +162,10 @@ class Evidence:
         return [group for group in groups if self._is_sound(group)] or groups
 
     def _is_sound(self, group: Repetitions) -> bool:
-        return all(CONDUCT[doubt.kind].compared for doubt in self.accused(group))
+        return all(CONDUCT[doubt.kind].is_compared for doubt in self.accused(group))
 
     def left_out(self) -> dict[str, list[str]]:
-        """Return the schemes of each path that are not compared with sound ones, for their conduct."""
+        """Return the schemes of each path that comparisons leave out for their conduct."""
         unsound = {
             path: [group.scheme for group in groups if not self._is_sound(group)]
             for path, groups in self.by_path.items()
@@ -175,21 +175,23 @@ class Evidence:
     def without(self, paths: Sequence[str]) -> str:
         """Return `without blast, ` if comparisons on the paths leave schemes out for their conduct.
 
-        If they are not the same on all paths, it is `without 7 of 60 pairs of scheme and path, `.
+        If the paths differ in these schemes, return `without 7 of 60 pairs of scheme and path, `.
         """
-        left = []
+        omitted_names = []
         for path in paths:
             candidates = self.candidates(path)
-            left.append([name(group.scheme) for group in self.by_path.get(path, []) if group not in candidates])
-        if not any(left):
+            omitted_names.append(
+                [name(group.scheme) for group in self.by_path.get(path, []) if group not in candidates]
+            )
+        if not any(omitted_names):
             return ""
-        if all(names == left[0] for names in left):
-            return f"without {listing(left[0])}, "
+        if all(names == omitted_names[0] for names in omitted_names):
+            return f"without {listing(omitted_names[0])}, "
         pairs = sum(len(self.by_path.get(path, [])) for path in paths)
-        return f"without {sum(map(len, left))} of {pairs} pairs of scheme and {self.place_noun}, "
+        return f"without {sum(map(len, omitted_names))} of {pairs} pairs of scheme and {self.place_noun}, "
 
     def mark(self, group: Repetitions) -> str:
-        """Return `, standing queue` for a group that has one: it is compared, and the comparison says so."""
+        """Return `, standing queue` for a group that has one: it is compared, with this mark."""
         return ", standing queue" if any(doubt.kind == "queue" for doubt in self.accused(group)) else ""
 
     def rivals(self, path: str, key: MetricKey) -> list[Repetitions]:
@@ -206,7 +208,7 @@ class Evidence:
         return [group for group, mean in zip(groups, means, strict=True) if mean is None or mean >= least]
 
     def alone(self, text: str) -> str:
-        """Return a sentence on schemes by themselves: it says so where there are mixes too."""
+        """Return a sentence on schemes by themselves, which begins with `Alone` if there are mixes too."""
         single = all(len(flows) == 1 for group in self.uniform for flows in group.flows)
         return f"Alone, {text}" if self.mixed and single else capitalized(text)
 
@@ -217,13 +219,13 @@ class Evidence:
         return f" among schemes with at least half of the most {self.shown.throughput.title}"
 
     def comes_and_goes(self, group: Repetitions) -> bool:
-        """Return True if flows of the group arrive by a rule. How many there are at a time is then not known."""
+        """Return True if flows of the group arrive by a rule: their number at a time is then unknown."""
         return any(plan.arrivals or plan.count != 1 for plan in self._plans(group))
 
     def _plans(self, group: Repetitions) -> list[FlowPlan]:
-        known = group.path in self.experiment.paths
-        return self.experiment.flow_plans(group.scheme, group.path) if known else []
+        is_known = group.path in self.experiment.paths
+        return self.experiment.flow_plans(group.scheme, group.path) if is_known else []
 
     def one_way(self, group: Repetitions) -> bool:
-        """Return whether all data of the group passes the path in its data direction, where the first link is."""
+        """Return True if all data of the group passes the path in its data direction, which has the first link."""
         return not any(plan.reverse or plan.enter or plan.leave for plan in self._plans(group))

@@ -1,4 +1,4 @@
-"""How evenly flows of one scheme share the path: Jain's index, 1 where all get the same."""
+"""Fairness of the flows of one scheme: Jain's index, 1 if all get the same."""
 
 from collections.abc import Iterator
 
@@ -13,26 +13,34 @@ _MOST_LISTED = 4
 
 
 def fairness(evidence: Evidence) -> Iterator[Sentence]:
-    """Say it of each scheme that ran with several flows: with its interval, or from least to most even."""
-    found: dict[str, list[Estimate]] = {}
+    """Yield the index of each scheme that ran with several flows: with its interval, or from least to most even."""
+    indices_by_scheme: dict[str, list[Estimate]] = {}
     for group in evidence.uniform:
         if max(map(len, group.flows)) > 1 and (index := estimate(group, JAIN)) is not None:
-            found.setdefault(group.scheme, []).append(index)
-    if not found:
+            indices_by_scheme.setdefault(group.scheme, []).append(index)
+    if not indices_by_scheme:
         return
-    said = []
-    for scheme, indices in found.items():
+    texts = []
+    for scheme, indices in indices_by_scheme.items():
         if len(indices) == 1:
-            said.append(f"{name(scheme)} {_number(indices[0].mean)} {indices[0].bounds_text(_number)}".strip())
+            texts.append(f"{name(scheme)} {_number(indices[0].mean)} {indices[0].bounds_text(_number)}".strip())
         else:
-            means = span([each.mean for each in indices], _number)
-            said.append(f"{name(scheme)} {means} on {len(indices)} {evidence.place_noun}s")
-    if len(said) > _MOST_LISTED:
-        ranked = sorted(found, key=lambda scheme: sum(each.mean for each in found[scheme]) / len(found[scheme]))
-        ends = [f"{name(each)} {span([one.mean for one in found[each]], _number)}" for each in (ranked[0], ranked[-1])]
-        text = f"from {ends[0]} to {ends[1]}, of {len(said)} schemes by their means"
+            means = span([estimate.mean for estimate in indices], _number)
+            texts.append(f"{name(scheme)} {means} on {len(indices)} {evidence.place_noun}s")
+    if len(texts) > _MOST_LISTED:
+        ranked = sorted(
+            indices_by_scheme,
+            key=lambda scheme: (
+                sum(estimate.mean for estimate in indices_by_scheme[scheme]) / len(indices_by_scheme[scheme])
+            ),
+        )
+        ends = [
+            f"{name(scheme)} {span([estimate.mean for estimate in indices_by_scheme[scheme]], _number)}"
+            for scheme in (ranked[0], ranked[-1])
+        ]
+        text = f"from {ends[0]} to {ends[1]}, of {len(texts)} schemes by their means"
     else:
-        text = listing(said)
+        text = listing(texts)
     counts = {len(flows) for group in evidence.uniform for flows in group.flows if len(flows) > 1}
     flows = f"{counts.pop()} flows" if len(counts) == 1 else "flows"
     yield Sentence(2, f"Jain's index of {flows} of one scheme (1: all get the same): {text}.")

@@ -1,4 +1,4 @@
-"""Whether two means differ by more than the runs of each scatter."""
+"""Comparison of two means with the scatter of the runs of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from dumbbell.results.analysis.summary import LEVEL, MetricKey, Repetitions
 
 
 class Noise(Enum):
-    """What the runs say of a difference."""
+    """Relation of a difference to the noise of the runs."""
 
     RESOLVED = auto()
     """Five runs or more each, and the difference is beyond chance."""
     OPEN = auto()
-    """Five runs or more each, and it may be chance."""
+    """Five runs or more each, and the difference may be chance."""
     APART = auto()
     """Two to four runs, and the ranges do not overlap."""
     OVERLAP = auto()
-    """Two to four runs, and they do."""
+    """Two to four runs, and the ranges overlap."""
     SINGLE = auto()
-    """One of the two has a single run: nothing is known of its noise."""
+    """One of the two has a single run: its noise is unknown."""
     EQUAL = auto()
-    """The same value in every run."""
+    """Equal values in every run."""
     CLOCKS = auto()
-    """Smaller than what the clocks of both ends leave open."""
+    """The difference is smaller than the error of the clocks of both ends."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The second mean less the first, where it lies if that is known, and from how many runs."""
+    """The second mean less the first, with its interval if known, and the number of runs."""
 
     noise: Noise
     runs: int
@@ -40,7 +40,7 @@ class Verdict:
 
     @property
     def clear(self) -> bool:
-        """Whether it is larger than the scatter of the runs, as far as they can say."""
+        """True if the difference is larger than the scatter of the runs, as far as they show."""
         return self.noise in (Noise.RESOLVED, Noise.APART)
 
 
@@ -48,41 +48,45 @@ Pair = tuple[Repetitions, Repetitions, MetricKey]
 
 
 def judged(pairs: Sequence[Pair]) -> list[Verdict]:
-    """Judge all differences that are spoken of together: their probabilities are adjusted for their number (Holm).
+    """Judge all differences of one sentence together: probabilities are adjusted for their number (Holm).
 
-    Runs of the same seeds are pairs. A group that lacks the metric must not be among them.
+    Runs of equal seeds are pairs. Every group must have its metric.
     """
-    found = [tested(*pair)[1] for pair in pairs]
-    known = [index for index, each in enumerate(found) if each is not None]
-    adjusted = dict(zip(known, core.holm([each[2] for each in found if each is not None]), strict=True))
-    return [_verdict(pair, found[index], adjusted.get(index)) for index, pair in enumerate(pairs)]
+    test_results = [tested(*pair)[1] for pair in pairs]
+    tested_indices = [index for index, result in enumerate(test_results) if result is not None]
+    adjusted_p = dict(
+        zip(tested_indices, core.holm([result[2] for result in test_results if result is not None]), strict=True)
+    )
+    return [_verdict(pair, test_results[index], adjusted_p.get(index)) for index, pair in enumerate(pairs)]
 
 
-def _verdict(pair: Pair, found: tuple[float, float, float, float] | None, adjusted: float | None) -> Verdict:
-    one, other, key = pair
-    first, second = one.estimate(key), other.estimate(key)
+def _verdict(pair: Pair, test_result: tuple[float, float, float, float] | None, adjusted_p: float | None) -> Verdict:
+    first_group, second_group, key = pair
+    first, second = first_group.estimate(key), second_group.estimate(key)
     assert first is not None
     assert second is not None
     runs, difference = min(first.count, second.count), second.mean - first.mean
     if _equal(pair):
         return Verdict(Noise.EQUAL, runs, 0.0)
-    clocks = [high - low for low, high in (each.clocks for each in (first, second) if each.clocks)]
+    clocks = [high - low for low, high in (mean.clocks for mean in (first, second) if mean.clocks)]
     if clocks and abs(difference) <= max(clocks):
         return Verdict(Noise.CLOCKS, runs, difference)
-    if found is not None and adjusted is not None:
-        low, high, *_ = found
-        resolved = adjusted < 1.0 - LEVEL and (low > 0.0 or high < 0.0)
-        return Verdict(Noise.RESOLVED if resolved else Noise.OPEN, runs, difference, low, high)
+    if test_result is not None and adjusted_p is not None:
+        low, high, *_ = test_result
+        is_resolved = adjusted_p < 1.0 - LEVEL and (low > 0.0 or high < 0.0)
+        return Verdict(Noise.RESOLVED if is_resolved else Noise.OPEN, runs, difference, low, high)
     if runs < 2:
         return Verdict(Noise.SINGLE, runs, difference)
-    overlap = min(one.values[key]) <= max(other.values[key]) and min(other.values[key]) <= max(one.values[key])
+    overlap = min(first_group.values[key]) <= max(second_group.values[key]) and min(second_group.values[key]) <= max(
+        first_group.values[key]
+    )
     return Verdict(Noise.OVERLAP if overlap else Noise.APART, runs, difference)
 
 
 def _equal(pair: Pair) -> bool:
-    """Whether both have the same value: in each pair of runs with one seed, or in all runs."""
-    one, other, key = pair
-    seeds, others = one.by_seed[key], other.by_seed[key]
-    if None not in seeds and len(seeds) == len(one.values[key]) and seeds == others:
+    """Return True if both have equal values: in each pair of runs with one seed, or in all runs."""
+    first, second, key = pair
+    seeds, second_seeds = first.by_seed[key], second.by_seed[key]
+    if None not in seeds and len(seeds) == len(first.values[key]) and seeds == second_seeds:
         return True
-    return len({*one.values[key], *other.values[key]}) == 1
+    return len({*first.values[key], *second.values[key]}) == 1

@@ -1,4 +1,4 @@
-"""Words that the findings share: amounts with what is known of them, lists of names, counts."""
+"""Words that the findings share: amounts with their intervals, lists of names, counts."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,21 +8,21 @@ from dumbbell.base.errors import printable
 from dumbbell.results.analysis.summary import Estimate
 
 MOST_NAMES = 4
-"""Names that a sentence lists; of more it says how many others there are."""
+"""Maximum names in a list; of more, a sentence has the number of others."""
 
 _SMALL = ("no", "one", "two", "three")
 
 
-def listing(names: Sequence[str], most: int = MOST_NAMES) -> str:
+def listing(names: Sequence[str], max_names: int = MOST_NAMES) -> str:
     """Return `a`, `a and b`, `a, b and c`, or `a, b, c and 4 others`."""
-    shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(shown) - most + 1} others"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    parts = list(names)
+    if len(parts) > max_names:
+        parts = [*parts[: max_names - 1], f"{len(parts) - max_names + 1} others"]
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def name(text: str) -> str:
-    """Return a name as a sentence can have it, without what would act upon a terminal."""
+    """Return a name as a sentence can have it, without control characters of terminals."""
     return printable(text)
 
 
@@ -32,7 +32,7 @@ def number_of(metric: MainMetric) -> Callable[[float], str]:
 
 
 def amount(estimate: Estimate, metric: MainMetric) -> str:
-    """Return a mean with its unit and where it lies: `9.65 Mbit/s [9.60, 9.70]`."""
+    """Return a mean with its unit and its interval: `9.65 Mbit/s [9.60, 9.70]`."""
     number = number_of(metric)
     return f"{number(estimate.mean)} {metric.unit} {estimate.bounds_text(number)}".strip()
 
@@ -43,7 +43,7 @@ def bare(estimate: Estimate, metric: MainMetric) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, without the sign: a whole number, with decimals only if it would be 0 without them."""
+    """Return a share in percent, without the sign: a whole number, with decimals only if it would be 0 otherwise."""
     return decimal(100.0 * share, 0)
 
 
@@ -53,11 +53,11 @@ def counted(count: int, noun: str) -> str:
 
 
 def span(values: Sequence[float], number: Callable[[float], str]) -> str:
-    """Return `1.2 to 9.6`, or one number where both ends read alike."""
+    """Return `1.2 to 9.6`, or one number if both ends read alike."""
     low, high = number(min(values)), number(max(values))
     return low if low == high else f"{low} to {high}"
 
 
-def by_convention(shown: Convention) -> str:
-    """Return ` (Pantheon's convention)`, which sentences have to name; an empty text for the corrected convention."""
-    return "" if shown == CORRECTED else f" ({shown.label})"
+def by_convention(convention: Convention) -> str:
+    """Return ` (Pantheon's convention)`, or an empty string for the corrected convention."""
+    return "" if convention == CORRECTED else f" ({convention.label})"

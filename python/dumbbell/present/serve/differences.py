@@ -1,4 +1,4 @@
-"""What moved between two results directories: the rows of `dumbbell diff`, for the browser."""
+"""Differences between two results directories: the rows of `dumbbell diff`, for the browser."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from dumbbell.results.directory import ResultsDirectory
 
 MOVED = ("different", "ranges apart")
-"""Verdicts on a difference that is larger than the scatter of the runs, all compared metrics together."""
+"""Verdicts on differences beyond the scatter of the runs, all compared metrics together."""
 
 
-def moved(base: ResultsDirectory, other: ResultsDirectory, metrics: Sequence[str]) -> dict[str, object]:
+def difference_rows(base: ResultsDirectory, compared: ResultsDirectory, metrics: Sequence[str]) -> dict[str, object]:
     """Return the rows of these metrics of the network."""
-    sides = [(list(each.experiment.paths), each.runs()) for each in (base, other)]
+    sides = [(list(results.experiment.paths), results.runs()) for results in (base, compared)]
     rows = compare_runs(sides[0], sides[1], tuple(metrics))
-    return {"rows": [row for each in rows if (row := _row(each)) is not None]}
+    return {"rows": [row for comparison in rows if (row := _row(comparison)) is not None]}
 
 
 def _row(row: Comparison) -> dict[str, object] | None:
@@ -38,17 +38,17 @@ def _row(row: Comparison) -> dict[str, object] | None:
         "unit": metric.unit,
         "digits": metric.digits,
         "better": metric.better,
-        "base": _scaled(metric, a["mean"] if a else None),
+        "base": _scale(metric, a["mean"] if a else None),
         "base_runs": a["runs"] if a else 0,
-        "other": _scaled(metric, b["mean"] if b else None),
+        "other": _scale(metric, b["mean"] if b else None),
         "other_runs": b["runs"] if b else 0,
-        "low": _scaled(metric, row["low"]),
-        "high": _scaled(metric, row["high"]),
+        "low": _scale(metric, row["low"]),
+        "high": _scale(metric, row["high"]),
         "p": row["p_adjusted"],
         "verdict": row["verdict"],
         "moved": row["verdict"] in MOVED,
     }
 
 
-def _scaled(metric: FigureMetric, value: float | None) -> float | None:
+def _scale(metric: FigureMetric, value: float | None) -> float | None:
     return None if value is None else metric.factor * value
