@@ -15,7 +15,7 @@ from dumbbell.base.errors import listed
 from dumbbell.catalog.description import describe
 from dumbbell.core.paths import complete_transport
 from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, read_table
-from dumbbell.results.series.samples import STATE_FIELDS, Sampled, Series, read_sampled, read_samples, value_names
+from dumbbell.results.series.samples import STATE_FIELDS, Samples, Series, read_sampled, read_samples, value_names
 from dumbbell.results.series.table import Table
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class RunView:
         return self.payload_bytes + headers + int(self.specification["path"]["overhead_bytes"])
 
     @cached_property
-    def _sampled(self) -> Sampled:
+    def _sampled(self) -> Samples:
         return read_sampled(self._kept.get(FLOWS))
 
     @property

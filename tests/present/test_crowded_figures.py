@@ -247,7 +247,7 @@ def test_every_scheme_of_the_catalog_has_a_family_and_a_look_of_its_own() -> Non
     shipped = list(catalog.schemes())
     assert all(family(scheme.name) in FAMILIES for scheme in shipped)
     looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in shipped)
-    assert len({look.seen for look in looks.values()}) == len(shipped) > 80
+    assert len({look.appearance for look in looks.values()}) == len(shipped) > 80
     assert looks["cubic"] == Style(INK, "*")
     assert looks["copa"] == Style(FAMILY_COLORS["copa"], "o")
     assert looks["bbr"].color == looks["bbr3"].color == FAMILY_COLORS["bbr"]
@@ -294,9 +294,9 @@ def test_without_colours_marks_and_dashes_tell_schemes_apart() -> None:
     with use_sheet(Sheet(theme="print")):
         looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in names[:20])
         assert {look.color for look in looks.values()} == {INK}
-        assert len({look.seen for look in looks.values()}) == 20
+        assert len({look.appearance for look in looks.values()}) == 20
         strokes = scheme_strokes(list(looks.values())[:15])
-        assert len({(stroke.style.seen, stroke.dashes) for stroke in strokes}) == 15
+        assert len({(stroke.style.appearance, stroke.dashes) for stroke in strokes}) == 15
         drawing = for_print(drawing_of(crowd(5)), "print")
     colors = set(re.findall(r"#[0-9a-f]{6}", drawing))
     assert colors <= {"#000000", "#ffffff"}

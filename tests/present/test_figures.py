@@ -145,7 +145,7 @@ def points(count: int) -> list[Point]:
 def axes_of(shown: list[Point]) -> tuple[PlaneAxis, PlaneAxis]:
     """The axes for these points alone."""
     x = PlaneAxis("P95 one-way delay (ms)", delay_axis([point.x for point in shown]), is_reversed=True)
-    return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown], reversed=False)
+    return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown], is_reversed=False)
 
 
 def drawn(drawing: str) -> ElementTree.Element:

@@ -62,7 +62,7 @@ def test_rates_go_up_until_one_is_not_carried_in_two_runs(monkeypatch: pytest.Mo
 def test_a_machine_may_carry_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(capacity, "emulate", machine(0.0, []))
     with Progress() as progress:
-        rates = tuple(each for sender in SENDERS for each in capacity._climbed(sender, progress))
+        rates = tuple(each for sender in SENDERS for each in capacity._climb(sender, progress))
     assert {each.rate_mbps for each in rates} == {100.0}
     assert Capacity(rates, 0.0, 2).most_mbps("kernel TCP") is None
 

@@ -1,4 +1,4 @@
-"""The results directory: write, read, resume, compare."""
+"""Results directory: writing, reading, resuming and comparing."""
 
 import lazy_loader
 

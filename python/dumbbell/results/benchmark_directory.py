@@ -1,4 +1,4 @@
-"""The directory of a benchmark: its note, the experiments in it, and what was measured there."""
+"""Directory of a benchmark: its note, its experiments, and their results."""
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -21,10 +21,10 @@ NOTE = "benchmark.json"
 
 @dataclass(frozen=True)
 class Note:
-    """What the file in a benchmark's directory says of it: names of schemes, which its experiments have in full.
+    """Note of a benchmark's directory: the names of schemes, which its experiments describe in full.
 
-    `given` is what was typed for them; it may name files, which need not be there any more. `path` is the name of the
-    path in place of the standard one, if there is one. `baselines` are what verdicts compare the schemes with.
+    `given` is the user's input for the schemes; it may name files that no longer exist. `path` is the name of the path
+    in place of the standard one, or empty. Verdicts compare the schemes with the `baselines`.
     """
 
     schemes: tuple[str, ...]
@@ -35,19 +35,19 @@ class Note:
 
     @property
     def in_words(self) -> str:
-        """For messages."""
-        where = f" on {self.path}" if self.path else ""
+        """Description for messages."""
+        place = f" on {self.path}" if self.path else ""
         beside = "" if self.baselines == BASELINES else f" beside {listed(self.baselines)}"
-        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}{beside}{where}"
+        return f"{'quick' if self.quick else 'full'} benchmark of {listed(self.schemes)}{beside}{place}"
 
 
 def listed_members() -> list[ExperimentFile]:
-    """The members in the catalog: ours, and those of installed packages."""
+    """Return the benchmark members of the catalog, including those of installed packages."""
     return [experiment_file for experiment_file in catalog.experiments() if experiment_file.membership is not None]
 
 
 def ordered(experiment_files: list[ExperimentFile], quick: bool) -> list[ExperimentFile]:
-    """The members as they are run, in the order of the index."""
+    """Return the members as they are run, in the order of the index."""
     if quick:
         experiment_files = [
             shortened(experiment_file) for experiment_file in experiment_files if not experiment_file.shorter.leave_out
@@ -63,7 +63,7 @@ def ordered(experiment_files: list[ExperimentFile], quick: bool) -> list[Experim
 
 
 def keep_experiment_file(directory: Path, experiment_file: ExperimentFile, changed: bool) -> None:
-    """Stores an experiment that is not as we ship it beside its results: its pages need it."""
+    """Store an experiment that differs from the catalog's beside its results, since its pages need it."""
     if changed or not catalog.experiments().is_shipped(experiment_file.file):
         file = Entry.of(directory) / "experiments" / f"{experiment_file.name}.toml"
         file.parent.make_folder()
@@ -71,15 +71,15 @@ def keep_experiment_file(directory: Path, experiment_file: ExperimentFile, chang
 
 
 def _check_metrics(experiment_files: list[ExperimentFile]) -> None:
-    known: dict[str, list[str]] = {"flow": [], "link": [], "network": []}
-    for each in definitions():
-        known[each.entity_kind].append(each.name)
+    names_by_kind: dict[str, list[str]] = {"flow": [], "link": [], "network": []}
+    for metric in definitions():
+        names_by_kind[metric.entity_kind].append(metric.name)
     for experiment_file in experiment_files:
-        for kind, allowed in known.items():
+        for kind, names_of_kind in names_by_kind.items():
             for name in getattr(experiment_file.membership, kind):
-                if name not in allowed:
-                    raise _unknown_metric(experiment_file, kind, name, allowed)
-        every = [name for names in known.values() for name in names]
+                if name not in names_of_kind:
+                    raise _unknown_metric(experiment_file, kind, name, names_of_kind)
+        every = [name for names in names_by_kind.values() for name in names]
         for name in experiment_file.membership.neutral if experiment_file.membership else ():
             if name not in every:
                 raise _unknown_metric(experiment_file, "neutral", name, every)
@@ -98,13 +98,13 @@ def shortened(experiment_file: ExperimentFile) -> ExperimentFile:
     if shorter.paths:
         changes["paths"] = list(shorter.paths)
         if experiment_file.title and len(shorter.paths) < len(experiment_file.paths):
-            left = f"quick: {len(shorter.paths)} of the {len(experiment_file.paths)} paths"
-            changes["title"] = f"{experiment_file.title} ({left})"
+            remaining = f"quick: {len(shorter.paths)} of the {len(experiment_file.paths)} paths"
+            changes["title"] = f"{experiment_file.title} ({remaining})"
     if shorter.grid:
-        given = {axis.name: axis for axis in shorter.grid}
-        changes["grid"] = tuple(given.pop(axis.name, axis) for axis in experiment_file.grid)
-        if given:
-            raise _no_axis(experiment_file, next(iter(given.values())))
+        short_axes = {axis.name: axis for axis in shorter.grid}
+        changes["grid"] = tuple(short_axes.pop(axis.name, axis) for axis in experiment_file.grid)
+        if short_axes:
+            raise _no_axis(experiment_file, next(iter(short_axes.values())))
     return replace(experiment_file, **changes)
 
 
@@ -114,10 +114,10 @@ def _no_axis(experiment_file: ExperimentFile, axis: Axis) -> UserError:
 
 
 def read_note(directory: Path) -> Note | None:
-    """What the directory says of its benchmark; `None` if there is none.
+    """Return the note of the directory, or None if it has no benchmark.
 
     Raises:
-        UserError: the file is damaged.
+        UserError: The file is damaged.
     """
     file = Entry.of(directory) / NOTE
     try:
@@ -128,10 +128,10 @@ def read_note(directory: Path) -> Note | None:
 
 
 def take(directory: Path, wanted: Note, resume: bool) -> None:
-    """Make `directory`, which the caller holds, this benchmark's, or see that it is.
+    """Prepare `directory`, which the caller holds, for this benchmark, or check that it belongs to it.
 
     Raises:
-        UserError: it has another one, or something else, or cannot be written.
+        UserError: The directory has another benchmark, or something else, or cannot be written.
     """
     stored = read_note(directory)
     if stored is not None:
@@ -151,32 +151,35 @@ def take(directory: Path, wanted: Note, resume: bool) -> None:
 
 
 def open_benchmark(directory: Path) -> Benchmark:
-    """The benchmark in `directory`, for reading.
+    """Return the benchmark in `directory`, for reading.
 
     Raises:
-        UserError: it is none.
+        UserError: The directory has no benchmark.
     """
     note = read_note(directory)
     if note is None:
         raise UserError(f"{directory}: not the directory of a benchmark: there is no {NOTE} in it")
     folder = Entry.of(directory) / "experiments"
-    kept = [parse_experiment_file(read_toml(folder / name)) for name in folder.names() if name.endswith(".toml")]
-    shipped = [
+    stored_files = [
+        parse_experiment_file(read_toml(folder / name)) for name in folder.names() if name.endswith(".toml")
+    ]
+    catalog_files = [
         experiment_file
         for experiment_file in listed_members()
-        if experiment_file.name not in {other.name for other in kept}
+        if experiment_file.name not in {other.name for other in stored_files}
     ]
-    made = [
+    present_files = [
         experiment_file
-        for experiment_file in ordered([*shipped, *kept], note.quick)
+        for experiment_file in ordered([*catalog_files, *stored_files], note.quick)
         if Entry.at(directory, part_directory(directory, experiment_file)).is_folder()
     ]
     parts = tuple(
-        Part(experiment_file, open_results(part_directory(directory, experiment_file))) for experiment_file in made
+        Part(experiment_file, open_results(part_directory(directory, experiment_file)))
+        for experiment_file in present_files
     )
     return Benchmark(directory, note.schemes, note.quick, parts, note.given, note.baselines)
 
 
 def part_directory(directory: Path, experiment_file: ExperimentFile) -> Path:
-    """The results directory of one experiment of the benchmark."""
+    """Return the results directory of one experiment of the benchmark."""
     return directory / "experiments" / experiment_file.name

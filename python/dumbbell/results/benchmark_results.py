@@ -1,4 +1,4 @@
-"""A benchmark as its pages see it."""
+"""Benchmark as its pages read it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,28 +11,28 @@ from dumbbell.results import ResultsDirectory
 
 DATABASE = "benchmark.sqlite"
 VERDICTS = "verdicts.json"
-"""Whether the schemes under test beat the baselines, for programs."""
+"""File with the verdicts on schemes under test beside the baselines, for programs."""
 BASELINES = ("cubic", "bbr")
-"""What schemes under test are judged beside unless others are named."""
+"""Default baselines of schemes under test."""
 PAGES = "pages"
-"""The folder of the pages."""
+"""Directory of the pages."""
 _FOLDERS = ("experiments", PAGES)
-"""Where results and pages lie."""
+"""Directories of results and pages."""
 
 
 def require_own_folders(directory: Path) -> None:
-    """Refuse a benchmark of which a folder is a link: what is written into it would be written elsewhere.
+    """Refuse a benchmark with a link in place of a directory: files would be written elsewhere.
 
     Raises:
-        OSError: names the folder.
+        OSError: The line names the directory.
     """
-    for each in _FOLDERS:
-        (Entry.of(directory) / each).require_beneath()
+    for folder in _FOLDERS:
+        (Entry.of(directory) / folder).require_beneath()
 
 
 @dataclass(frozen=True)
 class Part:
-    """One experiment of the benchmark: as written, and what came out. Its runs are those of `results.runs()`."""
+    """One experiment of the benchmark: its file, and its results. Its runs are those of `results.runs()`."""
 
     experiment_file: ExperimentFile
     results: ResultsDirectory
@@ -44,7 +44,7 @@ class Part:
 
     @property
     def membership(self) -> Membership:
-        """What its page says and shows."""
+        """Texts and metrics of the experiment's page."""
         if self.experiment_file.membership is None:
             raise AssertionError(f"{self.experiment_file.name} is no part of the benchmark")
         return self.experiment_file.membership
@@ -52,9 +52,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """All of it. `schemes` are those under test; experiments compare them with reference schemes.
+    """A benchmark. `schemes` are those under test; experiments compare them with reference schemes.
 
-    `given` is what was typed for the schemes: their names, or files. `baselines` are what verdicts compare them with.
+    `given` is the user's input for the schemes: names, or files. Verdicts compare them with the `baselines`.
     """
 
     directory: Path
@@ -66,10 +66,10 @@ class Benchmark:
 
     @property
     def command(self) -> str:
-        """The command that makes it again."""
-        listed = catalog.experiments().names()
-        own = [part.experiment_file.file for part in self.parts if part.name not in listed]
-        more = f" --experiment {','.join(own)}" if own else ""
+        """Command that repeats the benchmark."""
+        catalog_names = catalog.experiments().names()
+        own_files = [part.experiment_file.file for part in self.parts if part.name not in catalog_names]
+        more = f" --experiment {','.join(own_files)}" if own_files else ""
         if self.baselines != BASELINES:
             more += f" --baselines {','.join(self.baselines)}"
         schemes = ",".join(self.given or self.schemes)
@@ -77,5 +77,5 @@ class Benchmark:
 
     @property
     def database(self) -> Path:
-        """The file with every number of every run."""
+        """File with every number of every run."""
         return self.directory / DATABASE

@@ -1,4 +1,4 @@
-"""The state of a campaign in a file, `campaign.json`: where it stands, and by its age whether it still goes on."""
+"""State of a campaign in the file `campaign.json`: its progress, and by the file's age a sign of life."""
 
 import os
 import threading
@@ -19,7 +19,7 @@ from dumbbell.results.files import write_atomically
 STATE_FILE = "campaign.json"
 BEAT_S = 5.0
 SILENT_S = 30.0
-"""What has not beaten for so long is dead: the machine may have been too busy for one beat, or for three."""
+"""Age of the last beat, s, after which a campaign counts as dead: a busy machine may miss one beat, or three."""
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _RUNNING, _WAITING, _DONE, _STOPPED = "running", "waiting", "done", "stopped"
@@ -27,28 +27,28 @@ _RUNNING, _WAITING, _DONE, _STOPPED = "running", "waiting", "done", "stopped"
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rounds, from 1, begin `every_s` apart; `began_s` is when the first one did (Unix time)."""
+    """Schedule of rounds, numbered from 1, which begin `every_s` apart; `began_s` is the first start (Unix time)."""
 
     began_s: float
     every_s: float
     rounds: int
 
     def due_s(self, number: int) -> float:
-        """When a round begins; that after the last one is the end of the campaign."""
+        """Return the start of a round; the one after the last is the end of the campaign."""
         return self.began_s + (number - 1) * self.every_s
 
     def current(self, now_s: float) -> int:
-        """The round whose time it is: from when it is due until the next one is. 0 before all, one more after all."""
+        """Return the round that is due: 0 before the first, one more than the number of rounds after the last."""
         return min(max(int((now_s - self.began_s) // self.every_s) + 1, 0), self.rounds + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """Where a campaign stands, as its file says it. Moments are in UTC, as in `2026-01-02T03:04:05Z`.
+    """State of a campaign, as in its file. Moments are in UTC, as in `2026-01-02T03:04:05Z`.
 
-    `last` is the run that was made last (`run`, `status`, `ended_at`), `next` the one that is to be made next (`run`,
-    `round`, `due_at`); `missed` are the rounds that were not made at their time, each with why. `process` on the
-    machine that was started as `boot` is the one that writes.
+    `last` is the last completed run (`run`, `status`, `ended_at`), `next` the next one (`run`, `round`, `due_at`).
+    `missed` are the rounds that were not made at their time, each with a reason. The writer is `process`, on the
+    machine that was started as `boot`.
     """
 
     state: str
@@ -65,11 +65,11 @@ class State:
 
     @property
     def began_s(self) -> float:
-        """When it began, Unix time."""
+        """Start of the campaign, Unix time."""
         return datetime.fromisoformat(self.began_at).timestamp()
 
     def in_words(self, alive: bool, seen_at: str) -> str:
-        """What a person wants to know of it, in a line."""
+        """Return the state in a line, for people."""
         last = f"; last run: {self.last['run']}, {self.last['status']}, {self.last['ended_at']}" if self.last else ""
         following = f"; next: {self.next['run']}, due at {self.next['due_at']}" if self.next else ""
         missed = f"; missed: {'; '.join(self.missed)}" if self.missed else ""
@@ -84,16 +84,16 @@ class State:
 
 
 def stamp(moment_s: float) -> str:
-    """A Unix time as ISO 8601 in UTC, to the millisecond where it is no whole second."""
+    """Return a Unix time as ISO 8601 in UTC, to the millisecond unless it is a whole second."""
     text = datetime.fromtimestamp(moment_s, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "").removesuffix(".000") + "Z"
 
 
 def read_state(directory: Path) -> State | None:
-    """What the file of a campaign says; `None` where there is none.
+    """Return the state in the file of a campaign, or None without such a file.
 
     Raises:
-        UserError: it is damaged.
+        UserError: The file is damaged.
     """
     file = Entry.of(directory) / STATE_FILE
     try:
@@ -101,54 +101,54 @@ def read_state(directory: Path) -> State | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        return _checked(content)
+        return _check_state(content)
     except (TypeError, ValueError, KeyError):
         raise UserError(f"{file}: not the state of a campaign: it is damaged, and can be removed") from None
 
 
-def _checked(content: object) -> State:
-    """Return a state that anybody may have written.
+def _check_state(content: object) -> State:
+    """Return the state in `content`, which anybody may have written.
 
     Raises:
-        TypeError, ValueError, KeyError: a campaign has no such state.
+        TypeError, ValueError, KeyError: A campaign has no such state.
     """
-    known = typed(content, dict[str, object]).keys() <= {each.name for each in fields(State)}
+    has_known_keys = typed(content, dict[str, object]).keys() <= {state_field.name for state_field in fields(State)}
     state = typed(content, State)
-    if not known or state.every_s <= 0:
+    if not has_known_keys or state.every_s <= 0:
         raise ValueError
     stamp(state.began_s)
-    for told, keys in ((state.last, ("run", "status", "ended_at")), (state.next, ("run", "due_at"))):
-        if told and not all(isinstance(told[key], str) for key in keys):
+    for table, keys in ((state.last, ("run", "status", "ended_at")), (state.next, ("run", "due_at"))):
+        if table and not all(isinstance(table[key], str) for key in keys):
             raise TypeError
     return state
 
 
 def as_json(directory: Path, clock: Clock = SYSTEM_CLOCK) -> dict[str, object] | None:
-    """Return the state with `alive` and `seen_at`, when it beat last, and all of it `in_words`; `None` of no campaign.
+    """Return the state with `alive`, `seen_at` (the last beat) and `in_words`; None without a campaign.
 
-    Of a damaged file it is what is wrong, as `damaged`: the runs can be read all the same.
+    For a damaged file, return the fault as `damaged`: the runs are readable all the same.
     """
     try:
         state = read_state(directory)
         if state is None:
             return None
-        seen_s, seen_at = _seen(Entry.of(directory) / STATE_FILE)
+        seen_s, seen_at = _last_beat(Entry.of(directory) / STATE_FILE)
     except UserError as error:
         return {DAMAGED: str(error).replace(f"{directory}/", "")}
-    going = state.state in (_RUNNING, _WAITING)
-    alive = going and clock.time() - seen_s < SILENT_S and not _is_gone(state)
-    told = {key: value for key, value in asdict(state).items() if key not in ("process", "boot")}
-    return told | {"alive": alive, "seen_at": seen_at, "in_words": state.in_words(alive, seen_at)}
+    is_going = state.state in (_RUNNING, _WAITING)
+    alive = is_going and clock.time() - seen_s < SILENT_S and not _is_gone(state)
+    content = {key: value for key, value in asdict(state).items() if key not in ("process", "boot")}
+    return content | {"alive": alive, "seen_at": seen_at, "in_words": state.in_words(alive, seen_at)}
 
 
-def _seen(file: Entry) -> tuple[float, str]:
-    """When the file was touched last: Unix time, and as `stamp` writes it.
+def _last_beat(file: Entry) -> tuple[float, str]:
+    """Return the time of the last change of the file: as Unix time, and as `stamp` writes it.
 
     Raises:
-        UserError: its time is none that has a date.
+        UserError: The time has no date.
     """
-    found = file.status()
-    seen_s = 0.0 if found is None else found.st_mtime
+    status = file.status()
+    seen_s = 0.0 if status is None else status.st_mtime
     try:
         return seen_s, stamp(float(int(seen_s)))
     except (ValueError, OverflowError, OSError):
@@ -156,7 +156,7 @@ def _seen(file: Entry) -> tuple[float, str]:
 
 
 def _is_gone(state: State) -> bool:
-    """Whether its process was one of this machine, and is no more."""
+    """Return True if the campaign's process was one of this machine and no longer exists."""
     if not state.boot or state.boot != _boot():
         return False
     try:
@@ -164,7 +164,7 @@ def _is_gone(state: State) -> bool:
     except (ProcessLookupError, OverflowError):
         return True
     except PermissionError:
-        pass  # somebody else's
+        pass  # the process belongs to somebody else
     return False
 
 
@@ -176,7 +176,7 @@ def _boot() -> str:
 
 
 class StateKeeper:
-    """Writes the state file while a campaign goes on; a thread touches the file every few seconds."""
+    """Writer of the state file during a campaign; a thread touches the file every few seconds."""
 
     def __init__(self, directory: Path, schedule: Schedule, earlier: State | None, clock: Clock = SYSTEM_CLOCK) -> None:
         self._file = Entry.of(directory) / STATE_FILE
@@ -207,28 +207,28 @@ class StateKeeper:
 
     @property
     def missed(self) -> list[str]:
-        """The rounds that were missed so far."""
+        """Rounds missed so far."""
         return self._state.missed
 
     def tell(self, **changes: Any) -> None:  # noqa: ANN401 (fields of `State`)
-        """Says what has changed."""
+        """Write the changed fields."""
         self._state = replace(self._state, **changes)
         write_atomically(self._file, to_json(asdict(self._state)))
 
-    def miss(self, what: str) -> None:
-        """A round was not made at its time."""
-        self.tell(missed=[*self._state.missed, what])
+    def miss(self, reason: str) -> None:
+        """Record a round that was not made at its time."""
+        self.tell(missed=[*self._state.missed, reason])
 
     def running(self, number: int, following: Mapping[str, object]) -> None:
-        """A round goes on; `following` is the run that is made next."""
+        """Record the start of a round; `following` is the next run."""
         self.tell(state=_RUNNING, round=number, next=dict(following))
 
     def waiting(self, number: int, following: Mapping[str, object]) -> None:
-        """A round is waited for."""
+        """Record the wait for a round."""
         self.tell(state=_WAITING, round=number, next=dict(following))
 
     def end(self, reason: str = "") -> None:
-        """It is over, or was stopped for a reason."""
+        """Record the end of the campaign, or the reason of its stop."""
         self.tell(**({"state": _STOPPED, "reason": reason} if reason else {"state": _DONE, "next": {}}))
 
     def _beat(self) -> None:
@@ -236,4 +236,4 @@ class StateKeeper:
             try:
                 self._file.touch()
             except OSError:
-                continue  # on a disk that is full or away for a while: that is not what ends a campaign
+                continue  # a disk that is full or absent for a while does not end a campaign

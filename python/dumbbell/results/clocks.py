@@ -1,6 +1,6 @@
-"""How far the clocks of two ends may be apart: what it says of one-way delays that were measured with them.
+"""Clocks of the two ends of a run, and the error of one-way delays between them.
 
-Statistics of runs between two machines have a key `clocks`; of others there is one clock, and nothing to say.
+Statistics of runs between two machines have a key `clocks`; other runs have one clock and no such error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
 
 CLOCKS = "clocks"
-"""The key of statistics."""
+"""Key of the clocks in statistics."""
 
 LEGEND = "Clocks: where the true one-way delay lies, as far as the clocks of both ends can tell."
 
@@ -26,10 +26,11 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Clocks:
-    """What is known of the clocks in a run.
+    """Knowledge about the clocks of a run.
 
-    The true one-way delay of the data direction is what is stated, `low_ms` to `high_ms` more; that of the return
-    direction, and of the data of the flows `reverse`, as much less. Differences over time are exact to `residual_us`.
+    The true one-way delay of the data direction is the stated one plus `low_ms` to `high_ms`; that of the return
+    direction, and of the data of the flows `reverse`, is as much less. Differences over time are exact to
+    `residual_us`.
     """
 
     low_ms: float
@@ -43,24 +44,24 @@ class Clocks:
     explained: tuple[str, ...] = ()
 
     def shift(self, level: str, number: int, metric: str) -> Interval | None:
-        """Return how much larger than stated the true value is, at least and at most; None for a value of one clock."""
+        """Return the least and the largest error of a value, true minus stated; None for a value of one clock."""
         kind = one_way_metrics().get((level, metric))
         if kind not in ("data", "return"):
             return None
-        there, back = (self.low_ms, self.high_ms), (-self.high_ms, -self.low_ms)
+        data_shift, return_shift = (self.low_ms, self.high_ms), (-self.high_ms, -self.low_ms)
         if kind == "return":
-            there, back = back, there
-        if level == "network" and self.reverse:  # of flows in both directions
-            return (min(there[0], back[0]), max(there[1], back[1]))
-        return back if level == "flow" and number in self.reverse else there
+            data_shift, return_shift = return_shift, data_shift
+        if level == "network" and self.reverse:  # flows in both directions
+            return (min(data_shift[0], return_shift[0]), max(data_shift[1], return_shift[1]))
+        return return_shift if level == "flow" and number in self.reverse else data_shift
 
     def interval(self, level: str, number: int, metric: str, value: float) -> Interval | None:
-        """Return where the true value lies; None for a value of one clock."""
+        """Return the interval of the true value; None for a value of one clock."""
         shift = self.shift(level, number, metric)
         return None if shift is None else (value + shift[0], value + shift[1])
 
     def in_words(self) -> str:
-        """Return everything that is known of the clocks in one line, for people."""
+        """Return the knowledge about the clocks in one line, for people."""
         parts = [f"one-way delays are {self.low_ms:+.3f} to {self.high_ms:+.3f} ms of what is stated"]
         if self.residual_us is not None:
             parts.append(f"their differences are exact to {self.residual_us:.3g} \u00b5s")
@@ -74,50 +75,50 @@ class Clocks:
 
 
 def clocks_text(interval: Interval | None, number: Callable[[float], str]) -> str:
-    """Return `clocks 80.1 to 99.0`, or an empty text if there is no interval: the value is then of one clock."""
+    """Return `clocks 80.1 to 99.0`, or an empty string without an interval: one clock measured the value."""
     return "" if interval is None else f"clocks {number(interval[0])} to {number(interval[1])}"
 
 
 def clocks_of(run: RunStatistics) -> Clocks | None:
-    """Return what a run (as in `show --json`) says of its clocks; None if it was made with one clock."""
-    found = run.get("clocks")
-    if found is None:
+    """Return the clocks of a run, given as in `show --json`; None if it was made with one clock."""
+    table = run.get("clocks")
+    if table is None:
         return None
-    low, high = found["uncertainty_ms"]
+    low, high = table["uncertainty_ms"]
     return Clocks(
         low_ms=float(low),
         high_ms=float(high),
-        reverse=tuple(found.get("reverse", ())),
-        residual_us=found.get("residual_us"),
-        offset_ms=found.get("offset_ms"),
-        skew_ppm=found.get("skew_ppm"),
-        method=found.get("method", ""),
-        steps=len(found.get("steps", ())),
-        explained=tuple(found.get("explained", ())),
+        reverse=tuple(table.get("reverse", ())),
+        residual_us=table.get("residual_us"),
+        offset_ms=table.get("offset_ms"),
+        skew_ppm=table.get("skew_ppm"),
+        method=table.get("method", ""),
+        steps=len(table.get("steps", ())),
+        explained=tuple(table.get("explained", ())),
     )
 
 
 def check_clocks(where: str, content: Mapping[str, object]) -> None:
-    """Refuse statistics whose `clocks` are of another shape.
+    """Refuse statistics with malformed `clocks`.
 
     Raises:
-        UserError: names the key and what is allowed, behind `where`.
+        UserError: The line names the key and the allowed values, after `where`.
     """
-    found = content.get(CLOCKS)
-    if found is None:
+    table = content.get(CLOCKS)
+    if table is None:
         return
-    if not isinstance(found, dict):
+    if not isinstance(table, dict):
         raise UserError(f"{where}: `{CLOCKS}`: allowed is a table")
-    for key, (good, allowed) in _KEYS.items():
-        if (key in found or key == "uncertainty_ms") and not good(found.get(key)):
-            raise UserError(f"{where}: `{CLOCKS}.{key}`: allowed is {allowed}")
+    for key, (is_valid, expectation) in _KEYS.items():
+        if (key in table or key == "uncertainty_ms") and not is_valid(table.get(key)):
+            raise UserError(f"{where}: `{CLOCKS}.{key}`: allowed is {expectation}")
 
 
 def mean_shift(shifts: Sequence[Interval], count: int) -> Interval | None:
-    """Return how much larger than stated the true mean of `count` runs may be. Runs of one clock have no shift."""
+    """Return the least and the largest error of the true mean of `count` runs; runs of one clock have none."""
     if not shifts:
         return None
-    low, high = (sum(each) / count for each in zip(*shifts, strict=True))
+    low, high = (sum(ends) / count for ends in zip(*shifts, strict=True))
     return (low, high)
 
 
@@ -134,11 +135,11 @@ def _is_interval(value: object) -> bool:
 
 
 def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def _are_flows(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, int) for each in value)
+    return isinstance(value, list) and all(isinstance(entry, int) for entry in value)
 
 
 _KEYS: dict[str, tuple[Callable[[object], bool], str]] = {

@@ -1,4 +1,4 @@
-"""How an experiment differs from the one that results belong to, in words."""
+"""Difference of an experiment from the experiment of existing results, in words."""
 
 import json
 from collections.abc import Iterator
@@ -9,15 +9,18 @@ _MOST_LETTERS = 60
 _ABSENT = object()
 
 
-def difference(there: dict[str, object], now: dict[str, object]) -> str:
-    """`` `duration_s`: 30.0 there, 10.0 now; ... ``: keys whose values differ, the first few; empty if none does."""
-    found = [f"`{key}`: {_brief(old)} there, {_brief(new)} now" for key, old, new in _differing(there, now)]
-    more = [f"{len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else []
-    return "; ".join(found[:MOST_SHOWN] + more)
+def difference(stored: dict[str, object], current: dict[str, object]) -> str:
+    """Return the first keys with different values: `` `duration_s`: 30.0 there, 10.0 now; ...
+
+    ``; empty if none differs.
+    """
+    changes = [f"`{key}`: {_brief(old)} there, {_brief(new)} now" for key, old, new in _differing(stored, current)]
+    more = [f"{len(changes) - MOST_SHOWN} more"] if len(changes) > MOST_SHOWN else []
+    return "; ".join(changes[:MOST_SHOWN] + more)
 
 
 def _differing(old: Any, new: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:  # noqa: ANN401 (TOML values)
-    """Every key that leads to different values, with those: of tables and lists of the same length their own."""
+    """Yield every key with different values, and these; tables, and lists of equal length, are compared inside."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in dict.fromkeys((*old, *new)):
             inner = f"{key}.{name}" if key else str(name)
@@ -34,7 +37,7 @@ def _tables(values: list[Any]) -> bool:
 
 
 def _brief(value: object) -> str:
-    """A value as one reads it, not longer than a line takes."""
+    """Return a value as people read it, not longer than a line has room for."""
     if value is _ABSENT:
         return "none"
     if isinstance(value, dict):

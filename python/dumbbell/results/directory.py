@@ -1,4 +1,4 @@
-"""The results directory: what belongs to an experiment, what is finished, and how it is read back."""
+"""Results directory: its files, its finished runs, and reading them back."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ STATISTICS = "stats.json"
 MISSING = "not run: the experiment was stopped before"
 RUNNING = "not run yet: the experiment is running"
 NOT_YET = "not run: its round was missed, or is still to come"
-"""That of a campaign."""
+"""Reason of a missing run of a campaign."""
 DAMAGED: Literal["damaged"] = "damaged"
-"""Status of a run whose statistics cannot be read; the key of an environment that cannot."""
+"""Status of a run with unreadable statistics; key of an unreadable environment."""
 LEAST_FREE_BYTES = 16 * 2**20
 LOCK = ".lock"
-"""The file of a results directory that its writer holds."""
+"""File of a results directory that its writer locks."""
 
 
 class ResultsDirectory:
-    """One results directory and the experiment in it."""
+    """One results directory and its experiment."""
 
     def __init__(self, directory: Path, experiment: Experiment) -> None:
         self.directory = directory
         self.experiment = experiment
         self.root = Entry.of(directory)
-        """The way to all that is in the directory."""
+        """Directory of the results, for reading files."""
 
     @property
     def is_written(self) -> bool:
-        """Whether a process holds the directory to write into it at this moment."""
+        """True if a process holds the directory for writing at this moment."""
         try:
             lock = os.open(self.directory / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
             return False
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # let go at once; writers try again meanwhile
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # released at once; writers try again meanwhile
         except OSError as error:
             return error.errno == errno.EWOULDBLOCK
         finally:
@@ -71,16 +71,16 @@ class ResultsDirectory:
 
     @cached_property
     def numbers(self) -> NumberStore:
-        """The numbers of runs that have no directories."""
+        """Numbers of runs without directories."""
         return NumberStore(self.root)
 
     @property
     def unfinished(self) -> Entry:
-        """Where runs live until they are complete."""
+        """Directory of runs that are not complete yet."""
         return self.root / "runs" / ".unfinished"
 
     def place(self, run: Run) -> str:
-        """Where the files of `run` are, below the directory."""
+        """Return the directory of the files of `run`, relative to the results directory."""
         if run.former_directory != run.directory and not (self.root / run.directory).is_folder():
             former = self.root / run.former_directory / STATISTICS
             if former.is_file() and _scheme_of(former) == run.scheme:
@@ -88,20 +88,22 @@ class ResultsDirectory:
         return run.directory
 
     def planned(self) -> list[Run]:
-        """The runs that belong here: those of the experiment; of results from elsewhere, those that were imported."""
+        """Return the runs of the experiment; for results from elsewhere, the imported runs."""
         runs = self.experiment.all_runs()
         if self.experiment.capabilities.executes:
             return runs
-        made = {(run.path, run.scheme): self.folder(run).parent for run in runs}
-        numbers = {key: _numbers(folder) for key, folder in made.items()}
-        found = [replace(run, run=number) for run in runs if run.run == 1 for number in numbers[run.path, run.scheme]]
-        return sorted(found, key=lambda run: run.run)
+        folders = {(run.path, run.scheme): self.folder(run).parent for run in runs}
+        numbers = {key: _numbers(folder) for key, folder in folders.items()}
+        imported_runs = [
+            replace(run, run=number) for run in runs if run.run == 1 for number in numbers[run.path, run.scheme]
+        ]
+        return sorted(imported_runs, key=lambda run: run.run)
 
     def named(self, name: str, argument: str = "run") -> Run:
-        """Return the run that is called PATH/SCHEME/N; `argument` is that of the caller, if messages should name one.
+        """Return the run PATH/SCHEME/N; `argument` is the caller's argument, for messages.
 
         Raises:
-            UserError: there is no such run.
+            UserError: The run does not exist.
         """
         path, _, rest = name.partition("/")
         scheme, _, number = rest.rpartition("/")
@@ -109,20 +111,20 @@ class ResultsDirectory:
         for run in runs:
             if str(run.run) == number:
                 return run
-        known = runs or self.experiment.repetition(1)
+        candidates = runs or self.experiment.repetition(1)
         raise UserError(
-            "no such run", argument=argument, value=name, allowed=[f"{r.path}/{r.scheme}/{r.run}" for r in known]
+            "no such run", argument=argument, value=name, allowed=[f"{r.path}/{r.scheme}/{r.run}" for r in candidates]
         )
 
     def folder(self, run: Run) -> Entry:
-        """Where the files of `run` are."""
+        """Return the directory of the files of `run`."""
         return self.root / self.place(run)
 
     def statistics(self, run: Run) -> RunStatistics | None:
-        """The contents of the run's `stats.json`, or `None` if it has not been run.
+        """Return the contents of the run's `stats.json`, or None if it has not been run.
 
         Raises:
-            UserError: the file is damaged; the line says where.
+            UserError: The file is damaged; the line names the place.
         """
         file = self.folder(run) / STATISTICS
         try:
@@ -130,16 +132,16 @@ class ResultsDirectory:
         except (FileNotFoundError, NotADirectoryError):
             return self.numbers.statistics(run) if self.experiment.keeps_numbers else None
         statistics = require_statistics(str(file), content)
-        for key, wanted in (("scheme", run.scheme), ("path", run.path), ("run", run.run)):
-            if (stated := statistics.get(key, wanted)) != wanted:
-                raise UserError(f"{file}: is of {key} `{stated}`: this is the place of {key} `{wanted}`")
+        for key, expected in (("scheme", run.scheme), ("path", run.path), ("run", run.run)):
+            if (value := statistics.get(key, expected)) != expected:
+                raise UserError(f"{file}: is of {key} `{value}`: this is the place of {key} `{expected}`")
         return statistics
 
     def is_finished(self, run: Run) -> bool:
-        """Whether the run need not be made again: it is readable, and neither failed nor invalid.
+        """Return True if the run need not be repeated: it is readable, and neither failed nor invalid.
 
         Raises:
-            UserError: it was finished, and is damaged now; the line says how.
+            UserError: It was finished, and is damaged now; the line names the fault.
         """
         statistics = self.statistics(run)
         if statistics is None or statistics["status"] not in ACCEPTED:
@@ -152,11 +154,11 @@ class ResultsDirectory:
         return True
 
     def runs(self) -> list[RunTable]:
-        """Return every run of the experiment as in `show --json`, the missing and the damaged ones included."""
+        """Return every run of the experiment as in `show --json`, including missing and damaged ones."""
         return [self.readable(run) for run in self.planned()]
 
     def run(self, run: Run) -> RunTable:
-        """One run as in `show --json`."""
+        """Return one run as in `show --json`."""
         statistics = self.statistics(run)
         if statistics is None:
             statistics = unsuccessful(self.experiment.backend.full_name, "missing", self.why_missing)
@@ -164,11 +166,11 @@ class ResultsDirectory:
 
     @property
     def why_missing(self) -> str:
-        """Why runs that are missing were not made."""
+        """Reason of missing runs."""
         return NOT_YET if self.experiment.every_s is not None else RUNNING if self.is_written else MISSING
 
     def readable(self, run: Run) -> RunTable:
-        """Return one run as in `show --json`; where its statistics are damaged, its reason says how."""
+        """Return one run as in `show --json`; damaged statistics are its reason."""
         try:
             return self.run(run)
         except UserError as error:
@@ -176,17 +178,17 @@ class ResultsDirectory:
             return self.complete(run, unsuccessful(self.experiment.backend.full_name, DAMAGED, problem))
 
     def complete(self, run: Run, statistics: RunStatistics) -> RunTable:
-        """The statistics of a run together with what it is. What was not executed here has no seed."""
+        """Return the statistics of a run with its identity. Runs that were not executed here have no seed."""
         seed = run.seed if self.experiment.capabilities.executes else None
         identity = {"scheme": run.scheme, "path": run.path, "run": run.run, "seed": seed}
         cell = self.experiment.cells.get(run.path)
         axes = {} if cell is None else cell.coordinates
         absent = {"backend": self.experiment.backend.full_name, "reason": None, "sim_wall_s": None, "events": None}
-        made = {**identity, **absent, **statistics, **identity, "directory": self.place(run), "axes": axes}
-        return cast("RunTable", made)
+        content = {**identity, **absent, **statistics, **identity, "directory": self.place(run), "axes": axes}
+        return cast("RunTable", content)
 
     def settled(self) -> Iterator[RunTable]:
-        """Every run that has readable statistics, good or not, as in `show --json`."""
+        """Yield every run with readable statistics, good or not, as in `show --json`."""
         for run in self.planned():
             try:
                 statistics = self.statistics(run)
@@ -196,17 +198,17 @@ class ResultsDirectory:
                 yield self.complete(run, statistics)
 
     def shown_environment(self) -> Environment:
-        """Return the contents of `environment.json`; where the file is damaged, what is wrong as `damaged`."""
+        """Return the contents of `environment.json`; for a damaged file, the fault as `damaged`."""
         try:
             return self.environment()
         except UserError as error:
             return {"damaged": str(error).replace(f"{self.directory}/", "")}
 
     def environment(self) -> Environment:
-        """Return the contents of `environment.json`; nothing where there is none.
+        """Return the contents of `environment.json`; empty without the file.
 
         Raises:
-            UserError: the file is damaged; the line says where.
+            UserError: The file is damaged; the line names the place.
         """
         file = self.root / "environment.json"
         from dumbbell.contract.environment import Environment
@@ -218,7 +220,7 @@ class ResultsDirectory:
 
 
 def _scheme_of(statistics: Entry) -> object:
-    """The scheme or mix that a run's statistics are of; `None` where they are damaged."""
+    """Return the scheme or mix of a run's statistics; None if they are damaged."""
     try:
         return read_json(statistics, dict[str, object]).get("scheme")
     except (OSError, UserError):
@@ -226,7 +228,7 @@ def _scheme_of(statistics: Entry) -> object:
 
 
 def _numbers(folder: Entry) -> list[int]:
-    """The numbers of the runs that have a directory; a name that no run has is none."""
+    """Return the numbers of runs with a directory, without names that no run has."""
     return sorted(int(name) for name in folder.names() if _NUMBER.fullmatch(name))
 
 
@@ -234,16 +236,16 @@ _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
 
 def open_results(directory: Path, convention: str | None = None) -> ResultsDirectory:
-    """The results in `directory`, for reading; shown by `convention`, or as the experiment says.
+    """Return the results in `directory` for reading, shown by `convention` or as the experiment says.
 
     Raises:
-        UserError: it is no results directory, or there is no such convention.
+        UserError: The directory has no results, or the convention does not exist.
     """
     require_text("directory", str(directory))
     file = Entry.of(directory) / KEPT
     try:
         is_there = directory.is_dir()
-    except OSError as error:  # a name that is too long
+    except OSError as error:  # the name is too long
         raise UserError(f"{directory}: {one_line(error)}") from None
     if not is_there:
         raise UserError(f"{directory}: no such directory")
@@ -251,7 +253,7 @@ def open_results(directory: Path, convention: str | None = None) -> ResultsDirec
         parts = sorted(directory.glob(f"experiments/*/{KEPT}"))
         hint = f" (those of the benchmark are below it, like {parts[0].parent})" if parts else ""
         raise UserError(f"{directory}: not a results directory: there is no {KEPT} in it{hint}")
-    # whoever reads results executes nothing of theirs
+    # reading results executes nothing of them
     experiment = resolve(kept_experiment(directory))
     if convention is not None:
         if convention not in CONVENTIONS:
@@ -261,15 +263,15 @@ def open_results(directory: Path, convention: str | None = None) -> ResultsDirec
 
 
 def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDirectory:
-    """Make `directory`, which the caller holds, ready to take the results of `experiment`; writes its file alone.
+    """Prepare `directory`, which the caller holds, for the results of `experiment`; write its file only.
 
     Raises:
-        UserError: it cannot be written, is full, or has other contents.
+        UserError: The directory cannot be written, is full, or has other contents.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if (directory / KEPT).exists():
-            experiment = _continued(directory, experiment, resume)
+            experiment = _continue(directory, experiment, resume)
         elif any(entry.name not in (LOCK, TRACES) and not is_left(entry.name) for entry in directory.iterdir()):
             remedy = f"choose another {argument('out')}"
             raise UserError(f"{directory}: is neither empty nor a results directory", fix=remedy)
@@ -282,10 +284,10 @@ def prepare(directory: Path, experiment: Experiment, resume: bool) -> ResultsDir
 
 
 def extended(results: ResultsDirectory, runs: int) -> ResultsDirectory:
-    """Return the results of the same experiment with so many runs, which the caller holds; writes its file alone.
+    """Return the results of the experiment with this number of runs; write its file only. The caller holds them.
 
     Raises:
-        UserError: it cannot be written.
+        UserError: The directory cannot be written.
     """
     experiment = replace(results.experiment, runs=runs)
     try:
@@ -299,49 +301,46 @@ def _unwritable(directory: Path, error: OSError) -> UserError:
     return UserError(f"cannot write results to {directory}: {one_line(error)}")
 
 
-def _continued(directory: Path, experiment: Experiment, resume: bool) -> Experiment:
-    """The experiment that continues the one in `directory`: the same, possibly with more runs."""
+def _continue(directory: Path, experiment: Experiment, resume: bool) -> Experiment:
+    """Return the experiment that continues the one in `directory`, possibly with more runs."""
     if not resume:
         remedy = f"add {argument('resume', 'True')} to continue them, or choose another {argument('out')}"
         raise UserError(f"{directory}: has results already", fix=remedy)
     old = open_results(directory).experiment
-    differs = difference(lasting_table(old), lasting_table(experiment))
-    if differs:
-        raise UserError(f"{directory}: cannot resume: it has results of another experiment: {differs}")
+    difference_text = difference(lasting_table(old), lasting_table(experiment))
+    if difference_text:
+        raise UserError(f"{directory}: cannot resume: it has results of another experiment: {difference_text}")
     return experiment if experiment.runs >= old.runs else old
 
 
 def write_environment(results: ResultsDirectory, environment: Mapping[str, object]) -> None:
-    """Records the environment; a resumed experiment keeps the first and lists the later ones.
+    """Write the environment; a resumed experiment keeps the first one and lists the later ones.
 
-    The first also names the results, so that a database knows them when they come again.
+    The first one also has an identity of the results, by which databases recognize them.
     """
     earlier = results.environment()
     if earlier:
         environment = {**earlier, "resumed": [*earlier.get("resumed", []), environment]}
-    named = {"results_id": uuid.uuid4().hex, **environment}
-    write_atomically(results.root / "environment.json", to_json(named))
+    content = {"results_id": uuid.uuid4().hex, **environment}
+    write_atomically(results.root / "environment.json", to_json(content))
 
 
 @contextmanager
 def locked(directory: Path) -> Iterator[None]:
-    """Hold `directory` for one writer, which makes it if it is missing; a second writer is refused at once.
+    """Hold `directory` for one writer, and make it if it is missing; refuse a second writer at once.
 
-    Nothing in a directory is changed before its writer holds it. A directory that was made here, and into which nothing
+    A writer changes nothing in a directory before it holds it. A directory that was made here, and into which nothing
     was written, is removed again.
-
-    Raises:
-        UserError: another process writes there, the directory cannot be made, or its lock is not a file.
     """
     require_text("directory", str(directory))
     if directory.exists() and not directory.is_dir():
         raise UserError(f"{directory}: is a file, not a directory")
-    made: list[Path] = []
+    new_folders: list[Path] = []
     is_new = not (directory / LOCK).exists()
     lock = None
     try:
-        while lock is None:  # whoever held it before may have removed it in this moment
-            made += _make(directory)
+        while lock is None:  # the holder before may have removed it in this moment
+            new_folders += _make(directory)
             lock = locked_file(directory / LOCK, directory)
     except OSError as error:
         raise UserError(f"cannot write results to {directory}: {one_line(error)}") from None
@@ -349,31 +348,31 @@ def locked(directory: Path) -> Iterator[None]:
         yield
     except BaseException:
         if is_new:
-            _remove_unused(directory, made)
+            _remove_unused(directory, new_folders)
         raise
     finally:
         os.close(lock)
 
 
 def _make(directory: Path) -> list[Path]:
-    """Make a directory and its parents; return those that were missing, the innermost first.
+    """Make a directory and its parents; return the missing ones, the innermost first.
 
     Raises:
-        OSError: one cannot be made.
+        OSError: A directory cannot be made.
     """
-    missing = list(itertools.takewhile(lambda each: not each.exists(), (directory, *directory.parents)))
-    for each in reversed(missing):
-        each.mkdir(exist_ok=True)
+    missing = list(itertools.takewhile(lambda folder: not folder.exists(), (directory, *directory.parents)))
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)
     return missing
 
 
-def _remove_unused(directory: Path, made: list[Path]) -> None:
-    """Remove the lock of a directory that has no results, and the directories `made` for it if they are empty then."""
+def _remove_unused(directory: Path, new_folders: list[Path]) -> None:
+    """Remove the lock of a directory without results, and the directories `made` for it if they are then empty."""
     if (directory / KEPT).exists():
         return
     with contextlib.suppress(OSError):
         (directory / LOCK).unlink()
-        if made:
+        if new_folders:
             remove_left(directory)
-        for each in made:
-            each.rmdir()
+        for folder in new_folders:
+            folder.rmdir()

@@ -1,4 +1,4 @@
-"""What a number depends on besides the experiment: versions, git state, kernel, processor, kernel settings."""
+"""Environment of results: versions, git state, kernel, CPU, kernel settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERSION_WITHIN_S = 2.0
 
 
 def environment(command: list[str]) -> dict[str, object]:
-    """Everything recorded in `environment.json`."""
+    """Return the contents of `environment.json`."""
     return {
         "started_at": now(),
         "command": command,
@@ -41,18 +41,18 @@ def environment(command: list[str]) -> dict[str, object]:
 
 
 def emulation_environment(schemes: Iterable[Scheme]) -> dict[str, object]:
-    """What the numbers of real packets depend on besides: clock, the kernel's network, the programs' versions."""
-    needed = [name for scheme in schemes if scheme.program for name in scheme.program.requires]
+    """Return the environment of real packets: clock, the kernel's network, the programs' versions."""
+    program_names = [name for scheme in schemes if scheme.program for name in scheme.program.requires]
     return {
         **clock(),
         **network(),
         "offloads": "none: TUN devices without vnet_hdr carry single packets, checksums included",
-        "programs": {name: _program_version(name) for name in dict.fromkeys(needed)},
+        "programs": {name: _program_version(name) for name in dict.fromkeys(program_names)},
     }
 
 
 def _program_version(name: str) -> str | None:
-    """The first line of what the program says to `--version`, if it answers quickly."""
+    """Return the first line of the program's answer to `--version`, if it answers quickly."""
     file = find_program(name)
     if file is None:
         return None
@@ -66,12 +66,12 @@ def _program_version(name: str) -> str | None:
 
 
 def git_state() -> Git | None:
-    """Commit, branch and changed files of the source tree that this file is in; `None` for an installed package."""
-    here = Path(__file__)
+    """Return commit, branch and changed files of the source tree of this file; None for an installed package."""
+    own_file = Path(__file__)
     # an installed package may lie inside somebody else's repository
-    if not _git(here.parent, "ls-files", here.name):
+    if not _git(own_file.parent, "ls-files", own_file.name):
         return None
-    lines = (_git(here.parent, "status", "--porcelain=v2", "--branch", "--untracked-files=no") or "").splitlines()
+    lines = (_git(own_file.parent, "status", "--porcelain=v2", "--branch", "--untracked-files=no") or "").splitlines()
     head = dict(line.removeprefix("# branch.").split(" ", 1) for line in lines if line.startswith("# branch."))
     if head.get("oid") in {None, "(initial)"}:
         return None
@@ -83,23 +83,23 @@ def git_state() -> Git | None:
 
 
 def _changed_file(line: str) -> str:
-    """Return the file that a line of `git status --porcelain=v2` names, behind as many fields as its kind has."""
+    """Return the file that a line of `git status --porcelain=v2` names, after the fields of its kind."""
     fields = {"1": 8, "2": 9, "u": 10}[line[0]]
     return line.split(" ", fields)[-1].split("\t")[0]
 
 
 def short_commit(commit: str, changed: bool = False) -> str:
-    """Twelve digits of a commit, with a `+` where files had changed; the text may end in one itself."""
+    """Return twelve digits of a commit, with a `+` for changed files; the text may have one already."""
     return f"{commit[:12]}{'+' if changed or commit.endswith('+') else ''}"
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    # without optional locks, or one that is killed leaves its lock in somebody's repository
-    # and files are named from the root of the repository
+    # without optional locks, since a killed git would leave its lock in somebody's repository; files are named from the
+    # root of the repository
     options = ("--no-optional-locks", "-c", "status.relativePaths=false")
     command = ["git", *options, "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.rstrip("\n") if done.returncode == 0 else None
+    return result.stdout.rstrip("\n") if result.returncode == 0 else None

@@ -1,4 +1,4 @@
-"""Files that are either there completely or not at all."""
+"""Files that exist completely or not at all."""
 
 import contextlib
 import ctypes
@@ -19,7 +19,7 @@ _TRIES, _TRY_AGAIN_S = 10, 0.02
 
 
 def write_atomically(file: Path | Entry, content: str | bytes) -> None:
-    """Writes a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
+    """Write a file, texts as UTF-8: temporary name, fsync, rename, fsync of the directory."""
     temporary = f".{file.name}.{os.getpid()}.tmp"
     try:
         parent = file.parent if isinstance(file, Entry) else Entry.of(file.parent)
@@ -38,19 +38,19 @@ def write_atomically(file: Path | Entry, content: str | bytes) -> None:
                 raise
             os.fsync(folder)
     except OSError as error:
-        if error.errno != errno.EXDEV:  # the temporary name says nothing to whoever asked for the file; a link does
+        if error.errno != errno.EXDEV:  # the temporary name means nothing to the caller; the name of a link does
             error.filename, error.filename2 = str(file), None
         raise
 
 
-_LEFT = re.compile(r"\.(.+)\.(\d+)\.tmp")
+_TEMPORARY = re.compile(r"\.(.+)\.(\d+)\.tmp")
 
 
 def write_named(file: Path, content: str | bytes) -> None:
     """Write a file that the user has named, as `write_atomically` does.
 
     Raises:
-        UserError: it cannot be written.
+        UserError: The file cannot be written.
     """
     try:
         write_atomically(file, content)
@@ -59,11 +59,11 @@ def write_named(file: Path, content: str | bytes) -> None:
 
 
 def _remove_left_of(file: str, folder: int) -> None:
-    """Removes what processes that were killed as they wrote this file have left, those of the same number too."""
+    """Remove temporary files of killed writers of this file, including earlier processes of this number."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
-            left = _LEFT.fullmatch(name)
-            if left and left[1] == file and (int(left[2]) == os.getpid() or not _lives(int(left[2]))):
+            match = _TEMPORARY.fullmatch(name)
+            if match and match[1] == file and (int(match[2]) == os.getpid() or not _lives(int(match[2]))):
                 os.unlink(name, dir_fd=folder)
 
 
@@ -73,17 +73,17 @@ def _lives(process: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # somebody else's
+        pass  # the process belongs to somebody else
     return True
 
 
 def is_left(name: str) -> bool:
-    """Whether a file is what a process that was killed in `write_atomically` left."""
-    return _LEFT.fullmatch(name) is not None
+    """Return True if a file is the temporary file of a process that was killed in `write_atomically`."""
+    return _TEMPORARY.fullmatch(name) is not None
 
 
 def remove_left(directory: Path) -> None:
-    """Removes what killed processes left. Nobody else may be writing there."""
+    """Remove temporary files of killed processes; no other process may be writing."""
     for entry in directory.iterdir():
         if is_left(entry.name):
             entry.unlink(missing_ok=True)
@@ -93,7 +93,7 @@ def require_no_link(place: Path, else_do: str = "") -> None:
     """Refuse a symbolic link, which may lead to somebody else's file; `else_do` is another remedy.
 
     Raises:
-        UserError: it is one.
+        UserError: The place is a symbolic link.
     """
     if place.is_symlink():
         raise UserError(f"{place}: is a symbolic link: remove it{else_do}")
@@ -103,7 +103,7 @@ Stamp = tuple[int, int, int, int]
 
 
 def stamp(file: Path | Entry) -> Stamp | None:
-    """Return numbers that change whenever a file does; None where there is none. A link is a file of its own."""
+    """Return numbers that change whenever a file does, or None without a file. Links are not followed."""
     try:
         return stamp_of(file.status() if isinstance(file, Entry) else file.lstat())
     except OSError:
@@ -111,17 +111,17 @@ def stamp(file: Path | Entry) -> Stamp | None:
 
 
 def stamp_of(status: os.stat_result | None) -> Stamp | None:
-    """Return the stamp of a file of which this is known."""
+    """Return the stamp of a file with this status."""
     return None if status is None else (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
 def publish(temporary: Entry, final: Entry) -> None:
-    """Moves a finished directory to its place, durably; what was there is replaced."""
+    """Move a finished directory to its place, durably, and replace an earlier one."""
     publish_all([(temporary, final)])
 
 
 def publish_all(pairs: list[tuple[Entry, Entry]]) -> None:
-    """Moves finished directories of one file system to their places, durably: pairs of temporary and final.
+    """Move finished directories of one file system to their places, durably: pairs of temporary and final.
 
     Many are made durable together, which costs little more than one.
     """
@@ -130,24 +130,24 @@ def publish_all(pairs: list[tuple[Entry, Entry]]) -> None:
             for name in temporary.names():
                 _sync(temporary / name)
             _sync(temporary)
-    changed: dict[Entry, None] = {}
+    folders: dict[Entry, None] = {}
     for temporary, final in pairs:
         final.parent.make_folder()
         final.clear()
         temporary.move_to(final)
-        changed |= dict.fromkeys((final.parent, final.parent.parent, final.parent.parent.parent))
-    for folder in changed:
+        folders |= dict.fromkeys((final.parent, final.parent.parent, final.parent.parent.parent))
+    for folder in folders:
         _sync(folder)
 
 
 def _sync(entry: Entry) -> None:
-    """Makes a file or the entries of a directory durable."""
+    """Make a file or the entries of a directory durable."""
     with entry.held(os.O_RDONLY | os.O_NONBLOCK) as descriptor:
         os.fsync(descriptor)
 
 
 def _sync_file_system(entry: Entry) -> bool:
-    """Makes everything on the file system of `entry` durable; whether the system could."""
+    """Make everything on the file system of `entry` durable; return False if the system cannot."""
     library = ctypes.CDLL(None, use_errno=True)
     if not hasattr(library, "syncfs"):
         return False
@@ -161,10 +161,10 @@ def locked_file(file: Path, written: Path) -> int | None:
     """Return the descriptor of a lock, held by this process; None if its holder has just removed it.
 
     Raises:
-        UserError: another process holds it, and so writes `written`; or it is not a file.
+        UserError: Another process holds it, and writes `written`; or it is not a file.
     """
     try:
-        # of somebody else's directory nothing is followed, emptied or waited for
+        # in somebody else's directory nothing is followed, emptied or waited for
         lock = os.open(file, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
     except FileNotFoundError:
         return None
@@ -186,7 +186,7 @@ def locked_file(file: Path, written: Path) -> int | None:
 
 
 def taken(lock: int, clock: Clock = SYSTEM_CLOCK) -> bool:
-    """Take a lock; return whether that was possible. Who only looks whether it is held has it for microseconds."""
+    """Take a lock; return False if that is impossible. A process that only tests the lock holds it for microseconds."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -199,11 +199,7 @@ def taken(lock: int, clock: Clock = SYSTEM_CLOCK) -> bool:
 
 @contextmanager
 def only_writer(file: Path) -> Iterator[None]:
-    """Hold a file for one writer, by a lock that lies beside it meanwhile; a second writer is refused at once.
-
-    Raises:
-        UserError: another process writes the file, or its folder cannot be written.
-    """
+    """Hold a file for one writer, by a lock beside it; refuse a second writer at once."""
     place = file.with_name(f".{file.name}.lock")
     lock = None
     while lock is None:

@@ -1,4 +1,4 @@
-"""What is known of the machine that made results, one `key: value` a line."""
+"""Metadata of the machine that made results, one `key: value` a line."""
 
 from collections.abc import Mapping
 
@@ -8,21 +8,21 @@ _GIT = ("git_summary", "git_information")
 
 
 def tested(environment: Mapping[str, object]) -> list[str]:
-    """What imported files say about the test and its machines, except git."""
-    imported = environment.get("imported")
-    if not isinstance(imported, Mapping) or not isinstance(imported.get("metadata"), Mapping):
+    """Return the metadata of imported files on the test and its machines, except git."""
+    import_record = environment.get("imported")
+    if not isinstance(import_record, Mapping) or not isinstance(import_record.get("metadata"), Mapping):
         return []
-    said = {key: value for key, value in sorted(imported["metadata"].items()) if key not in _GIT}
-    return [*lines_of(said), *(f"note: {note}" for note in imported.get("notes", ()))]
+    metadata = {key: value for key, value in sorted(import_record["metadata"].items()) if key not in _GIT}
+    return [*lines_of(metadata), *(f"note: {note}" for note in import_record.get("notes", ()))]
 
 
 _MOST_LINES = 60
 
 
 def first_lines(text: str, most_lines: int = _MOST_LINES, file: str = "environment.json") -> str:
-    """Return a text as pages show it: its first lines, none without end, and how many more there are in its file.
+    """Return a text as pages show it: its first lines, shortened, and the number of further lines in its file.
 
-    A summary of git with a line for every changed file has had tens of thousands.
+    A git summary with a line for every changed file has had tens of thousands.
     """
     lines = text.splitlines()
     more = len(lines) - most_lines
@@ -31,7 +31,7 @@ def first_lines(text: str, most_lines: int = _MOST_LINES, file: str = "environme
 
 
 def lines_of(table: Mapping[str, object], prefix: str = "") -> list[str]:
-    """A table with tables in it, without what is null."""
+    """Return the lines of a table with tables in it, without null values."""
     lines: list[str] = []
     for key, value in table.items():
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What is installed: version, commit, and what it can do."""
+"""Installed dumbbell: version, commit, and capabilities."""
 
 from dataclasses import dataclass
 from importlib import metadata
@@ -11,14 +11,14 @@ from dumbbell.catalog.outside.availability import OWN_PROGRAMS, find_program
 from dumbbell.results.environment import git_state, short_commit
 
 COMMIT_FILE = "commit"
-"""In the metadata of a wheel that was packed on another machine: the commit, which builds in checkouts do not have."""
+"""File in the metadata of a wheel packed on another machine: the commit, which builds in checkouts do not have."""
 
 
 @dataclass(frozen=True)
 class Installation:
-    """Version and commit, the forms of `--backend`, and which of our programs for real packets there are.
+    """Version and commit, the forms of `--backend`, and the available helper programs for real packets.
 
-    A `+` stands after a commit with changed files; None is a build that did not record it.
+    A `+` follows a commit with changed files; None is a build without a recorded commit.
     """
 
     version: str
@@ -28,9 +28,9 @@ class Installation:
 
 
 def installation() -> Installation:
-    """What is installed here."""
-    state, built = git_state(), core.commit() or packed_commit()
-    commit = short_commit(built) if built else None
+    """Return the installed dumbbell."""
+    state, build_commit = git_state(), core.commit() or packed_commit()
+    commit = short_commit(build_commit) if build_commit else None
     if state is not None:
         commit = short_commit(state["commit"] or "", bool(state["changed"]))
     helpers = tuple(name for name in OWN_PROGRAMS if find_program(name))
@@ -38,7 +38,7 @@ def installation() -> Installation:
 
 
 def packed_commit() -> str | None:
-    """The commit that `dumbbell remote install` noted in a wheel that it made."""
+    """Return the commit that `dumbbell remote install` noted in a wheel that it made."""
     try:
         return metadata.distribution("dumbbell").read_text(COMMIT_FILE)
     except metadata.PackageNotFoundError:
@@ -46,5 +46,5 @@ def packed_commit() -> str | None:
 
 
 def plugin_include() -> Path:
-    """The folder of `dumbbell.h`, the interface for controllers in C: what a compiler needs after `-I`."""
+    """Return the directory of `dumbbell.h`, the interface for controllers in C, for the compiler's `-I`."""
     return Path(plugins.__file__).parent / "include"

@@ -1,4 +1,4 @@
-"""Whether the files of a run are as they were recorded: their sizes and digests are in its statistics."""
+"""Integrity of the files of a run: comparison with the sizes and digests in its statistics."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import KeptFile, RunStatistics
 
 FILES = "files"
-"""The key of statistics under which they are, by name of the file: `bytes` and `sha256`."""
+"""Key of statistics with the files by name: `bytes` and `sha256`."""
 
 _MAGIC = b"PAR1"
-"""How a Parquet file begins and ends."""
+"""First and last bytes of a Parquet file."""
 
 
 def recorded(folder: Entry) -> dict[str, KeptFile]:
-    """What is to be known of the files that a run kept in `folder`."""
+    """Return size and digest of the files that a run kept in `folder`."""
     return facts_of(folder, sorted(kept_names(folder) | qlog_names(folder)))
 
 
 def facts_of(folder: Entry, names: Iterable[str]) -> dict[str, KeptFile]:
-    """Return what is to be known of files in a folder."""
+    """Return size and digest of files in a folder."""
     return {name: {"bytes": _size(folder / name), "sha256": digest(folder / name)} for name in names}
 
 
 def damage(folder: Entry, statistics: RunStatistics, log: str) -> str | None:
-    """The first of the `faults` of a run; nothing if its files are as they were recorded."""
+    """Return the first of the `faults` of a run; None if its files are unchanged."""
     return next(faults(folder, statistics, log), None)
 
 
 def faults(folder: Entry, statistics: RunStatistics, log: str) -> Iterator[str]:
-    """Yield what is wrong with the files of a run whose packet log is `log`, a line for each file.
+    """Yield a line for each fault in the files of a run whose packet log is `log`.
 
-    Of results that recorded nothing about their files these have to be there and to end like such files.
+    If the results recorded nothing about their files, these must exist and end like such files.
     """
-    found = statistics.get(FILES)
+    records = statistics.get(FILES)
     expected = set() if log == "none" else {f"{PACKETS}.parquet"}
-    if isinstance(found, dict):
-        for name in sorted((kept_names(folder) | qlog_names(folder) | expected) - found.keys()):
+    if isinstance(records, dict):
+        for name in sorted((kept_names(folder) | qlog_names(folder) | expected) - records.keys()):
             yield f"{name} is not among what was recorded"
     else:
-        found = dict.fromkeys(sorted(expected | kept_names(folder)))
-    for name, facts in found.items():
+        records = dict.fromkeys(sorted(expected | kept_names(folder)))
+    for name, facts in records.items():
         if (fault := fault_of(folder / name, facts)) is not None:
             yield fault
 
 
 def fault_of(file: Entry, facts: object) -> str | None:
-    """Return what is wrong with a file of which `facts` were recorded; None if it is as it was."""
+    """Return the fault of a file with the recorded `facts`; None if it is unchanged."""
     try:
         return _fault(file, facts)
     except (OSError, UserError) as error:
@@ -63,15 +63,15 @@ def fault_of(file: Entry, facts: object) -> str | None:
 
 
 def size_fault_of(file: Entry, facts: object) -> str | None:
-    """Return what is wrong with a file of which `facts` were recorded, as its size tells; its content is not read."""
-    found = file.status()
-    if found is None:
+    """Return the fault of a file with the recorded `facts` that its size shows; its content is not read."""
+    status = file.status()
+    if status is None:
         return f"{file.name} is missing"
-    if not stat.S_ISREG(found.st_mode):
-        return f"{file.name} is {'a symbolic link' if stat.S_ISLNK(found.st_mode) else 'no regular file'}"
+    if not stat.S_ISREG(status.st_mode):
+        return f"{file.name} is {'a symbolic link' if stat.S_ISLNK(status.st_mode) else 'no regular file'}"
     if not isinstance(facts, dict):
         return None if _ends(file) else f"{file.name} is cut off"
-    size = found.st_size
+    size = status.st_size
     if size != facts.get("bytes"):
         return f"{file.name} has {size} bytes, not {facts.get('bytes')}"
     return None

@@ -1,4 +1,4 @@
-"""The experiment as a results directory keeps it: `experiment.toml`, and beside it the trace files that it names."""
+"""Experiment of a results directory: `experiment.toml`, and the trace files that it names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -16,16 +16,16 @@ from dumbbell.results.files import write_atomically
 
 KEPT = "experiment.toml"
 TRACES = "traces"
-"""The folder of the trace files."""
+"""Directory of the trace files."""
 _EXTENDED = ("runs", "for_s", "disk_quota_bytes", "data_cap_bytes", "convention")
-"""Settings that may be others when results are continued: they say how much is made, or what is shown of it."""
+"""Settings that may change when results are continued: amounts of runs, and the shown convention."""
 
 
 def kept_experiment(directory: Path) -> ExperimentFile:
-    """Return the experiment of a results directory: it brings all that it names, and nothing else is looked up.
+    """Return the experiment of a results directory, which includes all that it names.
 
     Raises:
-        UserError: the file cannot be read, a key or value in it is not allowed, or it names a file elsewhere.
+        UserError: The file cannot be read, a key or value in it is not allowed, or it names a file elsewhere.
     """
     root = Entry.of(directory)
     table = read_toml(root / KEPT)
@@ -40,27 +40,27 @@ def kept_experiment(directory: Path) -> ExperimentFile:
 
 
 def _trace_files(value: object) -> Iterator[Mapping[str, object]]:
-    """Yield the elements of paths that name files, wherever they stand."""
+    """Yield the elements of paths that name files, at any depth."""
     if isinstance(value, Mapping):
         if names_file(value):
             yield value
         value = [*value.values()]
     if isinstance(value, list):
-        for each in value:
-            yield from _trace_files(each)
+        for entry in value:
+            yield from _trace_files(entry)
 
 
 def kept_table(experiment: Experiment) -> dict[str, object]:
     """Return the table of an experiment with the names that its trace files have in a results directory."""
     paths = {
-        name: replace(path, data=[*map(_named, path.data)], ack=[*map(_named, path.ack)]).table()
+        name: replace(path, data=[*map(_with_stored_name, path.data)], ack=[*map(_with_stored_name, path.ack)]).table()
         for name, path in experiment.paths.items()
     }
     return experiment.table() | {"path": paths}
 
 
 def lasting_table(experiment: Experiment) -> dict[str, object]:
-    """Return the table of an experiment without what may change when results are continued."""
+    """Return the table of an experiment without the settings that may change when results are continued."""
     return {key: value for key, value in kept_table(experiment).items() if key not in _EXTENDED}
 
 
@@ -68,20 +68,20 @@ def write_experiment(directory: Path, experiment: Experiment) -> None:
     """Copy the trace files of an experiment into a results directory, and write its `experiment.toml`.
 
     Raises:
-        UserError: a trace file cannot be read.
-        OSError: a file cannot be written.
+        UserError: A trace file cannot be read.
+        OSError: A file cannot be written.
     """
     root = Entry.of(directory)
     for path in experiment.paths.values():
         for element in filter(names_file, (*path.data, *path.ack)):
-            file = root / _named(element)["file"]
+            file = root / _with_stored_name(element)["file"]
             if not file.is_file():
                 file.parent.make_folder()
                 write_atomically(file, read_bytes(Path(element["file"]), TEXT))
     write_atomically(root / KEPT, to_toml(kept_table(experiment)))
 
 
-def _named(element: Element) -> Element:
+def _with_stored_name(element: Element) -> Element:
     if not names_file(element):
         return element
     file, mark = Path(element["file"]), f"-{element['sha256'][:8]}"

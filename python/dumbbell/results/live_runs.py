@@ -1,8 +1,8 @@
-"""Runs while they go on: how many are made, which are worked on, and what those with real packets show of themselves.
+"""Runs in progress: the number of completed runs, the current ones, and live values of runs with real packets.
 
-A run with real packets keeps a small file beside its unfinished directory, which the core writes anew five times a
-second (`crates/datapath/src/live.rs`) and removes in the end. Results may be anybody's: what is in such a file is
-bounded, and of the shape that it is written with, or it is not there.
+A run with real packets keeps a small file beside its unfinished directory. The core rewrites it five times a second
+(`crates/datapath/src/live.rs`) and removes it in the end. Results may be anybody's: a file that is too large or
+malformed counts as absent.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 512 * 1024
 _MOST_ENTRIES, _MOST_RUNS = 4096, 64
-"""Of a folder, entries that are looked at, and runs that are shown."""
+"""Maximum entries of a directory that are read, and runs that are shown."""
 _MOST_FLOWS, _MOST_LINKS, _MOST_STATES, _MOST_LETTERS = 256, 64, 64, 100
 _MOST_IN_LINE = 2048
 _NUMBERED = re.compile(r"([0-9]{1,9})(\.log|\.live\.json)")
@@ -38,20 +38,20 @@ _NUMBERED = re.compile(r"([0-9]{1,9})(\.log|\.live\.json)")
 
 @dataclass(frozen=True)
 class LiveRun:
-    """What a run shows."""
+    """A run in progress, with its live values."""
 
     key: str
-    """Tells it from others that go on in the same place."""
+    """Key of the run among those in one place."""
     label: str
     run: Run | None
-    """None where the experiment has no such run."""
+    """None if the experiment has no such run."""
     content: RunShown
     stamp: Stamp
-    """Another one whenever the content is."""
+    """Stamp that changes whenever the content does."""
 
 
 class LivePlace:
-    """A folder in which runs go on, and what was read there."""
+    """A directory with runs in progress, and the data read from it."""
 
     def __init__(self, folder: Entry) -> None:
         self.folder = folder
@@ -59,38 +59,38 @@ class LivePlace:
         self._labels: dict[str, str] = {}
 
     def look(self, runs: dict[str, Run] | None = None) -> tuple[list[str], list[LiveRun]]:
-        """Return the labels of the runs that go on, and what they show. `runs` are those of the experiment by label."""
-        known = runs or {}
-        found: dict[str, set[str]] = {}
+        """Return the labels of runs in progress, and their live values; `runs` are those of the experiment by label."""
+        runs_by_label = runs or {}
+        endings_by_key: dict[str, set[str]] = {}
         for name in self.folder.names(_MOST_ENTRIES):
-            if numbered := _NUMBERED.fullmatch(name):
-                found.setdefault(numbered[1], set()).add(numbered[2])
-        keys = sorted(found, key=int)[:_MOST_RUNS]
+            if match := _NUMBERED.fullmatch(name):
+                endings_by_key.setdefault(match[1], set()).add(match[2])
+        keys = sorted(endings_by_key, key=int)[:_MOST_RUNS]
         self._read = {key: self._read[key] for key in keys if key in self._read}
         self._labels = {key: self._labels[key] for key in keys if key in self._labels}
-        shown = []
+        live_runs = []
         for key in keys:
-            if SUFFIX in found[key] and (content := self._content(key)) is not None:
+            if SUFFIX in endings_by_key[key] and (content := self._content(key)) is not None:
                 label = self._label(key)
-                shown.append(LiveRun(key, label, known.get(label), content, self._read[key][0]))
-        labels = [self._label(key) for key in keys if ".log" in found[key]]
-        return [label for label in labels if label], shown
+                live_runs.append(LiveRun(key, label, runs_by_label.get(label), content, self._read[key][0]))
+        labels = [self._label(key) for key in keys if ".log" in endings_by_key[key]]
+        return [label for label in labels if label], live_runs
 
     def _content(self, key: str) -> RunShown | None:
-        """Return what a run shows; None where that is nothing that a run shows."""
+        """Return the live values of a run, or None if its file is malformed."""
         file = self.folder / f"{key}{SUFFIX}"
-        now, kept = stamp(file), self._read.get(key)
-        if now is None:  # it is over
+        current, cached = stamp(file), self._read.get(key)
+        if current is None:  # the run is over
             return None
-        if kept is None or kept[0] != now:
+        if cached is None or cached[0] != current:
             try:
-                self._read[key] = now, _parsed(_beginning(file, _MOST_BYTES + 1))
+                self._read[key] = current, _parse(_beginning(file, _MOST_BYTES + 1))
             except (OSError, UserError):
                 return None
         return self._read[key][1]
 
     def _label(self, key: str) -> str:
-        """Return what the run is called, by the first line of its log: `TIME dumbbell VERSION: LABEL`."""
+        """Return the label of the run from the first line of its log: `TIME dumbbell VERSION: LABEL`."""
         if key not in self._labels:
             line = b""
             with suppress(OSError, UserError):
@@ -103,7 +103,7 @@ class LivePlace:
 
 
 class LiveResults:
-    """A results directory while somebody writes it."""
+    """A results directory that is being written."""
 
     def __init__(self, results: ResultsDirectory) -> None:
         self.results = results
@@ -118,23 +118,23 @@ class LiveResults:
 
     @property
     def total(self) -> int:
-        """How many runs the experiment has; they become more where runs are added until means are known."""
-        if (written := stamp(self._file)) != self._written:
-            self._written = written
+        """Number of runs of the experiment; it grows if runs are added until means are known."""
+        if (file_stamp := stamp(self._file)) != self._written:
+            self._written = file_stamp
             with suppress(UserError, OSError):
                 self.results = open_results(self.results.directory)
                 del self._runs
         return len(self._runs)
 
     def made_and_failed(self) -> tuple[int, int]:
-        """Return how many runs were made, and how many of them cannot be used; by the index, if there is one."""
+        """Return the number of completed runs, and of those that cannot be used; by the index, if there is one."""
         state = index_state(self.results.directory)
         if state != self._counted[0]:
             self._counted = state, made_and_failed(self.results)
         return self._counted[1]
 
     def look(self) -> tuple[list[str], list[LiveRun]]:
-        """Return the labels of the runs that go on, and what those with real packets show."""
+        """Return the labels of runs in progress, and the live values of those with real packets."""
         return self._place.look(self._runs)
 
 
@@ -142,14 +142,14 @@ def _beginning(file: Entry, most_bytes: int) -> bytes:
     """Return the first bytes of a regular file.
 
     Raises:
-        OSError, UserError: it is something else, or cannot be read.
+        OSError, UserError: It is something else, or cannot be read.
     """
     with file.open_regular() as stream:
         return stream.read(most_bytes)
 
 
-def _parsed(text: bytes) -> RunShown | None:
-    """Return the content of a file that shows a run; None if no run writes such."""
+def _parse(text: bytes) -> RunShown | None:
+    """Return the content of a file of live values; None if no run writes such."""
     if len(text) > _MOST_BYTES:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The numbers of a run by their names, and the definitions of metrics."""
+"""Numbers of a run by their names, and the definitions of metrics."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, f
 
 
 def value_of(table: Mapping[str, object], name: str) -> float | None:
-    """Return a number of a flow, a link or the network; `media.stalls` is in its table `media`. None if it has none."""
-    found: object = table
+    """Return a number of a flow, a link or the network, or None; `media.stalls` is in its table `media`."""
+    value: object = table
     for key in name.split("."):
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return float(found) if is_number(found) else None
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return float(value) if is_number(value) else None
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
@@ -52,7 +52,7 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def is_label(entity: str, name: str) -> bool:
-    """Return True for a number that is no metric, such as the number of a flow or when a flow was to start."""
+    """Return True for a number that is no metric, such as the number or the planned start of a flow."""
     return (entity, name) in _labels()
 
 
@@ -69,9 +69,9 @@ def sampled_metrics() -> frozenset[tuple[str, str]]:
 
 @cache
 def one_way_metrics() -> dict[tuple[str, str], str]:
-    """Return the metrics that depend on the clocks of both ends, and how: `data`, `return` or `difference`."""
-    found = metric_definitions()
-    return {(metric["level"], metric["name"]): metric["one_way"] for metric in found if metric["one_way"]}
+    """Return the metrics that depend on the clocks of both ends, with the kind: `data`, `return` or `difference`."""
+    metrics = metric_definitions()
+    return {(metric["level"], metric["name"]): metric["one_way"] for metric in metrics if metric["one_way"]}
 
 
 @cache
@@ -82,7 +82,7 @@ def fraction_metrics() -> frozenset[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Definition:
-    """What a metric means. `layer` and `sampling` follow from the name, by ccperf's rules (ccperf.net/metrics)."""
+    """Definition of a metric. `layer` and `sampling` follow from the name, by ccperf's rules (ccperf.net/metrics)."""
 
     entity_kind: str
     name: str

@@ -1,4 +1,4 @@
-"""What a reader of a run with real packets has to know of it."""
+"""Notes for readers of a run with real packets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 
 def qlogs_of(run: EmulationReport | BetweenMachines) -> Iterator[tuple[str, QlogReport]]:
-    """Yield whose each qlog is that a program wrote, and what is known of it; `run` is `emulation` or `remote`."""
+    """Yield the owner and the report of each qlog that a program wrote; `run` is `emulation` or `remote`."""
     for program in run.get("programs", ()):
         for qlog in program.get("qlogs", ()):
             yield f"flow {program['flow']} {program['side']}", qlog
 
 
 def real_notes(run: EmulationReport | BetweenMachines) -> list[str]:
-    """Return how late a run was, if that is to be known, and what is unusual about the qlogs of its programs."""
+    """Return the lateness of a run, if relevant, and the peculiarities of its programs' qlogs."""
     remark = run.get("remark")
     notes = [] if remark is None else [str(remark)]
-    return notes + [f"{whose}: qlog {qlog['file']}: {note}" for whose, qlog in qlogs_of(run) for note in qlog["notes"]]
+    return notes + [f"{owner}: qlog {qlog['file']}: {note}" for owner, qlog in qlogs_of(run) for note in qlog["notes"]]

@@ -1,4 +1,4 @@
-"""The numbers of a run, computed again from its packet log: whether they are what its statistics say."""
+"""Numbers of a run, computed again from its packet log and compared with its statistics."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ _OF_MORE = frozenset(
         "mean_throughput_l4",
     }
 )
-"""Metrics that need more than the packets: when a transfer was complete, or samples of the sender."""
+"""Metrics that need more than the packets: times of completion, or samples of the sender."""
 
 
 def has_all_packets(results: ResultsDirectory, run: RunTable) -> bool:
-    """Return whether the numbers of a run can be computed again: it was executed by dumbbell and has its packets.
+    """Return True if the numbers of a run can be computed again: dumbbell executed it, and it has its packets.
 
-    What is to be known of a log from elsewhere, such as its clocks, its import found out; the run does not keep that.
+    The import of a log from elsewhere found out its properties, such as its clocks; the run does not keep these.
     """
     folder = results.root / run["directory"]
     return results.experiment.capabilities.executes and PACKETS in kept_files(folder)
 
 
 def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
-    """Return a line if the packet log of a run tells other numbers than its statistics; None if all are the same.
+    """Return a line if the packet log of a run gives other numbers than its statistics; None if all are equal.
 
-    They have to be the same to the last digit: the same sums in the same order. Numbers that need more than the
+    They must be equal to the last digit: the sums and their order are the same. Numbers that need more than the
     packets, such as windows, retransmissions and times of completion, are not compared.
     """
     experiment = results.experiment
@@ -62,20 +62,20 @@ def wrong_number(results: ResultsDirectory, run: RunTable) -> str | None:
     options: MeasureOptions = {"duration_s": experiment.duration_s, "warmup_s": experiment.warmup_s, "flows": flows}
     packets = results.root / run["directory"] / f"{PACKETS}.parquet"
     try:
-        measured = measure_log(packets, options)
+        measurement = measure_log(packets, options)
     except core.Error as error:
         return one_line(error).replace(f"{packets.parent}/", "")
-    found = {value[:3]: value[3] for value in numbers(cast("RunTable", {**measured, "links": []}))}
-    said = {value[:3]: value[3] for value in numbers(run) if value[0] != "link"}
+    log_values = {value[:3]: value[3] for value in numbers(cast("RunTable", {**measurement, "links": []}))}
+    stated_values = {value[:3]: value[3] for value in numbers(run) if value[0] != "link"}
     wrong = [
-        f"`{name}` of {_entity(kind, entity)} is {value:g}, its packets say {found[kind, entity, name]:g}"
-        for (kind, entity, name), value in said.items()
-        if name not in _OF_MORE and found.get((kind, entity, name), value) != value
+        f"`{name}` of {_entity(kind, entity)} is {value:g}, its packets say {log_values[kind, entity, name]:g}"
+        for (kind, entity, name), value in stated_values.items()
+        if name not in _OF_MORE and log_values.get((kind, entity, name), value) != value
     ]
     wrong += [
         f"`{name}` of {_entity(kind, entity)} is missing, its packets say {value:g}"
-        for (kind, entity, name), value in found.items()
-        if name not in _OF_MORE and (kind, entity, name) not in said
+        for (kind, entity, name), value in log_values.items()
+        if name not in _OF_MORE and (kind, entity, name) not in stated_values
     ]
     if not wrong:
         return None

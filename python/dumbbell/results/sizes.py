@@ -1,4 +1,4 @@
-"""How many bytes the files of a results directory take, by what they are."""
+"""Sizes of the files of a results directory, by kind."""
 
 import os
 import stat
@@ -22,18 +22,19 @@ KINDS = {
     f"{INDEX}-wal": "database",
     f"{INDEX}-shm": "database",
 }
-"""What a file is, by its name."""
+"""Kind of a file, by its name."""
 
 
 def sizes(directory: Path) -> dict[str, int]:
     """Return the bytes of all regular files below a directory, by kind: each of `KINDS`, then `OTHER`.
 
-    No link is followed, but for the directory itself. What goes away meanwhile does not count: a run may be made there.
+    Links are not followed, except the directory itself. Files that vanish meanwhile do not count: a run may be in
+    progress.
 
     Raises:
-        UserError: a folder cannot be read.
+        UserError: A directory cannot be read.
     """
-    found = dict.fromkeys([*KINDS.values(), OTHER], 0)
+    bytes_by_kind = dict.fromkeys([*KINDS.values(), OTHER], 0)
     for file in _files(directory):
         try:
             entry = file.lstat()
@@ -42,8 +43,8 @@ def sizes(directory: Path) -> dict[str, int]:
             continue
         if stat.S_ISREG(entry.st_mode):
             is_table = file.relative_to(directory).parts[0] == NUMBERS
-            found["statistics" if is_table else KINDS.get(file.name, OTHER)] += entry.st_size
-    return found
+            bytes_by_kind["statistics" if is_table else KINDS.get(file.name, OTHER)] += entry.st_size
+    return bytes_by_kind
 
 
 def _files(directory: Path) -> Iterator[Path]:
@@ -52,6 +53,6 @@ def _files(directory: Path) -> Iterator[Path]:
 
 
 def _unreadable(error: OSError) -> None:
-    """Refuses what cannot be looked at, unless it is gone."""
+    """Refuse an unreadable file, unless it is gone."""
     if not isinstance(error, FileNotFoundError):
         raise UserError(one_line(error)) from None

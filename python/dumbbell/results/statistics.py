@@ -1,4 +1,4 @@
-"""Statistics of runs that somebody else may have written, checked before anything relies on them."""
+"""Statistics of runs from any source, checked before use."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def prepare() -> None:
 
 
 def require_statistics(where: str, content: object) -> RunStatistics:
-    """Return what somebody says to be the statistics of a run.
+    """Return the statistics of a run from content of any source.
 
     Raises:
-        UserError: names the key and what is allowed, behind `where`.
+        UserError: The line names the key and the allowed values, after `where`.
     """
     status = content.get("status", ACCEPTED[0]) if isinstance(content, dict) else ACCEPTED[0]
     if isinstance(status, str) and status not in STATUSES:
@@ -51,9 +51,9 @@ def require_statistics(where: str, content: object) -> RunStatistics:
 
 
 def _require_possible(level: str, table: Mapping[str, object]) -> None:
-    """Refuse metrics that are larger than anything measured."""
+    """Refuse metrics that are larger than any measured value."""
     for name, value in _large_numbers(table):
-        if (level, name) in _bounded():
+        if (level, name) in _limited():
             raise UserError(f"`{level}.{name}` = {value:g}: allowed is up to {MOST_METRIC:g}")
 
 
@@ -64,22 +64,24 @@ def _large_numbers(table: Mapping[str, object], prefix: str = "") -> Iterator[tu
             if not -MOST_METRIC <= value <= MOST_METRIC:
                 yield prefix + name, value
         else:
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, dict):
-                    yield from _large_numbers(each, f"{prefix}{name}.")
-                elif is_number(each) and not -MOST_METRIC <= each <= MOST_METRIC:
-                    yield prefix + name, each
+            for entry in value if isinstance(value, list) else [value]:
+                if isinstance(entry, dict):
+                    yield from _large_numbers(entry, f"{prefix}{name}.")
+                elif is_number(entry) and not -MOST_METRIC <= entry <= MOST_METRIC:
+                    yield prefix + name, entry
 
 
 @cache
-def _bounded() -> frozenset[tuple[str, str]]:
+def _limited() -> frozenset[tuple[str, str]]:
     """Return the metrics and labels that have a limit, by level and name."""
-    bounded = [(each["level"], each["name"]) for each in metric_definitions() if each["unit"] != _PRODUCT]
-    return frozenset([*bounded, *((each["level"], each["name"]) for each in labels())])
+    limited_metrics = [
+        (metric["level"], metric["name"]) for metric in metric_definitions() if metric["unit"] != _PRODUCT
+    ]
+    return frozenset([*limited_metrics, *((metric["level"], metric["name"]) for metric in labels())])
 
 
 def unsuccessful(backend: str, status: Status, reason: str) -> RunStatistics:
-    """Return the statistics of a run that has none."""
+    """Return the statistics of a run without results."""
     return {
         "backend": backend,
         "status": status,

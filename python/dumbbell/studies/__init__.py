@@ -1,1 +1,1 @@
-"""Studies: what many runs together answer. Each stands alone, on the floors below."""
+"""Studies: questions that many runs together answer. Each is independent, on the floors below."""

@@ -33,7 +33,7 @@ SENDERS: dict[str, tuple[dict[str, Any], tuple[float, ...]]] = {
 SECONDS = 0.9
 """Length of a run, s; a third of it is warm-up."""
 _TRIES = 2
-"""Runs at a rate before the rate counts as not carried: other work on the machine may make one late."""
+"""Runs at a rate before the rate counts as not carried, since other work on the machine may delay one."""
 _DELAY_MS = 5.0
 """Delay of each direction of the path, ms."""
 _LEAST_SHARE = 0.9
@@ -60,56 +60,56 @@ class CarriedRate:
     """Packets that were lost outside the path."""
     verdict: Verdict
     reason: str
-    """The figure behind a verdict that is not `carried`; else an empty text."""
+    """The figure behind a verdict other than `carried`; otherwise an empty string."""
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """Rates that a machine carries, as busy as it was."""
+    """Rates that a machine carries under its load at that time."""
 
     rates: tuple[CarriedRate, ...]
     load: float
-    """Processes that ran or waited for a processor, as a mean over the minute before."""
+    """Processes that ran or waited for a CPU, as a mean over the minute before."""
     processors: int
 
     def most_mbps(self, sender: str) -> float | None:
         """Return the highest rate that was carried, Mbit/s; None if none was."""
-        carried = [each.rate_mbps for each in self.rates if each.sender == sender and each.verdict == "carried"]
+        carried = [rate.rate_mbps for rate in self.rates if rate.sender == sender and rate.verdict == "carried"]
         return max(carried, default=None)
 
 
 def measure_capacity() -> Capacity:
-    """Measure which rates this machine carries with real packets; takes about ten seconds.
+    """Measure the rates that this machine carries with real packets, in about ten seconds.
 
     For each sender the rates go up until one is not carried in two runs. Unless it is root's, the process enters a user
     namespace and stays there: call this in a process of its own that has one thread.
 
     Raises:
-        dumbbell.Error: nothing can be emulated here, with the fix.
+        dumbbell.Error: Nothing can be emulated here; the message has the fix.
     """
     require_emulation()
     gain_rights()
     load = os.getloadavg()[0]
     with Progress() as progress:
-        rates = tuple(each for sender in SENDERS for each in _climbed(sender, progress))
+        rates = tuple(rate for sender in SENDERS for rate in _climb(sender, progress))
     return Capacity(rates, load, cpus())
 
 
-def _climbed(sender: str, progress: Progress) -> Iterator[CarriedRate]:
+def _climb(sender: str, progress: Progress) -> Iterator[CarriedRate]:
     flow, rates = SENDERS[sender]
     for rate_mbps in rates:
         progress.doing(f"{sender}: {rate_mbps:g} Mbit/s")
         for _ in range(_TRIES):
-            tried = carried_rate(sender, rate_mbps, emulate(one_flow(flow, rate_mbps, _DELAY_MS, SECONDS)))
-            if tried.verdict == "carried":
+            rate = carried_rate(sender, rate_mbps, emulate(one_flow(flow, rate_mbps, _DELAY_MS, SECONDS)))
+            if rate.verdict == "carried":
                 break
-        yield tried
-        if tried.verdict != "carried":
+        yield rate
+        if rate.verdict != "carried":
             return
 
 
 def carried_rate(sender: str, rate_mbps: float, run: EmulatedRun) -> CarriedRate:
-    """Return what a run over a link of `rate_mbps` says of the machine."""
+    """Return the rate that a run over a link of `rate_mbps` shows."""
     emulation, flow = run["emulation"], run["flows"][0]
     goodput_mbps = flow["goodput_mbps"] or 0.0
     share = goodput_mbps / (rate_mbps * PAYLOAD_SHARE)
@@ -134,20 +134,20 @@ def carried_rate(sender: str, rate_mbps: float, run: EmulatedRun) -> CarriedRate
 
 
 def one_flow(flow: Mapping[str, Any], rate_mbps: float | None, delay_ms: float, seconds: float) -> RunSpec:
-    """Return a run of one flow over a link with a queue of two bandwidth-delay products; without a rate over no link.
+    """Return a run of one flow over a link with a queue of two bandwidth-delay products; without a rate, over no link.
 
     Args:
-        flow: the flow, as the core takes it.
-        rate_mbps: rate of the link, Mbit/s.
-        delay_ms: delay of each direction, ms.
-        seconds: length of the run, s; a third of it is warm-up.
+        flow: Flow, as the core takes it.
+        rate_mbps: Rate of the link, Mbit/s.
+        delay_ms: Delay of each direction, ms.
+        seconds: Length of the run, s; a third of it is warm-up.
     """
     delay = {"kind": "delay", "delay_ms": delay_ms}
     data: list[dict[str, Any]] = [delay]
     if rate_mbps is not None:
         queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e6 * 2 * delay_ms / 1e3 / 8 * 2)}
         data.insert(0, {"kind": "link", "rate_mbps": rate_mbps, "queue": queue})
-    made = {
+    spec = {
         "seed": 1,
         "duration_s": seconds,
         "warmup_s": seconds / 3,
@@ -155,4 +155,4 @@ def one_flow(flow: Mapping[str, Any], rate_mbps: float | None, delay_ms: float, 
         "path": {"data": data, "ack": [delay]},
         "flows": [flow],
     }
-    return cast("RunSpec", made)
+    return cast("RunSpec", spec)

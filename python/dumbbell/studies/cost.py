@@ -1,4 +1,4 @@
-"""What a controller costs: by itself, and beside another one."""
+"""Cost of a controller: by itself, and beside another one."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ THRESHOLD = 0.1
 """Share of the baseline's cost by which a candidate may differ and count as the same."""
 LEVEL = 0.95
 LEAST = {"instructions": 20.0, "ns": 5.0}
-"""Differences below this are no difference: a packet costs the transport itself some 100 ns."""
+"""Least differences that count: a packet costs the transport itself some 100 ns."""
 _RESOLUTION = {"instructions": 4.0, "ns": 1.0}
-"""Cost of a controller that does nothing that can be measured."""
+"""Cost of a controller whose work is too small to measure."""
 
 
 @dataclass(frozen=True)
 class ControllerCost:
-    """What a scheme's controller costs: the cheapest of 20 repetitions of all that it was told in a run of 20 s."""
+    """Cost of a scheme's controller: the cheapest of 20 repetitions of all its calls in a run of 20 s."""
 
     scheme: str
     ns_per_ack: float
-    """All of its calls, spread over the ACKs, ns."""
+    """Time of all calls, spread over the ACKs, ns."""
     acks: int
-    """ACKs of the run that was recorded: 100 Mbit/s, 40 ms, a little loss."""
+    """ACKs of the recorded run: 100 Mbit/s, 40 ms, a little loss."""
     throughput_mbps: float
-    """What it carried in that run, Mbit/s."""
+    """Throughput of the controller in that run, Mbit/s."""
 
 
 @dataclass(frozen=True)
 class BlockCosts:
-    """What the controller of one scheme cost for each ACK in every block of repetitions."""
+    """Cost of the controller of one scheme for each ACK, in every block of repetitions."""
 
     scheme: str
     ns: tuple[float, ...]
-    """Time of the processor, ns."""
+    """CPU time, ns."""
     instructions: tuple[float, ...]
-    """Instructions; none where the machine does not count them."""
+    """Instructions; empty if the machine does not count them."""
 
     @property
     def ns_per_ack(self) -> float:
-        """Return the cheapest block, ns."""
+        """Return the cost in the cheapest block, ns."""
         return min(self.ns)
 
     @property
     def instructions_per_ack(self) -> float | None:
-        """Return the cheapest block, instructions; None where the machine does not count them."""
+        """Return the instructions of the cheapest block; None if the machine does not count them."""
         return min(self.instructions, default=None)
 
     def of(self, unit: CostUnit) -> tuple[float, ...]:
@@ -69,28 +69,28 @@ class BlockCosts:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """The cost of a candidate's controller beside that of a baseline, both measured in turn."""
+    """Cost of a candidate's controller beside that of a baseline, measured in turn."""
 
     candidate: BlockCosts
     baseline: BlockCosts
     unit: CostUnit
-    """What the ratio is of: instructions where the machine counts them, which other work on it does not change."""
+    """Unit of the ratio: instructions if the machine counts them, since other work does not change these."""
     ratio: float
     """Cost of the candidate over that of the baseline: the mean over the blocks."""
     low: float
     """Low end of the 95 % interval of the ratio."""
     high: float
-    """High end of it."""
+    """High end of the 95 % interval of the ratio."""
     threshold: float
 
     @property
     def difference(self) -> float:
-        """Return what an ACK of the candidate costs more, in `unit`."""
+        """Return the additional cost of the candidate for an ACK, in `unit`."""
         return self.candidate.least(self.unit) - self.baseline.least(self.unit)
 
     @property
     def verdict(self) -> CostVerdict:
-        """Return `worse` or `better` if the whole interval lies beyond the threshold, else `same`."""
+        """Return `worse` or `better` if the whole interval lies beyond the threshold, otherwise `same`."""
         if abs(self.difference) < LEAST[self.unit]:
             return "same"
         if self.low > 1.0 + self.threshold:
@@ -98,7 +98,7 @@ class CostComparison:
         return "better" if self.high < 1.0 - self.threshold else "same"
 
     def __str__(self) -> str:
-        """Return it in a sentence."""
+        """Return the comparison in a sentence."""
         costs = [f"{side.least(self.unit):.0f}" for side in (self.candidate, self.baseline)]
         return (
             f"cost {self.verdict}: {self.candidate.scheme} takes {costs[0]} {self.unit} for an ACK, "
@@ -108,44 +108,44 @@ class CostComparison:
 
 
 def controller_cost(scheme: str | Scheme) -> ControllerCost:
-    """Measure what a simulated scheme's controller costs for each ACK: built in, a library or a class.
+    """Measure the cost of a simulated scheme's controller (built in, a library or a class) for each ACK.
 
-    What it is told in a run is told to fresh instances again. It is time of the processor: beside busy programs caches
-    are colder, and it comes out a little dearer.
+    All its calls in a run are made again with fresh instances. The cost is CPU time: beside busy programs caches are
+    colder, and it is a little higher.
 
     Raises:
-        dumbbell.Error: it has no controller that is simulated, or does not do the same when it is told the same.
+        dumbbell.Error: The scheme has no simulated controller, or its controller is not deterministic.
     """
-    made = _specification(scheme)
-    figures = isolated.cost(made, plugin_files(made) or ["dumbbell"])
+    run_spec = _specification(scheme)
+    figures = isolated.cost(run_spec, plugin_files(run_spec) or ["dumbbell"])
     return ControllerCost(figures["scheme"], figures["ns_per_ack"], figures["acks"], figures["throughput_mbps"])
 
 
 def cost_beside(candidate: str | Scheme, baseline: str | Scheme, *, threshold: float = THRESHOLD) -> CostComparison:
-    """Measure what two simulated schemes' controllers cost for each ACK, in turn.
+    """Measure the cost of two simulated schemes' controllers for each ACK, in turn.
 
-    Each is told again what it was told in a run of its own, in eight blocks of up to eight repetitions, which alternate
-    with the other's; the cheapest of a block counts. What slows the machine slows both.
+    The calls of each controller in a run of its own are made again, in eight blocks of up to eight repetitions. The
+    blocks of both alternate, and the cheapest repetition of a block counts. A slow machine slows both.
 
     Raises:
-        dumbbell.Error: as of `controller_cost`, or a threshold that is not allowed.
+        dumbbell.Error: `controller_cost` would refuse a scheme, or the threshold is not allowed.
     """
     if not 0.0 <= threshold <= 10.0:
         raise UserError(f"threshold = {threshold}: allowed is a number from 0 to 10")
-    made = [_specification(scheme) for scheme in (candidate, baseline)]
-    files = [file for each in made for file in plugin_files(each)]
-    return compared(isolated.cost_beside(made, files or ["dumbbell"]), threshold)
+    run_specs = [_specification(scheme) for scheme in (candidate, baseline)]
+    files = [file for spec in run_specs for file in plugin_files(spec)]
+    return compared(isolated.cost_beside(run_specs, files or ["dumbbell"]), threshold)
 
 
 def compared(figures: ComparedFigures, threshold: float = THRESHOLD) -> CostComparison:
-    """Return the comparison of what was measured."""
+    """Return the comparison of measured costs."""
     candidate, baseline = _costs(figures["candidate"]), _costs(figures["baseline"])
-    counted = candidate.instructions and baseline.instructions
-    unit: CostUnit = "instructions" if counted else "ns"
+    has_instructions = candidate.instructions and baseline.instructions
+    unit: CostUnit = "instructions" if has_instructions else "ns"
     least = _RESOLUTION[unit]
     logs = [
-        math.log(max(one, least) / max(other, least))
-        for one, other in zip(candidate.of(unit), baseline.of(unit), strict=True)
+        math.log(max(candidate_cost, least) / max(baseline_cost, least))
+        for candidate_cost, baseline_cost in zip(candidate.of(unit), baseline.of(unit), strict=True)
     ]
     mean = sum(logs) / len(logs)
     low, high = core.confidence_interval(logs, LEVEL) or (mean, mean)

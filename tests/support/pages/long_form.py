@@ -28,7 +28,7 @@ class LongForm:
     @classmethod
     def of(cls, directory: Path, moment: datetime | None = None) -> "LongForm":
         """Return the long form of a results directory."""
-        model = replace(load(directory, moment), shown=PANTHEON)
+        model = replace(load(directory, moment), convention=PANTHEON)
         files = sources(model, draw(model, 1))
         data = json.loads(files["data.json"])
         drawings = {name: content.decode() for name, content in files.items() if name.endswith(".svg")}

@@ -9,7 +9,7 @@ from dumbbell.present.figures import RUN
 from dumbbell.present.model.figure_request import DrawnFigure, Rows, RunFigureRequest, series_rows
 from dumbbell.present.plots import Curve, Panel, Stroke, flow_stroke, time_figure
 from dumbbell.results.series.run_files import FLOWS, LINKS
-from dumbbell.results.series.samples import Sampled, Series, read_sampled
+from dumbbell.results.series.samples import Samples, Series, read_sampled
 
 SCOPE = RUN
 OPTIONS = ("metric", "from_s", "to_s")
@@ -54,7 +54,7 @@ def draw(request: RunFigureRequest) -> DrawnFigure:
 
 
 def _series(
-    request: RunFigureRequest, field: str, flows: Sampled, links: Sampled
+    request: RunFigureRequest, field: str, flows: Samples, links: Samples
 ) -> tuple[Mapping[tuple[str, str], Series], str]:
     """Return the series of a field by subject and scheme, and the unit of the field.
 

@@ -59,7 +59,7 @@ from dumbbell.results.series.run_files import FLOWS, LINKS, PACKETS, Source, kep
 from dumbbell.results.series.samples import (
     NOTHING,
     LinkSamples,
-    Sampled,
+    Samples,
     Series,
     planned_span,
     read_links,
@@ -303,7 +303,7 @@ class _Logs:
         return self.rates.start_s
 
     @cached_property
-    def sampled(self) -> Sampled:
+    def sampled(self) -> Samples:
         """Samples of the senders."""
         return read_sampled(self.job.samples)
 

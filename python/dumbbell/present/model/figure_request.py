@@ -21,7 +21,7 @@ from dumbbell.present.plots import Steps, styles
 from dumbbell.present.plots.parts.sheet import sheet
 from dumbbell.present.tables import Table as PaperTable
 from dumbbell.results.series.run_files import FLOWS, Source
-from dumbbell.results.series.samples import RunSamples, Sampled, read_sampled, run_samples
+from dumbbell.results.series.samples import RunSamples, Samples, read_sampled, run_samples
 from dumbbell.results.series.table import Table
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class RunFigureRequest:
             for name, unit in fields:
                 yield from series_rows(f"flow {flow.flow}", flow.scheme, name, unit, *getattr(flow, name))
 
-    def logged_rows(self, choose: Callable[[Sampled], Iterable[str]]) -> Rows:
+    def logged_rows(self, choose: Callable[[Samples], Iterable[str]]) -> Rows:
         """Yield the rows of the logged sender fields that `choose` selects."""
         samples = read_sampled(self.run.kept.get(FLOWS))
         for name in choose(samples):

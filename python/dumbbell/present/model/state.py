@@ -6,7 +6,7 @@ import numpy
 
 from dumbbell.present.model.series import Lines
 from dumbbell.present.plots import Modes, StateLine, Variable
-from dumbbell.results.series.samples import STATE_FIELDS, Sampled, Series, thinned, value_names
+from dumbbell.results.series.samples import STATE_FIELDS, Samples, Series, thinned, value_names
 
 OF_TRANSPORT = frozenset(
     {
@@ -60,7 +60,7 @@ unit."""
 _MOST_MODES, _MOST_VARIABLES = 2, 3
 
 
-def state_of(samples: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes], list[Variable]]:
+def state_of(samples: Samples, lines: Lines, start_s: float) -> tuple[list[Modes], list[Variable]]:
     """Return the modes of all flows and the variables for `state_figure`; times count from `start_s`."""
 
     def flows(field: str) -> list[StateLine]:
@@ -81,13 +81,13 @@ def state_of(samples: Sampled, lines: Lines, start_s: float) -> tuple[list[Modes
     )
 
 
-def chosen_fields(samples: Sampled) -> list[str]:
+def chosen_fields(samples: Samples) -> list[str]:
     """Return the names of the fields in the figure."""
     switches, pairs = _choice(samples)
     return [*switches, *(field for pair in pairs for field in pair)]
 
 
-def _choice(samples: Sampled) -> tuple[list[str], list[tuple[str, ...]]]:
+def _choice(samples: Samples) -> tuple[list[str], list[tuple[str, ...]]]:
     """Return modes, and variables in pairs that share a plot; an unfamiliar controller shows its first variables."""
     controller_fields = [field for field in samples.series if field not in OF_TRANSPORT]
     mode_fields = {field for field in controller_fields if value_names(samples.units[field])}

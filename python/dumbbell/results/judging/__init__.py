@@ -1,1 +1,1 @@
-"""Judgements on the numbers of a benchmark, which its pages show: rules, facts, checks."""
+"""Judgements on the numbers of a benchmark, for its pages: rules, facts, checks."""

@@ -1,4 +1,4 @@
-"""A run in ccperf's command line (ccperf.net, experiments #4 and #15), where it can be said there."""
+"""Runs as command lines of ccperf (ccperf.net, experiments #4 and #15), as far as these can express them."""
 
 import shlex
 from collections.abc import Mapping
@@ -13,25 +13,25 @@ _PROFILE = "linux-like"
 _LINK = {"kind", "name", "rate_mbps", "framing_bytes", "device_packets", "queue"}
 
 
-def ccperf_line(found: MeasuredExperiment, cell: MeasuredCell, label: str) -> str | None:
+def ccperf_line(experiment: MeasuredExperiment, cell: MeasuredCell, label: str) -> str | None:
     """Return the command with the path and the flows of a cell under `label`; None if ccperf cannot express them."""
     path = _path(cell)
     if path is None:
         return None
-    flows = [_flow(found, cell, plan) for plan in cell.plans[label]]
-    known = [flow for flow in flows if flow is not None]
-    if len(known) < len(flows):
+    flows = [_flow(experiment, cell, plan) for plan in cell.plans[label]]
+    options_of_flows = [flow for flow in flows if flow is not None]
+    if len(options_of_flows) < len(flows):
         return None
-    parameters = {"aut": known[0]["--algs"], "path": cell.base} | dict(cell.axis_values)
-    shown = ",".join(f"{key}:{_value(value)}" for key, value in parameters.items())
+    parameters = {"aut": options_of_flows[0]["--algs"], "path": cell.base} | dict(cell.axis_values)
+    parameter_text = ",".join(f"{key}:{_value(value)}" for key, value in parameters.items())
     options = {
-        "--experiment-name": found.name,
-        "--parameters": f"{{{shown}}}",
-        "--aut": known[0]["--algs"],
-        "--stop-time": f"{found.experiment.duration_s:g}s",
-        "--seed": str(found.experiment.seed),
+        "--experiment-name": experiment.name,
+        "--parameters": f"{{{parameter_text}}}",
+        "--aut": options_of_flows[0]["--algs"],
+        "--stop-time": f"{experiment.experiment.duration_s:g}s",
+        "--seed": str(experiment.experiment.seed),
         **path,
-        **{key: ",".join(flow[key] for flow in known) for key in known[0]},
+        **{key: ",".join(flow[key] for flow in options_of_flows) for key in options_of_flows[0]},
         "--profile": _PROFILE,
     }
     return shlex.join(["dumbbell", "ccperf", *(f"{key}={value}" for key, value in options.items())])
@@ -42,21 +42,23 @@ def _value(value: object) -> str:
 
 
 def _path(cell: MeasuredCell) -> dict[str, str] | None:
-    """The bottleneck's options, if the path is ccperf's dumbbell and stays as it is."""
+    """Return the bottleneck's options, if the path is ccperf's dumbbell and never changes."""
     data = [element for element in cell.path.data if not _is_access(element)]
     kinds = [element["kind"] for element in data]
     acks = [element["kind"] for element in cell.path.ack]
     if kinds not in (["link", "delay"], ["link", "loss", "delay"]) or acks != ["link", "delay"]:
         return None
-    link, delay, back = data[0], data[-1], cell.path.ack[-1]
+    link, delay, ack_delay = data[0], data[-1], cell.path.ack[-1]
     lossy = data[1] if len(data) > 2 else {"kind": "loss", "probability": 0.0}
     plain = (
-        set(link) <= _LINK and set(delay) == set(back) == {"kind", "delay_ms"} and set(lossy) == {"kind", "probability"}
+        set(link) <= _LINK
+        and set(delay) == set(ack_delay) == {"kind", "delay_ms"}
+        and set(lossy) == {"kind", "probability"}
     )
     queue = dict(link.get("queue", {}))
     packets = queue.pop("packets", None)
     qdisc = next((name for name, table in names().qdisc.items() if table == queue), None)
-    if not plain or delay["delay_ms"] != back["delay_ms"] or packets is None or qdisc is None:
+    if not plain or delay["delay_ms"] != ack_delay["delay_ms"] or packets is None or qdisc is None:
         return None
     return {
         "--bw": f"{link['rate_mbps']:.10g}Mbps",
@@ -67,14 +69,16 @@ def _path(cell: MeasuredCell) -> dict[str, str] | None:
 
 
 def _is_access(element: Mapping[str, Any]) -> bool:
-    """The link from the senders, which ccperf's program brings along."""
+    """Return True for the link from the senders, which is part of ccperf's program."""
     return element.get("kind") == "link" and "queue" not in element
 
 
-def _flow(found: MeasuredExperiment, cell: MeasuredCell, plan: FlowPlan) -> dict[str, str] | None:
-    """The options of one flow."""
-    scheme = found.experiment.schemes[plan.scheme]
-    algorithm = next((name for name, ours in names().cca.items() if ours[_PROFILE] == scheme.name), None)
+def _flow(experiment: MeasuredExperiment, cell: MeasuredCell, plan: FlowPlan) -> dict[str, str] | None:
+    """Return the options of one flow."""
+    scheme = experiment.experiment.schemes[plan.scheme]
+    algorithm = next(
+        (name for name, dumbbell_names in names().cca.items() if dumbbell_names[_PROFILE] == scheme.name), None
+    )
     application = plan.application or scheme.application
     size = application.get("bytes", 0)
     if algorithm is None or application["kind"] not in ("greedy", "fixed"):
@@ -82,7 +86,7 @@ def _flow(found: MeasuredExperiment, cell: MeasuredCell, plan: FlowPlan) -> dict
     if plan.transport or plan.reverse or plan.section() or is_many(plan):
         return None
     rtt_ms = plan.rtt_ms if plan.rtt_ms is not None else 2 * float(cell.path.ack[-1]["delay_ms"])
-    stop_s = plan.stop_s if plan.stop_s is not None else found.experiment.duration_s
+    stop_s = plan.stop_s if plan.stop_s is not None else experiment.experiment.duration_s
     return {
         "--rtts": f"{rtt_ms:.10g}ms",
         "--protocols": "TCP",

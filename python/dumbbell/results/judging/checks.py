@@ -1,4 +1,4 @@
-"""Whether the numbers of a benchmark agree with each other. ccperf.net shows another experiment's table under #15."""
+"""Consistency of the numbers of a benchmark. ccperf.net shows another experiment's table under #15."""
 
 import math
 from collections import Counter
@@ -22,34 +22,34 @@ ALONE = (
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A run whose numbers cannot all be right."""
+    """A run with inconsistent numbers."""
 
     run: MeasuredRun
     text: str
 
 
 def contradictions(findings: MeasuredExperiment) -> Iterator[Contradiction]:
-    """Everything that does not fit in one experiment."""
+    """Yield the inconsistencies in one experiment."""
     for cell in findings.cells:
         for label, runs in cell.runs.items():
             for run in runs:
                 if run.good:
-                    found = (
+                    texts = (
                         *_count(cell, label, run),
                         *_alone(run),
                         *_sum(cell, label, run),
                     )
-                    yield from (Contradiction(run, text) for text in found)
+                    yield from (Contradiction(run, text) for text in texts)
 
 
 def _count(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
-    planned = [cell.plans[label][owner - 1].scheme for owner in run.owners]
-    found = [flow.get("scheme", "") for flow in run.content["flows"]]
-    if planned != found:
-        yield f"planned are {_counted(planned)}; its statistics have {_counted(found)}"
+    planned_schemes = [cell.plans[label][owner - 1].scheme for owner in run.owners]
+    measured_schemes = [flow.get("scheme", "") for flow in run.content["flows"]]
+    if planned_schemes != measured_schemes:
+        yield f"planned are {_count_text(planned_schemes)}; its statistics have {_count_text(measured_schemes)}"
 
 
-def _counted(schemes: list[str]) -> str:
+def _count_text(schemes: list[str]) -> str:
     return ", ".join(f"{count} flows of {name}" for name, count in Counter(schemes).items()) or "no flows"
 
 
@@ -63,15 +63,18 @@ def _alone(run: MeasuredRun) -> Iterator[str]:
 
 
 def _sum(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
-    """What the flows got in all: the aggregate, and each flow's mean over its own time. Transfers may end earlier."""
+    """Yield a contradiction if the sum over flows, each over its own time, differs from the aggregate.
+
+    Transfers with an end may stop earlier, and are not compared.
+    """
     flows, network = run.content["flows"], run.content["network"]
     total = value_of(network, "mean_agg_throughput_l4")
-    each = [(value_of(flow, "mean_throughput_l4"), *planned_span(flow)) for flow in flows]
-    if total is None or not each or any(mean is None for mean, _, _ in each) or cell.finite(label):
+    flow_means = [(value_of(flow, "mean_throughput_l4"), *planned_span(flow)) for flow in flows]
+    if total is None or not flow_means or any(mean is None for mean, _, _ in flow_means) or cell.finite(label):
         return
-    if any(not math.isfinite(stop) for _, _, stop in each):
+    if any(not math.isfinite(stop) for _, _, stop in flow_means):
         return
-    length_s = max(stop for _, _, stop in each) - min(start for _, start, _ in each)
-    got = sum((mean or 0.0) * (stop - start) for mean, start, stop in each)
-    if not math.isclose(got, total * length_s, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
-        yield f"mean_agg_throughput_l4 is {total:g}; the flows together have {got / length_s:g}"
+    length_s = max(stop for _, _, stop in flow_means) - min(start for _, start, _ in flow_means)
+    transferred = sum((mean or 0.0) * (stop - start) for mean, start, stop in flow_means)
+    if not math.isclose(transferred, total * length_s, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+        yield f"mean_agg_throughput_l4 is {total:g}; the flows together have {transferred / length_s:g}"

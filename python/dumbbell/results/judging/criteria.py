@@ -1,4 +1,4 @@
-"""RFC 9743's list as data: what it asks for, which experiments show it, and what counts as seen."""
+"""Criteria of RFC 9743 as data: the demands, their experiments, and the rules for facts."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ WHOSE = ("all", "ours", "theirs")
 
 @dataclass(frozen=True)
 class Evidence:
-    """Metrics of one experiment that bear on a criterion; `matrix`: its shares and harm too."""
+    """Metrics of one experiment that concern a criterion; with `matrix` its shares and harm too."""
 
     experiment: str
     metrics: tuple[Metric, ...]
@@ -25,10 +25,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Fact:
-    """Something that was seen or not: `rule` in words, the rest says the same to the program.
+    """A rule for facts: `rule` in words, the other fields for the program.
 
-    A value counts if it is `above`, or if there is none where `missing`. It is divided by what it is `relative_to`:
-    the time of the flow, the capacity of the bottleneck, or the value in the cell at `baseline`.
+    A value counts if it is `above`, or with `missing` if there is none. It is divided by what it is `relative_to`: the
+    time of the flow, the capacity of the bottleneck, or the value in the cell at `baseline`.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One item of the list. `not_here` says why nothing can show it."""
+    """One item of the list; `not_here` is the reason why no experiment can show it."""
 
     section: str
     title: str
@@ -58,20 +58,20 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Criteria:
-    """The whole list and where it is from."""
+    """The whole list and its source."""
 
     source: str
     criteria: tuple[Criterion, ...]
 
 
 def load(file: Path = FILE) -> Criteria:
-    """Reads the list.
+    """Read the list.
 
     Raises:
-        UserError: the file is not as it has to be; the line names the key.
+        UserError: The file is malformed; the line names the key.
     """
     table = read_toml(file)
-    criteria = Criteria(table.text("source"), tuple(_criterion(each) for each in table.tables("criterion")))
+    criteria = Criteria(table.text("source"), tuple(_criterion(entry) for entry in table.tables("criterion")))
     table.finish()
     return criteria
 
@@ -82,8 +82,8 @@ def _criterion(table: TomlTable) -> Criterion:
         title=table.text("title"),
         strength=table.text("strength", None, STRENGTHS),
         show=" ".join(table.text("show").split()),
-        evidence=tuple(_evidence(each) for each in table.tables("evidence")),
-        facts=tuple(_fact(each) for each in table.tables("fact")),
+        evidence=tuple(_evidence(entry) for entry in table.tables("evidence")),
+        facts=tuple(_fact(entry) for entry in table.tables("fact")),
         not_here=table.text("not_here", ""),
     )
     table.finish()

@@ -1,4 +1,4 @@
-"""Metrics by level and name, and which way each is better."""
+"""Metrics by level and name, and their better direction."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -21,20 +21,20 @@ class Metric:
     formula: str = ""
     source: str = ""
     convention: str = ""
-    sampled: bool = False
+    is_sampled: bool = False
     neutral: bool = False
     better: int = NEITHER
-    """For one user of the network, all else equal: `MORE`, `LESS` or `NEITHER`."""
+    """Better direction for one user of the network, all else equal: `MORE`, `LESS` or `NEITHER`."""
 
     @property
     def words(self) -> str:
-        """Its name in words."""
+        """Name in words."""
         return metric_words(self.name)
 
 
 @cache
 def definitions() -> dict[tuple[str, str], Metric]:
-    """Every metric by level and name."""
+    """Return every metric by level and name."""
     return {
         (row["level"], row["name"]): Metric(
             row["level"],
@@ -43,7 +43,7 @@ def definitions() -> dict[tuple[str, str], Metric]:
             formula=row["formula"],
             source=row["source"],
             convention=row["convention"],
-            sampled=row["sampled"],
+            is_sampled=row["sampled"],
             better=_BETTER[row["better"]],
         )
         for row in metric_definitions()
@@ -51,5 +51,5 @@ def definitions() -> dict[tuple[str, str], Metric]:
 
 
 def metric(level: str, name: str) -> Metric:
-    """The metric called `name`."""
+    """Return the metric called `name`."""
     return definitions().get((level, name), Metric(level, name))

@@ -1,4 +1,4 @@
-"""What was seen: whether a rule of the scorecard was met, and where."""
+"""Facts of the scorecard: rules that were met, and the cells."""
 
 import math
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from dumbbell.results.series.samples import planned_span
 
 @dataclass(frozen=True)
 class Sight:
-    """For one scheme: the cells looked at, and those in which the rule was met in some run."""
+    """Result of a rule for one scheme: the number of examined cells, and the cells in which some run met it."""
 
     fact: Fact
     scheme: str
@@ -20,46 +20,50 @@ class Sight:
     seen: tuple[tuple[MeasuredExperiment, MeasuredCell], ...]
 
 
-def look(measured: MeasuredBenchmark, fact: Fact, scheme: str) -> Sight:
-    """Looks for a fact in the runs of a scheme."""
-    looked, seen = 0, []
-    for found in (found for name in fact.experiments if (found := measured.find(name)) and scheme in found.labels):
-        for cell in found.cells:
-            if not _chosen(fact, found, cell) or not cell.good(scheme) or not _numbers(fact, cell, scheme):
+def look(benchmark: MeasuredBenchmark, fact: Fact, scheme: str) -> Sight:
+    """Look for a fact in the runs of a scheme."""
+    examined_count, cells_met = 0, []
+    for experiment in (
+        experiment for name in fact.experiments if (experiment := benchmark.find(name)) and scheme in experiment.labels
+    ):
+        for cell in experiment.cells:
+            if not _is_chosen(fact, experiment, cell) or not cell.good(scheme) or not _numbers(fact, cell, scheme):
                 continue
-            verdicts = [_met(fact, found, cell, scheme, run) for run in cell.good(scheme)]
-            known = [verdict for verdict in verdicts if verdict is not None]
-            looked += bool(known)
-            if any(known):
-                seen.append((found, cell))
-    return Sight(fact, scheme, looked, tuple(seen))
+            verdicts = [_meets(fact, experiment, cell, scheme, run) for run in cell.good(scheme)]
+            known_verdicts = [verdict for verdict in verdicts if verdict is not None]
+            examined_count += bool(known_verdicts)
+            if any(known_verdicts):
+                cells_met.append((experiment, cell))
+    return Sight(fact, scheme, examined_count, tuple(cells_met))
 
 
-def _chosen(fact: Fact, found: MeasuredExperiment, cell: MeasuredCell) -> bool:
-    axes = [axis.name for axis in found.part.experiment_file.grid]
+def _is_chosen(fact: Fact, experiment: MeasuredExperiment, cell: MeasuredCell) -> bool:
+    axes = [axis.name for axis in experiment.part.experiment_file.grid]
     return all(axis in axes and cell.place(axis) in values for axis, values in fact.cells)
 
 
 def _numbers(fact: Fact, cell: MeasuredCell, scheme: str) -> tuple[int, ...]:
-    """The flows it is about; those `ours` are meant beside others."""
-    ours, theirs = cell.ours_of(scheme), cell.theirs_of(scheme)
+    """Return the flows that the rule is about; a rule about `ours` needs other flows beside them."""
+    own, competing = cell.ours_of(scheme), cell.theirs_of(scheme)
     if fact.whose == "theirs":
-        return theirs
+        return competing
     if fact.whose == "ours":
-        return ours if theirs else ()
-    return (*ours, *theirs)
+        return own if competing else ()
+    return (*own, *competing)
 
 
-def _met(fact: Fact, found: MeasuredExperiment, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> bool | None:
-    """Whether a run meets the rule; `None` if it has no such number."""
+def _meets(
+    fact: Fact, experiment: MeasuredExperiment, cell: MeasuredCell, scheme: str, run: MeasuredRun
+) -> bool | None:
+    """Return True if a run meets the rule; None if it has no such number."""
     values = list(_values(fact, cell, scheme, run))
     if fact.missing:
         return any(value is None for value in values)
-    known = []
-    for value, divisor in zip(values, _divisors(fact, found, cell, scheme, run), strict=True):
+    ratios = []
+    for value, divisor in zip(values, _divisors(fact, experiment, cell, scheme, run), strict=True):
         if value is not None and divisor:
-            known.append(value / divisor)
-    return any(value > fact.above for value in known) if known else None
+            ratios.append(value / divisor)
+    return any(value > fact.above for value in ratios) if ratios else None
 
 
 def _values(fact: Fact, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> Iterator[float | None]:
@@ -72,7 +76,7 @@ def _values(fact: Fact, cell: MeasuredCell, scheme: str, run: MeasuredRun) -> It
 
 
 def _divisors(
-    fact: Fact, found: MeasuredExperiment, cell: MeasuredCell, scheme: str, run: MeasuredRun
+    fact: Fact, experiment: MeasuredExperiment, cell: MeasuredCell, scheme: str, run: MeasuredRun
 ) -> Iterator[float | None]:
     flows = run.flows(_numbers(fact, cell, scheme))
     if fact.metric.level != "flow":
@@ -85,18 +89,23 @@ def _divisors(
         elif fact.relative_to == "capacity":
             yield value_of(link_of(run, cell.bottleneck), "capacity_mbps")
         elif fact.relative_to == "cell":
-            values = [value for other in _baseline(fact, found, cell) for value in other.values(scheme, fact.metric)]
+            values = [
+                value
+                for baseline_cell in _baseline(fact, experiment, cell)
+                for value in baseline_cell.values(scheme, fact.metric)
+            ]
             yield sum(values) / len(values) if values else None
         else:
             yield 1.0
 
 
-def _baseline(fact: Fact, found: MeasuredExperiment, cell: MeasuredCell) -> list[MeasuredCell]:
-    """The cells that differ from this one only in being at the baseline."""
-    moved = dict(fact.baseline)
-    axes = [axis.name for axis in found.part.experiment_file.grid]
+def _baseline(fact: Fact, experiment: MeasuredExperiment, cell: MeasuredCell) -> list[MeasuredCell]:
+    """Return the cells that differ from this one only by their place at the baseline."""
+    baseline_places = dict(fact.baseline)
+    axes = [axis.name for axis in experiment.part.experiment_file.grid]
     return [
-        other
-        for other in found.cells
-        if other.base == cell.base and all(other.place(axis) == moved.get(axis, cell.place(axis)) for axis in axes)
+        candidate
+        for candidate in experiment.cells
+        if candidate.base == cell.base
+        and all(candidate.place(axis) == baseline_places.get(axis, cell.place(axis)) for axis in axes)
     ]

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 _GOOD = "done"
 PATH = "path"
-"""The axis of an experiment that is not one of its grid."""
+"""Axis of an experiment that is not one of its grid."""
 
 _UNFINISHED = 0.05
-"""Part of the transfers that may be unfinished where completion times are compared."""
+"""Maximum part of unfinished transfers for a comparison of completion times."""
 
 _COMPLETION = re.compile(r"^fct_(?!incomplete)|completion_time")
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """One run: as planned, and as in `show --json`. `owners` are the numbers of the plans its flows are made by.
+    """One run: as planned, and as in `show --json`. `owners` are the numbers of the plans of its flows.
 
     `folder` is relative to the results of its experiment.
     """
@@ -45,23 +45,23 @@ class MeasuredRun:
     owners: tuple[int, ...]
 
     def flows(self, plans: Container[int]) -> list[FlowStats]:
-        """The statistics of the flows of some plans, by their numbers."""
+        """Return the statistics of the flows of some plans, given by number."""
         return [flow for flow, owner in zip(self.content["flows"], self.owners, strict=False) if owner in plans]
 
     @property
     def good(self) -> bool:
-        """Whether its numbers count."""
+        """True if the run counts in means."""
         return bool(self.content["status"] == _GOOD)
 
     @property
     def folder(self) -> str:
-        """Where its files are."""
+        """Directory of the run's files."""
         return str(self.content["directory"])
 
 
 @dataclass(frozen=True)
 class Flows:
-    """The flows of some plans of a label. Their metric becomes one number, the mean."""
+    """Flows of some plans of a label. Their metric is one number, the mean."""
 
     label: str
     plans: tuple[int, ...]
@@ -69,7 +69,7 @@ class Flows:
 
 @dataclass(frozen=True)
 class MeasuredCell:
-    """One cell of an experiment: a path with the axis values that made it, and its runs by label."""
+    """One cell of an experiment: a path with its axis values, and its runs by label."""
 
     path: PathModel
     base: str
@@ -82,44 +82,44 @@ class MeasuredCell:
 
     @property
     def name(self) -> str:
-        """The name of its path in results."""
+        """Name of the cell's path in results."""
         return self.path.name
 
     def label(self, axes: Sequence[str]) -> str:
-        """Its name for people among cells that differ in `axes`."""
+        """Return the cell's name for people among cells that differ in `axes`."""
         return ", ".join(self.place(axis) if axis == PATH else f"{axis} {self.place(axis)}" for axis in axes)
 
     def place(self, axis: str) -> str:
-        """Its value on an axis of the experiment; the path counts as one."""
+        """Return the cell's value on an axis of the experiment; the path counts as one."""
         return self.base if axis == PATH else self.places[axis]
 
     @property
     def bottleneck(self) -> str:
-        """The link of the data direction that can carry least."""
+        """Link of the data direction with the least capacity."""
         bottleneck = self.path.describe().bottleneck
         return bottleneck.name if bottleneck else ""
 
     def finite(self, label: str) -> bool:
-        """Whether a flow of the label may end or pause by itself."""
+        """Return True if a flow of the label may end or pause by itself."""
         return label not in self.endless
 
     def good(self, label: str) -> list[MeasuredRun]:
-        """The runs of a label whose numbers count."""
+        """Return the runs of a label that count in means."""
         return [run for run in self.runs.get(label, ()) if run.good]
 
     def ours_of(self, label: str) -> tuple[int, ...]:
-        """Numbers of the plans of flows under test: those for which the experiment names no other scheme."""
+        """Return the numbers of the plans under test: those for which the experiment names no other scheme."""
         return self.ours or tuple(range(1, len(self.plans[label]) + 1))
 
     def theirs_of(self, label: str) -> tuple[int, ...]:
-        """Numbers of the plans of other flows."""
-        ours = self.ours_of(label)
-        return tuple(number for number in range(1, len(self.plans[label]) + 1) if number not in ours)
+        """Return the numbers of the plans of other flows."""
+        own_plans = self.ours_of(label)
+        return tuple(number for number in range(1, len(self.plans[label]) + 1) if number not in own_plans)
 
     def finishes(self, label: str) -> bool:
-        """Whether nearly every transfer of the label with an end reached it: the times of some alone flatter.
+        """Return True if nearly every transfer of the label with an end reached it: the times of a part would flatter.
 
-        Those that begin just before the end of a run never do.
+        Transfers that begin just before the end of a run never finish.
         """
         networks = [run.content["network"] for run in self.good(label)]
         begun = sum(entry["flows"] for network in networks for entry in network.get("completions") or [])
@@ -127,32 +127,36 @@ class MeasuredCell:
         return bool(unfinished <= _UNFINISHED * begun)
 
     def flow_values(self, flows: Flows, name: str) -> list[float]:
-        """The metric of each run that has it."""
-        found = []
+        """Return the metric of each run that has it."""
+        means = []
         for run in self.good(flows.label):
-            each = [value_of(flow, name) for flow in run.flows(flows.plans)]
-            known = [value for value in each if value is not None]
-            if known:
-                found.append(sum(known) / len(known))
-        return found
+            flow_values = [value_of(flow, name) for flow in run.flows(flows.plans)]
+            known_values = [value for value in flow_values if value is not None]
+            if known_values:
+                means.append(sum(known_values) / len(known_values))
+        return means
 
     def values(self, label: str, metric: Metric, link: str = "") -> list[float]:
-        """A metric of each run: of the network, the mean over our flows, of `link` (else of the bottleneck)."""
-        found = (self.value(label, run, metric, link) for run in self.good(label))
-        return [value for value in found if value is not None]
+        """Return a metric of each run, without runs that lack the metric.
+
+        Of the network it is one value, of flows the mean over those under test, of links the value of `link` or else of
+        the bottleneck.
+        """
+        run_values = (self.value(label, run, metric, link) for run in self.good(label))
+        return [value for value in run_values if value is not None]
 
     def value(self, label: str, run: MeasuredRun, metric: Metric, link: str = "") -> float | None:
-        """The same of one run; None if it has none."""
+        """Return a metric of one run, as `values` does; None if it has none."""
         if metric.level == "flow":
-            each = (value_of(flow, metric.name) for flow in run.flows(self.ours_of(label)))
-            known = [value for value in each if value is not None]
-            return sum(known) / len(known) if known else None
+            flow_values = (value_of(flow, metric.name) for flow in run.flows(self.ours_of(label)))
+            known_values = [value for value in flow_values if value is not None]
+            return sum(known_values) / len(known_values) if known_values else None
         return value_of(
             link_of(run, link or self.bottleneck) if metric.level == "link" else run.content["network"], metric.name
         )
 
     def estimate(self, label: str, metric: Metric, link: str = "") -> Estimate | None:
-        """The mean over the runs, with its interval."""
+        """Return the mean over the runs, with its interval."""
         return estimate(self.values(label, metric, link))
 
 
@@ -161,38 +165,41 @@ USUAL = {
     "flow": ("mean_throughput_l4", "mean_srtt_l4", "owd_p95_ms", "packet_loss_rate", "total_retransmissions_l4"),
     "link": ("mean_qdisc_delay_l2", "mean_qdisc_length_l2", "total_qdisc_drops_l2"),
 }
-"""The metrics of an experiment that names none of a level."""
+"""Default metrics of an experiment, for a level of which it names none."""
 
 
 def is_many(plan: FlowPlan) -> bool:
-    """Whether a plan stands for several flows."""
+    """Return True if a plan stands for several flows."""
     return bool(plan.arrivals) or plan.count != 1
 
 
 def owners(experiment: Experiment, run: Planned) -> tuple[int, ...]:
-    """For each flow of a run, the number of the plan that it is made by."""
+    """Return the number of the plan of each flow of a run."""
     plans = experiment.flow_plans(run.scheme, run.path)
     if not any(map(is_many, plans)):
         return tuple(range(1, len(plans) + 1))
     end_s = experiment.duration_s - experiment.start_spread_ms / 1e3
-    found: list[int] = []
+    plan_numbers: list[int] = []
     for number in range(1, len(plans) + 1):
-        found += [number] * (len(expand(plans[:number], run.seed, end_s)) - len(found))
-    return tuple(found)
+        plan_numbers += [number] * (len(expand(plans[:number], run.seed, end_s)) - len(plan_numbers))
+    return tuple(plan_numbers)
 
 
 def link_of(run: MeasuredRun, name: str) -> Mapping[str, object]:
-    """The statistics of a link of a run; nothing if it has no such link. Their order is not that of the path."""
+    """Return the statistics of a link of a run; empty without such a link. Their order is not that of the path."""
     return next((link for link in run.content["links"] if link.get("link") == name), {})
 
 
 def estimate(values: list[float]) -> Estimate | None:
-    """The mean of values, if there are any."""
+    """Return the mean of values, or None if there are none."""
     return Estimate.of(values) if values else None
 
 
 def rivals(cells: Sequence[MeasuredCell], labels: Sequence[str], metric: Metric) -> list[str]:
-    """Which labels compare in a metric: equal ones do. Who left many transfers unfinished has no completion times."""
+    """Return a key for each label: labels with equal keys compare in a metric.
+
+    A label with many unfinished transfers has no comparable completion times.
+    """
     if not _COMPLETION.search(metric.name):
         return [""] * len(labels)
     return ["" if all(cell.finishes(label) for cell in cells) else label for label in labels]
@@ -214,21 +221,21 @@ class MeasuredExperiment:
     def _cells(self) -> Iterator[MeasuredCell]:
         experiment, results = self.experiment, self.part.results
         runs: dict[tuple[str, str], list[MeasuredRun]] = {}
-        for planned in experiment.all_runs():
-            content = results.readable(planned)
-            run = MeasuredRun(planned, content, owners(experiment, planned))
-            runs.setdefault((planned.path, planned.scheme), []).append(run)
+        for planned_run in experiment.all_runs():
+            content = results.readable(planned_run)
+            run = MeasuredRun(planned_run, content, owners(experiment, planned_run))
+            runs.setdefault((planned_run.path, planned_run.scheme), []).append(run)
         for path in experiment.paths.values():
             cell = experiment.cells.get(path.name)
-            listed = experiment.listed_flows(path.name)
-            ours = tuple(number for number, flow in enumerate(listed, 1) if not flow.scheme)
+            listed_flows = experiment.listed_flows(path.name)
+            own_plans = tuple(number for number, flow in enumerate(listed_flows, 1) if not flow.scheme)
             yield MeasuredCell(
                 path=path,
                 base=cell.base if cell else path.name,
                 axis_values=cell.axis_values if cell else {},
                 places=self._places(path.name, cell.base) if cell else {},
                 plans={label: tuple(experiment.flow_plans(label, path.name)) for label in self.labels},
-                ours=ours if listed else None,
+                ours=own_plans if listed_flows else None,
                 endless=frozenset(label for label in self.labels if self._endless(label, path.name)),
                 runs={label: tuple(runs[path.name, label]) for label in self.labels},
             )
@@ -239,7 +246,7 @@ class MeasuredExperiment:
         return all((plan.application or schemes[plan.scheme].application) == GREEDY for plan in plans)
 
     def _places(self, name: str, base: str) -> dict[str, str]:
-        """The values of the grid's axes in the name of a cell."""
+        """Return the values of the grid's axes from the name of a cell."""
         axes = [axis.name for axis in self.part.experiment_file.grid]
         pattern = "".join(rf"\.{re.escape(axis)}-(.*)" for axis in axes)
         match = re.fullmatch(re.escape(base) + pattern, name)
@@ -252,7 +259,7 @@ class MeasuredExperiment:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """What its cells differ in; the path alone if there is but one cell."""
+        """Axes in which the cells differ; the path alone for a single cell."""
         axes = [PATH, *(axis.name for axis in self.part.experiment_file.grid)]
         return tuple(axis for axis in axes if len({cell.place(axis) for cell in self.cells}) > 1) or (PATH,)
 
@@ -268,62 +275,64 @@ class MeasuredExperiment:
 
     @cached_property
     def metrics(self) -> dict[str, tuple[Metric, ...]]:
-        """The metrics its page shows, by level."""
+        """Metrics of the experiment's page, by level."""
         membership = self.membership
         names = {"network": membership.network, "flow": membership.flow, "link": membership.link}
         return {
-            level: tuple(self.judged(metric(level, name)) for name in found or USUAL[level])
-            for level, found in names.items()
+            level: tuple(self.judged(metric(level, name)) for name in level_names or USUAL[level])
+            for level, level_names in names.items()
         }
 
-    def judged(self, each: Metric) -> Metric:
-        """The metric as this experiment judges it."""
-        neutral = each.name in self.membership.neutral
-        return replace(each, neutral=neutral, better=NEITHER if neutral else each.better)
+    def judged(self, quantity: Metric) -> Metric:
+        """Return the metric with the direction in which this experiment judges it."""
+        neutral = quantity.name in self.membership.neutral
+        return replace(quantity, neutral=neutral, better=NEITHER if neutral else quantity.better)
 
     @cached_property
     def headline(self) -> Metric:
-        """The metric that stands for the experiment: of those it names, the first share that had better be large.
+        """Headline metric of the experiment: the first of its metrics that is a share and better if larger.
 
-        A share can be averaged over different paths. Without one it is the first metric.
+        A share can be averaged over different paths. Without such a metric, the first one is the headline.
         """
         membership = self.membership
-        named = [("network", name) for name in membership.network] + [("flow", name) for name in membership.flow]
-        named += [("link", name) for name in membership.link]
-        metrics = [self.judged(metric(*key)) for key in named] or list(self.metrics["network"])
-        shares = (each for each in metrics if each.better == MORE and not each.unit)
+        keys = [("network", name) for name in membership.network] + [("flow", name) for name in membership.flow]
+        keys += [("link", name) for name in membership.link]
+        metrics = [self.judged(metric(*key)) for key in keys] or list(self.metrics["network"])
+        shares = (candidate for candidate in metrics if candidate.better == MORE and not candidate.unit)
         return next(shares, metrics[0])
 
-    def means_of(self, label: str, each: Metric) -> list[tuple[MeasuredCell, float]]:
-        """A metric in each cell that has it, as the mean over its runs."""
+    def means_of(self, label: str, quantity: Metric) -> list[tuple[MeasuredCell, float]]:
+        """Return a metric in each cell that has it, as the mean over its runs."""
         if label not in self.labels:
             return []
-        found = ((cell, cell.values(label, each)) for cell in self.cells)
-        return [(cell, sum(values) / len(values)) for cell, values in found if values]
+        cell_values = ((cell, cell.values(label, quantity)) for cell in self.cells)
+        return [(cell, sum(values) / len(values)) for cell, values in cell_values if values]
 
-    def comparable(self, labels: Sequence[str], each: Metric) -> bool:
+    def comparable(self, labels: Sequence[str], quantity: Metric) -> bool:
         """Return False if means of the labels are over different cells or different transfers."""
-        counts = {len(found) for label in labels if (found := self.means_of(label, each))}
+        counts = {len(means) for label in labels if (means := self.means_of(label, quantity))}
         return len(counts) == 1 and not any(
-            rivals(self.cells, [label for label in labels if label in self.labels], each)
+            rivals(self.cells, [label for label in labels if label in self.labels], quantity)
         )
 
 
 class MeasuredBenchmark:
-    """All experiments of a benchmark, and the schemes in them."""
+    """All experiments of a benchmark, and their schemes."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
         self.experiments = tuple(MeasuredExperiment(part, number) for number, part in enumerate(benchmark.parts, 1))
-        known = {name: scheme for found in self.experiments for name, scheme in found.experiment.schemes.items()}
-        self.examined = tuple(name for name in benchmark.schemes if name in known)
-        self.schemes = {name: known[name] for name in dict.fromkeys([*self.examined, *known])}
+        schemes = {
+            name: scheme for experiment in self.experiments for name, scheme in experiment.experiment.schemes.items()
+        }
+        self.examined = tuple(name for name in benchmark.schemes if name in schemes)
+        self.schemes = {name: schemes[name] for name in dict.fromkeys([*self.examined, *schemes])}
         self.titles = {name: scheme.title for name, scheme in self.schemes.items()}
 
     def title(self, scheme: str) -> str:
-        """How people call the scheme."""
+        """Return the scheme's title."""
         return self.titles.get(scheme, scheme)
 
     def find(self, experiment: str) -> MeasuredExperiment | None:
-        """The experiment of that name, if it is part of this benchmark."""
-        return next((found for found in self.experiments if found.name == experiment), None)
+        """Return the experiment of that name, or None if it is not part of this benchmark."""
+        return next((candidate for candidate in self.experiments if candidate.name == experiment), None)

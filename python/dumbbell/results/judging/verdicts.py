@@ -1,4 +1,4 @@
-"""Whether a scheme under test beats a baseline: in how many cells beyond the noise of the runs, how much, and where."""
+"""Verdicts on schemes under test beside baselines: cells beyond the noise of the runs, gains, and places."""
 
 import statistics
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from dumbbell.results.judging.direction import LESS, NEITHER, Metric, metric
 from dumbbell.results.judging.measured import MeasuredBenchmark, MeasuredCell, MeasuredExperiment, rivals
 
 DELAY = metric("network", "owd_p95_ms")
-"""What is judged beside the number that stands for an experiment."""
+"""Metric that is judged beside the headline metric."""
 
 _KEY: MetricKey = ("network", 0, "judged")
 
@@ -40,71 +40,71 @@ class Judgement:
 
     @property
     def cells(self) -> int:
-        """How many cells both have the metric in."""
+        """Number of cells in which both have the metric."""
         return self.better + self.worse + self.alike + self.unknown
 
     @property
     def in_words(self) -> str:
-        """The verdict: `better in 5 of 8 cells, worse in 1`."""
+        """Verdict: `better in 5 of 8 cells, worse in 1`."""
         if not self.better and not self.worse:
             return "not known: one run each" if self.unknown else "not distinguishable"
         parts = [f"{word} in {count}" for word, count in (("better", self.better), ("worse", self.worse)) if count]
         return f"{', '.join(parts)} of {self.cells}"
 
     def as_json(self) -> dict[str, object]:
-        """It as a row for programs."""
-        named = {key: getattr(self, key) for key in ("scheme", "baseline", "experiment", "group")}
+        """Return the judgement as a row for programs."""
+        identity = {key: getattr(self, key) for key in ("scheme", "baseline", "experiment", "group")}
         counts = {key: getattr(self, key) for key in ("cells", "better", "worse", "alike", "unknown")}
         rest = {"gains": list(self.gains), "best": self.best, "worst": self.worst, "verdict": self.in_words}
-        return named | {"level": self.metric.level, "metric": self.metric.name} | counts | rest
+        return identity | {"level": self.metric.level, "metric": self.metric.name} | counts | rest
 
 
-def judgements(measured: MeasuredBenchmark) -> Iterator[Judgement]:
-    """Yield them scheme by scheme, for the number that stands for each experiment and for the p95 delay.
+def judgements(benchmark: MeasuredBenchmark) -> Iterator[Judgement]:
+    """Yield judgements scheme by scheme, for the headline of each experiment and for the p95 delay.
 
-    Metrics of which no direction is better, and experiments without the baseline, are left out.
+    Metrics without a better direction, and experiments without the baseline, are left out.
     """
-    for scheme in measured.examined:
-        for baseline in measured.benchmark.baselines:
-            for found in measured.experiments:
-                if baseline == scheme or not {scheme, baseline} <= set(found.labels):
+    for scheme in benchmark.examined:
+        for baseline in benchmark.benchmark.baselines:
+            for experiment in benchmark.experiments:
+                if baseline == scheme or not {scheme, baseline} <= set(experiment.labels):
                     continue
-                for each in dict.fromkeys((found.headline, DELAY)):
-                    if (made := _judgement(found, scheme, baseline, each)) is not None:
-                        yield made
+                for quantity in dict.fromkeys((experiment.headline, DELAY)):
+                    if (judgement := _judgement(experiment, scheme, baseline, quantity)) is not None:
+                        yield judgement
 
 
-def _judgement(found: MeasuredExperiment, scheme: str, baseline: str, each: Metric) -> Judgement | None:
-    if each.better == NEITHER or any(rivals(found.cells, [scheme, baseline], each)):
+def _judgement(experiment: MeasuredExperiment, scheme: str, baseline: str, quantity: Metric) -> Judgement | None:
+    if quantity.better == NEITHER or any(rivals(experiment.cells, [scheme, baseline], quantity)):
         return None
-    compared = []
-    for cell in found.cells:
-        ours, theirs = _sample(cell, scheme, each), _sample(cell, baseline, each)
-        # where others run beside them, what a scheme takes is taken from somebody
-        if ours.values and theirs.values and not cell.theirs_of(scheme):
-            compared.append((cell, ours, theirs))
-    if not compared:
+    samples = []
+    for cell in experiment.cells:
+        own, base = _sample(cell, scheme, quantity), _sample(cell, baseline, quantity)
+        # with other flows beside a scheme, its gain is the loss of another
+        if own.values and base.values and not cell.theirs_of(scheme):
+            samples.append((cell, own, base))
+    if not samples:
         return None
-    sign = -1.0 if each.better == LESS else 1.0
-    verdicts = judged([(theirs, ours, _KEY) for _, ours, theirs in compared])
-    gains = [_gain(theirs, verdict, sign) for (_, _, theirs), verdict in zip(compared, verdicts, strict=True)]
+    sign = -1.0 if quantity.better == LESS else 1.0
+    verdicts = judged([(base, own, _KEY) for _, own, base in samples])
+    gains = [_gain(base, verdict, sign) for (_, _, base), verdict in zip(samples, verdicts, strict=True)]
     clear = [
-        (sign * verdict.difference, cell.label(found.axes))
-        for (cell, _, _), verdict in zip(compared, verdicts, strict=True)
+        (sign * verdict.difference, cell.label(experiment.axes))
+        for (cell, _, _), verdict in zip(samples, verdicts, strict=True)
         if verdict.clear
     ]
-    better, worse = [each for each in clear if each[0] > 0], [each for each in clear if each[0] < 0]
+    better, worse = [entry for entry in clear if entry[0] > 0], [entry for entry in clear if entry[0] < 0]
     unknown = sum(verdict.noise is Noise.SINGLE for verdict in verdicts)
     return Judgement(
         scheme=scheme,
         baseline=baseline,
-        experiment=found.name,
-        title=found.title,
-        group=found.membership.group,
-        metric=each,
+        experiment=experiment.name,
+        title=experiment.title,
+        group=experiment.membership.group,
+        metric=quantity,
         better=len(better),
         worse=len(worse),
-        alike=len(compared) - len(clear) - unknown,
+        alike=len(samples) - len(clear) - unknown,
         unknown=unknown,
         gains=tuple(gain for gain in gains if gain is not None),
         best=max(better)[1] if better else "",
@@ -112,16 +112,16 @@ def _judgement(found: MeasuredExperiment, scheme: str, baseline: str, each: Metr
     )
 
 
-def _gain(theirs: Repetitions, verdict: Verdict, sign: float) -> float | None:
-    mean = statistics.fmean(theirs.values[_KEY])
+def _gain(base: Repetitions, verdict: Verdict, sign: float) -> float | None:
+    mean = statistics.fmean(base.values[_KEY])
     return sign * verdict.difference / abs(mean) if mean else None
 
 
-def _sample(cell: MeasuredCell, label: str, each: Metric) -> Repetitions:
-    """The metric of each run of a label that has it. Runs of one number have one seed: they are pairs."""
+def _sample(cell: MeasuredCell, label: str, quantity: Metric) -> Repetitions:
+    """Return the metric of each run of a label that has it; runs of one number have one seed and are pairs."""
     group = Repetitions(cell.name, label)
     for run in cell.good(label):
-        value = cell.value(label, run, each)
+        value = cell.value(label, run, quantity)
         if value is not None:
             group.put(_KEY, run.planned.seed, value)
     return group

@@ -1,4 +1,4 @@
-"""What runs keep beside their numbers: packet events, and samples of flows and links."""
+"""Files of a run beside its numbers: packet events, and samples of flows and links."""
 
 import re
 from typing import TypeAlias
@@ -9,9 +9,9 @@ from dumbbell.base.entry import Entry
 PACKETS, FLOWS, LINKS = "packets", "flows", "links"
 
 LOG = "log.txt"
-"""The log of a run. Two runs of the same bytes have different logs."""
+"""Log of a run. Two runs of equal bytes have different logs."""
 RUN_FILES = ("stats.json", LOG, "packets.parquet", "flows.parquet", "links.parquet")
-"""All that is in the directory of a run, but for the qlogs of its programs."""
+"""All files in the directory of a run, except the qlogs of its programs."""
 
 SAMPLES = {"flow": ("flows.parquet", "flow"), "link": ("links.parquet", "link")}
 """Files of samples, each with its column of owners, by the kind of owner."""
@@ -23,13 +23,13 @@ Source: TypeAlias = Entry | core.Table
 
 
 def kept_files(folder: Entry) -> dict[str, Entry]:
-    """Return those that are in the directory of a run, by name. A link is none: it may lead to anybody's file."""
+    """Return the Parquet files in `folder` by table name, without links, which may lead to anybody's file."""
     files = {name: folder / f"{name}.parquet" for name in (PACKETS, FLOWS, LINKS)}
     return {name: file for name, file in files.items() if file.is_file()}
 
 
 def kept_names(folder: Entry) -> set[str]:
-    """Return the names of these files in the directory of a run."""
+    """Return the file names of `kept_files` in the directory of a run."""
     return {f"{name}.parquet" for name in kept_files(folder)}
 
 
@@ -40,17 +40,17 @@ def qlog_names(folder: Entry) -> set[str]:
 
 
 def read_table(name: str, kept: Source) -> core.Table:
-    """What is kept under a name, in memory."""
+    """Return a kept table in memory."""
     if isinstance(kept, core.Table):
         return kept
     return core.read_packets(kept) if name == PACKETS else core.read_samples(kept)
 
 
 def sampled_quantities(folder: Entry) -> dict[str, dict[str, str]]:
-    """Return the names and units of the quantities that the files in `folder` hold."""
-    found: dict[str, dict[str, str]] = {}
+    """Return the names and units of the quantities in the files in `folder`."""
+    quantities: dict[str, dict[str, str]] = {}
     for kind, (name, _) in SAMPLES.items():
         file = folder / name
         if file.is_file():
-            found[kind] = {field: unit for _, field, unit, _, _ in core.samples(file)}
-    return found
+            quantities[kind] = {field: unit for _, field, unit, _, _ in core.samples(file)}
+    return quantities

@@ -1,4 +1,4 @@
-"""Tables of a run: columns that data frame libraries read in place."""
+"""Tables of a run, with columns that data frame libraries read in place."""
 
 import csv
 import io
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TABLE_FORMS = (".csv", ".json")
-"""What tables can be saved as."""
+"""Endings of files of tables."""
 
-_SHOWN = 10
-"""Rows that a table shows of itself."""
+_REPR_ROWS = 10
+"""Rows of a table's representation."""
 
 
 class Table:
@@ -36,12 +36,12 @@ class Table:
 
     @classmethod
     def of(cls, kinds: Mapping[str, str], rows: Sequence[Sequence[object]]) -> "Table":
-        """A table of the given rows; `kinds` are `text`, `integer` or `number` by column. None is no value."""
+        """Return a table of the given rows; `kinds` are `text`, `integer` or `number` by column. None is no value."""
         columns = zip(*rows, strict=True) if rows else ([] for _ in kinds)
-        return cls(core.Table([(*named, list(values)) for named, values in zip(kinds.items(), columns, strict=True)]))
+        return cls(core.Table([(*kind, list(values)) for kind, values in zip(kinds.items(), columns, strict=True)]))
 
     def keys(self) -> list[str]:
-        """The names of the columns, in order."""
+        """Return the names of the columns, in order."""
         return self._core.names()
 
     def __len__(self) -> int:
@@ -51,12 +51,12 @@ class Table:
         return iter(self.keys())
 
     def __getitem__(self, column: str) -> "NDArray[Any]":
-        """A column, as long as the table: numbers as they lie in memory (not to be written to), texts as objects.
+        """Return a column as long as the table: numbers as they are in memory (read-only), texts as objects.
 
-        Where a value is absent, a number is NaN and a text None.
+        A missing number is NaN, a missing text None.
 
         Raises:
-            dumbbell.Error: there is no such column.
+            dumbbell.Error: The column does not exist.
         """
         import numpy
 
@@ -71,10 +71,10 @@ class Table:
         return values
 
     def where(self, column: str, value: str | int) -> "Table":
-        """The rows in which `column` has this value: a column of texts, or `flow`.
+        """Return the rows in which `column`, a column of texts or `flow`, has this value.
 
         Raises:
-            dumbbell.Error: there is no such column, or no such text in it.
+            dumbbell.Error: The column does not exist, or has no such text.
         """
         self._check(column)
         names = self._core.dictionary(column)
@@ -90,16 +90,16 @@ class Table:
         return value
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Row by row, as a dictionary each: for small tables."""
+        """Yield each row as a dictionary: for small tables."""
         for values in zip(*(self._values(column) for column in self), strict=True):
             yield dict(zip(self, values, strict=True))
 
     def save(self, file: str | Path) -> Path:
-        """Writes the table; the name has to end in `.csv` or `.json` (a list of objects). What is absent is empty.
+        """Write the table; the name must end in `.csv` or `.json` (a list of objects). Missing values are empty.
 
         Raises:
-            dumbbell.Error: it ends in something else.
-            OSError: the file cannot be written.
+            dumbbell.Error: The name ends in something else.
+            OSError: The file cannot be written.
         """
         file = Path(file)
         check_form(file, "tables", TABLE_FORMS)
@@ -107,7 +107,10 @@ class Table:
         return file
 
     def as_csv(self) -> str:
-        """The table as RFC 4180 has it, but with the line ends of this system; what is absent is empty."""
+        """Return the table in the format of RFC 4180, with the line ends of this system.
+
+        Missing values are empty.
+        """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.keys())
@@ -115,7 +118,7 @@ class Table:
         return text.getvalue()
 
     def _values(self, column: str) -> list[Any]:
-        """A column as Python's own values, None where one is absent."""
+        """Return a column as Python's own values, with None for missing ones."""
         import numpy
 
         names, gaps = self._core.dictionary(column), self._core.gaps(column)
@@ -135,7 +138,7 @@ class Table:
         return self._core.__arrow_c_stream__(requested_schema)
 
     def _first(self) -> list[list[str]]:
-        return [[_text(value) for value in row.values()] for row in islice(self.rows(), _SHOWN)]
+        return [[_text(value) for value in row.values()] for row in islice(self.rows(), _REPR_ROWS)]
 
     def __repr__(self) -> str:
         return f"<dumbbell.Table of {len(self)} rows: {', '.join(self)}>"
@@ -143,14 +146,14 @@ class Table:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{escape(name)}</th>" for name in self)
         body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in self._first())
-        more = f"<caption>{_SHOWN} of {len(self)} rows</caption>" if len(self) > _SHOWN else ""
+        more = f"<caption>{_REPR_ROWS} of {len(self)} rows</caption>" if len(self) > _REPR_ROWS else ""
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def check_form(file: Path, what: str, forms: Sequence[str]) -> None:
-    """Refuses a name that `what` cannot be saved under."""
+def check_form(file: Path, noun: str, forms: Sequence[str]) -> None:
+    """Refuse a name with an ending that is not allowed; `what` names the things to save."""
     if file.suffix not in forms:
-        raise UserError(f"{file}: {what} are written as {listed(forms)}: allowed is a name that ends in one of these")
+        raise UserError(f"{file}: {noun} are written as {listed(forms)}: allowed is a name that ends in one of these")
 
 
 def _text(value: object) -> str:

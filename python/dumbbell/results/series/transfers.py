@@ -1,4 +1,4 @@
-"""What flows transferred per interval, in the layout of iperf 2: client and server view, flows, sums, totals."""
+"""Transfers of flows per interval, in the layout of iperf 2: client and server view, flows, sums, totals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEAD = "[ ID] Interval       Transfer     Bandwidth"
 
 @dataclass(frozen=True, slots=True)
 class TransferRow:
-    """One row: KBytes are of 1,024 bytes; `flow` is `None` where all flows are summed."""
+    """One row: KBytes are of 1,024 bytes; `flow` is None for the sum of all flows."""
 
     view: str
     flow: int | None
@@ -32,7 +32,7 @@ class TransferRow:
 
 @dataclass(frozen=True)
 class Transfers:
-    """All rows of a run. `payload` is false for a log that tells the bytes of whole packets only."""
+    """All rows of a run. `payload` is false for a log that has the bytes of whole packets only."""
 
     VIEWS: ClassVar = ("client", "server")
 
@@ -41,11 +41,11 @@ class Transfers:
     rows: tuple[TransferRow, ...]
 
     def of(self, view: str, *, total: bool) -> list[TransferRow]:
-        """The rows of one view: those of intervals, or the totals."""
+        """Return the rows of one view: those of intervals, or the totals."""
         return [row for row in self.rows if row.view == view and row.total == total]
 
     def text(self, view: str) -> str:
-        """The rows of one view as iperf 2 prints them (iperf 2.0.5, `src/Locale.c`, `report_bw_format`)."""
+        """Return the rows of one view as iperf 2 prints them (iperf 2.0.5, `src/Locale.c`, `report_bw_format`)."""
         rows = [*self.of(view, total=False), *self.of(view, total=True)]
         decimals = 1 if round(self.interval_s * 10, 6).is_integer() else 3
         lines = [
@@ -59,23 +59,23 @@ class Transfers:
 def measure_transfers(
     packets: Source | None, run: RunStatistics, duration_s: float, interval_s: float
 ) -> Transfers | None:
-    """The transfers of a run, given as in `show --json`, with this packet log; `None` if it kept none.
+    """Return the transfers of a run, given as in `show --json`, with this packet log; None if it kept none.
 
     Raises:
-        dumbbell.core.Error: the packet log is damaged, or there are too many intervals.
+        dumbbell.core.Error: The packet log is damaged, or there are too many intervals.
     """
     if packets is None:
         return None
     keys = ("flow", "scheme", "start_s", "stop_s")
-    known = ({key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"])
-    flows = [cast("PlannedFlow", flow) for flow in known]
+    flow_fields = ({key: flow.get(key) for key in keys if flow.get(key) is not None} for flow in run["flows"])
+    flows = [cast("PlannedFlow", flow) for flow in flow_fields]
     options: TransferOptions = {"interval_s": interval_s, "duration_s": duration_s, "flows": flows}
-    found = transfers(packets, options)
-    return Transfers(found["interval_s"], found["payload"], tuple(TransferRow(**row) for row in found["rows"]))
+    content = transfers(packets, options)
+    return Transfers(content["interval_s"], content["payload"], tuple(TransferRow(**row) for row in content["rows"]))
 
 
 def _amount(kbytes: float) -> str:
-    """Three digits, at least four places, as iperf: 5.02, 31.6, 124, 11532."""
+    """Return a number in three digits and at least four characters, as iperf: 5.02, 31.6, 124, 11532."""
     for limit, decimals in ((9.995, 2), (99.95, 1)):
         if kbytes < limit:
             return f"{kbytes:4.{decimals}f}"

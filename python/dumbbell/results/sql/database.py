@@ -1,6 +1,6 @@
-"""The database in ccperf's terms: `results.sqlite` of a results directory, and files that gather many of them.
+"""Databases in ccperf's terms: `results.sqlite` of a results directory, and files that gather many of them.
 
-Both are indexes: the run directories hold the truth, and a database can be made anew from them.
+Both are indexes of the run directories, and can be made anew from these.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ _SUFFIXES = ("", "-journal", "-wal", "-shm")
 """Endings of the names of a database and of the files that SQLite keeps beside it."""
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 BUSY_TIMEOUT_S = 30.0
-"""How long a writer waits for the others before it gives up."""
+"""Time for which a writer waits for others, s."""
 
 
 class Database:
     """An open database. Every change is one transaction: a kill leaves the state before or after it.
 
-    Several processes may write at once: a write takes its lock at the beginning and waits for the others'.
+    Several processes may write at once: a write takes its lock at the beginning and waits for the locks of others.
     """
 
     def __init__(self, file: Path, gathers: bool = False, copies: bool = True, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Opens or creates `file`, and brings it to this version's schema.
+        """Open or create `file`, and bring it to this version's schema.
 
-        One that `gathers` holds the runs of many results directories, with `copies` of their time series beside it.
+        A database that `gathers` has the runs of many results directories, with `copies` of their time series beside
+        it.
 
         Raises:
-            UserError: it cannot be opened or written, or is not ours.
+            UserError: It cannot be opened or written, or is not dumbbell's.
         """
         self.file = file
         self._clock = clock
@@ -62,11 +63,11 @@ class Database:
             file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"{file}: {one_line(error)}") from None
-        # a link would be followed to another file, and to what lies beside that
+        # a link would be followed to another file, and to files beside that
         for suffix in _SUFFIXES:
             require_no_link(file.with_name(f"{file.name}{suffix}"), ", or name the file that it leads to")
         require_own_journal(file)
-        with explained(self.file):
+        with database_errors(self.file):
             self.connection = sqlite3.connect(file, timeout=BUSY_TIMEOUT_S, isolation_level=None)
             try:
                 self._prepare()
@@ -83,11 +84,11 @@ class Database:
                 raise UserError(f"{self.file}: {error}") from None
             self._define()
         self._keep_log()
-        # a power cut may cost the last runs, which are in their directories; no change is ever half there
+        # a power cut may lose the last runs, which are in their directories; no change is ever half done
         self.connection.execute("PRAGMA synchronous = NORMAL")
 
     def _keep_log(self) -> None:
-        """Readers do not stop writers: a write-ahead log. The change to it does not wait for others by itself."""
+        """Switch to a write-ahead log, with which readers do not stop writers, and wait for others meanwhile."""
         patience = self._clock.monotonic() + BUSY_TIMEOUT_S
         while self.connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
@@ -98,13 +99,13 @@ class Database:
                 self._clock.sleep(0.01)
 
     def _define(self) -> None:
-        """Writes the definitions, and the views whose columns they are where those changed."""
+        """Write the definitions, and the views that depend on them if these changed."""
         upsert = (
             "INSERT INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (entity_kind, name) DO UPDATE SET"
             " (layer, sampling, convention, unit, formula, source) = (excluded.layer, excluded.sampling,"
             " excluded.convention, excluded.unit, excluded.formula, excluded.source)"
         )
-        self.connection.executemany(upsert, [astuple(each) for each in definitions()])
+        self.connection.executemany(upsert, [astuple(metric) for metric in definitions()])
         self._known = set(self.connection.execute("SELECT entity_kind, name FROM definition"))
         stored = dict(self.connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'"))
         for name, statement in views(self._known).items():
@@ -113,47 +114,49 @@ class Database:
                 self.connection.execute(statement)
 
     def rebuild(self, results: ResultsDirectory, runs: Iterable[RunTable]) -> None:
-        """Makes the database say what the run directories say: `runs`, given as in `show --json`, are all there are.
+        """Make the database equal to the run directories; `runs`, given as in `show --json`, are all runs.
 
-        Experiments that were there already keep their numbers. What a gathering database has of other places stays.
+        Existing experiments keep their numbers. A gathering database keeps the runs of other places.
         """
-        with explained(self.file), transaction(self.connection):
+        with database_errors(self.file), transaction(self.connection):
             origin = self._origin(results)
-            if not self.gathers:  # whatever it was called before
+            if not self.gathers:  # under any earlier identity
                 self.connection.execute("UPDATE experiment SET results_id = ?", (origin.identity,))
-            kept = {self._insert(results, origin, run) for run in runs}
-            found = self.connection.execute("SELECT id FROM experiment WHERE results_id = ?", (origin.identity,))
-            gone = [row for row in found if row[0] not in kept]
-            self.connection.executemany("DELETE FROM experiment WHERE id = ?", gone)
-        for (number,) in gone:
+            numbers_of_runs = {self._insert(results, origin, run) for run in runs}
+            stored = self.connection.execute("SELECT id FROM experiment WHERE results_id = ?", (origin.identity,))
+            obsolete = [row for row in stored if row[0] not in numbers_of_runs]
+            self.connection.executemany("DELETE FROM experiment WHERE id = ?", obsolete)
+        for (number,) in obsolete:
             self._remove_series(number)
 
     def record(self, results: ResultsDirectory, run: RunTable) -> int:
-        """Adds or replaces one run, given as in `show --json`; its number."""
-        with explained(self.file), transaction(self.connection):
+        """Add or replace one run, given as in `show --json`; return its number."""
+        with database_errors(self.file), transaction(self.connection):
             return self._insert(results, self._origin(results), run)
 
     def _origin(self, results: ResultsDirectory) -> rows.Origin:
         if results.directory not in self._origins:
             origin = rows.Origin.of(results, None if self.gathers else ".")
-            self._origins[results.directory] = self._told_apart(results, origin) if self.gathers else origin
+            self._origins[results.directory] = self._distinct_origin(results, origin) if self.gathers else origin
         return self._origins[results.directory]
 
-    def _told_apart(self, results: ResultsDirectory, origin: rows.Origin) -> rows.Origin:
-        """Return the origin under an identity of its own where the runs of another place have the one that it tells.
+    def _distinct_origin(self, results: ResultsDirectory, origin: rows.Origin) -> rows.Origin:
+        """Return the origin, with a new identity if the runs of another place have the stated one.
 
-        A directory that was moved keeps its identity: the place that is known is gone, and the numbers are the same.
+        A moved directory keeps its identity: the stored place is gone, and the numbers are equal.
         """
-        found = self.connection.execute(
+        stored = self.connection.execute(
             "SELECT id, directory, results FROM experiment WHERE results_id = ? AND results != ?",
             (origin.identity, origin.place),
         ).fetchall()
-        if not found:
+        if not stored:
             return origin
-        here = {run["directory"]: run for run in results.runs()}
+        runs_by_directory = {run["directory"]: run for run in results.runs()}
         if all(
-            not Path(place).exists() and directory in here and self._has_numbers(number, here[directory])
-            for number, directory, place in found
+            not Path(place).exists()
+            and directory in runs_by_directory
+            and self._has_numbers(number, runs_by_directory[directory])
+            for number, directory, place in stored
         ):
             update = "UPDATE experiment SET results = ? WHERE results_id = ?"
             self.connection.execute(update, (origin.place, origin.identity))
@@ -162,14 +165,14 @@ class Database:
         return replace(origin, identity=identity)
 
     def _has_numbers(self, number: int, run: RunTable) -> bool:
-        """Return whether a run has the same numbers as an experiment of the database.
+        """Return True if a run has the numbers of an experiment of the database.
 
         A number that only one of them has does not count.
         """
         select = "SELECT entity_kind, entity_id, name, value FROM metric WHERE experiment_id = ?"
-        now = {value[:3]: value[3] for value in numbers(run)}
-        known = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
-        return all(now.get(key, value) == value for key, value in known.items())
+        current = {value[:3]: value[3] for value in numbers(run)}
+        stored = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
+        return all(current.get(key, value) == value for key, value in stored.items())
 
     def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: RunTable) -> int:
         experiment: Experiment = results.experiment
@@ -183,25 +186,28 @@ class Database:
         return number
 
     def _number(self, row: rows.Row) -> int:
-        """The number of an experiment whose row is now `row` and which has nothing else yet."""
-        known = "SELECT id FROM experiment WHERE results_id = ? AND directory = ?"
-        found = self.connection.execute(known, (row["results_id"], row["directory"])).fetchone()
-        if found is not None:
-            row = {"id": found[0]} | row
-            self.connection.execute("DELETE FROM experiment WHERE id = ?", found)  # and what belongs to it
+        """Return the number of an experiment whose row is now `row`, without other contents."""
+        select = "SELECT id FROM experiment WHERE results_id = ? AND directory = ?"
+        stored = self.connection.execute(select, (row["results_id"], row["directory"])).fetchone()
+        if stored is not None:
+            row = {"id": stored[0]} | row
+            self.connection.execute("DELETE FROM experiment WHERE id = ?", stored)  # and what belongs to it
         insert = f"INSERT INTO experiment ({', '.join(row)}) VALUES ({_places(row)}) RETURNING id"
         number: int = self.connection.execute(insert, tuple(row.values())).fetchone()[0]
         return number
 
-    def _add(self, table: str, number: int, given: Iterable[rows.Row]) -> None:
-        values = [{"experiment_id": number} | row for row in given]
+    def _add(self, table: str, number: int, table_rows: Iterable[rows.Row]) -> None:
+        values = [{"experiment_id": number} | row for row in table_rows]
         if values:
             statement = f"INSERT INTO {table} ({', '.join(values[0])}) VALUES ({_places(values[0])})"
             self.connection.executemany(statement, [tuple(row.values()) for row in values])
 
     def _add_metrics(self, number: int, experiment: Experiment, run: RunTable) -> None:
-        sampled, interval_s = sampled_metrics(), experiment.sample_interval_s
-        values = [(number, *value, interval_s if (value[0], value[2]) in sampled else None) for value in numbers(run)]
+        metrics_per_interval, interval_s = sampled_metrics(), experiment.sample_interval_s
+        values = [
+            (number, *value, interval_s if (value[0], value[2]) in metrics_per_interval else None)
+            for value in numbers(run)
+        ]
         for _, kind, _, name, *_ in values:
             if (kind, name) not in self._known:
                 insert = "INSERT OR IGNORE INTO definition VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -212,7 +218,7 @@ class Database:
         self.connection.executemany(insert, values)
 
     def _add_series(self, number: int, folder: Entry, run: RunTable) -> None:
-        """Registers the time series, by names relative to the database; copies outlive the results directory."""
+        """Register the time series, by names relative to the database; copies outlive the results directory."""
         place = os.path.relpath(folder.path, self.file.parent)
         if self.copies:
             series = self._series(number)
@@ -224,15 +230,15 @@ class Database:
         self._add("series", number, rows.series_rows(folder, run, place, packet_log=not self.copies))
 
     def _remove_series(self, number: object) -> None:
-        """Removes the copies of an experiment; of a number that is none somebody else has written the database."""
+        """Remove the copies of an experiment; an invalid number means that somebody else has written the database."""
         if self.copies and isinstance(number, int):
             shutil.rmtree(self._series(number), ignore_errors=True)
 
     def _series(self, number: int) -> Path:
-        """Return the folder in which a gathering database keeps the series of an experiment.
+        """Return the directory in which a gathering database keeps the series of an experiment.
 
         Raises:
-            UserError: a link stands there, which may lead to somebody else's files.
+            UserError: A link stands there, which may lead to somebody else's files.
         """
         place = self.file.with_name(f"{self.file.name}.series") / str(number)
         require_no_link(place.parent)
@@ -240,7 +246,7 @@ class Database:
         return place
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self.connection.close()
 
 
@@ -250,26 +256,26 @@ def _copy(file: Entry, target: Path) -> None:
 
 
 @contextmanager
-def explained(file: Path) -> Iterator[None]:
-    """Says in a line what is wrong with a database."""
+def database_errors(file: Path) -> Iterator[None]:
+    """Turn errors of a database into one line."""
     try:
         yield
     except sqlite3.Error as error:
         raise UserError(f"{file}: {_reason(error)}") from None
-    except UnicodeDecodeError as error:  # of a text in it
+    except UnicodeDecodeError as error:  # error of a text in the database
         raise UserError(f"{file}: is damaged ({one_line(error)})") from None
     except OSError as error:
         raise UserError(f"{file}: {one_line(error)}") from None
 
 
 def require_own_journal(file: Path | Entry) -> None:
-    """Refuses a journal that was left beside a database if it names a file that SQLite would remove.
+    """Refuse a journal beside a database if it names a file that SQLite would remove.
 
-    SQLite writes such a journal when one change is made to several databases, which dumbbell never does. The last
-    bytes of the journal tell it (https://sqlite.org/fileformat.html, The Rollback Journal).
+    SQLite writes such a journal when one change is made to several databases, which dumbbell never does. The last bytes
+    of the journal show it (https://sqlite.org/fileformat.html, The Rollback Journal).
 
     Raises:
-        UserError: it is such a journal.
+        UserError: It is such a journal.
     """
     journal = file.parent / f"{file.name}-journal"
     try:
@@ -285,20 +291,20 @@ def require_own_journal(file: Path | Entry) -> None:
 
 
 def start_anew(file: Path) -> None:
-    """Removes an index, which is made anew of the run directories.
+    """Remove an index, which is made anew from the run directories.
 
-    Somebody else's directory may have one, beside which a journal lies that makes SQLite remove another file.
+    Somebody else's directory may have an index with a journal that makes SQLite remove another file.
 
     Raises:
-        UserError: it is a link, no file, or none of ours.
+        UserError: It is a link, no file, or not dumbbell's.
     """
     require_no_link(file)
     if file.exists():
         if not file.is_file():
             raise UserError(f"{file}: is no regular file: remove it")
-        # neither a journal nor a log beside it is looked at
+        # neither a journal nor a log beside it is read
         name = f"{file.absolute().as_uri()}?mode=ro&immutable=1"
-        with explained(file), closing(sqlite3.connect(name, uri=True)) as connection:
+        with database_errors(file), closing(sqlite3.connect(name, uri=True)) as connection:
             try:
                 require_ours(connection)
             except UserError as error:

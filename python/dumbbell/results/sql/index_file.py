@@ -1,6 +1,6 @@
 """`results.sqlite` of a results directory, opened for reading; anybody may have written it.
 
-No number that is shown comes from there: see `runs_cache.py`.
+No number on a page comes from this file: see `runs_cache.py`.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ if TYPE_CHECKING:
 
 _TABLES = {"experiment", "flow", "metric", "parameter"}
 _MOST_BYTES, _MOST_STATEMENT_BYTES, _MOST_COLUMNS = 2**24, 2**20, 64
-"""Largest value and longest statement in the schema, bytes, and most columns of a row."""
+"""Maximum bytes of a value and of a statement in the schema, and maximum columns of a row."""
 _STEPS_PER_LOOK, _MOST_LOOKS = 1_000_000, 1_000
-"""Instructions of SQLite between two looks, and how many looks a statement may take."""
+"""Instructions of SQLite between two checks, and maximum checks in a statement."""
 _UNREADABLE = (UserError, OSError, sqlite3.Error, UnicodeDecodeError)
-"""Errors of a stranger's database; the last one is of a message of SQLite that has a name from there."""
+"""Errors of a stranger's database; the last one concerns a message of SQLite with a name from the database."""
 
 
 def made_and_failed(results: ResultsDirectory) -> tuple[int, int]:
-    """Return how many runs the index of a directory has, and how many of them cannot be used; none without an index.
+    """Return the number of runs in the index of a directory, and of those that cannot be used; zeros without an index.
 
-    It is for the progress of runs that are made at this moment.
+    The numbers are for the progress of runs in progress.
     """
     counting = "SELECT count(*), count(*) FILTER (WHERE status NOT IN (?, ?)) FROM experiment"
     try:
         with closing(open_index(results.root / INDEX, results.is_written)) as connection:
-            made, failed = connection.execute(counting, ACCEPTED).fetchone()
-            return int(made), int(failed)
+            count, failed_count = connection.execute(counting, ACCEPTED).fetchone()
+            return int(count), int(failed_count)
     except _UNREADABLE:
         return 0, 0
 
 
 def index_state(directory: Path) -> tuple[Stamp | None, ...]:
-    """Return what changes whenever the index of a directory does: the stamps of its files."""
+    """Return the stamps of the files of a directory's index, which change whenever the index does."""
     return tuple(stamp(directory / f"{INDEX}{suffix}") for suffix in ("", "-wal"))
 
 
 def index_faults(results: ResultsDirectory) -> Iterator[str]:
-    """Yield a line if the index of a directory does not say what the statistics of its runs say; without one nothing.
+    """Yield a line if the index of a directory differs from the statistics of its runs; nothing without an index.
 
-    It may be that of an earlier state, as after files were copied over others, or somebody may have changed it.
+    The index may be that of an earlier state, as after files were copied over others, or somebody may have changed it.
     """
     file = results.root / INDEX
     if file.status() is None or results.is_written:
@@ -70,41 +70,43 @@ def index_faults(results: ResultsDirectory) -> Iterator[str]:
 
 def _difference(results: ResultsDirectory, connection: sqlite3.Connection) -> str:
     """Return the first difference between an index and the runs; empty if there is none."""
-    found = connection.execute("SELECT id, directory, status FROM experiment").fetchall()
-    known = {str(directory): (number, status) for number, directory, status in found}
+    index_rows = connection.execute("SELECT id, directory, status FROM experiment").fetchall()
+    runs_by_directory = {str(directory): (number, status) for number, directory, status in index_rows}
     for run in results.settled():
-        number, status = known.pop(run["directory"], (None, None))
+        number, status = runs_by_directory.pop(run["directory"], (None, None))
         if number is None:
             return f"does not have {run['directory']}"
         if status != run["status"]:
             return f"{run['directory']}: says `{status}`, the run is `{run['status']}`"
         if fault := _other_number(connection, number, run):
             return f"{run['directory']}: {fault}"
-    planned = {results.place(run) for run in results.planned()}  # those without statistics are told elsewhere
-    return next((f"has {place}, which is no run here" for place in known if place not in planned), "")
+    planned_places = {results.place(run) for run in results.planned()}  # another check reports runs without statistics
+    return next(
+        (f"has {place}, which is no run here" for place in runs_by_directory if place not in planned_places), ""
+    )
 
 
 def _other_number(connection: sqlite3.Connection, number: object, run: RunTable) -> str:
     select = "SELECT entity_kind, entity_id, name, value FROM metric WHERE experiment_id = ?"
-    said = {row[:3]: row[3] for row in connection.execute(select, (number,))}
+    stored_values = {row[:3]: row[3] for row in connection.execute(select, (number,))}
     for *key, value in numbers(run):
         kind, entity, name = key
-        told = said.pop((kind, entity, name), None)
-        if told != value:
-            return f"`{name}` of {kind} {entity} is {told}, the run has {value:g}"
-    return f"`{next(iter(said))[2]}`, which the run does not have" if said else ""
+        stored = stored_values.pop((kind, entity, name), None)
+        if stored != value:
+            return f"`{name}` of {kind} {entity} is {stored}, the run has {value:g}"
+    return f"`{next(iter(stored_values))[2]}`, which the run does not have" if stored_values else ""
 
 
 def open_index(file: Entry, is_written: bool) -> sqlite3.Connection:
-    """Open an index of this version, which cannot be changed; what it may cost is bounded.
+    """Open an index of this version read-only, with bounded cost.
 
-    To read beside a writer, SQLite writes into a file of its own beside the index (`-shm`). Where nobody writes, it
-    writes nothing.
+    To read beside a writer, SQLite writes into a file of its own beside the index (`-shm`). Without a writer, it writes
+    nothing.
 
     Raises:
-        UserError: it is no regular file, or no index of this version.
-        OSError: it cannot be opened, or is a link.
-        sqlite3.Error: it cannot be opened.
+        UserError: The file is not regular, or no index of this version.
+        OSError: The file cannot be opened, or is a link.
+        sqlite3.Error: The file cannot be opened.
     """
     file.open_regular().close()
     require_own_journal(file)

@@ -1,4 +1,4 @@
-"""Where runs are recorded while they are executed: each experiment's own database, and one more on request."""
+"""Databases of runs in execution: one for each experiment, and another one on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Gathering:
     """A database that gathers the runs of several experiments.
 
-    It takes copies of their time series, or without `copies` refers to those in the results directories.
+    It has copies of their time series, or without `copies` refers to those in the results directories.
     """
 
     file: Path
@@ -26,17 +26,17 @@ class Gathering:
 
 
 class Recording:
-    """The open databases of the experiments that are executed together.
+    """Open databases of the experiments that are executed together.
 
-    One that fails on the way (a full disk) is left out from then on and named in `failures`: the run directories hold
-    everything, and resuming writes it again.
+    A database that fails on the way (a full disk) is left out from then on and named in `failures`. The run directories
+    have everything, and resuming writes the database again.
     """
 
     def __init__(self, parts: list[ResultsDirectory], gathering: Gathering | None = None) -> None:
-        """Opens them and makes them say what is finished already; `gathering` is the one on request.
+        """Open the databases and record finished runs; `gathering` is the database on request.
 
         Raises:
-            UserError: one of them cannot be written.
+            UserError: A database cannot be written.
         """
         self.failures: list[str] = []
         self._gathering: Database | None = None
@@ -55,14 +55,14 @@ class Recording:
             raise
 
     def record(self, results: ResultsDirectory, run: RunTable) -> None:
-        """Adds a run of one of the experiments, given as in `show --json`."""
+        """Add a run of one of the experiments, given as in `show --json`."""
         index = self._indexes.get(results.directory)
-        if index is not None and not self._added(index, results, run):
+        if index is not None and not self._add(index, results, run):
             del self._indexes[results.directory]
-        if self._gathering is not None and not self._added(self._gathering, results, run):
+        if self._gathering is not None and not self._add(self._gathering, results, run):
             self._gathering = None
 
-    def _added(self, database: Database, results: ResultsDirectory, run: RunTable) -> bool:
+    def _add(self, database: Database, results: ResultsDirectory, run: RunTable) -> bool:
         try:
             database.record(results, run)
         except UserError as error:
@@ -72,7 +72,7 @@ class Recording:
         return True
 
     def close(self) -> None:
-        """Closes them."""
+        """Close all databases."""
         for database in (*self._indexes.values(), self._gathering):
             if database is not None:
                 database.close()

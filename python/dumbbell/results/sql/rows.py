@@ -1,4 +1,4 @@
-"""One run as rows of the database: what it was, between whom, over which links, and where its time series are."""
+"""One run as rows of the database: its description, flows, links, and the places of its time series."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ PACKET_LOG = "packets.parquet"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where runs come from: the same for all of a results directory.
+    """Origin of the runs of a results directory.
 
-    `identity` tells results directories apart even after one was moved; `place` says where its files are.
+    `identity` distinguishes results directories even after one was moved; `place` is the directory of its files.
     """
 
     identity: str
@@ -46,21 +46,21 @@ class Origin:
 
     @classmethod
     def of(cls, results: ResultsDirectory, place: str | None = None) -> Origin:
-        """That of a results directory, which has its environment written already."""
+        """Return the origin of a results directory with a written environment."""
         environment = results.environment()
-        where = str(results.directory.resolve())
+        absolute_place = str(results.directory.resolve())
         words = environment.get("command") or []
-        identity = environment.get("results_id") or hashlib.sha256(where.encode()).hexdigest()[:32]
+        identity = environment.get("results_id") or hashlib.sha256(absolute_place.encode()).hexdigest()[:32]
         return cls(
             identity=str(identity),
-            place=place or where,
+            place=place or absolute_place,
             command=shlex.join(["dumbbell", *map(str, words[1:])]) if words else None,
             code_version=_code_version(environment),
         )
 
 
 def _code_version(environment: Environment) -> str | None:
-    """Version and commit, with a `+` where the tree had changes."""
+    """Return version and commit, with a `+` if the tree had changes."""
     version, commit, git = environment.get("dumbbell"), environment.get("commit"), environment.get("git")
     if git:
         commit = short_commit(git["commit"] or "", bool(git["changed"]))
@@ -70,8 +70,8 @@ def _code_version(environment: Environment) -> str | None:
 
 
 def experiment_row(experiment: Experiment, origin: Origin, run: RunTable, parameters: Row) -> Row:
-    """The row of `experiment`: a run, given as in `show --json`."""
-    executed = experiment.capabilities.executes
+    """Return the row of `experiment` for a run, given as in `show --json`."""
+    executes = experiment.capabilities.executes
     return {
         "name": experiment.name,
         "title": experiment.title,
@@ -80,7 +80,7 @@ def experiment_row(experiment: Experiment, origin: Origin, run: RunTable, parame
         "run": run["run"],
         "parameters_json": json.dumps(parameters, ensure_ascii=False),
         "command": origin.command,
-        "seed": experiment.seed if executed else None,
+        "seed": experiment.seed if executes else None,
         "run_seed": run["seed"],
         "stop_time_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
@@ -100,14 +100,14 @@ def experiment_row(experiment: Experiment, origin: Origin, run: RunTable, parame
 
 
 def parameters(experiment: Experiment, run: RunTable) -> Row:
-    """What the run was made for, as ccperf's `--parameters`."""
+    """Return the parameters of the run, as ccperf's `--parameters`."""
     cell = experiment.cells.get(run["path"])
     return {"aut": run["scheme"], **(cell.coordinates if cell else {"path": run["path"]})}
 
 
-def parameter_rows(given: Row) -> Iterator[Row]:
-    """One row per parameter; `number` where the value is one."""
-    for name, value in given.items():
+def parameter_rows(values: Row) -> Iterator[Row]:
+    """Yield one row per parameter, with its `number` if the value is one."""
+    for name, value in values.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         yield {"name": name, "value": text, "number": _number(text)}
 
@@ -121,14 +121,14 @@ def _number(text: str) -> float | None:
 
 
 def flow_rows(experiment: Experiment, run: RunTable) -> Iterator[Row]:
-    """One row per flow: those that the run was specified to have, or those that were found in an imported log."""
-    planned = _planned(experiment, run)
+    """Yield one row per flow: those of the run spec, or those in an imported log."""
+    plans = _flow_specs(experiment, run)
     base = _base_rtt_s(experiment, run)
-    for index in range(max(len(planned), len(run["flows"]))):
-        plan = planned[index] if index < len(planned) else _UNPLANNED
-        found: Mapping[str, object] = run["flows"][index] if index < len(run["flows"]) else {}
-        cca = str(plan.get("scheme") or found.get("scheme") or run["scheme"])
-        start, stop = found.get("start_s", plan.get("start_s")), found.get("stop_s", plan.get("stop_s"))
+    for index in range(max(len(plans), len(run["flows"]))):
+        plan = plans[index] if index < len(plans) else _UNPLANNED
+        flow: Mapping[str, object] = run["flows"][index] if index < len(run["flows"]) else {}
+        cca = str(plan.get("scheme") or flow.get("scheme") or run["scheme"])
+        start, stop = flow.get("start_s", plan.get("start_s")), flow.get("stop_s", plan.get("stop_s"))
         rtt_ms = plan.get("rtt_ms")
         yield {
             "flow_id": index + 1,
@@ -144,18 +144,18 @@ def flow_rows(experiment: Experiment, run: RunTable) -> Iterator[Row]:
 
 
 _UNPLANNED = cast("FlowSpec", {})
-"""A flow of an imported log, of which nothing was specified."""
+"""Empty spec of a flow in an imported log."""
 
 
-def _planned(experiment: Experiment, run: RunTable) -> Sequence[FlowSpec]:
+def _flow_specs(experiment: Experiment, run: RunTable) -> Sequence[FlowSpec]:
     if not experiment.capabilities.executes:
         return []
-    same = Run(run["path"], run["scheme"], run["run"], run["seed"] or 0)
-    return experiment.specification(same)["flows"]
+    planned_run = Run(run["path"], run["scheme"], run["run"], run["seed"] or 0)
+    return experiment.specification(planned_run)["flows"]
 
 
 def _sender(scheme: Scheme | None, plan: FlowSpec) -> Row:
-    """What carries the flow; of a program it is unknown."""
+    """Return the transport of the flow; that of a program is unknown."""
     if "transport" in plan:
         transport = complete_transport(plan["transport"])
         profile = str(transport["profile"])
@@ -170,7 +170,7 @@ def _sender(scheme: Scheme | None, plan: FlowSpec) -> Row:
 
 
 def traffic_model(application: Row) -> str:
-    """An application in ccperf's notation (ccperf.net/traffic); where ccperf has none, one of ours in its style."""
+    """Return an application in ccperf's notation (ccperf.net/traffic), or in that style if ccperf has none."""
     kind = application["kind"]
     rest = {key: value for key, value in application.items() if key != "kind"}
     if kind in ("greedy", "fixed"):
@@ -194,15 +194,17 @@ def _delay_ms(elements: list[Row]) -> float:
 
 
 def link_rows(experiment: Experiment, run: RunTable) -> list[Row]:
-    """One row per link that has statistics. Delay and loss are those of the link's whole direction."""
+    """Return one row per link with statistics. Delay and loss are those of the link's whole direction."""
     path = experiment.paths[run["path"]]
     directions = {"data": path.data, "ack": path.ack}
-    made = [_link(index, link, directions.get(link["direction"], [])) for index, link in enumerate(run["links"], 1)]
+    link_table = [
+        _link(index, link, directions.get(link["direction"], [])) for index, link in enumerate(run["links"], 1)
+    ]
     # ccperf's one bottleneck: the slowest link of the data direction
-    forward = [row for row in made if row["role"] == "forward"]
+    forward = [row for row in link_table if row["role"] == "forward"]
     if forward:
         min(forward, key=lambda row: float("inf") if row["bw_bps"] is None else row["bw_bps"])["role"] = "btl_forward"
-    return made
+    return link_table
 
 
 def _link(number: int, link: LinkStats, elements: list[Row]) -> Row:
@@ -223,28 +225,28 @@ def _link(number: int, link: LinkStats, elements: list[Row]) -> Row:
 
 
 def named_elements(elements: list[Row]) -> dict[str, Row]:
-    """Elements by the names that statistics give them: their own, or the kind, numbered from the second on."""
-    named: dict[str, Row] = {}
+    """Return elements by their names in statistics: their own, or the kind, numbered from the second on."""
+    elements_by_name: dict[str, Row] = {}
     for index, element in enumerate(elements):
-        before = sum(other["kind"] == element["kind"] for other in elements[:index])
-        named[element.get("name") or element["kind"] + (f"-{before + 1}" if before else "")] = element
-    return named
+        before = sum(earlier["kind"] == element["kind"] for earlier in elements[:index])
+        elements_by_name[element.get("name") or element["kind"] + (f"-{before + 1}" if before else "")] = element
+    return elements_by_name
 
 
 def _loss(elements: list[Row]) -> float:
-    """The probability that a packet is lost at random on its way through."""
-    kept = 1.0
+    """Return the probability that a packet is lost at random on its way."""
+    delivery = 1.0
     for element in elements:
         if element["kind"] == "loss":
-            kept *= 1.0 - element.get("probability", 0.0)
-    return 1.0 - kept
+            delivery *= 1.0 - element.get("probability", 0.0)
+    return 1.0 - delivery
 
 
 def series_rows(folder: Entry, run: RunTable, place: str, packet_log: bool) -> Iterator[Row]:
-    """One row per sampled quantity; `place` is where the files of `folder` are to be found."""
-    noted = sampled(folder, run)
+    """Yield one row per sampled quantity; `place` is the place of the files of `folder`."""
+    quantities = sampled(folder, run)
     for kind, (file, entity) in SAMPLES.items():
-        fields = noted.get(kind, {})
+        fields = quantities.get(kind, {})
         for name, unit in sorted(fields.items()):
             yield {
                 "entity_kind": kind,
@@ -270,13 +272,13 @@ def series_rows(folder: Entry, run: RunTable, place: str, packet_log: bool) -> I
 
 
 def sampled(folder: Entry, run: RunTable) -> Mapping[str, Mapping[str, str]]:
-    """The names and units of the quantities that the run's files hold: as noted when it was made, or from the files.
+    """Return names and units of the quantities in the run's files, from its statistics or else from the files.
 
-    Damaged files hold none: the run's other numbers count all the same.
+    Damaged files count as empty, since the run's other numbers are still valid.
     """
-    noted = run.get("samples")
-    if noted is not None:
-        return noted
+    quantities = run.get("samples")
+    if quantities is not None:
+        return quantities
     try:
         return sampled_quantities(folder)
     except core.Error:

@@ -1,8 +1,8 @@
-"""The numbers of a results directory's runs, kept for this user: columns of many thousand runs without reading them.
+"""Cache of the numbers of a results directory's runs: columns of many thousand runs without reading them.
 
-`results.sqlite` of the directory is not asked: it came with the results, and may say anything. This database is in the
-user's own cache, and each run in it has the digest of the `stats.json` that was read. Where that differs, the file is
-read anew.
+`results.sqlite` of the directory is not used: it came with the results, and may contain anything. This database is in
+the user's own cache, and each run in it has the digest of the `stats.json` that was read. If the digest differs, the
+file is read again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dumbbell.base.scratch import Scratch
 from dumbbell.results.directory import STATISTICS
 from dumbbell.results.files import Stamp, stamp_of
 from dumbbell.results.kept_experiment import lasting_table
-from dumbbell.results.sql.database import INDEX, Database, explained, transaction
+from dumbbell.results.sql.database import INDEX, Database, database_errors, transaction
 from dumbbell.results.sql.rows import Origin
 from dumbbell.results.sql.schema import SOURCE
 
@@ -38,30 +38,30 @@ KIND = "runs"
 """Kind of the file in the cache."""
 RunKey = tuple[str, str, int]
 """Path, scheme and number of a run."""
-Seen = Mapping["Run", tuple[Stamp | None, int]]
-"""Stamps of the statistics of runs, each with the time for which another change may leave the same stamp, ns."""
+StatisticsStamps = Mapping["Run", tuple[Stamp | None, int]]
+"""Stamps of the statistics of runs, each with the time for which another change may leave the stamp equal, ns."""
 _SETTLED_NS = 2_000_000_000
-"""Age of a change after which another one has another time, on any file system."""
+"""Age of a change after which another one gets another time, on any file system."""
 
 
 class OpenRuns:
-    """An open database with the runs of a directory as they were when it was opened; to be closed."""
+    """An open database with the runs of a directory as they were at opening; the caller closes it."""
 
     def __init__(self, results: ResultsDirectory) -> None:
-        """Bring the kept database up to date, or make one for this object where none can be kept.
+        """Bring the kept database up to date, or make one for this object if none can be kept.
 
         Raises:
-            UserError: neither is possible.
+            UserError: Neither is possible.
         """
         self._scratch: Scratch | None = None
-        found, file = None, _kept(results)
+        opened_runs, file = None, _cache_file(results)
         if file is not None:
             with suppress(OSError), _only_one(file):
-                found = _updated(results, file)
-        if found is None:
+                opened_runs = _update_or_remake(results, file)
+        if opened_runs is None:
             self._scratch = Scratch("index")
-            found = _update(results, self._scratch.path / INDEX)
-        self.connection, self.seen, self.damaged = found
+            opened_runs = _update(results, self._scratch.path / INDEX)
+        self.connection, self.stamps, self.faults = opened_runs
 
     def close(self) -> None:
         """Close the file, and remove one that was made for this object."""
@@ -70,33 +70,33 @@ class OpenRuns:
             self._scratch.close()
 
 
-def seen_now(results: ResultsDirectory) -> Seen:
-    """Return what changes whenever the statistics of a run do, for each run that has some.
+def statistics_stamps(results: ResultsDirectory) -> StatisticsStamps:
+    """Return stamps that change whenever the statistics of a run do, for each run with statistics.
 
-    Some file systems keep whole seconds: of a file that was changed just now, another change may leave no trace. Such a
-    file is another one at each look.
+    Some file systems keep whole seconds: another change of a new file may leave no trace. Therefore the stamp of a new
+    file differs at each look.
     """
     runs = results.planned()
-    found = zip(runs, statuses(results.folder(run) / STATISTICS for run in runs), strict=True)
+    runs_with_status = zip(runs, statuses(results.folder(run) / STATISTICS for run in runs), strict=True)
     now_ns = SYSTEM_CLOCK.time_ns()
     return {
         run: (stamp_of(status), max(0, status.st_ctime_ns - now_ns + _SETTLED_NS))
-        for run, status in found
+        for run, status in runs_with_status
         if status is not None
     }
 
 
-def _kept(results: ResultsDirectory) -> Path | None:
+def _cache_file(results: ResultsDirectory) -> Path | None:
     place = cached(KIND, results.directory.absolute(), lasting_table(results.experiment))
     return None if place is None else place.path
 
 
 @contextmanager
 def _only_one(file: Path) -> Iterator[None]:
-    """Wait until no other process brings the file up to date, and keep them away meanwhile.
+    """Wait until no other process updates the file, and keep other processes away meanwhile.
 
     Raises:
-        OSError: there can be no lock.
+        OSError: A lock is impossible.
     """
     lock = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
@@ -106,12 +106,12 @@ def _only_one(file: Path) -> Iterator[None]:
         os.close(lock)
 
 
-Updated = tuple[sqlite3.Connection, Seen, Mapping[RunKey, str]]
-"""An open database, the statistics that were seen, and what is wrong with those that are damaged."""
+UpdatedRuns = tuple[sqlite3.Connection, StatisticsStamps, Mapping[RunKey, str]]
+"""An open database, the stamps of the statistics, and the faults of damaged ones."""
 
 
-def _updated(results: ResultsDirectory, file: Path) -> Updated | None:
-    """Return what was found; None where nothing can be kept, as on a full disk. A file that is broken is made anew."""
+def _update_or_remake(results: ResultsDirectory, file: Path) -> UpdatedRuns | None:
+    """Return the updated database; None if nothing can be kept, as on a full disk. A broken file is made anew."""
     for _ in range(2):
         with suppress(UserError, OSError, sqlite3.Error):
             return _update(results, file)
@@ -121,34 +121,34 @@ def _updated(results: ResultsDirectory, file: Path) -> Updated | None:
     return None
 
 
-def _update(results: ResultsDirectory, file: Path) -> Updated:
-    seen = seen_now(results)
-    damaged = {}
-    with closing(_Cache(file)) as database, explained(file), transaction(database.connection):
-        known = database.known()
-        left = known.copy()
-        for run in seen:
+def _update(results: ResultsDirectory, file: Path) -> UpdatedRuns:
+    stamps = statistics_stamps(results)
+    faults = {}
+    with closing(_Cache(file)) as database, database_errors(file), transaction(database.connection):
+        digests = database.digests()
+        obsolete = digests.copy()
+        for run in stamps:
             key = (run.path, run.scheme, run.run)
-            left.pop(key, None)
+            obsolete.pop(key, None)
             try:
                 content = digest(results.folder(run) / STATISTICS, JSON)
-                if known.get(key) == content:
+                if digests.get(key) == content:
                     continue
                 statistics = results.statistics(run)
             except (UserError, OSError) as error:
-                damaged[key] = one_line(error).replace(f"{results.folder(run)}/", "")
+                faults[key] = one_line(error).replace(f"{results.folder(run)}/", "")
             else:
                 if statistics is not None:
                     database.put(results, results.complete(run, statistics), content)
-        database.remove(left.keys() | damaged.keys())
-    return _snapshot(file), seen, damaged
+        database.remove(obsolete.keys() | faults.keys())
+    return _snapshot(file), stamps, faults
 
 
 def _snapshot(file: Path) -> sqlite3.Connection:
-    """Return a connection that sees the database as it is now, whatever another process adds to it later.
+    """Return a connection to the database in its current state, without later additions by another process.
 
     Raises:
-        sqlite3.Error: it cannot be opened.
+        sqlite3.Error: The database cannot be opened.
     """
     name = f"{file.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(name, uri=True, check_same_thread=False, isolation_level=None)
@@ -164,12 +164,12 @@ def _snapshot(file: Path) -> sqlite3.Connection:
 
 
 class _Cache(Database):
-    """The database. Each run in it has the digest of the file that its numbers are of."""
+    """Database of the cache. Each run in it has the digest of the file with its numbers."""
 
     _NOWHERE = Origin("", ".", None, None)
 
-    def known(self) -> dict[RunKey, str]:
-        """Return the digests of the runs in it."""
+    def digests(self) -> dict[RunKey, str]:
+        """Return the digests of the runs in the database."""
         self.connection.execute(SOURCE.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"))
         select = "SELECT path, aut, run, sha256 FROM experiment JOIN source ON experiment_id = id"
         return {(path, scheme, run): content for path, scheme, run, content in self.connection.execute(select)}
@@ -184,4 +184,4 @@ class _Cache(Database):
         self.connection.executemany("DELETE FROM experiment WHERE (path, aut, run) = (?, ?, ?)", runs)
 
     def _add_series(self, number: int, folder: Entry, run: RunTable) -> None:
-        """Add nothing: nobody asks the cache for series."""
+        """Add nothing, since the cache serves no series."""

@@ -1,4 +1,4 @@
-"""The schema of the database in ccperf's terms, its versions, and the way from one to the next."""
+"""Schema of the database in ccperf's terms, its versions, and the upgrade from one to the next."""
 
 import sqlite3
 from collections.abc import Collection
@@ -8,12 +8,12 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.version import __version__
 
 SCHEMA_VERSION = 2
-"""What `PRAGMA user_version` says. Version 1, which set none, had the tables runs, metrics and definitions."""
+"""Value of `PRAGMA user_version`. Version 1, which set none, had the tables runs, metrics and definitions."""
 APPLICATION = 0x64756D62
 """`PRAGMA application_id`: the letters "dumb"."""
 
 _OF_SQLITE = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
-"""Tables that SQLite keeps itself, and whose text it does not heed."""
+"""Tables that SQLite maintains itself; their text has no effect."""
 
 TABLES = (
     """CREATE TABLE migration (
@@ -76,7 +76,7 @@ TABLES = (
 SOURCE = """CREATE TABLE source (
     experiment_id INTEGER PRIMARY KEY REFERENCES experiment (id) ON DELETE CASCADE, sha256 TEXT NOT NULL
 )"""
-"""A table of this user's cache alone: the digests of the files that the numbers are of."""
+"""Table of this user's cache alone: the digests of the files with the numbers."""
 
 _TABLES_OF_VERSION_1 = (
     """CREATE TABLE runs (
@@ -136,26 +136,26 @@ _VIEWS = {
     ),
     "network": ("x.stop_time_s", "experiment x", "0"),
 }
-"""What stands before the metrics of each kind, where its rows come from, and the number of the entity."""
+"""Columns before the metrics of each kind, the source of its rows, and the number of the entity."""
 
 
 def require_ours(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of the tables of a database of ours, of any version; none if there is nothing in it.
+    """Return the names of the tables of a database of dumbbell, of any version; empty for an empty database.
 
     Raises:
-        UserError: it is a newer version's, or no database of ours.
+        UserError: The database is of a newer version, or not dumbbell's.
     """
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found > SCHEMA_VERSION:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
         raise UserError(
-            f"is of schema version {found}, this dumbbell knows versions up to {SCHEMA_VERSION}: "
+            f"is of schema version {version}, this dumbbell knows versions up to {SCHEMA_VERSION}: "
             "use a newer dumbbell, or another file"
         )
     tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]:
         raise UserError("has triggers, which may do anything, for ever: it is not one of dumbbell's: remove it")
-    is_new = found == SCHEMA_VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
-    is_first = found == 0 and tables == {"runs", "metrics", "definitions"}
+    is_new = version == SCHEMA_VERSION and connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION
+    is_first = version == 0 and tables == {"runs", "metrics", "definitions"}
     if tables and not (is_new or is_first):
         raise UserError("is a database, but not one of dumbbell's: choose another file")
     return tables
@@ -167,12 +167,12 @@ def require_nothing_else(connection: sqlite3.Connection) -> None:
     A stranger's table may have conditions, computed columns and indexes that take for ever when a row is written.
 
     Raises:
-        UserError: one of them is not.
+        UserError: A table or an index differs.
     """
-    ours = {_without_spaces(statement) for statement in (*TABLES, SOURCE, *_TABLES_OF_VERSION_1)}
-    found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL")
-    for name, statement in found:
-        if name not in _OF_SQLITE and _without_spaces(statement) not in ours:
+    statements = {_without_spaces(statement) for statement in (*TABLES, SOURCE, *_TABLES_OF_VERSION_1)}
+    stored = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL")
+    for name, statement in stored:
+        if name not in _OF_SQLITE and _without_spaces(statement) not in statements:
             raise UserError(
                 f"has `{name}`, which is not as dumbbell makes it: choose another file, and keep tables and indexes"
                 " of your own in a file beside it (SQLite's ATTACH)"
@@ -184,10 +184,10 @@ def _without_spaces(statement: str) -> str:
 
 
 def upgrade(connection: sqlite3.Connection) -> None:
-    """Brings the open database to this version; to be called within a transaction.
+    """Bring the open database to this version; the caller has a transaction open.
 
     Raises:
-        UserError: as of `require_ours`; or a table or an index is not as dumbbell makes it.
+        UserError: `require_ours` refuses the database; or a table or an index is not as dumbbell makes it.
     """
     tables = require_ours(connection)
     require_nothing_else(connection)
@@ -202,11 +202,11 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
 
 def views(definitions: Collection[tuple[str, str]]) -> dict[str, str]:
-    """The views that have a column per metric, and the long one; `definitions` are kinds and names.
+    """Return the views with a column per metric, and the long one; `definitions` are kinds and names.
 
-    They depend on which metrics there are, so they are made anew where that changes.
+    The views depend on the set of metrics, and are made anew if it changes.
     """
-    made = {
+    statements = {
         "metric_described": """CREATE VIEW metric_described AS
 SELECT m.experiment_id, x.name AS experiment, x.aut, x.path, x.run, x.status, m.entity_kind,
        CASE m.entity_kind WHEN 'network' THEN 'net' ELSE m.entity_kind || '_' || m.entity_id END AS entity,
@@ -214,20 +214,22 @@ SELECT m.experiment_id, x.name AS experiment, x.aut, x.path, x.run, x.status, m.
 FROM metric m JOIN experiment x ON x.id = m.experiment_id
 JOIN definition d ON d.entity_kind = m.entity_kind AND d.name = m.name"""
     }
-    for kind, (described, source, entity) in _VIEWS.items():
-        # one look-up for each column that is asked for, and each keeps the type of `value`
+    for kind, (entity_columns, source, entity) in _VIEWS.items():
+        # one look-up for each requested column, and each keeps the type of `value`
         columns = "".join(
             f",\n       (SELECT value FROM metric m WHERE m.experiment_id = x.id AND m.entity_kind = '{kind}'"
             f" AND m.entity_id = {entity} AND m.name = {sql_text(name)}) AS {_name(name)}"
             for owner, name in sorted(definitions)
             if owner == kind
         )
-        made[f"{kind}_metrics"] = f"CREATE VIEW {kind}_metrics AS\nSELECT {_HEAD}, {described}{columns}\nFROM {source}"
-    return made
+        statements[f"{kind}_metrics"] = (
+            f"CREATE VIEW {kind}_metrics AS\nSELECT {_HEAD}, {entity_columns}{columns}\nFROM {source}"
+        )
+    return statements
 
 
 def sql_text(name: str) -> str:
-    """Return a name as a text in SQL."""
+    """Return a name as a string in SQL."""
     return "'" + name.replace("'", "''") + "'"
 
 

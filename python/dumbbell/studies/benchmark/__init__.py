@@ -1,1 +1,1 @@
-"""The standard benchmark: its experiments, their runs, and what these give."""
+"""Standard benchmark: its experiments, their runs, and its results."""

@@ -1,4 +1,4 @@
-"""The experiments of the benchmark for schemes under test."""
+"""Experiments of the benchmark for schemes under test."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ from dumbbell.experiment import Experiment
 from dumbbell.results.benchmark_directory import listed_members, ordered
 
 STANDARD_PATH = "default"
-"""The path of experiments that are about something else: another one may take its place."""
+"""Path of experiments on other subjects: another path may replace it."""
 
 
 def members(
@@ -25,51 +25,53 @@ def members(
     path: PathModel | None = None,
     baselines: Mapping[str, Scheme] = MappingProxyType({}),
 ) -> tuple[list[tuple[ExperimentFile, Experiment]], dict[str, str]]:
-    """The experiments for `schemes`, in the order of the index, each with its reference schemes beside them.
+    """Return the experiments for `schemes`, in the order of the index, each with its reference schemes.
 
-    `only` names those that are wanted, if not all; `files` are experiments beside those of the catalog. With a `path`
-    they are those that use the standard one, on that instead; why others are left out comes second. The `baselines` run
-    in all of them, beside the reference schemes.
+    `only` names the requested experiments, if not all; `files` are experiments beside those of the catalog. With a
+    `path`, only experiments on the standard path are returned, on `path` instead; the second value has the reasons for
+    those left out. The `baselines` run in all of them, beside the reference schemes.
 
     Raises:
-        UserError: an unknown experiment, or one that needs real packets.
+        UserError: An experiment is unknown, or needs real packets.
     """
-    chosen = _chosen(ordered([*listed_members(), *map(_joining, files)], quick), only)
+    selection = _select(ordered([*listed_members(), *map(_user_member, files)], quick), only)
     left_out = {
         experiment_file.name: _NOT_STANDARD
-        for experiment_file in chosen
+        for experiment_file in selection
         if path and STANDARD_PATH not in experiment_file.paths
     }
     if path is not None:
-        chosen = [on_path(experiment_file, path) for experiment_file in chosen if experiment_file.name not in left_out]
+        selection = [
+            on_path(experiment_file, path) for experiment_file in selection if experiment_file.name not in left_out
+        ]
     in_catalog = catalog.schemes().names()
     every = {**schemes, **baselines}
-    own = {name: scheme for name, scheme in every.items() if name not in in_catalog}
-    found = []
-    for experiment_file in chosen:
+    own_schemes = {name: scheme for name, scheme in every.items() if name not in in_catalog}
+    resolved = []
+    for experiment_file in selection:
         try:
-            experiment = trusted_member(experiment_file, _labels(experiment_file, schemes, baselines), own)
+            experiment = trusted_member(experiment_file, _labels(experiment_file, schemes, baselines), own_schemes)
         except UserError as error:
             if path is None or isinstance(error, Untrusted):
                 raise
-            left_out[experiment_file.name] = str(error)  # an axis that this path cannot take
+            left_out[experiment_file.name] = str(error)  # an axis does not suit this path
             continue
         if not experiment.capabilities.repeatable:
             raise UserError(
                 f"{experiment_file.file}: `backend` = {experiment.backend}: "
                 "the benchmark takes experiments that can be simulated"
             )
-        found.append((experiment_file, experiment))
-    if not found:
+        resolved.append((experiment_file, experiment))
+    if not resolved:
         raise UserError("; ".join(f"{name}: {reason}" for name, reason in left_out.items()))
-    return found, left_out
+    return resolved, left_out
 
 
 _NOT_STANDARD = f"it has paths of its own, not `{STANDARD_PATH}`"
 
 
 def on_path(experiment_file: ExperimentFile, path: PathModel) -> ExperimentFile:
-    """The experiment file with a path in place of its own."""
+    """Return the experiment file with `path` in place of its own paths."""
     return replace(
         experiment_file,
         paths=[path.name],
@@ -78,31 +80,31 @@ def on_path(experiment_file: ExperimentFile, path: PathModel) -> ExperimentFile:
     )
 
 
-def examined(given: Iterable[str | Scheme]) -> dict[str, Scheme]:
-    """The schemes under test by their names.
+def examined(schemes: Iterable[str | Scheme]) -> dict[str, Scheme]:
+    """Return the schemes under test by name.
 
     Raises:
-        UserError: an unknown one, one that needs real packets, or one with the name of another.
+        UserError: A scheme is unknown, needs real packets, or has the name of another one.
     """
-    known = catalog.schemes()
-    names = known.names()
-    found: dict[str, Scheme] = {}
-    for each in given:
-        scheme = each if isinstance(each, Scheme) else known.find(each)
+    catalog_schemes = catalog.schemes()
+    names = catalog_schemes.names()
+    schemes_by_name: dict[str, Scheme] = {}
+    for entry in schemes:
+        scheme = entry if isinstance(entry, Scheme) else catalog_schemes.find(entry)
         if scheme.real:
             raise UserError(
                 f"scheme `{scheme.name}` needs real packets: the benchmark takes schemes that can be simulated"
             )
-        other = known.find(scheme.name) if scheme.name in names else scheme
-        if found.setdefault(scheme.name, other) != scheme:
+        namesake = catalog_schemes.find(scheme.name) if scheme.name in names else scheme
+        if schemes_by_name.setdefault(scheme.name, namesake) != scheme:
             raise UserError(
                 f"{scheme.file}: the name `{scheme.name}` is taken by another scheme: give it one of its own"
             )
-    return found
+    return schemes_by_name
 
 
-def _joining(file: str) -> ExperimentFile:
-    """An experiment of the user's own that joins."""
+def _user_member(file: str) -> ExperimentFile:
+    """Return an experiment of the user for the benchmark."""
     experiment_file = catalog.experiments().find(file)
     if experiment_file.name in catalog.experiments().names():
         problem = f"the name `{experiment_file.name}` is taken by a listed experiment"
@@ -114,7 +116,7 @@ def _joining(file: str) -> ExperimentFile:
     return experiment_file
 
 
-def _chosen(experiment_files: list[ExperimentFile], only: tuple[str, ...]) -> list[ExperimentFile]:
+def _select(experiment_files: list[ExperimentFile], only: tuple[str, ...]) -> list[ExperimentFile]:
     names = [experiment_file.name for experiment_file in experiment_files]
     for name in only:
         if name not in names:

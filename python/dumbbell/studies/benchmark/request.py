@@ -1,4 +1,4 @@
-"""The request of a benchmark: everything that `dumbbell benchmark` and `dumbbell.run_benchmark` can be asked for."""
+"""Request of a benchmark: all arguments of `dumbbell benchmark` and `dumbbell.run_benchmark`."""
 
 from __future__ import annotations
 

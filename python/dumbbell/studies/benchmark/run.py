@@ -1,4 +1,4 @@
-"""Running the benchmark, and what it gives."""
+"""Running the benchmark, and its results."""
 
 import sys
 from collections.abc import Iterator
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BenchmarkResults:
-    """What `dumbbell.run_benchmark` made: where everything is, the first of the pages, and the file with every number.
+    """Results of `dumbbell.run_benchmark`: the directory, the first of the pages, and the file with every number.
 
-    `experiments` are the results of each experiment by its name; `outcome` says what became of the runs made just now.
+    `experiments` are the results of each experiment by its name; `outcome` is that of the runs made just now.
     `database` is None if `keep` is `numbers` in every experiment: the tables of these have the numbers.
     """
 
@@ -60,7 +60,7 @@ class BenchmarkResults:
 
     @cached_property
     def verdicts(self) -> list[dict[str, object]]:
-        """Return the rows of `verdicts.json`: in how many cells a scheme is better or worse than a baseline.
+        """Return the rows of `verdicts.json`: in each row, the cells in which a scheme beats or misses a baseline.
 
         There is a row for each scheme under test, baseline, experiment and metric (docs/how-to/benchmark.md).
         """
@@ -71,67 +71,67 @@ class BenchmarkResults:
 
 
 def run_benchmark_request(request: BenchmarkRequest) -> BenchmarkResults:
-    """Execute a request as `run_benchmark` does, whose arguments are its fields."""
+    """Execute a request, as `run_benchmark` does with the fields of the request as arguments."""
     with Progress() as progress:
         progress.doing("reading the experiments")
-        planned = planned_benchmark(request)
+        plan = planned_benchmark(request)
         progress.doing("starting")
         from dumbbell.present.serve.benchmark_pages import expect_benchmark, write_benchmark  # slow to import
 
-        drawing_jobs = planned.how.jobs or cpus()
+        drawing_jobs = plan.how.jobs or cpus()
         with interruptible():
-            made = [experiment for _, experiment in planned.found]
-            expect_benchmark(progress, made, request.quick, drawing_jobs)
-            parts, outcome = perform(made, planned.how, planned.hold, planned.gathering, progress)
+            experiments = [experiment for _, experiment in plan.members]
+            expect_benchmark(progress, experiments, request.quick, drawing_jobs)
+            parts, outcome = perform(experiments, plan.how, plan.hold, plan.gathering, progress)
             if outcome.interrupted:
-                raise Interrupted(planned.directory, outcome)
+                raise Interrupted(plan.directory, outcome)
             try:
-                index = write_benchmark(open_benchmark(planned.directory), drawing_jobs, progress)
+                index = write_benchmark(open_benchmark(plan.directory), drawing_jobs, progress)
             except KeyboardInterrupt:
-                raise Interrupted(planned.directory, outcome) from None
-            numbered = [part for part in parts if part.experiment.keeps_numbers]
-            for part in numbered:
-                told = f"{part.experiment.name}: `keep` = {NUMBERS}: in no database, but in the tables below"
-                progress.line(printable(f"{told} {part.numbers.folder}"))
+                raise Interrupted(plan.directory, outcome) from None
+            number_parts = [part for part in parts if part.experiment.keeps_numbers]
+            for part in number_parts:
+                note = f"{part.experiment.name}: `keep` = {NUMBERS}: in no database, but in the tables below"
+                progress.line(printable(f"{note} {part.numbers.folder}"))
     results = {part.experiment.name: Results(part) for part in parts}
-    database = None if len(numbered) == len(parts) else planned.gathering.file
-    return BenchmarkResults(planned.directory, index, database, results, outcome)
+    database = None if len(number_parts) == len(parts) else plan.gathering.file
+    return BenchmarkResults(plan.directory, index, database, results, outcome)
 
 
 @with_fields_of(BenchmarkRequest)
 def run_benchmark(request: BenchmarkRequest) -> BenchmarkResults:
-    """Runs every standard experiment for some schemes and writes the pages, as `dumbbell benchmark` does.
+    """Run every standard experiment for some schemes and write the pages, as `dumbbell benchmark` does.
 
     Returns:
-        The results of each experiment, and where everything is.
+        The results of each experiment, and the places of all files.
 
     Raises:
-        dumbbell.Error: something that cannot be run, in one line; nothing was run.
-        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP; the pages are not complete.
+        dumbbell.Error: Something cannot be run, in one line; nothing was run.
+        dumbbell.Interrupted: Ctrl-C, SIGTERM or SIGHUP ended the run; the pages are not complete.
     """
     return run_benchmark_request(request)
 
 
 @dataclass(frozen=True)
 class PlannedBenchmark:
-    """The experiments of a benchmark, the place of their results, and how they are executed."""
+    """Experiments of a benchmark, the place of their results, and the settings of their execution."""
 
     note: Note
-    found: list[tuple[ExperimentFile, Experiment]]
+    members: list[tuple[ExperimentFile, Experiment]]
     directory: Path
     how: Execution
     gathering: Gathering
 
     @contextmanager
     def hold(self) -> Iterator[list[ResultsDirectory]]:
-        """The results directories of its experiments, held for this writer."""
+        """Hold the results directories of the experiments for this writer."""
         with locked(self.directory):
             require_own_folders(self.directory)
             take(self.directory, self.note, self.how.resume)
-            if self.how.database is None:  # its own one
+            if self.how.database is None:  # the benchmark's own database
                 start_anew(self.directory / DATABASE)
             parts = []
-            for experiment_file, experiment in self.found:
+            for experiment_file, experiment in self.members:
                 folder = part_directory(self.directory, experiment_file)
                 Entry.at(self.directory, folder).require_beneath()
                 keep_experiment_file(self.directory, experiment_file, changed=bool(self.note.path))
@@ -140,31 +140,33 @@ class PlannedBenchmark:
 
 
 def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
-    """Return what a request asks for, with every name resolved.
+    """Return the plan of a request, with every name resolved.
 
     Raises:
-        UserError: an unknown name or a value that is not allowed.
+        UserError: A name is unknown, or a value is not allowed.
     """
     if request.resume and request.out is None:
-        needed = argument("out", form="DIR")
-        raise UserError(f"{argument('resume', 'True')} needs {needed}: the benchmark to continue")
-    named = schemes_of(request.schemes)
-    tested = examined(named)
-    beside = examined(schemes_of(request.baselines))
-    for name in beside:
-        if name in tested:
+        missing_argument = argument("out", form="DIR")
+        raise UserError(f"{argument('resume', 'True')} needs {missing_argument}: the benchmark to continue")
+    schemes = schemes_of(request.schemes)
+    test_schemes = examined(schemes)
+    baseline_schemes = examined(schemes_of(request.baselines))
+    for name in baseline_schemes:
+        if name in test_schemes:
             raise UserError("is under test", argument="baselines", value=name, fix="name another one")
     experiments = request.experiments
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
     path = request.path
-    where = path if isinstance(path, PathModel | None) else catalog.paths().find(str(path))
-    found, left_out = members(tested, request.quick, names_of(request.only), tuple(map(str, files)), where, beside)
+    path_model = path if isinstance(path, PathModel | None) else catalog.paths().find(str(path))
+    resolved, left_out = members(
+        test_schemes, request.quick, names_of(request.only), tuple(map(str, files)), path_model, baseline_schemes
+    )
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     level = "quick" if request.quick else "full"
-    parts_of_name = [*tested, *([where.name] if where else []), level]
+    parts_of_name = [*test_schemes, *([path_model.name] if path_model else []), level]
     directory = Path("results") / f"benchmark-{'-'.join(parts_of_name)}" if request.out is None else Path(request.out)
-    words = tuple(each.name if isinstance(each, Scheme) else each for each in named)
+    words = tuple(scheme.name if isinstance(scheme, Scheme) else scheme for scheme in schemes)
     own_database = directory / DATABASE if request.database is None else Path(request.database)
     how = Execution(
         jobs=request.jobs,
@@ -174,6 +176,12 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
         command=request.command,
         beside=showing(request.live, request.watch),
     )
-    note = Note(tuple(tested), request.quick, words, where.name if where else "", tuple(beside) or BASELINES)
+    note = Note(
+        tuple(test_schemes),
+        request.quick,
+        words,
+        path_model.name if path_model else "",
+        tuple(baseline_schemes) or BASELINES,
+    )
     gathering = Gathering(own_database, copies=request.database is not None)
-    return PlannedBenchmark(note, found, directory, how, gathering)
+    return PlannedBenchmark(note, resolved, directory, how, gathering)
