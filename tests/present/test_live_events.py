@@ -38,7 +38,7 @@ def looks(monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> list[float]:
             looked.append(clock.monotonic())
             return [("progress", {"done": len(looked)})]
 
-    monkeypatch.setattr(application, "Watched", Watched)
+    monkeypatch.setattr(application, "ResultsWatch", Watched)
     return looked
 
 
