@@ -364,7 +364,7 @@ def test_facts_are_marked_where_their_rule_is_met(copied: Benchmark) -> None:
         for run in (1, 2):
             change(copied, f"competition/runs/default.versus-cubic/bbr/{run}", starved(seconds))
         sight = look(MeasuredBenchmark(copied), fact, "bbr")
-        assert (sight.looked, len(sight.seen)) == (1, count)
+        assert (sight.examined_count, len(sight.cells_met)) == (1, count)
     (shown,) = [
         each
         for criterion in document(only(copied, "competition"))["criteria"]

@@ -316,6 +316,6 @@ def test_what_cannot_be_drawn_costs_the_figures_of_its_run_only(shelf: Shelf, mo
     def refuse(*_: object) -> str:
         raise ValueError("Axis limits cannot be NaN or Inf")
 
-    monkeypatch.setitem(drawing._DRAWN, "window", refuse)
+    monkeypatch.setitem(drawing._DRAW, "window", refuse)
     drawn = drawing.draw_run(drawing.draw_job("x", load(shelf.recorded).runs[0].content, {}, str))
     assert drawn.problem == "what it kept cannot be drawn: Axis limits cannot be NaN or Inf"

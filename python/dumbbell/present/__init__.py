@@ -1,1 +1,1 @@
-"""What people see of results: figures, reports and pages."""
+"""Presentation of results: figures, reports and pages."""

@@ -85,9 +85,9 @@ def _check_metrics(experiment_files: list[ExperimentFile]) -> None:
                 raise _unknown_metric(experiment_file, "neutral", name, every)
 
 
-def _unknown_metric(experiment_file: ExperimentFile, kind: str, name: str, allowed: list[str]) -> UserError:
+def _unknown_metric(experiment_file: ExperimentFile, kind: str, name: str, valid_names: list[str]) -> UserError:
     return UserError(
-        f"{experiment_file.file}: `benchmark.{kind}_metrics`: unknown metric `{name}`{nearest(name, allowed)}"
+        f"{experiment_file.file}: `benchmark.{kind}_metrics`: unknown metric `{name}`{nearest(name, valid_names)}"
     )
 
 
@@ -109,8 +109,8 @@ def shortened(experiment_file: ExperimentFile) -> ExperimentFile:
 
 
 def _no_axis(experiment_file: ExperimentFile, axis: Axis) -> UserError:
-    allowed = ", ".join(other.name for other in experiment_file.grid)
-    return UserError(f"{experiment_file.file}: `quick.grid.{axis.name}`: allowed are the axes of `grid`: {allowed}")
+    axis_names = ", ".join(other.name for other in experiment_file.grid)
+    return UserError(f"{experiment_file.file}: `quick.grid.{axis.name}`: allowed are the axes of `grid`: {axis_names}")
 
 
 def read_note(directory: Path) -> Note | None:
@@ -127,25 +127,25 @@ def read_note(directory: Path) -> Note | None:
     return note if note.given else replace(note, given=note.schemes)
 
 
-def take(directory: Path, wanted: Note, resume: bool) -> None:
+def take(directory: Path, note: Note, resume: bool) -> None:
     """Prepare `directory`, which the caller holds, for this benchmark, or check that it belongs to it.
 
     Raises:
         UserError: The directory has another benchmark, or something else, or cannot be written.
     """
-    stored = read_note(directory)
-    if stored is not None:
+    stored_note = read_note(directory)
+    if stored_note is not None:
         if not resume:
             remedy = f"add {argument('resume', 'True')} to continue it, or choose another {argument('out')}"
             raise UserError(f"{directory}: has a benchmark already", fix=remedy)
-        if stored != wanted:
-            raise UserError(f"{directory}: cannot resume: it is the {stored.in_words}, not the {wanted.in_words}")
+        if stored_note != note:
+            raise UserError(f"{directory}: cannot resume: it is the {stored_note.in_words}, not the {note.in_words}")
         return
     if any(entry.name != LOCK for entry in directory.iterdir()):
         remedy = f"choose another {argument('out')}"
         raise UserError(f"{directory}: is neither empty nor a benchmark's directory", fix=remedy)
     try:
-        write_atomically(Entry.of(directory) / NOTE, to_json(asdict(wanted)))
+        write_atomically(Entry.of(directory) / NOTE, to_json(asdict(note)))
     except OSError as error:
         raise UserError(f"cannot write to {directory}: {error.strerror or error}") from None
 

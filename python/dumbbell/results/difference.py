@@ -9,12 +9,12 @@ _MOST_LETTERS = 60
 _ABSENT = object()
 
 
-def difference(stored: dict[str, object], current: dict[str, object]) -> str:
+def difference(old_table: dict[str, object], new_table: dict[str, object]) -> str:
     """Return the first keys with different values: `` `duration_s`: 30.0 there, 10.0 now; ...
 
     ``; empty if none differs.
     """
-    changes = [f"`{key}`: {_brief(old)} there, {_brief(new)} now" for key, old, new in _differing(stored, current)]
+    changes = [f"`{key}`: {_brief(old)} there, {_brief(new)} now" for key, old, new in _differing(old_table, new_table)]
     more = [f"{len(changes) - MOST_SHOWN} more"] if len(changes) > MOST_SHOWN else []
     return "; ".join(changes[:MOST_SHOWN] + more)
 

@@ -79,10 +79,10 @@ class LivePlace:
     def _content(self, key: str) -> RunShown | None:
         """Return the live values of a run, or None if its file is malformed."""
         file = self.folder / f"{key}{SUFFIX}"
-        current, cached = stamp(file), self._read.get(key)
+        current, cache_entry = stamp(file), self._read.get(key)
         if current is None:  # the run is over
             return None
-        if cached is None or cached[0] != current:
+        if cache_entry is None or cache_entry[0] != current:
             try:
                 self._read[key] = current, _parse(_beginning(file, _MOST_BYTES + 1))
             except (OSError, UserError):

@@ -74,8 +74,8 @@ class Capacity:
 
     def most_mbps(self, sender: str) -> float | None:
         """Return the highest rate that was carried, Mbit/s; None if none was."""
-        carried = [rate.rate_mbps for rate in self.rates if rate.sender == sender and rate.verdict == "carried"]
-        return max(carried, default=None)
+        carried_rates = [rate.rate_mbps for rate in self.rates if rate.sender == sender and rate.verdict == "carried"]
+        return max(carried_rates, default=None)
 
 
 def measure_capacity() -> Capacity:

@@ -55,9 +55,9 @@ def check_options(kind: str, names: Iterable[str]) -> None:
     Raises:
         UserError: An option is not taken; the message names the kinds that take it.
     """
-    allowed = options(kind)
+    option_names = options(kind)
     for name in names:
-        if name not in allowed:
+        if name not in option_names:
             takers = [other for other in kinds() if name in options(other)]
             raise UserError(f"figure `{kind}`: takes no `{name}`: it is for {listed(takers)}")
 

@@ -18,16 +18,16 @@ def draw(request: ResultsFigureRequest) -> DrawnFigure:
     for scheme in request.schemes:
         flows = [flow for run in request.model.of(path, scheme.name) if run.good for flow in run.content["flows"]]
         pairs = [(flow.get("mean_srtt_l4"), flow.get("mean_throughput_l4")) for flow in flows]
-        measured = [(float(rtt), float(rate)) for rtt, rate in pairs if rtt is not None and rate is not None]
-        if not measured:
+        complete_pairs = [(float(rtt), float(rate)) for rtt, rate in pairs if rtt is not None and rate is not None]
+        if not complete_pairs:
             continue
-        rtt, rate = (statistics.fmean(values) for values in zip(*measured, strict=True))
-        spread = covariance(measured)
-        shape = ellipse(*spread) if len(measured) > 1 else None
+        rtt, rate = (statistics.fmean(values) for values in zip(*complete_pairs, strict=True))
+        spread = covariance(complete_pairs)
+        shape = ellipse(*spread) if len(complete_pairs) > 1 else None
         points.append(
             PlanePoint(scheme.title, rtt, rate, request.model.styles[scheme.name], spread=shape, scheme=scheme.name)
         )
-        rows.append([path, scheme.name, len(measured), rtt, rate, *spread])
+        rows.append([path, scheme.name, len(complete_pairs), rtt, rate, *spread])
     columns = {"path": "text", "scheme": "text", "flows": "integer", "mean_srtt_ms": "number"}
     columns |= {name: "number" for name in ("throughput_mbps", "var_srtt", "covariance", "var_throughput")}
     problem = f"none of the flows on {path} has throughput and a smoothed RTT"

@@ -18,6 +18,6 @@ def draw(request: ResultsFigureRequest) -> DrawnFigure:
         "",
         experiments.draw(request.name),
         columns,
-        lambda: [list(vars(each).values()) for each in experiments.scheme_means()],
+        lambda: [list(vars(mean).values()) for mean in experiments.scheme_means()],
         problem,
     )

@@ -153,11 +153,11 @@ def _beside_one(
     columns, places = {noun.lower(): "text", **_COLUMNS}, list(shares_by_place)
     beside, subject = f" beside {request.model.scheme_title(rival)}", request.path or request.experiment_name
     if max(map(len, places)) > _LONGEST:
-        transposed = [list(row) for row in zip(*table, strict=True)]
+        columns_as_rows = [list(row) for row in zip(*table, strict=True)]
         return _figure(
             request,
             subject,
-            transposed,
+            columns_as_rows,
             places,
             names,
             _METRIC.format("column") + beside,

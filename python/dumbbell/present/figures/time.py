@@ -34,10 +34,10 @@ def draw(request: RunFigureRequest) -> DrawnFigure:
     ):
         unit, scale = "MB", _MEGA
     states = dict(_state(state) for state in unit.split(", ")) if unit[:1].isdigit() else None
-    clipped = {name: _clip(values, start_s, end_s) for name, values in series.items()}
+    series_in_span = {name: _clip(values, start_s, end_s) for name, values in series.items()}
     curves = [
         Curve(_label(request, name), _stroke(request, name, place), time_s, values / scale, states is not None, name[1])
-        for place, (name, (time_s, values)) in enumerate(clipped.items())
+        for place, (name, (time_s, values)) in enumerate(series_in_span.items())
         if len(time_s)
     ]
     title = capitalized(_TITLES.get(field, field.replace("_", " ")))
@@ -47,7 +47,7 @@ def draw(request: RunFigureRequest) -> DrawnFigure:
     drawing = time_figure(request.name, [panel], span=span if options.given else None) if curves else ""
 
     def rows() -> Rows:
-        for (subject, scheme), (time_s, values) in clipped.items():
+        for (subject, scheme), (time_s, values) in series_in_span.items():
             yield from series_rows(subject, scheme, field, unit if scale == 1.0 else "bytes", time_s, values)
 
     return request.make_figure(drawing, rows, shows=f"{title} over time")
@@ -75,8 +75,8 @@ def _series(
 
 def _clip(series: Series, start_s: float, end_s: float | None) -> Series:
     time_s, values = series
-    selected = (time_s >= start_s) & (time_s <= (numpy.inf if end_s is None else end_s)) & numpy.isfinite(values)
-    return time_s[selected], values[selected]
+    selection = (time_s >= start_s) & (time_s <= (numpy.inf if end_s is None else end_s)) & numpy.isfinite(values)
+    return time_s[selection], values[selection]
 
 
 def _state(text: str) -> tuple[float, str]:

@@ -136,10 +136,10 @@ def main_metric(metric: MainMetric, convention: Convention) -> FigureMetric:
 
 def convention_note(metrics: Sequence[FigureMetric]) -> str:
     """Return a note that names the metrics of the corrected convention. It is empty if an axis names Pantheon's."""
-    corrected = [metric.title for metric in metrics if metric.key in CORRECTED.keys]
-    if not corrected or any(metric.convention for metric in metrics):
+    titles = [metric.title for metric in metrics if metric.key in CORRECTED.keys]
+    if not titles or any(metric.convention for metric in metrics):
         return ""
-    return f"{' and '.join(', '.join(corrected).rsplit(', ', 1))}: {CORRECTED.label}"
+    return f"{' and '.join(', '.join(titles).rsplit(', ', 1))}: {CORRECTED.label}"
 
 
 def find_metric(name: str, schemes: Sequence[str]) -> FigureMetric:

@@ -189,11 +189,11 @@ def application(explorer: Explorer) -> Starlette:
         return Response(explorer.page_table().column(request.path_params["name"]), media_type=BYTES)
 
     def moved_rows(request: Request) -> Response:
-        base, compared = (explorer.places.get(request.query_params.get(key, "")) for key in ("base", "other"))
-        if base is None or compared is None:
+        base, second = (explorer.places.get(request.query_params.get(key, "")) for key in ("base", "other"))
+        if base is None or second is None:
             raise _BadRequest(f"base, other: allowed are {', '.join(explorer.places)}")
         metrics = request.query_params.getlist("metric") or CONVENTIONS["corrected"].keys
-        return JSONResponse(difference_rows(base.results, compared.results, metrics))
+        return JSONResponse(difference_rows(base.results, second.results, metrics))
 
     def asset(request: Request) -> Response:
         name = request.path_params.get("name") or "index.html"

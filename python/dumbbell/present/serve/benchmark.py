@@ -81,44 +81,44 @@ class BenchmarkDocument:
             | {"metric": _metric(judgement.metric)}
         )
 
-    def _experiment(self, measured: MeasuredExperiment) -> Entry:
-        experiment = measured.experiment
-        numbers = list(dict.fromkeys((measured.headline, DELAY)))
+    def _experiment(self, member: MeasuredExperiment) -> Entry:
+        experiment = member.experiment
+        numbers = list(dict.fromkeys((member.headline, DELAY)))
         return {
-            "directory": self._places[measured.name],
-            "name": measured.name,
-            "title": measured.title,
-            "group": measured.membership.group,
-            "text": measured.membership.text,
-            "labels": measured.labels,
-            "cells": len(measured.cells),
-            "runs": len(measured.all_runs),
-            "varied": [axis for axis in measured.axes if len(measured.cells) > 1],
-            "numbers": [_over_cells(measured, metric_of_number) for metric_of_number in numbers],
-            "charts": [CHARTS[kind] for kind in measured.membership.figures if kind in CHARTS],
+            "directory": self._places[member.name],
+            "name": member.name,
+            "title": member.title,
+            "group": member.membership.group,
+            "text": member.membership.text,
+            "labels": member.labels,
+            "cells": len(member.cells),
+            "runs": len(member.all_runs),
+            "varied": [axis for axis in member.axes if len(member.cells) > 1],
+            "numbers": [_over_cells(member, metric_of_number) for metric_of_number in numbers],
+            "charts": [CHARTS[kind] for kind in member.membership.figures if kind in CHARTS],
             "bad": [
                 _run(run) | {"status": run.content["status"], "reason": run.content["reason"] or MISSING}
-                for run in measured.unsuccessful
+                for run in member.unsuccessful
             ],
             "contradictions": [
-                _run(contradiction.run) | {"text": contradiction.text} for contradiction in contradictions(measured)
+                _run(contradiction.run) | {"text": contradiction.text} for contradiction in contradictions(member)
             ],
-            "matches": [_match(measured, match) for match in matches(measured)],
+            "matches": [_match(member, match) for match in matches(member)],
             "completions": [
-                completion for cell in measured.cells if (completion := _completions(measured, cell)) is not None
+                completion for cell in member.cells if (completion := _completions(member, cell)) is not None
             ],
-            "again": f"dumbbell run experiments/{measured.name}/experiment.toml --out NEW",
-            "shipped": shlex.join(["dumbbell", "run", measured.name, "--schemes", ",".join(experiment.labels)]),
-            "commands": [self._commands(measured, cell) for cell in measured.cells],
+            "again": f"dumbbell run experiments/{member.name}/experiment.toml --out NEW",
+            "shipped": shlex.join(["dumbbell", "run", member.name, "--schemes", ",".join(experiment.labels)]),
+            "commands": [self._commands(member, cell) for cell in member.cells],
         }
 
-    def _commands(self, measured: MeasuredExperiment, cell: MeasuredCell) -> Entry:
+    def _commands(self, member: MeasuredExperiment, cell: MeasuredCell) -> Entry:
         """Return the commands that repeat a cell for the schemes under test, also as ccperf has them if possible."""
-        examined_labels = [label for label in measured.labels if label in self.measured.examined]
-        words = ["dumbbell", "run", f"experiments/{measured.name}/experiment.toml", "--cell", cell.name]
-        again = shlex.join([*words, "--schemes", ",".join(examined_labels or measured.labels), "--out", "NEW"])
-        ccperf = [line for label in examined_labels if (line := ccperf_line(measured, cell, label))]
-        return {"label": cell.label(measured.axes), "again": again, "ccperf": ccperf}
+        examined_labels = [label for label in member.labels if label in self.measured.examined]
+        words = ["dumbbell", "run", f"experiments/{member.name}/experiment.toml", "--cell", cell.name]
+        again = shlex.join([*words, "--schemes", ",".join(examined_labels or member.labels), "--out", "NEW"])
+        ccperf = [line for label in examined_labels if (line := ccperf_line(member, cell, label))]
+        return {"label": cell.label(member.axes), "again": again, "ccperf": ccperf}
 
     def _criterion(self, criterion: Criterion) -> Entry:
         pairs = [(evidence, self.measured.find(evidence.experiment)) for evidence in criterion.evidence]
@@ -137,16 +137,16 @@ class BenchmarkDocument:
             sight = look(self.measured, fact, scheme)
             cells = [
                 {"directory": self._places[experiment.name], "path": cell.name, "label": cell.label(experiment.axes)}
-                for experiment, cell in sight.seen
+                for experiment, cell in sight.cells_met
             ]
-            sights.append({"scheme": scheme, "looked": sight.looked, "seen": cells})
+            sights.append({"scheme": scheme, "looked": sight.examined_count, "seen": cells})
         return {"name": fact.name, "rule": fact.rule, "sights": sights}
 
-    def _evidence(self, evidence: Evidence, measured: MeasuredExperiment) -> Entry:
+    def _evidence(self, evidence: Evidence, member: MeasuredExperiment) -> Entry:
         return {
-            "directory": self._places[measured.name],
+            "directory": self._places[member.name],
             "matches": evidence.matrix,
-            "numbers": [_over_cells(measured, measured.judged(name)) for name in evidence.metrics],
+            "numbers": [_over_cells(member, member.judged(name)) for name in evidence.metrics],
         }
 
 
@@ -165,12 +165,12 @@ def _run(run: MeasuredRun) -> Entry:
     return {"scheme": run.planned.scheme, "path": run.planned.path, "run": run.planned.run}
 
 
-def _over_cells(measured: MeasuredExperiment, entry: Metric) -> Entry:
+def _over_cells(member: MeasuredExperiment, entry: Metric) -> Entry:
     """Return a metric of each scheme as the mean over the cells, with the lowest and the highest cell."""
-    values = {label: [value for _, value in measured.means_of(label, entry)] for label in measured.labels}
+    values = {label: [value for _, value in member.means_of(label, entry)] for label in member.labels}
     return {
         "metric": _metric(entry),
-        "comparable": measured.comparable(measured.labels, entry),
+        "comparable": member.comparable(member.labels, entry),
         "values": {
             label: {
                 "mean": sum(cell_values) / len(cell_values),
@@ -211,20 +211,19 @@ def _overall(benchmark: MeasuredBenchmark) -> Entry | None:
     return {"cells": len(rows), "points": points}
 
 
-def _utilization_and_delay(measured: MeasuredExperiment, label: str) -> dict[str, tuple[float, float]]:
+def _utilization_and_delay(member: MeasuredExperiment, label: str) -> dict[str, tuple[float, float]]:
     """Return utilisation and self-inflicted delay by cell, if both are known."""
     utilization, delay_ms = (
-        {cell.name: value for cell, value in measured.means_of(label, entry)}
-        for entry in (_UTILIZATION, _QUEUEING_DELAY)
+        {cell.name: value for cell, value in member.means_of(label, entry)} for entry in (_UTILIZATION, _QUEUEING_DELAY)
     )
     return {name: (utilization[name], delay_ms[name]) for name in utilization if name in delay_ms}
 
 
-def _match(measured: MeasuredExperiment, entry: Match) -> Entry:
-    axes = [axis for axis in measured.axes if axis != axis_of(measured)]
+def _match(member: MeasuredExperiment, entry: Match) -> Entry:
+    axes = [axis for axis in member.axes if axis != axis_of(member)]
     return {
         "place": entry.cell.label(axes) if axes else "",
-        "surroundings": list(surroundings(measured, entry.cell)),
+        "surroundings": list(surroundings(member, entry.cell)),
         "path": entry.cell.name,
         "label": entry.label,
         "competitor": entry.competitor,
@@ -249,11 +248,11 @@ def _estimate(estimate: Estimate | None) -> Entry | None:
     return None if estimate is None else {key: value for key, value in asdict(estimate).items() if key != "clocks"}
 
 
-def _completions(measured: MeasuredExperiment, cell: MeasuredCell) -> Entry | None:
+def _completions(member: MeasuredExperiment, cell: MeasuredCell) -> Entry | None:
     """Return completion times over the size of transfers; None if all have one size."""
     entries = {
         label: [entry for run in cell.good(label) for entry in run.content["network"].get("completions") or []]
-        for label in measured.labels
+        for label in member.labels
     }
     sizes = sorted({entry["bytes"] for scheme_entries in entries.values() for entry in scheme_entries})
     if len(sizes) < 2:
@@ -265,9 +264,9 @@ def _completions(measured: MeasuredExperiment, cell: MeasuredCell) -> Entry | No
             yield _estimate(estimate([value for value in values if value is not None]))
 
     return {
-        "label": cell.label(measured.axes),
+        "label": cell.label(member.axes),
         "bytes": sizes,
-        "times": {key: {label: list(times(label, key)) for label in measured.labels} for key in _TIMES},
+        "times": {key: {label: list(times(label, key)) for label in member.labels} for key in _TIMES},
     }
 
 

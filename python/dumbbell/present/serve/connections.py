@@ -65,7 +65,7 @@ class Gate:
     clock: Clock = SYSTEM_CLOCK
     open: set[Connection] = field(default_factory=set)
     silent: dict[Connection, None] = field(default_factory=dict)
-    _unreported: dict[int, Counter[str]] = field(default_factory=dict)
+    _event_counts: dict[int, Counter[str]] = field(default_factory=dict)
     _report_s: dict[int, float] = field(default_factory=dict)
 
     def enter(self, connection: Connection) -> None:
@@ -101,7 +101,7 @@ class Gate:
 
     def note(self, event: str, level: int) -> None:
         """Count an event; once a minute, a log line of this level reports the counts."""
-        counts = self._unreported.setdefault(level, Counter())
+        counts = self._event_counts.setdefault(level, Counter())
         counts[event] += 1
         now_s = self.clock.monotonic()
         if now_s - self._report_s.get(level, -math.inf) >= _SAY_EVERY_S:

@@ -18,9 +18,9 @@ MOVED = ("different", "ranges apart")
 """Verdicts on differences beyond the scatter of the runs, all compared metrics together."""
 
 
-def difference_rows(base: ResultsDirectory, compared: ResultsDirectory, metrics: Sequence[str]) -> dict[str, object]:
+def difference_rows(base: ResultsDirectory, second: ResultsDirectory, metrics: Sequence[str]) -> dict[str, object]:
     """Return the rows of these metrics of the network."""
-    sides = [(list(results.experiment.paths), results.runs()) for results in (base, compared)]
+    sides = [(list(results.experiment.paths), results.runs()) for results in (base, second)]
     rows = compare_runs(sides[0], sides[1], tuple(metrics))
     return {"rows": [row for comparison in rows if (row := _row(comparison)) is not None]}
 

@@ -52,8 +52,8 @@ class ResultsWatch:
         content: dict[str, object] = {
             "running": self.running,
             "changed": is_changed,
-            "done": sum(done for done, _ in counts),
-            "failed": sum(failed for _, failed in counts),
+            "done": sum(done_count for done_count, _ in counts),
+            "failed": sum(failed_count for _, failed_count in counts),
             "total": sum(results.total for _, results in self._places),
             "now": labels,
         }

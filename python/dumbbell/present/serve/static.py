@@ -137,9 +137,9 @@ def _write_table(data: Path, table: RunsTable) -> None:
 def _write_moved(data: Path, places: Sequence[Place]) -> None:
     (data / "moved").mkdir()
     metrics = CONVENTIONS["corrected"].keys
-    for base, compared in permutations(places, 2):
-        rows = difference_rows(base.results, compared.results, metrics)
-        _write_json(data / "moved" / f"{base.identity}-{compared.identity}.json", rows)
+    for base, second in permutations(places, 2):
+        rows = difference_rows(base.results, second.results, metrics)
+        _write_json(data / "moved" / f"{base.identity}-{second.identity}.json", rows)
 
 
 def _write_run(task: _Task) -> None:

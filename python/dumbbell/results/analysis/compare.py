@@ -69,8 +69,8 @@ def compare_runs(before: ComparedRuns, after: ComparedRuns, metrics: tuple[str, 
             if metrics is None or metric[2] in metrics:
                 rows.append(_row(first, second, metric))
     tested_rows = [(row, row["p"]) for row in rows if row["p"] is not None]
-    for (row, _), adjusted in zip(tested_rows, core.holm([p for _, p in tested_rows]), strict=True):
-        row["p_adjusted"] = adjusted
+    for (row, _), adjusted_p in zip(tested_rows, core.holm([p for _, p in tested_rows]), strict=True):
+        row["p_adjusted"] = adjusted_p
     for row in rows:
         row["verdict"] = _verdict(row)
     return rows

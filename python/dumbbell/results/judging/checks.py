@@ -75,6 +75,6 @@ def _sum(cell: MeasuredCell, label: str, run: MeasuredRun) -> Iterator[str]:
     if any(not math.isfinite(stop) for _, _, stop in flow_means):
         return
     length_s = max(stop for _, _, stop in flow_means) - min(start for _, start, _ in flow_means)
-    transferred = sum((mean or 0.0) * (stop - start) for mean, start, stop in flow_means)
-    if not math.isclose(transferred, total * length_s, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
-        yield f"mean_agg_throughput_l4 is {total:g}; the flows together have {transferred / length_s:g}"
+    transferred_mbit = sum((mean or 0.0) * (stop - start) for mean, start, stop in flow_means)
+    if not math.isclose(transferred_mbit, total * length_s, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE):
+        yield f"mean_agg_throughput_l4 is {total:g}; the flows together have {transferred_mbit / length_s:g}"

@@ -87,23 +87,23 @@ def _competing(cell: MeasuredCell, label: str) -> tuple[int, ...]:
 
 
 def _match(findings: MeasuredExperiment, cell: MeasuredCell, label: str) -> Match:
-    own, competing = cell.ours_of(label), _competing(cell, label)
+    own_plans, competing = cell.ours_of(label), _competing(cell, label)
     competitor = cell.plans[label][competing[0] - 1].scheme
     return Match(
         cell=cell,
         label=label,
         competitor=competitor,
-        own_flows=len(own),
+        own_flows=len(own_plans),
         competing_flows=len(competing),
-        share=estimate(_shares(cell, label, own)),
+        share=estimate(_shares(cell, label, own_plans)),
         done=_harms(findings, cell, label, competing, competitor),
-        suffered=_harms(findings, cell, label, own, label),
+        suffered=_harms(findings, cell, label, own_plans, label),
     )
 
 
-def _shares(cell: MeasuredCell, label: str, own: tuple[int, ...]) -> list[float]:
+def _shares(cell: MeasuredCell, label: str, own_plans: tuple[int, ...]) -> list[float]:
     """Return the part of the delivered payload that the flows under test got, in each run."""
-    shares = ([share_of(flow) for flow in run.flows(own)] for run in cell.good(label))
+    shares = ([share_of(flow) for flow in run.flows(own_plans)] for run in cell.good(label))
     return [
         sum(known_shares)
         for run_shares in shares

@@ -16,8 +16,8 @@ class Sight:
 
     fact: Fact
     scheme: str
-    looked: int
-    seen: tuple[tuple[MeasuredExperiment, MeasuredCell], ...]
+    examined_count: int
+    cells_met: tuple[tuple[MeasuredExperiment, MeasuredCell], ...]
 
 
 def look(benchmark: MeasuredBenchmark, fact: Fact, scheme: str) -> Sight:
@@ -44,12 +44,12 @@ def _is_chosen(fact: Fact, experiment: MeasuredExperiment, cell: MeasuredCell) -
 
 def _numbers(fact: Fact, cell: MeasuredCell, scheme: str) -> tuple[int, ...]:
     """Return the flows that the rule is about; a rule about `ours` needs other flows beside them."""
-    own, competing = cell.ours_of(scheme), cell.theirs_of(scheme)
+    own_plans, competing = cell.ours_of(scheme), cell.theirs_of(scheme)
     if fact.whose == "theirs":
         return competing
     if fact.whose == "ours":
-        return own if competing else ()
-    return (*own, *competing)
+        return own_plans if competing else ()
+    return (*own_plans, *competing)
 
 
 def _meets(

@@ -122,9 +122,9 @@ class MeasuredCell:
         Transfers that begin just before the end of a run never finish.
         """
         networks = [run.content["network"] for run in self.good(label)]
-        begun = sum(entry["flows"] for network in networks for entry in network.get("completions") or [])
-        unfinished = sum(value_of(network, "fct_incomplete") or 0.0 for network in networks)
-        return bool(unfinished <= _UNFINISHED * begun)
+        transfer_count = sum(entry["flows"] for network in networks for entry in network.get("completions") or [])
+        unfinished_count = sum(value_of(network, "fct_incomplete") or 0.0 for network in networks)
+        return bool(unfinished_count <= _UNFINISHED * transfer_count)
 
     def flow_values(self, flows: Flows, name: str) -> list[float]:
         """Return the metric of each run that has it."""

@@ -79,14 +79,14 @@ def _judgement(experiment: MeasuredExperiment, scheme: str, baseline: str, quant
         return None
     samples = []
     for cell in experiment.cells:
-        own, base = _sample(cell, scheme, quantity), _sample(cell, baseline, quantity)
+        own_sample, base = _sample(cell, scheme, quantity), _sample(cell, baseline, quantity)
         # with other flows beside a scheme, its gain is the loss of another
-        if own.values and base.values and not cell.theirs_of(scheme):
-            samples.append((cell, own, base))
+        if own_sample.values and base.values and not cell.theirs_of(scheme):
+            samples.append((cell, own_sample, base))
     if not samples:
         return None
     sign = -1.0 if quantity.better == LESS else 1.0
-    verdicts = judged([(base, own, _KEY) for _, own, base in samples])
+    verdicts = judged([(base, own_sample, _KEY) for _, own_sample, base in samples])
     gains = [_gain(base, verdict, sign) for (_, _, base), verdict in zip(samples, verdicts, strict=True)]
     clear = [
         (sign * verdict.difference, cell.label(experiment.axes))

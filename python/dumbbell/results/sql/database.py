@@ -107,9 +107,9 @@ class Database:
         )
         self.connection.executemany(upsert, [astuple(metric) for metric in definitions()])
         self._known = set(self.connection.execute("SELECT entity_kind, name FROM definition"))
-        stored = dict(self.connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'"))
+        stored_views = dict(self.connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'"))
         for name, statement in views(self._known).items():
-            if stored.get(name) != statement:
+            if stored_views.get(name) != statement:
                 self.connection.execute(f"DROP VIEW IF EXISTS {name}")
                 self.connection.execute(statement)
 
@@ -123,8 +123,8 @@ class Database:
             if not self.gathers:  # under any earlier identity
                 self.connection.execute("UPDATE experiment SET results_id = ?", (origin.identity,))
             numbers_of_runs = {self._insert(results, origin, run) for run in runs}
-            stored = self.connection.execute("SELECT id FROM experiment WHERE results_id = ?", (origin.identity,))
-            obsolete = [row for row in stored if row[0] not in numbers_of_runs]
+            stored_rows = self.connection.execute("SELECT id FROM experiment WHERE results_id = ?", (origin.identity,))
+            obsolete = [row for row in stored_rows if row[0] not in numbers_of_runs]
             self.connection.executemany("DELETE FROM experiment WHERE id = ?", obsolete)
         for (number,) in obsolete:
             self._remove_series(number)
@@ -145,18 +145,18 @@ class Database:
 
         A moved directory keeps its identity: the stored place is gone, and the numbers are equal.
         """
-        stored = self.connection.execute(
+        stored_rows = self.connection.execute(
             "SELECT id, directory, results FROM experiment WHERE results_id = ? AND results != ?",
             (origin.identity, origin.place),
         ).fetchall()
-        if not stored:
+        if not stored_rows:
             return origin
         runs_by_directory = {run["directory"]: run for run in results.runs()}
         if all(
             not Path(place).exists()
             and directory in runs_by_directory
             and self._has_numbers(number, runs_by_directory[directory])
-            for number, directory, place in stored
+            for number, directory, place in stored_rows
         ):
             update = "UPDATE experiment SET results = ? WHERE results_id = ?"
             self.connection.execute(update, (origin.place, origin.identity))
@@ -171,8 +171,8 @@ class Database:
         """
         select = "SELECT entity_kind, entity_id, name, value FROM metric WHERE experiment_id = ?"
         current = {value[:3]: value[3] for value in numbers(run)}
-        stored = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
-        return all(current.get(key, value) == value for key, value in stored.items())
+        stored_values = {row[:3]: row[3] for row in self.connection.execute(select, (number,))}
+        return all(current.get(key, value) == value for key, value in stored_values.items())
 
     def _insert(self, results: ResultsDirectory, origin: rows.Origin, run: RunTable) -> int:
         experiment: Experiment = results.experiment
@@ -188,10 +188,10 @@ class Database:
     def _number(self, row: rows.Row) -> int:
         """Return the number of an experiment whose row is now `row`, without other contents."""
         select = "SELECT id FROM experiment WHERE results_id = ? AND directory = ?"
-        stored = self.connection.execute(select, (row["results_id"], row["directory"])).fetchone()
-        if stored is not None:
-            row = {"id": stored[0]} | row
-            self.connection.execute("DELETE FROM experiment WHERE id = ?", stored)  # and what belongs to it
+        stored_row = self.connection.execute(select, (row["results_id"], row["directory"])).fetchone()
+        if stored_row is not None:
+            row = {"id": stored_row[0]} | row
+            self.connection.execute("DELETE FROM experiment WHERE id = ?", stored_row)  # and what belongs to it
         insert = f"INSERT INTO experiment ({', '.join(row)}) VALUES ({_places(row)}) RETURNING id"
         number: int = self.connection.execute(insert, tuple(row.values())).fetchone()[0]
         return number

@@ -91,9 +91,9 @@ def _other_number(connection: sqlite3.Connection, number: object, run: RunTable)
     stored_values = {row[:3]: row[3] for row in connection.execute(select, (number,))}
     for *key, value in numbers(run):
         kind, entity, name = key
-        stored = stored_values.pop((kind, entity, name), None)
-        if stored != value:
-            return f"`{name}` of {kind} {entity} is {stored}, the run has {value:g}"
+        stored_value = stored_values.pop((kind, entity, name), None)
+        if stored_value != value:
+            return f"`{name}` of {kind} {entity} is {stored_value}, the run has {value:g}"
     return f"`{next(iter(stored_values))[2]}`, which the run does not have" if stored_values else ""
 
 

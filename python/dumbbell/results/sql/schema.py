@@ -170,8 +170,10 @@ def require_nothing_else(connection: sqlite3.Connection) -> None:
         UserError: A table or an index differs.
     """
     statements = {_without_spaces(statement) for statement in (*TABLES, SOURCE, *_TABLES_OF_VERSION_1)}
-    stored = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL")
-    for name, statement in stored:
+    stored_statements = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql NOT NULL"
+    )
+    for name, statement in stored_statements:
         if name not in _OF_SQLITE and _without_spaces(statement) not in statements:
             raise UserError(
                 f"has `{name}`, which is not as dumbbell makes it: choose another file, and keep tables and indexes"

@@ -47,7 +47,7 @@ def members(
     in_catalog = catalog.schemes().names()
     every = {**schemes, **baselines}
     own_schemes = {name: scheme for name, scheme in every.items() if name not in in_catalog}
-    resolved = []
+    resolved_members = []
     for experiment_file in selection:
         try:
             experiment = trusted_member(experiment_file, _labels(experiment_file, schemes, baselines), own_schemes)
@@ -61,10 +61,10 @@ def members(
                 f"{experiment_file.file}: `backend` = {experiment.backend}: "
                 "the benchmark takes experiments that can be simulated"
             )
-        resolved.append((experiment_file, experiment))
-    if not resolved:
+        resolved_members.append((experiment_file, experiment))
+    if not resolved_members:
         raise UserError("; ".join(f"{name}: {reason}" for name, reason in left_out.items()))
-    return resolved, left_out
+    return resolved_members, left_out
 
 
 _NOT_STANDARD = f"it has paths of its own, not `{STANDARD_PATH}`"

@@ -17,8 +17,8 @@ def preview_benchmark_request(request: BenchmarkRequest) -> Preview:
         from dumbbell.present.serve.benchmark_pages import benchmark_pages_s  # slow to import: refusals come first
 
         experiments = [experiment for _, experiment in plan.members]
-        jobs = examine(experiments, plan.how, progress)
-        drawing_jobs = plan.how.jobs or cpus()
+        jobs = examine(experiments, plan.execution, progress)
+        drawing_jobs = plan.execution.jobs or cpus()
         return preview_of(experiments, jobs, benchmark_pages_s(experiments, request.quick, drawing_jobs))
 
 

@@ -78,11 +78,11 @@ def run_benchmark_request(request: BenchmarkRequest) -> BenchmarkResults:
         progress.doing("starting")
         from dumbbell.present.serve.benchmark_pages import expect_benchmark, write_benchmark  # slow to import
 
-        drawing_jobs = plan.how.jobs or cpus()
+        drawing_jobs = plan.execution.jobs or cpus()
         with interruptible():
             experiments = [experiment for _, experiment in plan.members]
             expect_benchmark(progress, experiments, request.quick, drawing_jobs)
-            parts, outcome = perform(experiments, plan.how, plan.hold, plan.gathering, progress)
+            parts, outcome = perform(experiments, plan.execution, plan.hold, plan.gathering, progress)
             if outcome.interrupted:
                 raise Interrupted(plan.directory, outcome)
             try:
@@ -119,7 +119,7 @@ class PlannedBenchmark:
     note: Note
     members: list[tuple[ExperimentFile, Experiment]]
     directory: Path
-    how: Execution
+    execution: Execution
     gathering: Gathering
 
     @contextmanager
@@ -127,8 +127,8 @@ class PlannedBenchmark:
         """Hold the results directories of the experiments for this writer."""
         with locked(self.directory):
             require_own_folders(self.directory)
-            take(self.directory, self.note, self.how.resume)
-            if self.how.database is None:  # the benchmark's own database
+            take(self.directory, self.note, self.execution.resume)
+            if self.execution.database is None:  # the benchmark's own database
                 start_anew(self.directory / DATABASE)
             parts = []
             for experiment_file, experiment in self.members:
@@ -158,7 +158,7 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
     files = [experiments] if isinstance(experiments, str | PathLike) else list(experiments)
     path = request.path
     path_model = path if isinstance(path, PathModel | None) else catalog.paths().find(str(path))
-    resolved, left_out = members(
+    resolved_members, left_out = members(
         test_schemes, request.quick, names_of(request.only), tuple(map(str, files)), path_model, baseline_schemes
     )
     for name, reason in left_out.items():
@@ -168,7 +168,7 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
     directory = Path("results") / f"benchmark-{'-'.join(parts_of_name)}" if request.out is None else Path(request.out)
     words = tuple(scheme.name if isinstance(scheme, Scheme) else scheme for scheme in schemes)
     own_database = directory / DATABASE if request.database is None else Path(request.database)
-    how = Execution(
+    execution = Execution(
         jobs=request.jobs,
         resume=request.resume,
         cluster=request.cluster,
@@ -184,4 +184,4 @@ def planned_benchmark(request: BenchmarkRequest) -> PlannedBenchmark:
         tuple(baseline_schemes) or BASELINES,
     )
     gathering = Gathering(own_database, copies=request.database is not None)
-    return PlannedBenchmark(note, resolved, directory, how, gathering)
+    return PlannedBenchmark(note, resolved_members, directory, execution, gathering)

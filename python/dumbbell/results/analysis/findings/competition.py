@@ -143,12 +143,12 @@ def _list(evidence: Evidence, entries: Sequence[Entry]) -> str:
         for scheme_entries in entries_by_scheme.values()
     ]
     if len(texts) > MOST_LISTED:
-        ranked = sorted(
+        ranking = sorted(
             entries_by_scheme.values(),
             key=lambda scheme_entries: sum(entry.share.mean for entry in scheme_entries) / len(scheme_entries),
         )
         (least, low), (highest, high) = (
-            (name(scheme_entries[0].scheme), _share(scheme_entries)) for scheme_entries in (ranked[0], ranked[-1])
+            (name(scheme_entries[0].scheme), _share(scheme_entries)) for scheme_entries in (ranking[0], ranking[-1])
         )
         text = (
             f"of {len(texts)} schemes {least} gets the least on average, {low} % of the payload, and {highest} the most"

@@ -33,8 +33,8 @@ def failures(evidence: Evidence) -> Iterator[Sentence]:
         yield Sentence(0, f"{subject}, and {'counts' if len(bad) == 1 else 'count'} in no number: {explanation}.")
     missing = count["missing"]
     if missing and evidence.experiment.every_s is not None:
-        completed = f"{total - missing} of the campaign's {total} runs are made"
-        yield Sentence(0, f"{completed}: the other {missing} were missed, or are still to come.")
+        progress_text = f"{total - missing} of the campaign's {total} runs are made"
+        yield Sentence(0, f"{progress_text}: the other {missing} were missed, or are still to come.")
     elif missing:
         yield Sentence(0, f"{total - missing} of {total} runs are made, {missing} {_verb('missing', missing)}.")
 

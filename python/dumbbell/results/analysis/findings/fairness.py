@@ -28,7 +28,7 @@ def fairness(evidence: Evidence) -> Iterator[Sentence]:
             means = span([estimate.mean for estimate in indices], _number)
             texts.append(f"{name(scheme)} {means} on {len(indices)} {evidence.place_noun}s")
     if len(texts) > _MOST_LISTED:
-        ranked = sorted(
+        ranking = sorted(
             indices_by_scheme,
             key=lambda scheme: (
                 sum(estimate.mean for estimate in indices_by_scheme[scheme]) / len(indices_by_scheme[scheme])
@@ -36,7 +36,7 @@ def fairness(evidence: Evidence) -> Iterator[Sentence]:
         )
         ends = [
             f"{name(scheme)} {span([estimate.mean for estimate in indices_by_scheme[scheme]], _number)}"
-            for scheme in (ranked[0], ranked[-1])
+            for scheme in (ranking[0], ranking[-1])
         ]
         text = f"from {ends[0]} to {ends[1]}, of {len(texts)} schemes by their means"
     else:
