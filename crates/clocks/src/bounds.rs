@@ -1,17 +1,19 @@
-//! The fit with the interval that packets and references leave.
+//! Fit, with the interval of the clock offset that packets and references allow.
 
 use crate::error::ReferenceFault;
 use crate::jumps::shifts;
 use crate::levels::Level;
 use crate::series::{Jump, SIGN, Series};
-use crate::{Fit, Judged, PathChange, Piece, Reference, Step, minima};
+use crate::{Fit, PathChange, Piece, Reference, ReferenceVerdict, Step, minima};
 
-/// Share of a standard error that is allowed for.
+/// Standard errors that the residual allows for.
 const ERRORS: f64 = 3.0;
-/// By how much a clock leaves a straight line in a second, ns; it grows with time to the 1.5 where the rate is a random walk
-/// (of 0.05 ppm per square root of a second: its integral is then off by about a quarter of 50 ns from the best line).
+/// Deviation of a clock from a straight line within 1 s, ns. It grows with time to the power of 1.5.
+///
+/// Assumes that the rate is a random walk of 0.05 ppm per square root of a second. Its integral then differs from the
+/// best line by about a quarter of 50 ns.
 const WANDER_NS: f64 = 12.0;
-/// What remains in the best case, ns.
+/// Residual in the best case, ns.
 const LEAST_NS: f64 = 2e3;
 
 const METHOD: &str = "window minima; one skew for both directions over stretches with level floors (after Moon, Skelly, \
@@ -24,11 +26,12 @@ pub(crate) fn fit(series: &Series, level: &Level, jumps: &[Jump], references: &[
         rest.fold(f64::INFINITY, f64::min)
     };
     let mut jumps = jumps.to_vec();
-    jumps.sort_by(|a, b| middle_of(a).total_cmp(&middle_of(b)));
-    // theta at the origin, relative to the forward base: at most what the forward packets allow, at least what the others do
+    jumps.sort_by(|a, b| middle_time(a).total_cmp(&middle_time(b)));
+    // Clock offset at the origin, relative to the forward base: the forward packets limit it from above, the backward
+    // packets from below.
     let (high, low) = (rest(0), -rest(1) - series.trip());
     let residual = residual(level, &jumps, series.span) + (low - high).max(0.0) / 2.0;
-    // delays are measured by the local clock, theta grows meanwhile
+    // The local clock measures delays; the clock offset grows during a delay.
     let margin = 2.0 * residual + level.skew.abs() * (high - low).abs();
     let (low, high) = (low.min(high) - margin, high.max(low) + margin);
     let middle = f64::midpoint(low, high);
@@ -41,7 +44,7 @@ pub(crate) fn fit(series: &Series, level: &Level, jumps: &[Jump], references: &[
         steps: jumps
             .iter()
             .map(|jump| Step {
-                at_ns: at(middle_of(jump)),
+                at_ns: at(middle_time(jump)),
                 by_ns: jump.by.round() as i64,
                 uncertain_ns: (jump.window.1 - jump.window.0).ceil() as i64,
             })
@@ -61,8 +64,8 @@ pub(crate) fn fit(series: &Series, level: &Level, jumps: &[Jump], references: &[
     fit
 }
 
-/// When a step is said to have happened.
-fn middle_of(jump: &Jump) -> f64 {
+/// Returns the reported time of a step: the middle of its window, ns.
+fn middle_time(jump: &Jump) -> f64 {
     f64::midpoint(jump.window.0, jump.window.1)
 }
 
@@ -75,7 +78,7 @@ fn residual(level: &Level, jumps: &[Jump], span: f64) -> f64 {
 
 fn pieces(series: &Series, skew: f64, jumps: &[Jump], middle: f64) -> Vec<Piece> {
     let mut starts = vec![(0.0, 0.0)];
-    starts.extend(jumps.iter().map(|jump| (middle_of(jump), jump.by)));
+    starts.extend(jumps.iter().map(|jump| (middle_time(jump), jump.by)));
     let mut stepped = 0.0;
     let mut pieces: Vec<Piece> = Vec::new();
     for (t, by) in starts {
@@ -92,17 +95,17 @@ fn pieces(series: &Series, skew: f64, jumps: &[Jump], middle: f64) -> Vec<Piece>
     pieces
 }
 
-/// Takes references in, the most exact first, as long as they agree with what is known already.
+/// Narrows the interval by each reference that agrees with it, the most exact reference first.
 fn narrow(fit: &mut Fit, references: &[Reference], error: f64) {
     let mut order: Vec<usize> = (0..references.len()).collect();
     order.sort_by_key(|index| references[*index].error_ns);
-    let mut judged: Vec<Option<Judged>> = vec![None; references.len()];
+    let mut verdicts: Vec<Option<ReferenceVerdict>> = vec![None; references.len()];
     for index in order {
         let reference = &references[index];
-        let refused = taken(fit, reference, error).err().map(|fault| fault.to_string());
-        judged[index] = Some(Judged { source: reference.source.clone(), refused });
+        let refused = apply(fit, reference, error).err().map(|fault| fault.to_string());
+        verdicts[index] = Some(ReferenceVerdict { source: reference.source.clone(), refused });
     }
-    fit.references = judged.into_iter().flatten().collect();
+    fit.references = verdicts.into_iter().flatten().collect();
     let middle = i64::midpoint(fit.low_ns, fit.high_ns);
     for piece in &mut fit.pieces {
         piece.offset_ns = piece.offset_ns.saturating_add(middle);
@@ -111,7 +114,7 @@ fn narrow(fit: &mut Fit, references: &[Reference], error: f64) {
     fit.high_ns -= middle;
 }
 
-fn taken(fit: &mut Fit, reference: &Reference, error: f64) -> Result<(), ReferenceFault> {
+fn apply(fit: &mut Fit, reference: &Reference, error: f64) -> Result<(), ReferenceFault> {
     let Reference { at_ns, offset_ns, error_ns, .. } = *reference;
     if error_ns < 0 || [at_ns, offset_ns, error_ns].iter().any(|ns| !minima::within(*ns)) {
         return Err(ReferenceFault::Impossible);

@@ -1,8 +1,8 @@
-//! Why clocks cannot be compared, and why a reference is not used.
+//! Errors of the clock comparison, and reasons for refusing a reference.
 
 use thiserror::Error;
 
-/// Why clocks cannot be compared.
+/// Reason why two clocks cannot be compared.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub enum Error {
     /// A time of a packet is too far from zero.
@@ -13,7 +13,7 @@ pub enum Error {
     Unseen(&'static str),
 }
 
-/// Why a reference is not used.
+/// Reason why a reference is not used.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 pub(crate) enum ReferenceFault {
     #[error("its error is negative, or a time further than 36 years from zero")]

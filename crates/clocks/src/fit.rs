@@ -1,67 +1,67 @@
-//! Packets as both ends saw them, and how far apart two clocks are.
+//! Packets as both ends saw them, and the fitted clock offset.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Clocks differ in rate by at most this (ns per ns): what the kernel lets a clock be slewed by.
+/// Maximum difference of clock rates, ns per ns: the kernel slews a clock by at most this rate.
 pub const SKEW_LIMIT: f64 = 500e-6;
 
-/// A packet as both ends saw it.
+/// Times of a packet by the clocks of both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// Local clock, when it was at the local end, ns.
+    /// Local clock when the packet was at the local end, ns.
     pub at_ns: i64,
-    /// Arrival less departure, each by the clock of the machine where it was, ns.
+    /// Apparent delay: arrival minus departure, each by the clock of its machine, ns.
     pub apparent_ns: i64,
 }
 
 /// Packets of both directions, in any order.
 #[derive(Clone, Debug, Default)]
-pub struct Observed {
-    /// Local to remote: the apparent delay is the delay plus theta.
+pub struct PacketDelays {
+    /// Packets from the local to the remote machine. The apparent delay is the delay plus the clock offset.
     pub forward: Vec<Point>,
-    /// Remote to local: the apparent delay is the delay less theta.
+    /// Packets from the remote to the local machine. The apparent delay is the delay minus the clock offset.
     pub backward: Vec<Point>,
 }
 
-/// theta as known from elsewhere (NTP through both machines, PTP).
+/// Clock offset from another source (NTP through both machines, PTP).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// Local clock, ns.
     pub at_ns: i64,
-    /// theta at that time, ns.
+    /// Clock offset at that time, ns.
     pub offset_ns: i64,
-    /// It is off by at most this, ns.
+    /// Maximum error of `offset_ns`, ns.
     pub error_ns: i64,
     /// Source of the reference, for reports.
     pub source: String,
 }
 
-/// theta over a time without a step.
+/// Clock offset over a time without a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Piece {
-    /// Local clock, ns. The first piece also holds before it.
+    /// Local clock at the start, ns. The first piece also covers all times before.
     pub from_ns: i64,
-    /// Local clock, ns; not in the piece. The last piece also holds after it.
+    /// Local clock at the end, ns, exclusive. The last piece also covers all times after.
     pub until_ns: i64,
-    /// theta at `from_ns`, ns.
+    /// Clock offset at `from_ns`, ns.
     pub offset_ns: i64,
-    /// Growth of theta, ns per ns of the local clock.
+    /// Growth of the clock offset, ns per ns of the local clock.
     pub skew: f64,
 }
 
-/// A clock was set, forward or back.
+/// Clock step: a clock was set forward or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Local clock, ns: middle of the time in which it happened.
+    /// Local clock in the middle of the interval that contains the step, ns.
     pub at_ns: i64,
-    /// Growth of theta at the jump, ns.
+    /// Growth of the clock offset at the step, ns.
     pub by_ns: i64,
-    /// Length of the interval that contains the jump, ns.
+    /// Length of the interval that contains the step, ns.
     pub uncertain_ns: i64,
 }
 
-/// A direction's shortest delay changed and stayed so: another route, or a queue that no longer empties.
+/// Lasting change of a direction's minimum delay: another route, or a queue that no longer empties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PathChange {
     /// Local clock, ns.
@@ -74,7 +74,8 @@ pub struct PathChange {
 
 /// A [`Reference`] and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
-pub struct Judged {
+#[schemars(rename = "Judged")]
+pub struct ReferenceVerdict {
     /// Source of the reference.
     pub source: String,
     /// Reason for the refusal; `None` if the reference was used.
@@ -84,42 +85,47 @@ pub struct Judged {
 /// Offset of two clocks over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fit {
-    /// In order of time, without gaps; at least one.
+    /// Pieces in order of time, without gaps; at least one.
     pub pieces: Vec<Piece>,
-    /// True theta less fitted theta is at least this, ns.
+    /// Lower bound of the true minus the fitted clock offset, ns.
     pub low_ns: i64,
-    /// True theta less fitted theta is at most this, ns.
+    /// Upper bound of the true minus the fitted clock offset, ns.
     pub high_ns: i64,
-    /// Differences of delays of one direction over time are exact to this, ns.
+    /// Maximum error of differences between delays of one direction over time, ns.
     pub residual_ns: i64,
-    /// Steps of either clock.
+    /// Steps of both clocks.
     pub steps: Vec<Step>,
-    /// Changes of the path, which are no steps.
+    /// Changes of the path that are not clock steps.
     pub changes: Vec<PathChange>,
     /// Verdict on each reference, in the order given.
-    pub references: Vec<Judged>,
+    pub references: Vec<ReferenceVerdict>,
     /// Method of the fit, with sources.
     pub method: String,
 }
 
 impl Fit {
-    /// theta (remote clock - local clock) at a time of the local clock, ns.
+    /// Returns the clock offset (remote minus local clock) at a time of the local clock, ns.
     pub fn theta_ns(&self, local_ns: i64) -> i64 {
         theta(self.piece(local_ns), local_ns)
     }
 
-    /// Returns the delay of a packet that left here at `point.at_ns`, ns. Its apparent delay is longer by theta at the arrival.
+    /// Returns the delay of a packet that left the local end at `point.at_ns`, ns.
+    ///
+    /// The apparent delay is longer than the delay by the clock offset at the arrival.
     pub fn forward_ns(&self, point: Point) -> i64 {
         self.delay(point, 1)
     }
 
-    /// Returns the delay of a packet that arrived here at `point.at_ns`, ns. Its apparent delay is shorter by theta at the departure.
+    /// Returns the delay of a packet that arrived at the local end at `point.at_ns`, ns.
+    ///
+    /// The apparent delay is shorter than the delay by the clock offset at the departure.
     pub fn backward_ns(&self, point: Point) -> i64 {
         self.delay(point, -1)
     }
 
-    /// Of the pieces that the packet can have been at the remote end in, the one with the smallest delay that is not shorter
-    /// than what the interval allows.
+    /// Returns the smallest delay, ns, over the pieces in which the packet can have been at the remote end.
+    ///
+    /// Delays below the minimum that the interval allows are ignored.
     fn delay(&self, Point { at_ns, apparent_ns }: Point, sign: i64) -> i64 {
         let by = |piece: &Piece| {
             let scaled = apparent_ns.saturating_sub(sign.saturating_mul(theta(piece, at_ns)));
@@ -142,13 +148,15 @@ impl Fit {
         &self.pieces[after.max(1) - 1]
     }
 
-    /// The local clock's time when the remote clock showed `remote_ns`. Where the remote clock was set back it showed a
-    /// time twice: the first is meant; what it skipped when it was set forward is the time of the step.
+    /// Returns the local clock, ns, when the remote clock showed `remote_ns`.
+    ///
+    /// If the remote clock was set back, it showed some times twice: returns the first one. If the remote clock was
+    /// set forward, the skipped times map to the step.
     pub fn to_local(&self, remote_ns: i64) -> i64 {
         let last = self.pieces.len() - 1;
         for (index, piece) in self.pieces.iter().enumerate() {
             let gone = remote_ns.saturating_sub(piece.from_ns).saturating_sub(piece.offset_ns);
-            // gone = local + skew * local: the difference is small, so that nanoseconds survive the division
+            // `gone` = local + skew * local. The difference is small, thus nanoseconds survive the division.
             let late = piece.skew / (1.0 + piece.skew) * gone as f64;
             let local = piece.from_ns.saturating_add(gone).saturating_sub(late.round() as i64);
             if index == last || local < piece.until_ns {

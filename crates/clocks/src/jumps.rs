@@ -1,18 +1,18 @@
-//! Which changes of the floors were steps of a clock.
+//! Detection of clock steps from lasting changes of the minimum delays.
 //!
-//! A step moves both directions by the same amount with opposite signs, so the floor of the round trip stays; a route that
-//! changes moves it.
+//! A step moves both directions by the same amount with opposite signs and leaves the minimum round trip unchanged. A
+//! route change moves the round trip.
 
 use crate::levels::{Level, SUPPORT, Stretch};
 use crate::series::{Dot, Jump, SIGN, Series};
 use crate::sharp::plausible;
 
-/// Smallest change of a floor that is looked at, ns.
+/// Smallest change of a minimum delay that counts, ns.
 pub(crate) const SMALLEST_NS: f64 = 150e3;
-/// Stretches of one floor that lie between two sides of a step, at most: what happened between was hidden by a queue.
+/// Maximum stretches between the two sides of a step. A queue may hide the minimum delay there.
 const HIDDEN: usize = 3;
 
-/// Both, in order of time; those that are closer than `near` (ns) are one.
+/// Returns both lists as one, in order of time. Jumps that are closer than `near` (ns) become one.
 pub(crate) fn merged(jumps: &[Jump], more: &[Jump], near: f64) -> Vec<Jump> {
     let mut all = jumps.to_vec();
     for new in more {
@@ -33,26 +33,27 @@ pub(crate) fn merged(jumps: &[Jump], more: &[Jump], near: f64) -> Vec<Jump> {
     all
 }
 
-/// A floor that changed for good while theta did not, ns.
+/// Lasting change of the minimum delays without a clock step: time and growth, ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shift {
     pub(crate) at: f64,
     pub(crate) by: [f64; 2],
 }
 
-/// Neighbouring stretches with the same floor in one direction.
+/// Neighbouring stretches with one minimum delay in one direction.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     from: usize,
     until: usize,
-    /// Of the direction that makes the run, and the smallest of the other one; means of what is near them.
+    /// Mean delay near the minimum in the direction of the run, ns; then the smallest such mean of the opposite
+    /// direction.
     floor: f64,
     other: f64,
 }
 
-/// Steps, in order of time.
+/// Returns the clock steps in order of time.
 pub(crate) fn jumps(series: &Series, level: &Level) -> Vec<Jump> {
-    let mut found: Vec<Jump> = Vec::new();
+    let mut jumps: Vec<Jump> = Vec::new();
     for d in [1, 0] {
         let runs = runs(level, d);
         let mut explained = vec![false; runs.len()];
@@ -69,19 +70,19 @@ pub(crate) fn jumps(series: &Series, level: &Level) -> Vec<Jump> {
                     let (a, b) = (&runs[index], &runs[index + 1]);
                     let own = b.floor - a.floor;
                     let by = SIGN[d] * if reach == 1 { (own - (b.other - a.other)) / 2.0 } else { own };
-                    found.push(placed(series, level, a, b, by));
+                    jumps.push(placed(series, level, a, b, by));
                 }
             }
         }
     }
-    found.sort_by(|a, b| a.from.total_cmp(&b.from));
-    // both directions saw it
-    found.dedup_by(|later, kept| later.from < kept.until + level.windows.width);
-    if !found.is_empty() {
+    jumps.sort_by(|a, b| a.from.total_cmp(&b.from));
+    // Both directions showed the step.
+    jumps.dedup_by(|later, earlier| later.from < earlier.until + level.windows.width);
+    if !jumps.is_empty() {
         let fine = series.windows(series.fine_count(), level.skew);
-        found.retain(|jump| plausible(series, &fine, jump));
+        jumps.retain(|jump| plausible(series, &fine, jump));
     }
-    found
+    jumps
 }
 
 fn opposite(a: &Run, b: &Run, cap: f64) -> bool {
@@ -92,22 +93,23 @@ fn opposite(a: &Run, b: &Run, cap: f64) -> bool {
 
 fn runs(level: &Level, d: usize) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    for each in level.stretches.iter().filter(|each| each.near[d] >= SUPPORT) {
-        let (Some(floor), Some(other)) = (middle(level, each, d), middle(level, each, 1 - d)) else {
+    for stretch in level.stretches.iter().filter(|stretch| stretch.near[d] >= SUPPORT) {
+        let (Some(floor), Some(other)) = (middle(level, stretch, d), middle(level, stretch, 1 - d)) else {
             continue;
         };
         match runs.last_mut() {
             Some(run) if (run.floor - floor).abs() <= level.cap => {
-                run.until = each.until;
+                run.until = stretch.until;
                 run.other = run.other.min(other);
             }
-            _ => runs.push(Run { from: each.from, until: each.until, floor, other }),
+            _ => runs.push(Run { from: stretch.from, until: stretch.until, floor, other }),
         }
     }
     runs
 }
 
-/// Mean of what is near a stretch's floor: the floor itself depends on how many packets there were.
+/// Returns the mean of the delays near a stretch's minimum. The mean depends less than the minimum on the number of
+/// packets.
 fn middle(level: &Level, stretch: &Stretch, d: usize) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0.0);
     for dot in near(level, stretch, d) {
@@ -117,18 +119,20 @@ fn middle(level: &Level, stretch: &Stretch, d: usize) -> Option<f64> {
     (count > 0.0).then(|| sum / count)
 }
 
-/// By how much each of the `jumps`, which are taken out of what `level` is of, was larger, ns: what the calmer direction still
-/// shows, if that is not more than the jump may be off by.
+/// Returns a correction of each jump, ns. `level` was fitted after the jumps were subtracted.
 ///
-/// Least squares over what is near floors: one slope, an intercept for each stretch, and the jumps. A jump between two
-/// stretches is what their floors differ by.
+/// The corrections are least squares over the delays near the minima: one slope, one intercept per stretch, and the
+/// jumps. They use the calmer direction. A jump between two stretches is corrected by the difference of their minimum
+/// delays.
+///
+/// A correction that exceeds the jump's `error` is 0.
 pub(crate) fn corrections(level: &Level, jumps: &[Jump]) -> Vec<f64> {
-    let calm = |d: usize| level.stretches.iter().map(|each| each.near[d]).sum::<usize>();
+    let calm = |d: usize| level.stretches.iter().map(|stretch| stretch.near[d]).sum::<usize>();
     let d = usize::from(calm(1) >= calm(0));
     let size = jumps.len() + 1;
     let mut squares = vec![vec![0.0; size + 1]; size];
-    for each in level.stretches.iter().filter(|each| each.near[d] >= SUPPORT) {
-        let rows: Vec<Vec<f64>> = near(level, each, d)
+    for stretch in level.stretches.iter().filter(|stretch| stretch.near[d] >= SUPPORT) {
+        let rows: Vec<Vec<f64>> = near(level, stretch, d)
             .map(|dot| {
                 let after =
                     |jump: &Jump| if dot.t > f64::midpoint(jump.from, jump.until) { 1.0 } else { 0.0 };
@@ -156,13 +160,13 @@ pub(crate) fn corrections(level: &Level, jumps: &[Jump]) -> Vec<f64> {
     jumps.iter().zip(&within[1..]).map(sized).collect()
 }
 
-/// What is near a stretch's floor.
+/// Returns the window minima near a stretch's minimum delay.
 fn near<'a>(level: &'a Level, stretch: &Stretch, d: usize) -> impl Iterator<Item = &'a Dot> {
     let top = stretch.floor[d].unwrap_or(f64::NEG_INFINITY) + level.cap;
     level.windows.floors[d][stretch.from..stretch.until].iter().flatten().filter(move |dot| dot.y <= top)
 }
 
-/// Gaussian elimination; none for what the equations do not say.
+/// Solves linear equations by Gaussian elimination. An undetermined variable is `None`.
 fn solved(mut lines: Vec<Vec<f64>>) -> Vec<Option<f64>> {
     let size = lines.len();
     let mut leads: Vec<Option<usize>> = vec![None; size];
@@ -173,7 +177,7 @@ fn solved(mut lines: Vec<Vec<f64>>) -> Vec<Option<f64>> {
         else {
             break;
         };
-        // fewer than two windows on either side
+        // The jump has fewer than two windows on one side.
         if lines[best][column].abs() < 1.0 {
             continue;
         }
@@ -190,13 +194,13 @@ fn solved(mut lines: Vec<Vec<f64>>) -> Vec<Option<f64>> {
     (0..size).map(|column| leads[column].map(|line| lines[line][size] / lines[line][column])).collect()
 }
 
-/// What floors differ by from the stretch before a jump to the one after it.
+/// Returns the change of the minimum delay from the stretch before a jump to the stretch after the jump.
 fn between(level: &Level, jump: &Jump, d: usize) -> Option<f64> {
     let width = level.windows.width;
-    let mut supported = level.stretches.iter().filter(|each| each.near[d] >= SUPPORT);
-    let left = supported.clone().rfind(|each| each.until as f64 * width <= jump.until + width)?;
-    let right = supported.find(|each| each.from as f64 * width >= jump.from - width)?;
-    // what is further away is of something else
+    let mut supported = level.stretches.iter().filter(|stretch| stretch.near[d] >= SUPPORT);
+    let left = supported.clone().rfind(|stretch| stretch.until as f64 * width <= jump.until + width)?;
+    let right = supported.find(|stretch| stretch.from as f64 * width >= jump.from - width)?;
+    // A stretch further away tells nothing about this jump.
     let far = |at: f64, edge: usize| (at / width - edge as f64).abs() > SUPPORT as f64;
     if far(jump.from, left.until) || far(jump.until, right.from) {
         return None;
@@ -204,8 +208,9 @@ fn between(level: &Level, jump: &Jump, d: usize) -> Option<f64> {
     Some(middle(level, right, d)? - middle(level, left, d)?)
 }
 
-/// Whether the floor of the round trip changed at a jump that is taken out: then it was no step. A larger change than the
-/// jump can have hidden is of something else.
+/// Returns true if the minimum round trip changed at a subtracted jump, which then was no clock step.
+///
+/// A change above twice `trip_error` has another cause, since the jump cannot have hidden it.
 pub(crate) fn path_changed(level: &Level, jump: &Jump) -> bool {
     if jump.certain {
         return false;
@@ -213,8 +218,8 @@ pub(crate) fn path_changed(level: &Level, jump: &Jump) -> bool {
     let width = level.windows.width;
     let (end, start) = ((jump.from / width).floor() as usize, (jump.until / width).ceil() as usize);
     let (Some(left), Some(right)) = (
-        level.stretches.iter().rfind(|each| each.from < end),
-        level.stretches.iter().find(|each| each.until > start),
+        level.stretches.iter().rfind(|stretch| stretch.from < end),
+        level.stretches.iter().find(|stretch| stretch.until > start),
     ) else {
         return false;
     };
@@ -226,7 +231,8 @@ pub(crate) fn path_changed(level: &Level, jump: &Jump) -> bool {
     changed > level.cap && changed <= 2.0 * jump.trip_error
 }
 
-/// Mean of what is near the floor of some windows, if that is enough.
+/// Returns the mean of the delays near the minimum of a range of windows, or `None` if they are fewer than
+/// [`SUPPORT`].
 fn level_of(level: &Level, from: usize, until: usize, d: usize) -> Option<f64> {
     let values = || level.windows.floors[d][from..until.max(from)].iter().flatten().map(|dot| dot.y);
     let floor = values().min_by(f64::total_cmp)?;
@@ -234,7 +240,8 @@ fn level_of(level: &Level, from: usize, until: usize, d: usize) -> Option<f64> {
     (near.len() >= SUPPORT).then(|| near.iter().sum::<f64>() / near.len() as f64)
 }
 
-/// When it happened: after every packet too early for the new clock, before every one too early for the old one.
+/// Returns the step with its time: after every packet too early for the new clock, before every packet too early for
+/// the old clock.
 fn placed(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
     let width = level.windows.width;
     let (from, until) = ((a.until as f64 - 1.0) * width, (b.from as f64 + 1.0) * width);
@@ -244,8 +251,9 @@ fn placed(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
         let rises = SIGN[d] * by > 0.0;
         let of = |stretch: &&Stretch| stretch.floor[d];
         let side = |from: usize, until: usize| {
-            let inside = level.stretches.iter().filter(|each| each.from >= from && each.until <= until);
-            inside.filter_map(|each| of(&each)).fold(f64::INFINITY, f64::min)
+            let inside =
+                level.stretches.iter().filter(|stretch| stretch.from >= from && stretch.until <= until);
+            inside.filter_map(|stretch| of(&stretch)).fold(f64::INFINITY, f64::min)
         };
         let limit = if rises { side(b.from, b.until) } else { side(a.from, a.until) } - slack;
         let inside = series.dots[d].iter().filter(|dot| dot.t >= from && dot.t <= until);
@@ -260,9 +268,9 @@ fn placed(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
     Jump::between(last, first, by, (4.0 * level.cap, 4.0 * level.cap), trip.max(0.0))
 }
 
-/// Changes of floors that were none of the `jumps`.
+/// Returns the lasting changes of minimum delays between neighbouring stretches.
 pub(crate) fn shifts(level: &Level) -> Vec<Shift> {
-    let supported: Vec<&Stretch> = level.stretches.iter().filter(|each| each.supported()).collect();
+    let supported: Vec<&Stretch> = level.stretches.iter().filter(|stretch| stretch.supported()).collect();
     let least = SMALLEST_NS.max(3.0 * level.cap);
     let shift = |pair: &[&Stretch]| {
         let by = [0, 1].map(|d| Some(middle(level, pair[1], d)? - middle(level, pair[0], d)?));

@@ -1,26 +1,28 @@
-//! Stretches of time in which the floors of both directions stood still.
+//! Stretches of time in which the minimum delays of both directions stayed constant.
 //!
-//! Optimal partitioning: a stretch costs, per window and direction, how far the window's floor is above that of the
-//! stretch, in units of `cap` and at most 1 (a queue says nothing, however long it is); a boundary costs [`BOUNDARY`]. At a
-//! boundary one window may be left out at [`SKIPPED`]: the one in which the change happened belongs to neither side.
+//! Optimal partitioning: each window of each direction costs its height above the stretch's minimum, in units of
+//! `cap`, at most 1. The limit is needed because a long queue tells no more than a short queue.
+//!
+//! A boundary costs [`BOUNDARY`]. At a boundary one window may be left out for [`SKIPPED`], since the change may
+//! happen within this window.
 
 use crate::series::{Dot, Windows};
 
-/// What a boundary between stretches costs, in windows.
+/// Cost of a boundary between stretches, in windows.
 pub(crate) const BOUNDARY: f64 = 8.0;
 const SKIPPED: f64 = 1.0;
-/// Windows near its floor that make a floor believable.
+/// Windows near a minimum delay that make this minimum credible.
 pub(crate) const SUPPORT: usize = 3;
 
-/// A stretch of windows with one floor per direction.
+/// Stretch of windows with one minimum delay per direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    /// First window, and the one after the last.
+    /// First window, and the end (exclusive).
     pub(crate) from: usize,
     pub(crate) until: usize,
-    /// Without the skew, ns, relative to the direction's base. None where no packet came.
+    /// Minimum delay without the skew, ns, relative to the direction's base; `None` if no packet arrived.
     pub(crate) floor: [Option<f64>; 2],
-    /// Windows within `cap` of it.
+    /// Windows within `cap` above `floor`, per direction.
     pub(crate) near: [usize; 2],
 }
 
@@ -30,35 +32,36 @@ impl Stretch {
     }
 }
 
-/// The best partition, and what it costs.
+/// Returns the cheapest partition and its cost.
 pub(crate) fn stretches(windows: &Windows, cap: f64) -> (Vec<Stretch>, f64) {
     let count = windows.count();
     let costs = [0, 1].map(|d| costs(&windows.floors[d], cap));
-    // best[j]: the cheapest partition of the windows before j, and the start of its last stretch.
+    // best[j]: cheapest partition of the windows before j, the start of its last stretch, and the end of the stretch
+    // before.
     let mut best = vec![(0.0, 0_usize, 0_usize); count + 1];
     for until in 1..=count {
-        let mut found = (f64::INFINITY, 0, 0);
+        let mut cheapest = (f64::INFINITY, 0, 0);
         for from in 0..until {
             let own = costs[0][from * (count + 1) + until] + costs[1][from * (count + 1) + until];
             let plain = best[from].0;
             let skipping = if from > 0 { best[from - 1].0 + SKIPPED } else { f64::INFINITY };
             let (before, end) = if skipping < plain { (skipping, from - 1) } else { (plain, from) };
             let total = before + own + if end > 0 { BOUNDARY } else { 0.0 };
-            if total < found.0 {
-                found = (total, from, end);
+            if total < cheapest.0 {
+                cheapest = (total, from, end);
             }
         }
-        best[until] = found;
+        best[until] = cheapest;
     }
-    let mut found = Vec::new();
+    let mut stretches = Vec::new();
     let mut until = count;
     while until > 0 {
         let (_, from, end) = best[until];
-        found.push(stretch(windows, from, until, cap));
+        stretches.push(stretch(windows, from, until, cap));
         until = end;
     }
-    found.reverse();
-    (found, best[count].0)
+    stretches.reverse();
+    (stretches, best[count].0)
 }
 
 fn stretch(windows: &Windows, from: usize, until: usize, cap: f64) -> Stretch {
@@ -68,7 +71,7 @@ fn stretch(windows: &Windows, from: usize, until: usize, cap: f64) -> Stretch {
     Stretch { from, until, floor, near }
 }
 
-/// Cost of every stretch of one direction: `[from * (count + 1) + until]`.
+/// Returns the cost of every stretch of one direction, at index `from * (count + 1) + until`.
 fn costs(floors: &[Option<Dot>], cap: f64) -> Vec<f64> {
     let count = floors.len();
     let mut costs = vec![0.0; (count + 1) * (count + 1)];
@@ -90,25 +93,25 @@ fn costs(floors: &[Option<Dot>], cap: f64) -> Vec<f64> {
     costs
 }
 
-/// A skew with the stretches that it leaves level.
+/// Clock skew with the stretches in which it leaves the minimum delays constant.
 #[derive(Debug)]
 pub(crate) struct Level {
-    /// Where the search for it began.
+    /// Skew at which the search began.
     pub(crate) tried: f64,
     pub(crate) skew: f64,
     pub(crate) windows: Windows,
     pub(crate) stretches: Vec<Stretch>,
-    /// How near to a floor a window has to be to count as on it, ns.
+    /// Maximum distance of a window from the minimum delay to count as near, ns.
     pub(crate) cap: f64,
-    /// By how much the floors wander about the line, standard deviation, ns.
+    /// Standard deviation of the minimum delays about the fitted line, ns.
     pub(crate) scatter: f64,
     /// Standard error of `skew`.
     pub(crate) error: f64,
-    /// By how much the skew is another one in one half of the run than in the other.
+    /// Difference between the skews of the two halves of the run, beyond their errors.
     pub(crate) bend: f64,
-    /// Differences to skews that explain the packets as well, largest.
+    /// Largest difference to a skew that explains the packets equally well.
     pub(crate) rival: f64,
     pub(crate) cost: f64,
-    /// Windows as short as packets allow.
+    /// The shortest windows that the number of packets allows.
     pub(crate) fine: Windows,
 }

@@ -1,18 +1,19 @@
-//! The smallest apparent delay of every short stretch of time, kept as packets come.
+//! Smallest apparent delay of every short stretch of time, updated packet by packet.
 
 use crate::Point;
 
-/// Stretches kept at most: when there would be more, pairs of them become one.
+/// Maximum stretches. Above this number, pairs of stretches are joined.
 const CELLS: usize = 1 << 14;
-/// Width of a stretch in the beginning, ns.
+/// Initial width of a stretch, ns.
 const FIRST_WIDTH_NS: i64 = 1 << 20;
-/// Times and apparent delays further from zero than this (36 years, ns) are no clock's: sums of a few stay in an `i64`.
+/// Maximum absolute time or apparent delay, ns: 36 years. No clock is further off, and sums of a few values fit into
+/// an `i64`.
 pub(crate) const FURTHEST_NS: i64 = 1 << 60;
 
-/// The packet of one direction with the smallest apparent delay in each of at most 16384 stretches of time.
+/// Packet of one direction with the smallest apparent delay, in each of at most 16384 stretches of time.
 ///
-/// One pass, bounded memory, any order: what is far above the floor says nothing about a clock, so millions of packets
-/// may pass through here and need not be kept.
+/// Takes one pass, bounded memory and packets in any order. Delays far above the minimum tell nothing about a clock.
+/// Thus millions of packets need not be stored.
 #[derive(Clone, Debug)]
 pub struct Minima {
     width_ns: i64,
@@ -30,7 +31,7 @@ impl Default for Minima {
 }
 
 impl Minima {
-    /// One more packet.
+    /// Adds a packet.
     pub fn push(&mut self, point: Point) {
         if !within(point.at_ns) || !within(point.apparent_ns) {
             self.beyond = true;
@@ -57,17 +58,17 @@ impl Minima {
         keep(&mut self.cells[index], point);
     }
 
-    /// Packets so far.
+    /// Returns the number of packets so far.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Whether a time or an apparent delay was further from zero than 36 years.
+    /// Returns true if a time or an apparent delay was further from zero than 36 years.
     pub(crate) fn beyond(&self) -> bool {
         self.beyond
     }
 
-    /// The packets kept, in order of time.
+    /// Returns the stored packets in order of time.
     pub(crate) fn points(&self) -> impl Iterator<Item = Point> + '_ {
         self.cells.iter().flatten().copied()
     }

@@ -1,30 +1,33 @@
-//! When both directions were at their floors: (forward - backward) / 2 is theta but for a constant then.
+//! Times at which both directions had their minimum delays. Then (forward - backward) / 2 is the clock offset plus a
+//! constant.
 //!
-//! The round trip says when, and has nothing of either clock in it. Whatever queues did meanwhile, a run whose round trip was
-//! as short in the end as in the beginning is known in both places.
+//! The round trip identifies these times, since it does not depend on the clocks. If the round trip was equally short
+//! at the start and at the end, the offset is known at both, whatever queues did in between.
 
 use crate::SKEW_LIMIT;
 use crate::levels::SUPPORT;
 use crate::line::Line;
 use crate::series::{Dot, Jump, Series, Windows};
 
-/// The first and the last so many ns are taken as quiet in themselves: probes run before the flows and after them.
+/// Duration at the start and at the end that counts as idle, ns: probes run before and after the flows.
 const IDLE_NS: f64 = 0.95e9;
-/// Windows in that time.
+/// Windows in an idle time.
 const IDLE_WINDOWS: usize = 15;
-/// Windows of the whole run are at most this many and, since the floor of many packets is lower than that of few, so long
-/// and of so many packets that the idle times have some as well.
+/// Maximum windows of the run.
+///
+/// The minimum of many packets is lower than the minimum of few. Thus windows also have a minimum of packets and of
+/// length, such that the idle times contain some windows.
 const WINDOWS: u64 = 1024;
 const PACKETS: u64 = 6;
 const SHORTEST_NS: f64 = 0.25e9;
-/// A round trip that is longer by more than this is never quiet, ns.
+/// Maximum excess of a quiet round trip over the minimum, ns.
 const LOOSEST_NS: f64 = 3e6;
-/// By how much an oscillator's rate may have changed within a run, besides what errors explain.
+/// Change of an oscillator's rate within a run that is allowed besides standard errors.
 const WANDER: f64 = 0.5e-6;
 /// Standard errors within which a skew agrees.
 const ERRORS: f64 = 4.0;
 
-/// theta but for a constant for each group.
+/// Clock offset plus a constant per group, at quiet times.
 #[derive(Debug)]
 pub(crate) struct Quiet {
     groups: Vec<Vec<Dot>>,
@@ -34,15 +37,19 @@ pub(crate) struct Quiet {
 }
 
 impl Quiet {
-    /// What is near the shortest round trip of all (within `cap`, ns, if that is enough), and near the shortest of the idle
-    /// times at the ends if the path was another one there.
+    /// Returns the quiet times, or `None` without a slope.
+    ///
+    /// The first group is near the minimum round trip of the run: within `cap`, ns, or within a wider limit if `cap`
+    /// leaves too few windows. An idle time at an end with a longer round trip had another path and is a group of its
+    /// own.
     pub(crate) fn new(series: &Series, rough: f64, cap: f64) -> Option<Self> {
         let count = (series.fewest / PACKETS).min((series.span / SHORTEST_NS) as u64).clamp(4, WINDOWS);
         let all = trips(&series.windows(count as usize, rough));
         let floor = shortest(&all);
         let ends = [(0.0, IDLE_NS), (series.span - IDLE_NS, series.span + 1.0)];
         let idle = ends.map(|(from, until)| trips(&series.part(from, until).windows(IDLE_WINDOWS, rough)));
-        // few packets are further from the floor than those of a flow: by what they differ among themselves when idle
+        // Probes are few, thus their round trips are further above the minimum than those of a flow. The limit is
+        // their spread in the idle times.
         let calm = idle.iter().map(|each| usual(each) - shortest(each)).fold(LOOSEST_NS, f64::min);
         let strict = near(&all, cap);
         let far = |group: &[Dot]| group.len() >= 2 * SUPPORT && reach(group) > series.span / 2.0;
@@ -54,7 +61,7 @@ impl Quiet {
         Some(Self { groups, slope, error: line.error() })
     }
 
-    /// Whether theta, as it shows here, grows by this skew and these steps.
+    /// Returns true if the quiet times agree with this skew and these steps.
     pub(crate) fn agrees(&self, skew: f64, jumps: &[Jump]) -> bool {
         let still = |dot: &&Dot| !jumps.iter().any(|jump| jump.from < dot.t && dot.t < jump.until);
         let groups: Vec<Vec<Dot>> =
@@ -74,7 +81,7 @@ fn line(groups: &[Vec<Dot>], without: impl Fn(f64) -> f64) -> Line {
     line
 }
 
-/// When, the round trip, and theta as it would be on a symmetric path.
+/// Returns for each window: the time, the round trip, and the clock offset if the path were symmetric.
 fn trips(windows: &Windows) -> Vec<(f64, f64, f64)> {
     let both = windows.floors[0].iter().zip(&windows.floors[1]);
     both.filter_map(|(forward, backward)| {
@@ -89,14 +96,14 @@ fn shortest(trips: &[(f64, f64, f64)]) -> f64 {
     trips.iter().map(|trip| trip.1).fold(f64::INFINITY, f64::min)
 }
 
-/// The median round trip.
+/// Returns the median round trip.
 fn usual(trips: &[(f64, f64, f64)]) -> f64 {
     let mut sorted: Vec<f64> = trips.iter().map(|trip| trip.1).collect();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
-/// From the first to the last, ns.
+/// Returns the time from the first to the last dot, ns.
 fn reach(dots: &[Dot]) -> f64 {
     dots.first().zip(dots.last()).map_or(0.0, |(first, last)| last.t - first.t)
 }

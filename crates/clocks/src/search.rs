@@ -1,36 +1,36 @@
-//! Fits theta: a skew, and steps that are looked for round by round.
+//! Search for the clock offset: a skew, and clock steps in several rounds.
 
 use crate::error::Error;
-use crate::fit::{Fit, Observed, Reference};
+use crate::fit::{Fit, PacketDelays, Reference};
 use crate::levels::Level;
 use crate::minima::Minima;
 use crate::series::{Jump, Series};
 use crate::{bounds, jumps, sharp, skew};
 
-/// Sizes of steps are corrected this often at most.
+/// Maximum corrections of the step sizes.
 const POLISHED: usize = 3;
 /// Steps tried in a round.
 const CANDIDATES: usize = 4;
-/// Steps are looked for this often, each time with those found before taken out.
+/// Maximum rounds of the search for steps. Each round subtracts the steps of the rounds before.
 const ROUNDS: usize = 3;
 
-/// Fits theta to all packets of both directions.
+/// Fits the clock offset to all packets of both directions.
 ///
 /// # Errors
 ///
-/// One line where a direction has no packet, or a time is further than 36 years from zero.
-pub fn fit(observed: &Observed, references: &[Reference]) -> Result<Fit, Error> {
+/// Returns an error if a direction has no packet, or a time is further than 36 years from zero.
+pub fn fit(observed: &PacketDelays, references: &[Reference]) -> Result<Fit, Error> {
     let [mut forward, mut backward] = [Minima::default(), Minima::default()];
     forward.extend(observed.forward.iter().copied());
     backward.extend(observed.backward.iter().copied());
     fit_minima(&forward, &backward, references)
 }
 
-/// [`fit`] for packets that were not kept.
+/// Fits the clock offset to stored minima, like [`fit`].
 ///
 /// # Errors
 ///
-/// Errors of [`fit`].
+/// Returns the errors of [`fit`].
 pub fn fit_minima(forward: &Minima, backward: &Minima, references: &[Reference]) -> Result<Fit, Error> {
     let original = Series::new([forward, backward])?;
     let level = skew::level(&original);
@@ -51,7 +51,7 @@ pub fn fit_minima(forward: &Minima, backward: &Minima, references: &[Reference])
     Ok(bounds::fit(&now.series, &now.level, &now.jumps, references))
 }
 
-/// What is known so far: steps, packets without them, and a skew for those.
+/// State of the search: steps, packets without these steps, and the skew of these packets.
 struct State {
     series: Series,
     level: Level,
@@ -59,7 +59,7 @@ struct State {
 }
 
 impl State {
-    /// Takes more steps out for good if what remains is no less simple and the round trip stayed.
+    /// Accepts more steps if the rest is at least as simple and the minimum round trip did not change.
     fn try_out(&mut self, original: &Series, more: &[Jump]) {
         let mut jumps = jumps::merged(&self.jumps, more, 2.0 * self.level.fine.width);
         let mut series = original.without(&jumps);

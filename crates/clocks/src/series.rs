@@ -1,35 +1,35 @@
-//! What was kept of both directions, as numbers relative to the first packet.
+//! Packets of both directions as numbers relative to the first packet.
 
 use crate::Error;
 use crate::Minima;
 
-/// See [`Series::fine_count`].
+/// Maximum windows of [`Series::fine_count`].
 const FINE_WINDOWS: u64 = 1024;
-/// Packets that such a window of the direction with fewer packets should have.
+/// Packets in such a window, for the direction with fewer packets.
 const PER_FINE: u64 = 3;
 
-/// A packet: when, and its apparent delay, both relative to the first one of its direction, ns.
+/// Time and apparent delay of a packet, relative to the first packet, ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dot {
     pub(crate) t: f64,
     pub(crate) y: f64,
 }
 
-/// Both directions on common axes. Index 0 is forward (`y` contains theta), 1 backward (`y` contains -theta).
+/// Both directions on common axes. Index 0 is forward (`y` contains theta), index 1 backward (`y` contains -theta).
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
-    /// Local time that is 0 in `Dot::t`.
+    /// Local clock at `Dot::t` = 0, ns.
     pub(crate) origin_ns: i64,
-    /// Apparent delay that is 0 in `Dot::y`, per direction.
+    /// Apparent delay at `Dot::y` = 0, ns, per direction.
     pub(crate) base_ns: [i64; 2],
     pub(crate) dots: [Vec<Dot>; 2],
-    /// From the first packet to the last, ns; at least 1.
+    /// Time from the first packet to the last, ns; at least 1.
     pub(crate) span: f64,
-    /// Packets of the direction that has fewer.
+    /// Number of packets in the direction with fewer packets.
     pub(crate) fewest: u64,
 }
 
-/// By how much theta is counted in a direction's apparent delay.
+/// Sign of the clock offset in a direction's apparent delay.
 pub(crate) const SIGN: [f64; 2] = [1.0, -1.0];
 
 impl Series {
@@ -57,17 +57,18 @@ impl Series {
         Ok(Self { origin_ns, base_ns, dots, span: last, fewest })
     }
 
-    /// Round trip of two packets whose `y` is 0, ns.
+    /// Returns the round trip of two packets with `y` = 0, ns.
     pub(crate) fn trip(&self) -> f64 {
         self.base_ns[0] as f64 + self.base_ns[1] as f64
     }
 
-    /// Windows as short as packets allow, to look at round trips and jumps.
+    /// Returns the number of the shortest windows that the packets allow. They serve to examine round trips and
+    /// jumps.
     pub(crate) fn fine_count(&self) -> usize {
         (self.fewest / PER_FINE).clamp(4, FINE_WINDOWS) as usize
     }
 
-    /// Packets of a part of the time, which is then cut into windows; times stay those of the whole.
+    /// Returns the packets of a time interval, ns. Their times keep the origin of the series.
     pub(crate) fn part(&self, from: f64, until: f64) -> Part<'_> {
         let part = [0, 1].map(|d| {
             let dots = &self.dots[d];
@@ -76,13 +77,13 @@ impl Series {
         Part { dots: part, from, width: until - from }
     }
 
-    /// The floor of each of `count` windows of both directions once a clock of this `skew` is taken out.
+    /// Returns the minimum of each of `count` windows, for both directions, after subtraction of this clock `skew`.
     pub(crate) fn windows(&self, count: usize, skew: f64) -> Windows {
         Part { dots: [&self.dots[0], &self.dots[1]], from: 0.0, width: self.span }.windows(count, skew)
     }
 }
 
-/// See [`Series::part`].
+/// Packets of a time interval: [`Series::part`].
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
     dots: [&'a [Dot]; 2],
@@ -91,7 +92,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// See [`Series::windows`].
+    /// Returns the minimum of each window, like [`Series::windows`].
     pub(crate) fn windows(&self, count: usize, skew: f64) -> Windows {
         let width = self.width / count as f64;
         let mut packets = [vec![0; count], vec![0; count]];
@@ -112,13 +113,13 @@ impl Part<'_> {
     }
 }
 
-/// See [`Series::windows`].
+/// Minimum of each window: [`Series::windows`].
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
     pub(crate) floors: [Vec<Option<Dot>>; 2],
-    /// How many packets a floor is of.
+    /// Number of packets in each window.
     pub(crate) packets: [Vec<u32>; 2],
-    /// ns.
+    /// Width of a window, ns.
     pub(crate) width: f64,
     pub(crate) skew: f64,
 }
@@ -130,7 +131,8 @@ impl Windows {
 }
 
 impl Series {
-    /// The same without these steps; what came while one happened may be on either side.
+    /// Returns the series without these steps. Packets during a step are left out, since they may have met either
+    /// clock.
     pub(crate) fn without(&self, jumps: &[Jump]) -> Self {
         let mut rest = self.clone();
         for (d, dots) in rest.dots.iter_mut().enumerate() {
@@ -144,27 +146,29 @@ impl Series {
     }
 }
 
-/// theta grew by `by`. Times are of the local clock after the series' origin, ns.
+/// Clock step: the clock offset grew by `by`. Times are local, relative to the series' origin, ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Jump {
-    /// Packets that were at the local end between these may have met either clock.
+    /// Interval in which packets at the local end may have met either clock.
     pub(crate) from: f64,
     pub(crate) until: f64,
-    /// When it happened at the earliest and at the latest.
+    /// Earliest and latest time of the step.
     pub(crate) window: (f64, f64),
     pub(crate) by: f64,
-    /// `by` may be off by this.
+    /// Maximum error of `by`.
     pub(crate) error: f64,
-    /// The round trip may have changed by this, as far as was seen so far.
+    /// Maximum change of the round trip at the step, as known so far.
     pub(crate) trip_error: f64,
-    /// Longer than any delay of the path: nothing but a clock can have done it.
+    /// True if the step is longer than any delay of the path: only a clock can cause it.
     pub(crate) certain: bool,
 }
 
 impl Jump {
-    /// After `last`, when a packet was too early for the new clock, and before `first`, when one was too early for the old
-    /// one. Where theta fell it is the backward packet that was too early for the new clock and the forward one for the
-    /// old: both were at the remote end up to a round trip (`trip`) away.
+    /// Returns a step after `last` and before `first`.
+    ///
+    /// At `last` a packet was too early for the new clock, at `first` one was too early for the old clock. If theta
+    /// fell, the backward packet was too early for the new clock, the forward packet for the old clock. Both packets
+    /// then were at the remote end up to a round trip (`trip`) away.
     pub(crate) fn between(
         last: f64,
         first: f64,

@@ -1,38 +1,42 @@
-//! Steps seen where they happen: both directions jump at the same moment by the same amount with opposite signs.
+//! Detection of clock steps from simultaneous changes of the minimum delay in both directions.
 //!
-//! Across every moment, forward and backward floors of a few packets on either side are compared. Half the difference of
-//! the two jumps is what a step would be, half their sum is what no step can make. Both have the same noise, be it from
-//! queues or from hosts, so the sums say how large a difference is remarkable in this run.
+//! A remote clock step of `s` changes the forward minimum by `+s`, the backward minimum by `-s`. The detector
+//! compares the minima before and after each window:
+//!
+//! - `(forward - backward) / 2` estimates the step.
+//! - `(forward + backward) / 2` cannot come from a clock. Its spread is the noise of the run, since queues and hosts
+//!   disturb both values alike.
 
 use crate::series::{Dot, Jump, SIGN, Series, Windows};
 
-/// Windows compared on either side; the one in the middle is in neither.
+/// Minimum windows compared on either side. The windows in the gap between the sides belong to neither.
 const SIDE: usize = 2;
-/// Packets on either side, at least; and windows with packets that they are looked for in.
+/// Minimum packets on either side, and maximum non-empty windows of a side.
 const PACKETS: u32 = 5;
 const WIDEST: usize = 12;
-/// Smallest step looked for, ns.
+/// Smallest step, ns.
 const SMALLEST_NS: f64 = 300e3;
-/// And it is more than so many of the 80th percentiles of the calmer direction's jumps.
+/// Minimum step, as a multiple of the 80th percentile of the calmer direction's jumps.
 const REMARKABLE: f64 = 4.0;
-/// The sum at a step is ordinary up to so many of the sums' 75th percentiles.
+/// Maximum non-clock component, as a multiple of the 75th percentile of all non-clock components.
 const ORDINARY: f64 = 3.0;
-/// And no more than this part of the step.
+/// Maximum non-clock component, as a fraction of the step.
 const PART: f64 = 0.25;
-/// A direction without a queue jumps by less than this mostly, ns.
+/// A direction without a queue usually jumps by less than this, ns.
 const CALM_NS: f64 = 100e3;
-/// If neither is, a step is larger than so many of the sums' 98th percentiles.
+/// Minimum step if both directions have queues, as a multiple of the 98th percentile of the non-clock components.
 const RARE: f64 = 1.5;
-/// No queue or path does what is longer than so many of the 95th percentiles of the round trip.
+/// A jump of more than this many 95th-percentile round trips is a clock step, not a queue or a path change.
 const LONGEST: f64 = 1.5;
-/// The other direction may jump like a step without one this often, per time that it does not jump.
+/// Maximum rate of jumps of the step's size elsewhere in the noisier direction, relative to the windows without a
+/// jump.
 const OFTEN: f64 = 0.03;
-/// A direction says when if its floor jumped by at least this part of the step.
+/// Minimum jump of a direction that dates the step, as a fraction of the step.
 const SEEN: f64 = 0.75;
-/// What host jitter alone makes of a percentile, ns.
+/// Minimum percentile, ns: the effect of host jitter alone.
 const LEAST_NS: f64 = 10e3;
 
-/// Candidates, largest first.
+/// Returns the candidates for steps, largest first.
 pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
     let gap = gap(series, windows);
     let longest = LONGEST * trip(series, windows, 95) + SMALLEST_NS;
@@ -44,32 +48,32 @@ pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
     let (steps, sums) = (both(-1.0), both(1.0));
     let noise = [percentile(&forward, 80), percentile(&backward, 80)];
     let calm = noise[0].min(noise[1]);
-    // where both directions have queues these jump together now and then
+    // If both directions have queues, these jump together now and then.
     let together = if calm > CALM_NS { RARE * percentile(&sums, 98) } else { 0.0 };
     let least = SMALLEST_NS.max(REMARKABLE * calm).max(together);
     let ordinary = ORDINARY * percentile(&sums, 75);
     let reach = 2 * SIDE + gap;
-    let mut found: Vec<(usize, f64)> = Vec::new();
+    let mut candidates: Vec<(usize, f64)> = Vec::new();
     for (index, pair) in steps.iter().zip(&sums).enumerate() {
         let (&Some(by), &Some(sum)) = pair else { continue };
         let noisier = if noise[0] < noise[1] { (&*backward, -by) } else { (&*forward, by) };
         let seen = by.abs() > least && sum.abs() <= ordinary && !often(noisier, index, reach, ordinary);
         if (seen || by.abs() > longest) && sum.abs() <= PART * by.abs() {
-            found.push((index + SIDE, by));
+            candidates.push((index + SIDE, by));
         }
     }
-    found.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
-    // two that were seen by the same packets are one
+    candidates.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    // Two jumps that the same packets show are one step.
     let length = |(left, _): &(usize, f64)| lengths[left - SIDE].max(others[left - SIDE]) + gap;
     let mut kept: Vec<(usize, f64)> = Vec::new();
-    for each in found {
-        if kept.iter().all(|other| other.0.abs_diff(each.0) > length(other).max(length(&each))) {
-            kept.push(each);
+    for candidate in candidates {
+        if kept.iter().all(|other| other.0.abs_diff(candidate.0) > length(other).max(length(&candidate))) {
+            kept.push(candidate);
         }
     }
     let sized = |(left, by): &(usize, f64)| {
         let index = left - SIDE;
-        // the direction without a queue says how large it was
+        // The direction without a queue gives the size of the step.
         let by = match (calm <= CALM_NS, noise[0] < noise[1]) {
             (true, true) => forward[index].unwrap_or(*by),
             (true, false) => -backward[index].unwrap_or(-*by),
@@ -81,7 +85,8 @@ pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
     kept.iter().map(sized).collect()
 }
 
-/// Whether both directions jumped about so anywhere in the jump's time: what floors differ by may have other reasons.
+/// Returns true if both directions jumped like `jump` at one moment of its time. A difference of minima alone may
+/// have other causes.
 pub(crate) fn plausible(series: &Series, windows: &Windows, jump: &Jump) -> bool {
     let gap = gap(series, windows);
     let jumps = [0, 1].map(|d| across(windows, d, gap).0);
@@ -102,7 +107,7 @@ fn percentile(values: &[Option<f64>], q: usize) -> f64 {
     sizes.get(sizes.len() * q / 100).copied().unwrap_or(0.0).max(LEAST_NS)
 }
 
-/// Whether the direction with more noise often jumps by so much on its own: then it proves nothing that it did here.
+/// Returns true if the noisier direction often jumps by this size elsewhere. Its jump here then proves nothing.
 fn often((jumps, by): (&[Option<f64>], f64), index: usize, reach: usize, ordinary: f64) -> bool {
     let slack = 2.0 * ordinary.min(PART * by.abs());
     let elsewhere = jumps.iter().enumerate().filter(|(other, _)| other.abs_diff(index) > reach);
@@ -112,8 +117,9 @@ fn often((jumps, by): (&[Option<f64>], f64), index: usize, reach: usize, ordinar
     near(by) as f64 > OFTEN * near(0.0) as f64
 }
 
-/// By how much a direction's floor jumps across every window, beyond what is usual around it: queues grow all the time. And
-/// how many windows both sides are.
+/// Returns the jump of a direction's minimum across every window, and the total number of windows on both sides.
+///
+/// The usual jump around the window is subtracted, since queues grow all the time.
 fn across(windows: &Windows, d: usize, gap: usize) -> (Vec<Option<f64>>, Vec<usize>) {
     let lefts = SIDE..(windows.count() + 1).saturating_sub(gap + SIDE);
     let (jumps, lengths): (Vec<Option<f64>>, Vec<usize>) = lefts
@@ -137,16 +143,19 @@ fn least(floors: &[Option<Dot>]) -> Option<f64> {
     floors.iter().flatten().map(|dot| dot.y).min_by(f64::total_cmp)
 }
 
-/// Floors of the windows before window `left`, and of those from `gap` after it on: at least [`SIDE`] of them, and enough for
-/// [`PACKETS`], since the floor of a few packets is what a busy machine makes of it. Windows without any do not count: an end
-/// whose clock was set back has no times of its own until that has caught up. Beside them, how many windows both sides are.
+/// Returns the minima of the windows before window `left` and of the windows from `left + gap`, and the total number
+/// of windows.
+///
+/// A side has at least [`SIDE`] windows and [`PACKETS`] packets, since a busy machine disturbs the minimum of a few
+/// packets. Empty windows do not count towards [`WIDEST`]: if an end's clock was set back, that end records no times
+/// until the clock has caught up.
 fn sides(windows: &Windows, d: usize, left: usize, gap: usize) -> Option<([f64; 2], usize)> {
     let packets = &windows.packets[d];
     let enough = |window: &mut dyn Iterator<Item = usize>| {
-        let (mut seen, mut found) = (0, 0);
+        let (mut seen, mut count) = (0, 0);
         for (length, index) in (1..).zip(window) {
-            (seen, found) = (seen + usize::from(packets[index] > 0), found + packets[index]);
-            if length >= SIDE && found >= PACKETS {
+            (seen, count) = (seen + usize::from(packets[index] > 0), count + packets[index]);
+            if length >= SIDE && count >= PACKETS {
                 return Some(length);
             }
             if seen == WIDEST {
@@ -163,12 +172,13 @@ fn sides(windows: &Windows, d: usize, left: usize, gap: usize) -> Option<([f64; 
     Some((both, before + after))
 }
 
-/// Windows in which a step can show: forward packets that were under way have it earlier, backward ones later.
+/// Returns the number of windows in which a step can show. Forward packets in flight show it earlier, backward
+/// packets later.
 fn gap(series: &Series, windows: &Windows) -> usize {
     ((trip(series, windows, 75) / windows.width).ceil() as usize + 1).min(windows.count())
 }
 
-/// A percentile of the round trips, ns.
+/// Returns a percentile of the round trips, ns.
 fn trip(series: &Series, windows: &Windows, q: usize) -> f64 {
     let both = windows.floors[0].iter().zip(&windows.floors[1]);
     let mut trips: Vec<f64> = both.filter_map(|(a, b)| Some(series.trip() + (*a)?.y + (*b)?.y)).collect();
@@ -176,8 +186,10 @@ fn trip(series: &Series, windows: &Windows, q: usize) -> f64 {
     trips.get(trips.len() * q / 100).copied().unwrap_or(0.0).max(0.0)
 }
 
-/// After the last packet that is too early for the new clock, before the first one that is too early for the old one; when
-/// the remote clock was set back those that were under way overlap.
+/// Returns the step with its time: after the last packet too early for the new clock, before the first packet too
+/// early for the old clock.
+///
+/// If the remote clock was set back, the packets in flight overlap.
 fn placed(
     series: &Series,
     windows: &Windows,
@@ -191,7 +203,7 @@ fn placed(
     for (d, sign) in SIGN.iter().enumerate() {
         let Some(([before, after], _)) = sides(windows, d, left, gap) else { continue };
         trip += before.max(after);
-        // a queue may hide it in this direction
+        // A queue may hide the step in this direction.
         if (after - before) * sign * by < SEEN * by * by {
             continue;
         }
@@ -204,6 +216,6 @@ fn placed(
             until = low.next().unwrap_or(until).min(until);
         }
     }
-    // |by| is in one of the two sides of either direction
+    // One of the two sides of either direction contains |by|.
     Jump::between(from, until, by, (error, trip_error), (trip - by.abs()).max(0.0))
 }

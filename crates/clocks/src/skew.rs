@@ -1,4 +1,4 @@
-//! By how much one clock is faster: candidates, and the one that leaves the floors level.
+//! Clock skew: candidates, and the one that leaves the minimum delays constant.
 
 use crate::SKEW_LIMIT;
 use crate::jumps::jumps;
@@ -7,31 +7,33 @@ use crate::line::Line;
 use crate::quiet::Quiet;
 use crate::series::{Dot, SIGN, Series, Windows};
 
-/// Windows at most; the partition takes their square.
+/// Maximum windows. The partition takes time proportional to their square.
 const WINDOWS: usize = 192;
-/// Packets that a window of the direction with fewer packets should have.
+/// Packets in a window, for the direction with fewer packets.
 const PER_WINDOW: u64 = 6;
-/// A skew that costs no more than this more may be the true one as well.
+/// Maximum extra cost of a skew that may also be the true skew.
 const RIVALS: f64 = 1.5 * BOUNDARY;
-/// Costs differ by this for nothing: one floor for both sides of a step is lower than two.
+/// Cost difference without meaning: one minimum for both sides of a step is cheaper than two.
 pub(crate) const SLACK: f64 = BOUNDARY / 2.0;
-/// Part of the run after which a floor has to be reached again for its slope to be that of the run.
+/// Minimum time between two packets at one minimum delay, as a fraction of the run. A shorter time does not determine
+/// the skew of the run.
 const REACH: f64 = 0.5;
-/// Stretches are compared with one another this often before a skew is judged.
+/// Rounds of comparing stretches before the cost of a skew counts.
 const ROUNDS: usize = 3;
-/// Limits of what counts as near a floor, ns.
+/// Limits of the distance that counts as near a minimum delay, ns.
 const CAP_NS: (f64, f64) = (25e3, 300e3);
 
 pub(crate) fn level(series: &Series) -> Level {
     level_within(series, 0.0)
 }
 
-/// [`level`] with another idea of what is near a floor, ns; 0 to find one.
+/// Returns the level like [`level`], with `cap` as the distance that counts as near a minimum delay, ns; 0: estimate
+/// it.
 pub(crate) fn level_within(series: &Series, cap: f64) -> Level {
     let count = (series.fewest / PER_WINDOW).clamp(4, WINDOWS as u64) as usize;
     let mut candidates = slopes(&series.windows(count, 0.0));
     let rough = candidates.first().copied().unwrap_or(0.0);
-    // of a wrong skew more seems to differ
+    // Under a wrong skew the windows seem to differ more.
     let differ =
         || candidates.iter().map(|skew| near(&series.windows(count, *skew))).fold(CAP_NS.1, f64::min);
     let cap = if cap > 0.0 { cap } else { differ() };
@@ -44,13 +46,13 @@ pub(crate) fn level_within(series: &Series, cap: f64) -> Level {
         if tried.iter().any(|other| (other.tried - candidate).abs() * series.span < cap / 8.0) {
             continue;
         }
-        let mut found = judged(series, count, candidate, cap, quiet.as_ref());
-        // clocks differ by some 10 ppm, queues grow at any rate
-        found.cost += found.skew.abs() * 1e4;
-        if quiet.as_ref().is_some_and(|quiet| !quiet.agrees(found.skew, &jumps(series, &found))) {
-            found.cost += 2.0 * count as f64;
+        let mut level = judged(series, count, candidate, cap, quiet.as_ref());
+        // Clocks differ by some 10 ppm, queues grow at any rate.
+        level.cost += level.skew.abs() * 1e4;
+        if quiet.as_ref().is_some_and(|quiet| !quiet.agrees(level.skew, &jumps(series, &level))) {
+            level.cost += 2.0 * count as f64;
         }
-        tried.push(found);
+        tried.push(level);
     }
     tried.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     let (cost, skew) = (tried[0].cost, tried[0].skew);
@@ -62,10 +64,10 @@ pub(crate) fn level_within(series: &Series, cap: f64) -> Level {
     best
 }
 
-/// The most frequent slopes of either direction, over several distances.
+/// Returns the most frequent slopes of either direction, over several distances.
 fn slopes(windows: &Windows) -> Vec<f64> {
     let count = windows.count();
-    let mut found = Vec::new();
+    let mut modes = Vec::new();
     for part in [3, 8] {
         for (d, sign) in SIGN.iter().enumerate() {
             let lag = (count / part).max(1);
@@ -78,21 +80,22 @@ fn slopes(windows: &Windows) -> Vec<f64> {
                 .filter(|slope| slope.abs() <= SKEW_LIMIT)
                 .collect();
             slopes.sort_by(f64::total_cmp);
-            found.extend(densest(&slopes));
+            modes.extend(densest(&slopes));
         }
     }
-    found
+    modes
 }
 
-/// Middle of the shortest range that holds a fifth of the sorted `values`.
+/// Returns the middle of the shortest range that contains a fifth of the sorted `values`.
 fn densest(values: &[f64]) -> Option<f64> {
-    let held = (values.len() / 5).max(2).min(values.len());
-    let ranges = values.windows(held.max(1));
-    let shortest = ranges.min_by(|a, b| (a[held - 1] - a[0]).total_cmp(&(b[held - 1] - b[0])))?;
-    Some(shortest[held / 2])
+    let size = (values.len() / 5).max(2).min(values.len());
+    let ranges = values.windows(size.max(1));
+    let shortest = ranges.min_by(|a, b| (a[size - 1] - a[0]).total_cmp(&(b[size - 1] - b[0])))?;
+    Some(shortest[size / 2])
 }
 
-/// How near a floor counts as on it: by what differs from window to window in the calmer direction.
+/// Returns the distance that counts as near a minimum delay, ns, from the differences between windows in the calmer
+/// direction.
 fn near(windows: &Windows) -> f64 {
     let calm = |d: usize| {
         let floors: Vec<f64> = windows.floors[d].iter().flatten().map(|dot| dot.y).collect();
@@ -104,25 +107,27 @@ fn near(windows: &Windows) -> f64 {
     (6.0 * calmest).clamp(CAP_NS.0, CAP_NS.1)
 }
 
-/// The level that is reached from `tried`: stretches by the skew, the skew by what is near the stretches' floors.
+/// Returns the level reached from the skew `tried`.
+///
+/// In turn, the skew determines the stretches, and the delays near the minima of the stretches refine the skew.
 fn judged(series: &Series, count: usize, tried: f64, cap: f64, quiet: Option<&Quiet>) -> Level {
     let mut skew = tried;
     let mut round = 0;
     loop {
         let windows = series.windows(count, skew);
         let (stretches, cost) = stretches(&windows, cap);
-        let found = common(&windows, &stretches, cap);
-        let line = &found.line;
+        let fit = common(&windows, &stretches, cap);
+        let line = &fit.line;
         round += 1;
         let own = line.slope().map_or(skew, |slope| (skew + slope).clamp(-SKEW_LIMIT, SKEW_LIMIT));
-        // floors that were reached again only soon after say little about all of the run
-        let short = quiet.filter(|_| found.reach < series.span * REACH && round >= ROUNDS);
+        // Minima that were reached again only soon after say little about the whole run.
+        let short = quiet.filter(|_| fit.reach < series.span * REACH && round >= ROUNDS);
         let better = short.map_or(own, |quiet| quiet.slope);
         let near = (better - skew).abs() * series.span < cap / 50.0;
         if near || (short.is_none() && round >= ROUNDS) || round > ROUNDS {
             let (scatter, error) = (line.scatter(), short.map_or(line.error(), |quiet| quiet.error));
             let fine = Windows::default();
-            let bend = if short.is_some() { 0.0 } else { found.bend() };
+            let bend = if short.is_some() { 0.0 } else { fit.bend() };
             return Level {
                 tried,
                 skew,
@@ -141,14 +146,15 @@ fn judged(series: &Series, count: usize, tried: f64, cap: f64, quiet: Option<&Qu
     }
 }
 
-/// What floors say about the skew.
+/// Estimates of the skew from the minimum delays.
 #[derive(Debug, Default)]
 struct Common {
-    /// One slope for all stretches and both directions, an intercept for each floor; floors that agree are one.
+    /// Line with one slope for all stretches of both directions and one intercept per minimum. Equal minima share an
+    /// intercept.
     line: Line,
-    /// The same for each half of the run.
+    /// Lines of the two halves of the run.
     halves: [Line; 2],
-    /// The longest time after which a floor was reached again, ns.
+    /// Longest time between two windows at one minimum, ns.
     reach: f64,
 }
 
@@ -156,16 +162,20 @@ fn common(windows: &Windows, stretches: &[Stretch], cap: f64) -> Common {
     let mut common = Common::default();
     let half = windows.width * windows.count() as f64 / 2.0;
     for (d, sign) in SIGN.iter().enumerate() {
-        let mut sorted: Vec<&Stretch> = stretches.iter().filter(|each| each.near[d] >= SUPPORT).collect();
+        let mut sorted: Vec<&Stretch> =
+            stretches.iter().filter(|stretch| stretch.near[d] >= SUPPORT).collect();
         sorted.sort_by(|a, b| a.floor[d].unwrap_or(0.0).total_cmp(&b.floor[d].unwrap_or(0.0)));
         let same =
             |a: &&Stretch, b: &&Stretch| b.floor[d].unwrap_or(0.0) - a.floor[d].unwrap_or(0.0) < cap / 2.0;
         for group in sorted.chunk_by(same) {
             let mut dots: Vec<Dot> = group
                 .iter()
-                .flat_map(|each| {
-                    let top = each.floor[d].unwrap_or(0.0) + cap;
-                    windows.floors[d][each.from..each.until].iter().flatten().filter(move |dot| dot.y <= top)
+                .flat_map(|stretch| {
+                    let top = stretch.floor[d].unwrap_or(0.0) + cap;
+                    windows.floors[d][stretch.from..stretch.until]
+                        .iter()
+                        .flatten()
+                        .filter(move |dot| dot.y <= top)
                 })
                 .map(|dot| Dot { t: dot.t, y: sign * dot.y })
                 .collect();
@@ -183,7 +193,7 @@ fn common(windows: &Windows, stretches: &[Stretch], cap: f64) -> Common {
 }
 
 impl Common {
-    /// By how much the rate changed from one half to the other, beyond what errors explain.
+    /// Returns the difference between the skews of the two halves, beyond their errors.
     fn bend(&self) -> f64 {
         let [one, other] = &self.halves;
         let (Some(first), Some(second)) = (one.slope(), other.slope()) else { return 0.0 };

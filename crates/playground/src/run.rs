@@ -10,7 +10,7 @@ use runs::{Backend, Observer, RunSpec, meter_config};
 use serde::Serialize;
 use simulator::{Progress, Simulation, Slice};
 use units::Time;
-use views::{NoRows, View, Wanted};
+use views::{NoRows, SeriesSelector, View};
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Run {
     /// # Errors
     /// One line: what was asked cannot be.
     pub fn window(&mut self, from_ns: f64, to_ns: f64, columns: u32, wanted: &str) -> Result<Vec<u8>, Error> {
-        let wanted = Wanted::list(wanted)?;
+        let wanted = SeriesSelector::list(wanted)?;
         let records = self.digest().records();
         let (pyramid, rows) = self.observers.2.look(records);
         if to_ns > rows.whole_until_ns() as f64 {

@@ -6,7 +6,9 @@ use packetlog::{Key, LogFile, PacketLogReader, SampleReader, SampleTable};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::HashMap;
-use views::{Cause, Owner, Pyramid, PyramidBuilder, RecordVisitor, Rows, SampleVisitor, View, Wanted};
+use views::{
+    Cause, Owner, Pyramid, PyramidBuilder, RecordVisitor, Rows, SampleVisitor, SeriesSelector, View,
+};
 
 /// The files of a run, each of which may be absent.
 #[derive(Debug)]
@@ -176,7 +178,7 @@ impl RunView {
         columns: u32,
         series: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let wanted = Wanted::list(series).map_err(error)?;
+        let wanted = SeriesSelector::list(series).map_err(error)?;
         let bytes = py.detach(|| self.view().window(t0_ns, t1_ns, columns, &wanted)).map_err(error)?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -1,17 +1,17 @@
-//! Minima and maxima of a series over time, as fine as a bounded number of bins allows.
+//! Minima and maxima of a series over time, in a bounded number of bins.
 
-/// Neighbouring samples of a series.
+/// Consecutive samples of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
-    /// Time of the first, ns.
+    /// Time of the first sample, ns.
     pub(crate) first_ns: u64,
-    /// Time of the last, ns.
+    /// Time of the last sample, ns.
     pub(crate) last_ns: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// The value of the last.
+    /// Value of the last sample.
     pub(crate) close: f64,
-    /// How many they are.
+    /// Number of samples.
     pub(crate) count: u64,
 }
 
@@ -20,7 +20,7 @@ impl Bin {
         Self { first_ns: time_ns, last_ns: time_ns, low: value, high: value, close: value, count: 1 }
     }
 
-    /// Joins what comes after it.
+    /// Joins the bin that follows.
     pub(crate) fn join(&mut self, next: &Self) {
         self.low = self.low.min(next.low);
         self.high = self.high.max(next.high);
@@ -33,10 +33,10 @@ impl Bin {
     }
 }
 
-/// The bins of a series, in order of time.
+/// Bins of a series, in order of time.
 ///
-/// As long as they fit, each sample is a bin. Then a bin has up to `per` samples, and does not reach beyond a cell of time of
-/// `cell_ns`, so that samples that are far apart are not shown as one.
+/// As long as the bins fit, each sample is a bin. Later a bin has up to `per` samples and stays within a cell of
+/// `cell_ns`, since distant samples must not look like one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bins {
     pub(crate) list: Vec<Bin>,
@@ -44,7 +44,7 @@ pub(crate) struct Bins {
     pub(crate) cell_ns: u64,
 }
 
-/// Of the most bins, one in so many may be there because a cell ends.
+/// Maximum bins per cell of time: one in this many bins may begin because a cell ends.
 const BINS_PER_CELL: u64 = 8;
 
 impl Default for Bins {
@@ -54,53 +54,53 @@ impl Default for Bins {
 }
 
 impl Bins {
-    /// Whether every sample is a bin.
+    /// Returns true if every sample is a bin.
     pub(crate) const fn is_exact(&self) -> bool {
         self.per == 1
     }
 
     /// Adds a sample. Times may step back a little.
     #[inline]
-    pub(crate) fn add(&mut self, time_ns: u64, value: f64, most: usize) {
+    pub(crate) fn add(&mut self, time_ns: u64, value: f64, max: usize) {
         let (per, cell_ns) = (self.per, self.cell_ns);
         match self.list.last_mut() {
-            Some(last) if time_ns < last.last_ns => return self.add_late(time_ns, value, most),
+            Some(last) if time_ns < last.last_ns => return self.add_late(time_ns, value, max),
             Some(last) if last.count < per && last.first_ns / cell_ns == time_ns / cell_ns => {
                 last.join(&Bin::of(time_ns, value));
                 return;
             }
             _ => self.list.push(Bin::of(time_ns, value)),
         }
-        if self.list.len() > most {
-            self.thin(most);
+        if self.list.len() > max {
+            self.thin(max);
         }
     }
 
-    /// A sample that comes after a later one.
+    /// Adds a sample that comes after a later sample.
     #[cold]
-    fn add_late(&mut self, time_ns: u64, value: f64, most: usize) {
+    fn add_late(&mut self, time_ns: u64, value: f64, max: usize) {
         let place = self.list.partition_point(|bin| bin.first_ns <= time_ns);
         let sample = Bin::of(time_ns, value);
         let (per, cell_ns) = (self.per, self.cell_ns);
         match place.checked_sub(1).map(|before| &mut self.list[before]) {
-            // within a bin, even a full one: bins do not overlap
+            // Bins do not overlap, thus the sample joins even a full bin.
             Some(bin) if time_ns < bin.last_ns && per > 1 => bin.join(&sample),
             Some(bin) if bin.count < per && bin.first_ns / cell_ns == time_ns / cell_ns => bin.join(&sample),
             _ => self.list.insert(place, sample),
         }
-        if self.list.len() > most {
-            self.thin(most);
+        if self.list.len() > max {
+            self.thin(max);
         }
     }
 
-    /// Joins neighbours until no more than half of the most are left.
+    /// Joins neighbours until at most half of `max` bins are left.
     #[cold]
-    pub(crate) fn thin(&mut self, most: usize) {
+    pub(crate) fn thin(&mut self, max: usize) {
         let (Some(first), Some(last)) = (self.list.first(), self.list.last()) else { return };
         let span_ns = (last.last_ns - first.first_ns).max(1);
-        let cells = (most as u64 / BINS_PER_CELL).max(1);
+        let cells = (max as u64 / BINS_PER_CELL).max(1);
         self.cell_ns = span_ns.div_ceil(cells).checked_next_power_of_two().unwrap_or(u64::MAX);
-        while self.list.len() > (most / 2).max(1) && self.per <= u64::MAX / 2 {
+        while self.list.len() > (max / 2).max(1) && self.per <= u64::MAX / 2 {
             self.per *= 2;
             self.join_neighbours();
         }
@@ -117,7 +117,7 @@ impl Bins {
         });
     }
 
-    /// The positions of the bins with samples from `from_ns` to before `to_ns`.
+    /// Returns the positions of the bins with samples from `from_ns` to before `to_ns`.
     pub(crate) fn within(&self, from_ns: u64, to_ns: u64) -> std::ops::Range<usize> {
         let from = self.list.partition_point(|bin| bin.last_ns < from_ns);
         let to = self.list.partition_point(|bin| bin.first_ns < to_ns);
@@ -130,10 +130,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn binned(samples: &[(u64, f64)], most: usize) -> Bins {
+    fn binned(samples: &[(u64, f64)], max: usize) -> Bins {
         let mut bins = Bins::default();
         for &(time_ns, value) in samples {
-            bins.add(time_ns, value, most);
+            bins.add(time_ns, value, max);
         }
         bins
     }
@@ -159,15 +159,15 @@ mod tests {
         #[test]
         fn no_sample_is_lost_and_bins_hold_what_lies_in_them(
             steps in prop::collection::vec((0u64..1_000_000, -1e6..1e6, 0u64..3_000), 1..2_000),
-            most in 16usize..200,
+            max in 16usize..200,
         ) {
             let mut now = 5_000;
             let samples: Vec<(u64, f64)> = steps.iter().map(|&(step, value, back)| {
                 now += step;
                 (now - back, value)
             }).collect();
-            let bins = binned(&samples, most);
-            prop_assert!(bins.list.len() <= most);
+            let bins = binned(&samples, max);
+            prop_assert!(bins.list.len() <= max);
             prop_assert_eq!(bins.list.iter().map(|bin| bin.count).sum::<u64>(), samples.len() as u64);
             prop_assert!(bins.list.windows(2).all(|pair| pair[0].last_ns <= pair[1].first_ns));
             for &(time_ns, value) in &samples {

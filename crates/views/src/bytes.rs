@@ -1,27 +1,27 @@
-//! Pyramids as bytes, and back: whatever anybody may have written is checked before it is used.
+//! Binary format of pyramids. The reader checks everything, since the bytes may come from anybody.
 //!
-//! A line that says what it is, the version, then numbers: of 7 bits a byte, the lowest first, and a bit that says whether more
-//! follow. Numbers that may be below 0 have their sign in the lowest bit. Times and numbers in order are differences. A sum of
-//! all bytes before it is at the end.
+//! The format begins with a line of text and the version. Numbers follow, 7 bits per byte, the lowest bits first; the
+//! top bit tells whether more bytes follow. Signed numbers have their sign in the lowest bit. Ordered times and
+//! numbers are stored as differences. A checksum of all bytes is at the end.
 
 use crate::bins::{Bin, Bins};
 use crate::checkpoints::Checkpoints;
 use crate::error::Error;
 use crate::pyramid::{
-    FlowIndex, MOST_BINS, MOST_FLOWS, MOST_NAME_BYTES, MOST_NAMES, MOST_RARE, MOST_SAMPLED, Owner, Pyramid,
-    Sampled,
+    FlowIndex, MAX_BINS, MAX_FLOWS, MAX_NAME_BYTES, MAX_NAMES, MAX_RARE, MAX_SAMPLED, Owner, Pyramid,
+    SampledSeries,
 };
 use crate::rare::{Rare, RareKind, Rares};
-use crate::resends::{MOST_RESENDS, Resends};
+use crate::resends::{MAX_RESENDS, Resends};
 use crate::sums::{Sums, is_width};
 
 const MAGIC: &[u8] = b"dumbbell index of a run\n";
 const VERSION: u64 = 1;
-/// Most bins of all series together that are read.
-const MOST_BINS_READ: usize = 1 << 22;
-/// Bytes of the sum at the end.
+/// Maximum bins of all series together that are read.
+const MAX_BINS_READ: usize = 1 << 22;
+/// Length of the checksum, bytes.
 const SUM_BYTES: usize = 8;
-/// Whole numbers up to here are exact.
+/// Limit below which `f64` holds whole numbers exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 const fn damaged(problem: &'static str) -> Error {
@@ -29,9 +29,9 @@ const fn damaged(problem: &'static str) -> Error {
 }
 
 impl Pyramid {
-    /// As bytes, for a file beside the log.
+    /// Returns the pyramid as bytes, for a file beside the log.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Out(MAGIC.to_vec());
+        let mut out = Writer(MAGIC.to_vec());
         out.number(VERSION);
         for number in [self.records, self.samples, self.end_ns, self.flows_left_out] {
             out.number(number);
@@ -62,13 +62,13 @@ impl Pyramid {
         out.0
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    /// Reads the bytes of [`to_bytes`](Self::to_bytes).
     ///
     /// # Errors
-    /// One line: the bytes are something else, damaged, or of another version.
+    /// Returns an error if the bytes have another format or version, or are damaged.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Foreign)?;
-        let mut source = In(rest, MOST_BINS_READ);
+        let mut source = Reader(rest, MAX_BINS_READ);
         let found = source.number()?;
         if found != VERSION {
             return Err(Error::Version { found, wanted: VERSION });
@@ -88,7 +88,7 @@ impl Pyramid {
     }
 }
 
-/// FNV-1a, over 8 bytes at a time.
+/// Returns the checksum: FNV-1a over 8 bytes at a time.
 fn sum_of(bytes: &[u8]) -> u64 {
     let step = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
     let mut sum = 0xcbf2_9ce4_8422_2325;
@@ -101,9 +101,9 @@ fn sum_of(bytes: &[u8]) -> u64 {
     step(sum, bytes.len() as u64)
 }
 
-struct Out(Vec<u8>);
+struct Writer(Vec<u8>);
 
-impl Out {
+impl Writer {
     fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -210,21 +210,21 @@ impl Out {
     fn rares(&mut self, rares: &Rares) {
         self.number(rares.total);
         self.number(rares.cell_ns);
-        self.number(rares.kept.len() as u64);
-        let mut last = Rare { time_ns: 0, flow: 0, what: 0 };
-        for event in &rares.kept {
+        self.number(rares.events.len() as u64);
+        let mut last = Rare { time_ns: 0, flow: 0, detail: 0 };
+        for event in &rares.events {
             self.number(event.time_ns - last.time_ns);
             self.signed(i64::from(event.flow) - i64::from(last.flow));
-            self.signed(event.what.wrapping_sub(last.what) as i64);
+            self.signed(event.detail.wrapping_sub(last.detail) as i64);
             last = *event;
         }
     }
 }
 
-/// What is still to be read, and how many bins there may still be: they take more memory than bytes.
-struct In<'a>(&'a [u8], usize);
+/// Remaining bytes, and the number of bins still allowed: a bin takes more memory than bytes.
+struct Reader<'a>(&'a [u8], usize);
 
-impl In<'_> {
+impl Reader<'_> {
     fn number(&mut self) -> Result<u64, Error> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -259,7 +259,7 @@ impl In<'_> {
         if value.is_finite() { Ok(value) } else { Err(damaged("a value is no number")) }
     }
 
-    /// A number of things, each of which takes at least `least_bytes`.
+    /// Reads the number of items that take at least `least_bytes` each.
     fn count(&mut self, most: usize, least_bytes: usize) -> Result<usize, Error> {
         let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         if count > most {
@@ -272,7 +272,7 @@ impl In<'_> {
     }
 
     fn bin_count(&mut self) -> Result<usize, Error> {
-        let count = self.count(MOST_BINS, 2)?;
+        let count = self.count(MAX_BINS, 2)?;
         self.1 = self.1.checked_sub(count).ok_or(damaged("it has more bins than are ever written"))?;
         Ok(count)
     }
@@ -290,7 +290,7 @@ impl In<'_> {
     }
 
     fn text(&mut self) -> Result<String, Error> {
-        let length = self.count(MOST_NAME_BYTES, 1)?;
+        let length = self.count(MAX_NAME_BYTES, 1)?;
         let (bytes, rest) = self.0.split_at(length);
         self.0 = rest;
         std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| damaged("a text is not UTF-8"))
@@ -373,12 +373,12 @@ impl In<'_> {
         let (packets_sent, packets_delivered) = (self.number()?, self.number()?);
         let longest_ack_delay_ns = self.number()?;
         let (tells_acked, tells_new) = (self.flag()?, self.flag()?);
-        let again = self.number()?;
-        let mut packets = Vec::with_capacity(self.count(MOST_RESENDS, 1)?);
+        let resend_count = self.number()?;
+        let mut packets = Vec::with_capacity(self.count(MAX_RESENDS, 1)?);
         for _ in 0..packets.capacity() {
             packets.push(self.later(packets.last().copied().unwrap_or(0))?);
         }
-        if packets.len() as u64 > again {
+        if packets.len() as u64 > resend_count {
             return Err(damaged("it has more retransmissions than it says"));
         }
         let (sent, delivered, delay) = (self.sums()?, self.sums()?, self.bins()?);
@@ -405,31 +405,31 @@ impl In<'_> {
             longest_ack_delay_ns,
             tells_acked,
             tells_new,
-            resends: Resends::of(packets, again),
+            resends: Resends::of(packets, resend_count),
         })
     }
 
     fn rares(&mut self) -> Result<Rares, Error> {
         let (total, cell_ns) = (self.number()?, self.number()?);
-        let count = self.count(MOST_RARE, 3)?;
+        let count = self.count(MAX_RARE, 3)?;
         if (count as u64) > total || (cell_ns == 0 && (count as u64) < total) {
             return Err(damaged("it has another number of events than it says"));
         }
-        let mut kept = Vec::with_capacity(count);
-        let mut last = Rare { time_ns: 0, flow: 0, what: 0 };
+        let mut events = Vec::with_capacity(count);
+        let mut last = Rare { time_ns: 0, flow: 0, detail: 0 };
         for _ in 0..count {
             let time_ns = self.later(last.time_ns)?;
             let flow = i64::from(last.flow).checked_add(self.signed()?);
             let flow = flow.and_then(|flow| u32::try_from(flow).ok());
             let flow = flow.ok_or(damaged("a flow's number is too large"))?;
-            last = Rare { time_ns, flow, what: last.what.wrapping_add(self.signed()? as u64) };
-            kept.push(last);
+            last = Rare { time_ns, flow, detail: last.detail.wrapping_add(self.signed()? as u64) };
+            events.push(last);
         }
-        Ok(Rares::of(kept, total, cell_ns))
+        Ok(Rares::of(events, total, cell_ns))
     }
 
     fn pyramid(&mut self) -> Result<Pyramid, Error> {
-        let mut made = Pyramid {
+        let mut pyramid = Pyramid {
             records: self.number()?,
             samples: self.number()?,
             end_ns: self.number()?,
@@ -439,32 +439,32 @@ impl In<'_> {
             offered: self.sums()?,
             ..Pyramid::default()
         };
-        for _ in 0..self.count(MOST_FLOWS, 1)? {
-            let after = made.flows.last().map(|flow| flow.number);
-            made.flows.push(self.flow(after)?);
+        for _ in 0..self.count(MAX_FLOWS, 1)? {
+            let after = pyramid.flows.last().map(|flow| flow.number);
+            pyramid.flows.push(self.flow(after)?);
         }
-        for _ in 0..self.count(MOST_SAMPLED, 1)? {
+        for _ in 0..self.count(MAX_SAMPLED, 1)? {
             let (owner, field, unit, bins) = (self.owner()?, self.text()?, self.text()?, self.bins()?);
-            made.sampled.push(Sampled { owner, field, unit, bins });
+            pyramid.sampled.push(SampledSeries { owner, field, unit, bins });
         }
-        for rares in &mut made.rare {
+        for rares in &mut pyramid.rare {
             *rares = self.rares()?;
         }
-        for _ in 0..self.count(MOST_NAMES.max(MOST_FLOWS), 1)? {
-            made.texts.push(self.text()?);
+        for _ in 0..self.count(MAX_NAMES.max(MAX_FLOWS), 1)? {
+            pyramid.texts.push(self.text()?);
         }
-        let texts = made.texts.len() as u64;
-        if made.rare[RareKind::Mode as usize].kept.iter().any(|event| event.what >= texts) {
+        let texts = pyramid.texts.len() as u64;
+        if pyramid.rare[RareKind::Mode as usize].events.iter().any(|event| event.detail >= texts) {
             return Err(damaged("a mode has no name"));
         }
-        Ok(made)
+        Ok(pyramid)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NoRows, PyramidBuilder, View, Wanted};
+    use crate::{NoRows, PyramidBuilder, SeriesSelector, View};
     use proptest::prelude::*;
     use record::{Event, Record};
 
@@ -487,7 +487,7 @@ mod tests {
         builder.finish()
     }
 
-    /// The same bytes with the sum that belongs to them: as somebody would write them who means harm.
+    /// Returns the bytes with a correct checksum, as an attacker would write them.
     fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.truncate(bytes.len() - SUM_BYTES);
         bytes.extend(sum_of(&bytes).to_le_bytes());
@@ -513,14 +513,14 @@ mod tests {
             }
             match Pyramid::from_bytes(&signed(bytes)) {
                 Ok(read) => {
-                    let wanted: Vec<Wanted> =
-                        read.series().into_iter().take(40).map(|one| Wanted::Owned(one.owner, one.name)).collect();
+                    let wanted: Vec<SeriesSelector> =
+                        read.series().into_iter().take(40).map(|one| SeriesSelector::Owned(one.owner, one.name)).collect();
                     let view = View::new(&read, &NoRows);
                     for end_ns in [1.0, 2e9, 4e18] {
                         view.window(0.0, end_ns, 100, &wanted).unwrap();
                     }
-                    let again = Pyramid::from_bytes(&read.to_bytes());
-                    prop_assert!(again.is_ok());
+                    let resend_count = Pyramid::from_bytes(&read.to_bytes());
+                    prop_assert!(resend_count.is_ok());
                 }
                 Err(error) => prop_assert!(!error.to_string().contains('\n')),
             }

@@ -1,20 +1,20 @@
-//! Where in a log packets of which number were sent.
+//! Checkpoints of a flow's packet numbers, to find a packet in a log.
 
-/// Most checkpoints of a flow.
-const MOST: usize = 1 << 11;
+/// Maximum checkpoints of a flow.
+const MAX_CHECKPOINTS: usize = 1 << 11;
 
-/// Times at which a flow had sent packets up to which number, every so many packets.
+/// Times with the highest packet number sent until then, every `stride` packets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Checkpoints {
-    /// Time, and the highest number of all packets sent up to then.
+    /// Time, ns, and the highest number of all packets sent until then.
     pub(crate) at: Vec<(u64, u64)>,
-    /// Packets between two of them.
+    /// Packets between two checkpoints.
     pub(crate) stride: u64,
-    /// Packets until the next one.
+    /// Packets until the next checkpoint.
     left: u64,
-    /// The highest number so far.
+    /// Highest number so far.
     highest: u64,
-    /// Whether each packet had a higher number than those before.
+    /// True if the packet numbers never decreased.
     pub(crate) ascends: bool,
 }
 
@@ -30,12 +30,12 @@ impl Checkpoints {
         Self { at, stride, left: stride, highest, ascends }
     }
 
-    /// Most that can be kept.
+    /// Returns the maximum number of checkpoints.
     pub(crate) const fn most() -> usize {
-        MOST
+        MAX_CHECKPOINTS
     }
 
-    /// A packet was sent.
+    /// Adds a sent packet.
     #[inline]
     pub(crate) fn add(&mut self, time_ns: u64, seq: u64) {
         self.ascends &= seq >= self.highest;
@@ -50,7 +50,7 @@ impl Checkpoints {
     fn note(&mut self, time_ns: u64) {
         let time_ns = self.at.last().map_or(time_ns, |&(last_ns, _)| last_ns.max(time_ns));
         self.at.push((time_ns, self.highest));
-        if self.at.len() > MOST {
+        if self.at.len() > MAX_CHECKPOINTS {
             self.stride *= 2;
             let mut place = 0;
             self.at.retain(|_| {
@@ -61,7 +61,7 @@ impl Checkpoints {
         self.left = self.stride - 1;
     }
 
-    /// Between which times a packet of this number was sent, if numbers ascend.
+    /// Returns the times, ns, between which the packet with this number was sent. Requires ascending numbers.
     pub(crate) fn around(&self, seq: u64) -> (u64, u64) {
         let place = self.at.partition_point(|&(_, highest)| highest < seq);
         let from_ns = place.checked_sub(1).map_or(0, |before| self.at[before].0);
@@ -79,7 +79,7 @@ mod tests {
         let mut checkpoints = Checkpoints::default();
         let sent = |seq: u64| seq * 7 + seq % 3;
         (0..100_000).for_each(|seq| checkpoints.add(sent(seq), seq));
-        assert!(checkpoints.at.len() <= MOST && checkpoints.ascends);
+        assert!(checkpoints.at.len() <= MAX_CHECKPOINTS && checkpoints.ascends);
         for seq in [0, 1, 2, 77, 4_095, 4_096, 50_001, 99_999] {
             let (from_ns, to_ns) = checkpoints.around(seq);
             assert!(from_ns <= sent(seq) && sent(seq) <= to_ns, "{seq}");

@@ -1,70 +1,71 @@
-//! Tables and series as bytes: a header in JSON, then arrays of numbers that others take in place.
+//! Binary format of tables and series: a JSON header, then arrays of numbers that readers use in place.
 //!
-//! `u32` length of the header, the header (padded with spaces, so that the arrays begin at a multiple of 8), the arrays, each padded
-//! to a multiple of 8; all little endian. The header is `{"meta": ..., "columns": [{"name", "type", "offset", "length", "names"?}]}`;
-//! `offset` counts bytes from the start of the arrays, and a column with `names` holds positions in that list. A number that
-//! is not there is NaN.
+//! The bytes are: `u32` length of the header, the header, the arrays. The header is padded with spaces, such that the
+//! arrays begin at a multiple of 8. Each array is padded to a multiple of 8. All numbers are little endian.
+//!
+//! The header is `{"meta": ..., "columns": [{"name", "type", "offset", "length", "names"?}]}`. `offset` counts bytes
+//! from the start of the arrays. A column with `names` contains positions in that list. A missing number is NaN.
 
 use serde_json::{Value, json};
 
-/// Arrays begin at multiples of this.
+/// Alignment of arrays, bytes.
 const ALIGNMENT: usize = 8;
 
-/// Gathers columns, and makes bytes of them.
+/// Builder of a table: collects columns and converts them to bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Columns {
     meta: Value,
-    described: Vec<Value>,
+    column_headers: Vec<Value>,
     arrays: Vec<u8>,
 }
 
 impl Columns {
-    /// No columns, with what else is to be said.
+    /// Returns a table without columns; `meta` is the header's free part.
     pub fn new(meta: Value) -> Self {
-        Self { meta, described: Vec::new(), arrays: Vec::new() }
+        Self { meta, column_headers: Vec::new(), arrays: Vec::new() }
     }
 
-    /// Says something else than what was said at first.
+    /// Replaces the header's free part.
     pub fn set_meta(&mut self, meta: Value) {
         self.meta = meta;
     }
 
-    /// A column of numbers.
+    /// Adds a column of numbers.
     #[must_use]
     pub fn f64(mut self, name: &str, values: impl IntoIterator<Item = f64>) -> Self {
         self.column(name, "f64", values.into_iter().map(f64::to_le_bytes));
         self
     }
 
-    /// A column of numbers for which 24 bits are enough.
+    /// Adds a column of numbers that need at most 24 bits.
     #[must_use]
     pub fn f32(mut self, name: &str, values: impl IntoIterator<Item = f32>) -> Self {
         self.column(name, "f32", values.into_iter().map(f32::to_le_bytes));
         self
     }
 
-    /// A column of counts.
+    /// Adds a column of counts.
     #[must_use]
     pub fn u32(mut self, name: &str, values: impl IntoIterator<Item = u32>) -> Self {
         self.column(name, "u32", values.into_iter().map(u32::to_le_bytes));
         self
     }
 
-    /// A column of whole numbers.
+    /// Adds a column of whole numbers.
     #[must_use]
     pub fn i32(mut self, name: &str, values: impl IntoIterator<Item = i32>) -> Self {
         self.column(name, "i32", values.into_iter().map(i32::to_le_bytes));
         self
     }
 
-    /// A column of small numbers.
+    /// Adds a column of small numbers.
     #[must_use]
     pub fn u8(mut self, name: &str, values: impl IntoIterator<Item = u8>) -> Self {
         self.column(name, "u8", values.into_iter().map(u8::to_le_bytes));
         self
     }
 
-    /// A column of texts: the positions of each in `names`.
+    /// Adds a column of strings, as positions in `names`.
     #[must_use]
     pub fn codes<T: AsRef<str>>(
         mut self,
@@ -77,7 +78,7 @@ impl Columns {
         self
     }
 
-    /// The same of few different texts.
+    /// Adds a column of strings from at most 256 `names`, as positions in `names`.
     #[must_use]
     pub fn short_codes<T: AsRef<str>>(
         mut self,
@@ -91,7 +92,7 @@ impl Columns {
     }
 
     fn name_last<T: AsRef<str>>(&mut self, names: &[T]) {
-        if let Some(last) = self.described.last_mut() {
+        if let Some(last) = self.column_headers.last_mut() {
             last["names"] = names.iter().map(AsRef::as_ref).collect();
         }
     }
@@ -101,12 +102,12 @@ impl Columns {
         self.arrays.extend(values.flatten());
         let length = (self.arrays.len() - offset) / N;
         self.arrays.resize(self.arrays.len().next_multiple_of(ALIGNMENT), 0);
-        self.described.push(json!({"name": name, "type": kind, "offset": offset, "length": length}));
+        self.column_headers.push(json!({"name": name, "type": kind, "offset": offset, "length": length}));
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn into_bytes(self) -> Vec<u8> {
-        let mut header = json!({"meta": self.meta, "columns": self.described}).to_string().into_bytes();
+        let mut header = json!({"meta": self.meta, "columns": self.column_headers}).to_string().into_bytes();
         let length_bytes = size_of::<u32>();
         let padded = (header.len() + length_bytes).next_multiple_of(ALIGNMENT) - length_bytes;
         header.resize(padded, b' ');
@@ -118,12 +119,12 @@ impl Columns {
     }
 }
 
-/// Reading such bytes, for tests.
+/// Reader of the format, for tests.
 #[cfg(test)]
 pub(crate) mod reading {
     use super::*;
 
-    /// A table that was read.
+    /// Table read from bytes.
     #[derive(Debug)]
     pub(crate) struct Read {
         pub(crate) meta: Value,

@@ -1,41 +1,41 @@
-//! What can go wrong with a view.
+//! Errors of views.
 
 use thiserror::Error;
 
-/// What ends a read of rows, from whoever has them.
+/// Error of a source of rows.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why there is no view.
+/// Reason why there is no view.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The bytes are no index of a run, or it is damaged.
+    /// The bytes are a damaged index of a run.
     #[error("the index of the run is damaged: {problem}")]
     Damaged {
-        /// The fault that was found there.
+        /// Fault of the bytes.
         problem: &'static str,
     },
-    /// The bytes are something else.
+    /// The bytes have another format.
     #[error("this is no index of a run: it begins otherwise")]
     Foreign,
-    /// The index was made by another version.
+    /// Another version of dumbbell made the index.
     #[error("the index of the run has version {found}: version {wanted} is needed here")]
     Version {
-        /// Its version.
+        /// Version of the index.
         found: u64,
-        /// The version that is read.
+        /// Version that the reader supports.
         wanted: u64,
     },
-    /// Something was asked for that there cannot be.
+    /// An argument is outside its range.
     #[error("{key} = {value}: allowed is {allowed}")]
-    Asked {
-        /// What was asked.
+    InvalidArgument {
+        /// Name of the argument.
         key: &'static str,
-        /// As it was given.
+        /// Value of the argument.
         value: String,
-        /// What may be given.
+        /// Description of the allowed values.
         allowed: &'static str,
     },
-    /// There is no packet of that number.
+    /// The flow sent no packet of this number.
     #[error("flow {flow} sent no packet {seq}")]
     NoPacket {
         /// Number of the flow.
@@ -43,10 +43,10 @@ pub enum Error {
         /// Number of the packet.
         seq: u64,
     },
-    /// Packets were asked for, and the run has no log of them.
+    /// The run has no packet log.
     #[error("this run has no packet log: run it again with --log packets")]
     NoPackets,
-    /// The rows cannot be read.
+    /// The source of the rows failed.
     #[error(transparent)]
     Rows(#[from] Cause),
 }

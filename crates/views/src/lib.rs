@@ -1,8 +1,8 @@
-//! What people look at of a run: series of any part of it, packets, the life of one, all as bytes or JSON. No file, no clock.
+//! Views of a run: series of any part, packets, and the life of one packet, as bytes or JSON. The crate uses no files
+//! and no clock.
 //!
-//! A [`Pyramid`] keeps minima, maxima and sums of a run over time, and what is rare: any part of a long run is shown from it at once.
-//! What is looked at more closely is read from the run's [`Rows`]. [`View`] is both together; [`Columns`] is the format of what it
-//! answers.
+//! A [`Pyramid`] contains minima, maxima and sums over time, and rare events. It shows any part of a long run at
+//! once. Closer views need the run's [`Rows`]. A [`View`] combines both. [`Columns`] is the format of its results.
 
 mod bins;
 mod bytes;
@@ -18,7 +18,7 @@ mod reading;
 mod resends;
 mod rows;
 mod series;
-mod shown;
+mod series_rows;
 mod sums;
 mod thinned;
 mod window;
@@ -29,26 +29,27 @@ pub use error::{Cause, Error};
 pub use pyramid::{Owner, Pyramid, PyramidBuilder};
 pub use rare::RareKind;
 pub use rows::{NoRows, RecordVisitor, Rows, SampleVisitor};
-pub use series::{Described, Wanted};
+pub use series::{SeriesDescription, SeriesSelector};
 
 use std::collections::HashMap;
 
-/// A run as it is looked at: its pyramid, and its rows.
+/// View of a run: its pyramid and its rows.
 #[derive(Clone, Debug)]
 pub struct View<'a, R: Rows + ?Sized> {
     pyramid: &'a Pyramid,
     rows: &'a R,
-    /// How many retransmissions each flow had, where that is known.
+    /// Number of retransmissions by flow, if known.
     retransmissions: HashMap<u32, u64>,
 }
 
 impl<'a, R: Rows + ?Sized> View<'a, R> {
-    /// Of a run with this pyramid and these rows.
+    /// Returns a view of a run with this pyramid and these rows.
     pub fn new(pyramid: &'a Pyramid, rows: &'a R) -> Self {
         Self { pyramid, rows, retransmissions: HashMap::new() }
     }
 
-    /// The same, where it is known how many retransmissions each flow (by number) had: then it is known which packets they are.
+    /// Sets the number of retransmissions of each flow (by number). The view then knows which packets are
+    /// retransmissions.
     #[must_use]
     pub fn with_retransmissions(mut self, counts: impl IntoIterator<Item = (u32, u64)>) -> Self {
         self.retransmissions = counts.into_iter().collect();

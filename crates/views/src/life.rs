@@ -1,4 +1,4 @@
-//! The life of one packet, as a table and as a story.
+//! Life of one packet, as a table row and as sentences.
 
 use crate::View;
 use crate::error::Error;
@@ -9,15 +9,16 @@ use record::Event;
 use serde_json::json;
 use std::ops::ControlFlow;
 
-/// How long after a packet was sent its end is waited for, in round trips, and besides, ns.
+/// Time after the sending in which the packet's end is expected: a number of round trips plus a constant, ns.
 const ROUND_TRIPS: u64 = 8;
 const WAIT_NS: u64 = 4_000_000_000;
 
 impl<R: Rows + ?Sized> View<'_, R> {
-    /// What became of a packet, as JSON: `packet` by names as in [`packets`](Self::packets), and `sentences`.
+    /// Returns the events of a packet as JSON: `packet` with the columns of [`packets`](Self::packets), and
+    /// `sentences`.
     ///
     /// # Errors
-    /// One line: there is no such packet, no packet log, or it cannot be read.
+    /// Returns an error if there is no such packet or no packet log, or the log cannot be read.
     pub fn life(&self, flow: u32, seq: u64) -> Result<String, Error> {
         if !self.rows.has_records() {
             return Err(Error::NoPackets);
@@ -28,7 +29,7 @@ impl<R: Rows + ?Sized> View<'_, R> {
         let mut until_ns = u64::MAX;
         let tells_acked = index.tells_acked;
         self.rows.records(around.0, u64::MAX, &mut |record| {
-            // the last packet of a number is not found without reading to the end
+            // A number may come again, thus only reading to the end would find its last packet.
             if record.time_ns > until_ns || (until_ns == u64::MAX && record.time_ns > around.1) {
                 return ControlFlow::Break(());
             }
@@ -52,23 +53,23 @@ impl<R: Rows + ?Sized> View<'_, R> {
             ControlFlow::Continue(())
         })?;
         let packet = collector.packets.first().ok_or(Error::NoPacket { flow, seq })?;
-        let again = self.is_again(packet);
+        let resent = self.is_retransmission(packet);
         let row = json!({
             "flow": packet.flow, "seq": packet.seq, "size_bytes": packet.size_bytes, "data_bytes": packet.data_bytes,
             "send_ns": packet.send_ns, "enqueue_ns": packet.enqueue_ns, "dequeue_ns": packet.dequeue_ns,
             "drop_ns": packet.drop_ns, "mark_ns": packet.mark_ns, "deliver_ns": packet.deliver_ns,
             "acked_ns": packet.acked_ns, "lost_ns": packet.lost_ns,
-            "retransmission": again.map_or(2, u8::from),
+            "retransmission": resent.map_or(2, u8::from),
         });
         let least_ns = index.delay.list.iter().map(|bin| bin.low).min_by(f64::total_cmp);
-        let sentences = story(packet, again, least_ns, tells_acked);
+        let sentences = story(packet, resent, least_ns, tells_acked);
         Ok(json!({"packet": row, "sentences": sentences}).to_string())
     }
 }
 
-/// What happened to a packet, in sentences in the order in which it did. `least_ns`: the shortest delay of its flow.
-fn story(packet: &Packet, again: Option<bool>, least_ns: Option<f64>, tells_acked: bool) -> Vec<String> {
-    let mut told: Vec<(u64, u8, String)> = Vec::new();
+/// Returns the events of a packet in sentences, in order of time. `least_ns`: minimum delay of its flow.
+fn story(packet: &Packet, resent: Option<bool>, least_ns: Option<f64>, tells_acked: bool) -> Vec<String> {
+    let mut events: Vec<(u64, u8, String)> = Vec::new();
     let sent_ns = packet.send_ns;
     let after = |time_ns: u64| {
         sent_ns.map_or_else(String::new, |sent_ns| {
@@ -81,38 +82,38 @@ fn story(packet: &Packet, again: Option<bool>, least_ns: Option<f64>, tells_acke
             Some(bytes) => format!(", of which {bytes} are data"),
             None => String::new(),
         };
-        let again = match again {
+        let resent = match resent {
             Some(true) => " It carries data that was sent before.",
             Some(false) | None => "",
         };
-        told.push((
+        events.push((
             sent_ns,
             0,
-            format!("Sent at {}: {} bytes{data}.{again}", at(sent_ns), packet.size_bytes),
+            format!("Sent at {}: {} bytes{data}.{resent}", at(sent_ns), packet.size_bytes),
         ));
     }
     if let Some(entered_ns) = packet.enqueue_ns {
-        told.push((
+        events.push((
             entered_ns,
             1,
             format!("Entered a link's queue at {}{}.", at(entered_ns), after(entered_ns)),
         ));
     }
     if let Some(marked_ns) = packet.mark_ns {
-        told.push((
+        events.push((
             marked_ns,
             2,
-            format!("Marked (ECN CE) at {}: a queue told of congestion.", at(marked_ns)),
+            format!("Marked (ECN CE) at {}: a queue events of congestion.", at(marked_ns)),
         ));
     }
     if let Some(left_ns) = packet.dequeue_ns {
         let waited = packet.enqueue_ns.map_or_else(String::new, |entered_ns| {
             format!(" after waiting {}", span(left_ns.saturating_sub(entered_ns)))
         });
-        told.push((left_ns, 3, format!("Left the queue at {}{waited}.", at(left_ns))));
+        events.push((left_ns, 3, format!("Left the queue at {}{waited}.", at(left_ns))));
     }
     if let Some(dropped_ns) = packet.drop_ns {
-        told.push((
+        events.push((
             dropped_ns,
             4,
             format!("Dropped inside the path at {}{}.", at(dropped_ns), after(dropped_ns)),
@@ -124,31 +125,31 @@ fn story(packet: &Packet, again: Option<bool>, least_ns: Option<f64>, tells_acke
             format!(" ({} more than the fastest packet of its flow)", span(above_ns.max(0.0) as u64))
         });
         let above = above.unwrap_or_default();
-        told.push((
+        events.push((
             arrived_ns,
             5,
             format!("Arrived at the receiver at {}{}{above}.", at(arrived_ns), after(arrived_ns)),
         ));
         if packet.data_bytes.is_some_and(|bytes| bytes > 0)
             && packet.new_bytes == Some(0)
-            && again == Some(true)
+            && resent == Some(true)
         {
-            told.push((arrived_ns, 6, "The receiver had all of its data already.".to_owned()));
+            events.push((arrived_ns, 6, "The receiver had all of its data already.".to_owned()));
         }
     }
     if let Some(acked_ns) = packet.acked_ns {
-        told.push((acked_ns, 7, format!("Acknowledged at {}{}.", at(acked_ns), after(acked_ns))));
+        events.push((acked_ns, 7, format!("Acknowledged at {}{}.", at(acked_ns), after(acked_ns))));
     }
     if let Some(lost_ns) = packet.lost_ns {
         let why = if packet.deliver_ns.is_some() { ", although it arrived" } else { "" };
-        told.push((
+        events.push((
             lost_ns,
             8,
             format!("Declared lost by the sender at {}{}{why}.", at(lost_ns), after(lost_ns)),
         ));
     }
-    told.sort_by_key(|&(time_ns, order, _)| (time_ns, order));
-    let mut sentences: Vec<String> = told.into_iter().map(|(_, _, sentence)| sentence).collect();
+    events.sort_by_key(|&(time_ns, order, _)| (time_ns, order));
+    let mut sentences: Vec<String> = events.into_iter().map(|(_, _, sentence)| sentence).collect();
     if packet.deliver_ns.is_none() && packet.drop_ns.is_none() {
         sentences.push(
             "What became of it on the path is not in the log: it may have been under way when the run ended."

@@ -1,4 +1,4 @@
-//! Every packet of a part of a run, and what became of it.
+//! Packets of a part of a run with their events.
 
 use crate::View;
 use crate::columns::Columns;
@@ -11,29 +11,30 @@ use serde_json::json;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::ControlFlow;
 
-/// Most packets that can be asked for.
-const MOST_PACKETS: u32 = 1 << 20;
-/// How long after the window's end something is waited for that shows what became of a packet, in round trips ...
+/// Maximum packets of a request.
+const MAX_PACKETS: u32 = 1 << 20;
+/// Time after the window in which events of its packets are read: round trips ...
 const ROUND_TRIPS_AFTER: u64 = 4;
-/// ... and besides, ns: retransmission timers take that long.
+/// ... plus a constant, ns, since retransmission timers take this long.
 const AFTER_NS: u64 = 1_500_000_000;
-/// How long before the window packets are looked for that were still open then, in round trips and besides, ns: ACKs may be late.
+/// Time before the window in which packets in flight were sent: round trips plus a constant, ns, since ACKs may be
+/// late.
 const ROUND_TRIPS_BEFORE: u64 = 2;
 const BEFORE_NS: u64 = 100_000_000;
-/// Longest time before the window from which packets are looked for, ns.
+/// Maximum time before the window that is read, ns.
 const LONGEST_BEFORE_NS: u64 = 4_000_000_000;
-/// Most rows that are read before and after the window.
-const MOST_ROWS_AROUND: u64 = 600_000;
+/// Maximum rows read before and after the window.
+const MAX_ROWS_AROUND: u64 = 600_000;
 
-/// A data packet and what became of it; times are absent where the log does not tell them.
+/// Data packet with the times of its events, ns; `None` if the log lacks the event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packet {
     pub(crate) flow: u32,
     pub(crate) seq: u64,
     pub(crate) size_bytes: u32,
-    /// Payload, as it was sent.
+    /// Payload of the sent packet, bytes.
     pub(crate) data_bytes: Option<u32>,
-    /// Payload that was new to the receiver.
+    /// Payload that was new to the receiver, bytes.
     pub(crate) new_bytes: Option<u32>,
     pub(crate) send_ns: Option<u64>,
     pub(crate) enqueue_ns: Option<u64>,
@@ -46,46 +47,46 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// When the sender stopped waiting for it, or it left the path, whatever was last; `None` while something is open.
+    /// Returns the time of the last event that ends the packet, ns, or `None` without such an event.
     fn end_ns(&self) -> Option<u64> {
         [self.deliver_ns, self.drop_ns, self.acked_ns, self.lost_ns].into_iter().flatten().max()
     }
 
-    /// Whether nothing else is to be learned of it.
+    /// Returns true if no more events of the packet are expected.
     fn is_over(&self, tells_acked: bool) -> bool {
         let is_gone = self.deliver_ns.is_some() || self.drop_ns.is_some();
-        // that it was dropped is told to the sender by nobody: a declaration follows
+        // The sender does not learn of a drop at once: a declaration of loss follows.
         let is_judged = self.acked_ns.is_some() || self.lost_ns.is_some();
         is_gone && (is_judged || (!tells_acked && self.drop_ns.is_none()))
     }
 }
 
-/// An ACK and what became of it: times in ns.
+/// ACK with the times of its events, ns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ack {
-    sent: Option<u64>,
-    delivered: Option<u64>,
-    dropped: Option<u64>,
+    send_ns: Option<u64>,
+    deliver_ns: Option<u64>,
+    drop_ns: Option<u64>,
 }
 
-/// Gathers packets from records in the order of a log.
+/// Collector of packets from records in the order of a log.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     pub(crate) packets: Vec<Packet>,
-    /// How many of them are not over.
-    under_way: u64,
-    /// The packets of a number of which something is to be learned, in the order in which they were sent.
+    /// Number of packets that expect more events.
+    open_count: u64,
+    /// Packets by flow and number that expect more events, in the order of sending.
     open: HashMap<(u32, u64), VecDeque<usize>>,
     acks: BTreeMap<(u32, u64), Ack>,
 }
 
-/// When a packet that left the path had entered it.
+/// Returns the time when a delivered packet was sent, ns.
 const fn sent_ns(record: &Record) -> Option<u64> {
     record.time_ns.checked_add_signed(record.one_way_delay_ns.saturating_neg())
 }
 
 impl Collector {
-    /// Whether the packet or ACK that a record is about is known.
+    /// Returns true if the record's packet or ACK is known.
     fn knows(&self, record: &Record) -> bool {
         let key = (record.flow, record.seq);
         match record.event {
@@ -94,18 +95,18 @@ impl Collector {
         }
     }
 
-    /// Adds what a record says.
+    /// Adds the event of a record.
     pub(crate) fn record(&mut self, record: &Record, tells_acked: bool) {
         let now = Some(record.time_ns);
         match record.event {
             Event::Send => self.send(record),
-            Event::AckSend => self.ack(record).sent = now,
+            Event::AckSend => self.ack(record).send_ns = now,
             Event::AckDeliver => {
                 let ack = self.ack(record);
-                ack.delivered = ack.delivered.or(now);
-                ack.sent = ack.sent.or(sent_ns(record));
+                ack.deliver_ns = ack.deliver_ns.or(now);
+                ack.send_ns = ack.send_ns.or(sent_ns(record));
             }
-            Event::AckDrop => self.ack(record).dropped = now,
+            Event::AckDrop => self.ack(record).drop_ns = now,
             Event::Opportunity | Event::AckOpportunity | Event::AckMark => {}
             Event::Restored => {
                 let place = self.place(record);
@@ -132,13 +133,13 @@ impl Collector {
             && record.data_bytes == 0
             && self.packets[latest].send_ns == Some(record.time_ns)
         {
-            // another fragment
+            // The record is another fragment of the packet.
             let size_bytes = &mut self.packets[latest].size_bytes;
             *size_bytes = size_bytes.saturating_add(record.size_bytes);
             return;
         }
         places.push_back(self.packets.len());
-        self.under_way += 1;
+        self.open_count += 1;
         self.packets.push(Packet {
             flow: record.flow,
             seq: record.seq,
@@ -149,7 +150,7 @@ impl Collector {
         });
     }
 
-    /// Something happened to a data packet.
+    /// Adds an event of a data packet.
     fn fate(&mut self, record: &Record, tells_acked: bool) {
         let place = self.place(record);
         let packet = &mut self.packets[place];
@@ -166,35 +167,35 @@ impl Collector {
                 &mut packet.deliver_ns
             }
         };
-        // the first of several counts: of copies, of fragments, of queues; of queues the last one that it left
+        // The first of several events counts (copies, fragments, queues); for departures from queues, the last.
         if time.is_none() || record.event == Event::Dequeue {
             *time = Some(record.time_ns);
         }
         if !was_over && packet.is_over(tells_acked) {
-            self.under_way = self.under_way.saturating_sub(1);
+            self.open_count = self.open_count.saturating_sub(1);
             if let Some(places) =
                 self.open.get_mut(&(record.flow, record.seq)).filter(|places| places.len() > 1)
             {
-                // a number that comes again is that of another packet
+                // A repeated number belongs to a new packet.
                 places.retain(|&other| other != place);
             }
         }
     }
 
-    /// Where the packet is that something happened to; one of which nothing is known yet is added.
+    /// Returns the position of the record's packet. Adds an unknown packet.
     fn place(&mut self, record: &Record) -> usize {
         let places = self.open.entry((record.flow, record.seq)).or_default();
         let sent = if record.event == Event::Deliver { sent_ns(record) } else { None };
         let same = sent
             .and_then(|sent| places.iter().copied().find(|&place| self.packets[place].send_ns == Some(sent)));
-        // where a log has no numbers, only the time of sending tells packets apart
+        // In a log without numbers, only the time of sending identifies a packet.
         let is_numbered = record.seq > 0 || record.event != Event::Deliver;
         if let Some(place) = same.or_else(|| places.front().copied().filter(|_| is_numbered)) {
             return place;
         }
         let place = self.packets.len();
         places.push_back(place);
-        self.under_way += 1;
+        self.open_count += 1;
         self.packets.push(Packet {
             flow: record.flow,
             seq: record.seq,
@@ -207,7 +208,7 @@ impl Collector {
 }
 
 impl FlowIndex {
-    /// The longest one-way delays of the flow, there and back, around a time, ns.
+    /// Returns the longest round trip around a time, ns: the maximum one-way delays of data and of ACKs.
     pub(crate) fn round_trip_ns(&self, from_ns: u64, to_ns: u64) -> u64 {
         let bins = &self.delay.list;
         let range = self.delay.within(from_ns, to_ns);
@@ -216,7 +217,7 @@ impl FlowIndex {
         longest.saturating_add(self.longest_ack_delay_ns)
     }
 
-    /// About how many packets were sent in this time.
+    /// Returns the approximate number of packets sent in this time.
     fn packets_about(&self, from_ns: u64, to_ns: u64) -> f64 {
         let mean_bytes = self.sent.total() as f64 / self.packets_sent.max(1) as f64;
         self.sent.about(from_ns, to_ns) / mean_bytes.max(1.0)
@@ -224,16 +225,18 @@ impl FlowIndex {
 }
 
 impl<R: Rows + ?Sized> View<'_, R> {
-    /// The packets of a flow (0: of all flows) that were sent in this time, or before it and were still under way, and ACKs, as
-    /// [`Columns`]. If they are more than `most` there are no rows, and `too_many` says how many there are.
+    /// Returns the packets of a flow (0: of all flows) in this time, and the ACKs, as [`Columns`].
+    ///
+    /// Includes packets that were sent before and still in flight. Above `most` packets there are no rows, and
+    /// `too_many` is their number.
     ///
     /// # Errors
-    /// One line: what was asked for cannot be, there is no packet log, or it cannot be read.
+    /// Returns an error if an argument is invalid, there is no packet log, or the log cannot be read.
     pub fn packets(&self, from_ns: f64, to_ns: f64, flow: u32, most: u32) -> Result<Vec<u8>, Error> {
         let (from_ns, to_ns) = times(from_ns, to_ns)?;
-        if most == 0 || most > MOST_PACKETS {
+        if most == 0 || most > MAX_PACKETS {
             let value = most.to_string();
-            return Err(Error::Asked { key: "most", value, allowed: "a number from 1 to 1048576" });
+            return Err(Error::InvalidArgument { key: "most", value, allowed: "a number from 1 to 1048576" });
         }
         if !self.rows.has_records() {
             return Err(Error::NoPackets);
@@ -258,21 +261,20 @@ impl<R: Rows + ?Sized> View<'_, R> {
             .acks
             .into_iter()
             .filter(|(_, ack)| {
-                let end_ns = ack.delivered.or(ack.dropped);
-                ack.sent.is_some_and(|sent_ns| sent_ns < to_ns)
+                let end_ns = ack.deliver_ns.or(ack.drop_ns);
+                ack.send_ns.is_some_and(|sent_ns| sent_ns < to_ns)
                     && end_ns.is_none_or(|end_ns| end_ns >= from_ns)
             })
             .collect();
         Ok(self.table(&collector.packets, &acks, None, (from_ns, to_ns)))
     }
 
-    /// Reads the packets of a window, and what became of them.
+    /// Reads the packets of a window with their events.
     fn collect(&self, from_ns: u64, to_ns: u64, flow: u32, around_ns: u64) -> Result<Collector, Cause> {
         let before_ns = around_ns.saturating_mul(ROUND_TRIPS_BEFORE).saturating_add(BEFORE_NS);
         let mut before_ns = before_ns.min(LONGEST_BEFORE_NS);
         while before_ns > 0
-            && self.pyramid.density.about(from_ns.saturating_sub(before_ns), from_ns)
-                > MOST_ROWS_AROUND as f64
+            && self.pyramid.density.about(from_ns.saturating_sub(before_ns), from_ns) > MAX_ROWS_AROUND as f64
         {
             before_ns /= 2;
         }
@@ -290,14 +292,14 @@ impl<R: Rows + ?Sized> View<'_, R> {
                 }
                 let is_after = record.time_ns >= to_ns;
                 rows_after += u64::from(is_after);
-                // what was sent after the window is of no interest
+                // Packets sent after the window are not needed.
                 let is_of_window = !is_after
                     || collector.knows(record)
                     || (record.event == Event::Deliver && sent_ns(record).is_some_and(|sent| sent < to_ns));
                 if is_of_window && !(is_after && matches!(record.event, Event::Send | Event::AckSend)) {
                     collector.record(record, tells_acked.get(&record.flow).copied().unwrap_or(false));
                 }
-                let is_done = is_after && (collector.under_way == 0 || rows_after > MOST_ROWS_AROUND);
+                let is_done = is_after && (collector.open_count == 0 || rows_after > MAX_ROWS_AROUND);
                 if is_done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             },
         )?;
@@ -317,8 +319,8 @@ impl<R: Rows + ?Sized> View<'_, R> {
         });
         let times = |of: fn(&Packet) -> Option<u64>| packets.iter().map(move |packet| number(of(packet)));
         let ack_times = |of: fn(&Ack) -> Option<u64>| acks.iter().map(move |(_, ack)| number(of(ack)));
-        let again = packets.iter().map(|packet| match self.is_again(packet) {
-            Some(is_again) => u8::from(is_again),
+        let resent = packets.iter().map(|packet| match self.is_retransmission(packet) {
+            Some(is_retransmission) => u8::from(is_retransmission),
             None => 2,
         });
         Columns::new(meta)
@@ -333,42 +335,43 @@ impl<R: Rows + ?Sized> View<'_, R> {
             .f64("deliver_ns", times(|packet| packet.deliver_ns))
             .f64("acked_ns", times(|packet| packet.acked_ns))
             .f64("lost_ns", times(|packet| packet.lost_ns))
-            .u8("retransmission", again)
+            .u8("retransmission", resent)
             .u8("sacked", sacked(packets))
             .u32("ack_flow", acks.iter().map(|((flow, _), _)| *flow))
             .f64("ack_seq", acks.iter().map(|((_, seq), _)| *seq as f64))
-            .f64("ack_send_ns", ack_times(|ack| ack.sent))
-            .f64("ack_deliver_ns", ack_times(|ack| ack.delivered))
-            .f64("ack_drop_ns", ack_times(|ack| ack.dropped))
+            .f64("ack_send_ns", ack_times(|ack| ack.send_ns))
+            .f64("ack_deliver_ns", ack_times(|ack| ack.deliver_ns))
+            .f64("ack_drop_ns", ack_times(|ack| ack.drop_ns))
             .into_bytes()
     }
 
-    /// Whether a packet carries data that was sent before; `None` where that is not known.
-    pub(crate) fn is_again(&self, packet: &Packet) -> Option<bool> {
+    /// Returns true if a packet carries data that was sent before, or `None` if unknown.
+    pub(crate) fn is_retransmission(&self, packet: &Packet) -> Option<bool> {
         let flow = self.pyramid.flow(packet.flow)?;
-        let told = self.retransmissions.get(&packet.flow).copied();
-        let known = flow.resends.is_again(packet.seq, told);
-        // the receiver had some of it
+        let total = self.retransmissions.get(&packet.flow).copied();
+        let by_total = flow.resends.is_retransmission(packet.seq, total);
+        // The receiver already had a part of the data.
         let is_old =
             flow.tells_new && packet.data_bytes.zip(packet.new_bytes).is_some_and(|(data, new)| new < data);
-        if is_old { Some(true) } else { known }
+        if is_old { Some(true) } else { by_total }
     }
 }
 
-/// Whether each packet was acknowledged while one that was sent before it was still waited for. Packets are in order of sending.
+/// Returns for each packet 1 if it was acknowledged while an earlier packet was still unresolved. Packets are in
+/// order of sending.
 fn sacked(packets: &[Packet]) -> Vec<u8> {
     let mut latest: HashMap<u32, u64> = HashMap::new();
-    let mut found = Vec::with_capacity(packets.len());
+    let mut flags = Vec::with_capacity(packets.len());
     for packet in packets {
         let waited_for = latest.entry(packet.flow).or_default();
-        found.push(u8::from(packet.acked_ns.is_some_and(|acked_ns| *waited_for > acked_ns)));
-        let judged = packet.lost_ns.or(packet.acked_ns);
-        *waited_for = (*waited_for).max(judged.unwrap_or(0));
+        flags.push(u8::from(packet.acked_ns.is_some_and(|acked_ns| *waited_for > acked_ns)));
+        let judged_ns = packet.lost_ns.or(packet.acked_ns);
+        *waited_for = (*waited_for).max(judged_ns.unwrap_or(0));
     }
-    found
+    flags
 }
 
-/// A time that may be absent, as a number.
+/// Returns a time as a number: NaN if absent.
 fn number(time_ns: Option<u64>) -> f64 {
     time_ns.map_or(f64::NAN, |time_ns| time_ns as f64)
 }

@@ -1,4 +1,4 @@
-//! What is kept of a run so that any part of it can be shown at once: minima, maxima and sums over time, and rare events.
+//! Index of a run that shows any part of it at once: minima, maxima and sums over time, and rare events.
 
 use crate::bins::Bins;
 use crate::checkpoints::Checkpoints;
@@ -12,33 +12,33 @@ use std::collections::HashMap;
 use std::fmt;
 use units::Time;
 
-/// Most bins of a series.
-pub(crate) const MOST_BINS: usize = 1 << 16;
-/// Most bins of all series together, if there are not so many that each has but a few.
-const MOST_BINS_IN_ALL: usize = 1 << 21;
-/// As few.
-const LEAST_BINS: usize = 32;
-/// Most bins of a sampled series: what is closer is read from few rows.
-const MOST_SAMPLED_BINS: usize = 1 << 14;
-/// Most events of a kind.
-pub(crate) const MOST_RARE: usize = 1 << 16;
-/// Most flows.
-pub(crate) const MOST_FLOWS: usize = 10_000;
-/// Most sampled series.
-pub(crate) const MOST_SAMPLED: usize = 1 << 16;
-/// Most links, and most different names of fields, units and modes.
-pub(crate) const MOST_NAMES: usize = 1 << 12;
-/// Longest of these names, bytes.
-pub(crate) const MOST_NAME_BYTES: usize = 1 << 10;
+/// Maximum bins of a series.
+pub(crate) const MAX_BINS: usize = 1 << 16;
+/// Maximum bins of all series together, unless each series would have fewer than [`MIN_BINS`].
+const MAX_BINS_IN_ALL: usize = 1 << 21;
+/// Minimum bins of a series.
+const MIN_BINS: usize = 32;
+/// Maximum bins of a sampled series. A closer view needs only few rows.
+const MAX_SAMPLED_BINS: usize = 1 << 14;
+/// Maximum events of a kind.
+pub(crate) const MAX_RARE: usize = 1 << 16;
+/// Maximum flows.
+pub(crate) const MAX_FLOWS: usize = 10_000;
+/// Maximum sampled series.
+pub(crate) const MAX_SAMPLED: usize = 1 << 16;
+/// Maximum links, and maximum distinct names of fields, units and modes.
+pub(crate) const MAX_NAMES: usize = 1 << 12;
+/// Maximum length of these names, bytes.
+pub(crate) const MAX_NAME_BYTES: usize = 1 << 10;
 
-/// Whose a series is.
+/// Owner of a series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Owner {
-    /// A flow, by its number from 1.
+    /// Flow, by its number from 1.
     Flow(u32),
-    /// A link, by its name.
+    /// Link, by its name.
     Link(String),
-    /// The path as a whole.
+    /// Path as a whole.
     Path,
 }
 
@@ -52,77 +52,77 @@ impl fmt::Display for Owner {
     }
 }
 
-/// What the packets of a flow tell.
+/// Series and counts of a flow's packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FlowIndex {
     pub(crate) number: u32,
     /// Bytes that entered the path.
     pub(crate) sent: Sums,
-    /// Bytes that left it.
+    /// Bytes that left the path.
     pub(crate) delivered: Sums,
     /// One-way delays of data, ns.
     pub(crate) delay: Bins,
-    /// Where packets of which number were sent.
+    /// Times of packet numbers.
     pub(crate) checkpoints: Checkpoints,
     pub(crate) packets_sent: u64,
     pub(crate) packets_delivered: u64,
-    /// Longest one-way delay of a packet of the return direction, ns.
+    /// Longest one-way delay in the ACK direction, ns.
     pub(crate) longest_ack_delay_ns: u64,
-    /// Whether the log says when packets were acknowledged.
+    /// True if the log contains the acknowledgments of packets.
     pub(crate) tells_acked: bool,
-    /// Whether the log says how much of what arrived was new to the receiver.
+    /// True if the log contains the bytes that were new to the receiver.
     pub(crate) tells_new: bool,
     pub(crate) resends: Resends,
 }
 
-/// A sampled series.
+/// Series of a sampled field.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Sampled {
+pub(crate) struct SampledSeries {
     pub(crate) owner: Owner,
     pub(crate) field: String,
     pub(crate) unit: String,
     pub(crate) bins: Bins,
 }
 
-/// What is kept of a run.
+/// Index of a run for views at any scale.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pyramid {
-    /// Records that were told.
+    /// Number of records.
     pub(crate) records: u64,
-    /// Samples that were told.
+    /// Number of samples.
     pub(crate) samples: u64,
-    /// The latest time of all.
+    /// Latest time of a record or sample, ns.
     pub(crate) end_ns: u64,
-    /// Flows beyond the most.
+    /// Number of records of flows above the maximum.
     pub(crate) flows_left_out: u64,
-    /// Records by time.
+    /// Number of records over time.
     pub(crate) density: Sums,
-    /// Samples of flows by time.
+    /// Number of flow samples over time.
     pub(crate) sample_density: Sums,
     /// Bytes that the data direction could have carried.
     pub(crate) offered: Sums,
-    /// In order of their numbers.
+    /// Flows in order of their numbers.
     pub(crate) flows: Vec<FlowIndex>,
-    /// In order of owners, then as they came.
-    pub(crate) sampled: Vec<Sampled>,
-    /// By the code of their kind.
+    /// Sampled series in order of owners, then of appearance.
+    pub(crate) sampled: Vec<SampledSeries>,
+    /// Rare events by the code of their kind.
     pub(crate) rare: [Rares; RareKind::ALL.len()],
-    /// What modes are called.
+    /// Names of modes.
     pub(crate) texts: Vec<String>,
 }
 
 impl Pyramid {
-    /// How many packet events it was made of.
+    /// Returns the number of packet events in the index.
     pub const fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many samples of flows and links it was made of.
+    /// Returns the number of samples of flows and links in the index.
     pub const fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// The latest time of the run that anything tells, ns.
+    /// Returns the latest time of the run in the index, ns.
     pub const fn end_ns(&self) -> u64 {
         self.end_ns
     }
@@ -133,29 +133,29 @@ impl Pyramid {
     }
 }
 
-/// Makes a [`Pyramid`] of what a run tells; also as an observer of it.
+/// Builder of a [`Pyramid`], also as an observer of a run.
 #[derive(Debug)]
 pub struct PyramidBuilder {
-    made: Pyramid,
+    pyramid: Pyramid,
     /// Positions of flows.
     flows: HashMap<u32, usize>,
-    /// The flow of the latest record, and its position.
+    /// Flow of the latest record, and its position.
     latest: Option<(u32, usize)>,
     owners: Numbers<Owner>,
     fields: Numbers<String>,
-    /// Positions of sampled series, by numbers of owner and field.
+    /// Positions of sampled series by the numbers of owner and field.
     series: HashMap<(u32, u32), usize>,
-    /// The mode that each sampled series said last, and what its modes are called.
+    /// Names (as numbers of texts) and last value of each sampled series of modes.
     modes: HashMap<usize, (Vec<u32>, f64)>,
     texts: Numbers<String>,
     most_bins: usize,
 }
 
-/// Names by number, in the order in which they came.
+/// Names by number, in order of appearance.
 #[derive(Debug)]
 struct Numbers<T> {
     names: Vec<T>,
-    /// Where the last one was found: samples repeat the same round of names, so the next one is just behind.
+    /// Position of the latest name. Samples repeat their names in one order, thus the next name usually follows.
     last: usize,
 }
 
@@ -167,14 +167,14 @@ impl<T> Default for Numbers<T> {
 
 impl<T> Numbers<T> {
     fn number(&mut self, is_it: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> Option<u32> {
-        let known = self.names.len();
-        let found = (0..known).map(|step| (self.last + step) % known).find(|&at| is_it(&self.names[at]));
-        self.last = match found {
+        let count = self.names.len();
+        let place = (0..count).map(|step| (self.last + step) % count).find(|&at| is_it(&self.names[at]));
+        self.last = match place {
             Some(at) => at,
-            None if known == MOST_NAMES.max(MOST_FLOWS) => return None,
+            None if count == MAX_NAMES.max(MAX_FLOWS) => return None,
             None => {
                 self.names.push(make());
-                known
+                count
             }
         };
         Some(self.last as u32)
@@ -188,10 +188,10 @@ impl Default for PyramidBuilder {
 }
 
 impl PyramidBuilder {
-    /// Of a run that has told nothing yet.
+    /// Returns a builder without events.
     pub fn new() -> Self {
         Self {
-            made: Pyramid::default(),
+            pyramid: Pyramid::default(),
             flows: HashMap::new(),
             latest: None,
             owners: Numbers::default(),
@@ -199,23 +199,23 @@ impl PyramidBuilder {
             series: HashMap::new(),
             modes: HashMap::new(),
             texts: Numbers::default(),
-            most_bins: MOST_BINS,
+            most_bins: MAX_BINS,
         }
     }
 
-    /// Adds a packet event. They come in order of time; in a log from elsewhere a clock may have stepped back.
+    /// Adds a packet event. Events come in order of time, but clocks in imported logs may step back.
     #[inline]
     pub fn record(&mut self, record: &Record) {
         let time_ns = record.time_ns;
-        self.made.records += 1;
-        self.made.end_ns = self.made.end_ns.max(time_ns);
-        self.made.density.add(time_ns, 1, MOST_BINS);
+        self.pyramid.records += 1;
+        self.pyramid.end_ns = self.pyramid.end_ns.max(time_ns);
+        self.pyramid.density.add(time_ns, 1, MAX_BINS);
         if record.event == Event::Opportunity {
-            return self.made.offered.add(time_ns, u64::from(record.size_bytes), MOST_BINS);
+            return self.pyramid.offered.add(time_ns, u64::from(record.size_bytes), MAX_BINS);
         }
         let most = self.most_bins;
         let Some(place) = self.place_of(record.flow) else { return };
-        let flow = &mut self.made.flows[place];
+        let flow = &mut self.pyramid.flows[place];
         match record.event {
             Event::Send => {
                 flow.packets_sent += 1;
@@ -243,16 +243,16 @@ impl PyramidBuilder {
                     flow.resends.lost(record.seq, record.data_bytes);
                 }
                 if let Some(kind) = RareKind::of(event) {
-                    let event = Rare { time_ns, flow: record.flow, what: record.seq };
-                    self.made.rare[kind as usize].add(event, MOST_RARE);
+                    let event = Rare { time_ns, flow: record.flow, detail: record.seq };
+                    self.pyramid.rare[kind as usize].add(event, MAX_RARE);
                 }
             }
         }
     }
 
-    /// Adds a value of flow number `flow`.
+    /// Adds a value of flow `flow`.
     pub fn flow_value(&mut self, time_ns: u64, flow: u32, field: &str, unit: &str, value: f64) {
-        self.made.sample_density.add(time_ns, 1, MOST_BINS);
+        self.pyramid.sample_density.add(time_ns, 1, MAX_BINS);
         let owner = self.owners.number(|owner| *owner == Owner::Flow(flow), || Owner::Flow(flow));
         let Some(series) = self.value(time_ns, owner, field, unit, value) else { return };
         if let Some((texts, last)) = self.modes.get_mut(&series)
@@ -260,8 +260,8 @@ impl PyramidBuilder {
         {
             *last = value;
             if let Some(&text) = texts.get(value as usize) {
-                let event = Rare { time_ns, flow, what: u64::from(text) };
-                self.made.rare[RareKind::Mode as usize].add(event, MOST_RARE);
+                let event = Rare { time_ns, flow, detail: u64::from(text) };
+                self.pyramid.rare[RareKind::Mode as usize].add(event, MAX_RARE);
             }
         }
     }
@@ -269,12 +269,12 @@ impl PyramidBuilder {
     /// Adds a value of a link.
     pub fn link_value(&mut self, time_ns: u64, link: &str, field: &str, unit: &str, value: f64) {
         let is_it = |owner: &Owner| matches!(owner, Owner::Link(name) if name == link);
-        let fits = link.len() <= MOST_NAME_BYTES;
+        let fits = link.len() <= MAX_NAME_BYTES;
         let owner = fits.then(|| self.owners.number(is_it, || Owner::Link(link.to_owned()))).flatten();
         self.value(time_ns, owner, field, unit, value);
     }
 
-    /// Adds a value to the series of this owner and field; returns the position of the series.
+    /// Adds a value to the series of this owner and field. Returns the position of the series.
     fn value(
         &mut self,
         time_ns: u64,
@@ -283,21 +283,20 @@ impl PyramidBuilder {
         unit: &str,
         value: f64,
     ) -> Option<usize> {
-        self.made.samples += 1;
-        self.made.end_ns = self.made.end_ns.max(time_ns);
-        if field.len() > MOST_NAME_BYTES || unit.len() > MOST_NAME_BYTES || !value.is_finite() {
+        self.pyramid.samples += 1;
+        self.pyramid.end_ns = self.pyramid.end_ns.max(time_ns);
+        if field.len() > MAX_NAME_BYTES || unit.len() > MAX_NAME_BYTES || !value.is_finite() {
             return None;
         }
-        let (owner, field_number) =
-            (owner?, self.fields.number(|known| known == field, || field.to_owned())?);
+        let (owner, field_number) = (owner?, self.fields.number(|name| name == field, || field.to_owned())?);
         let place = match self.series.get(&(owner, field_number)) {
             Some(&place) => place,
-            None if self.series.len() == MOST_SAMPLED => return None,
+            None if self.series.len() == MAX_SAMPLED => return None,
             None => {
-                let place = self.made.sampled.len();
+                let place = self.pyramid.sampled.len();
                 let owner_name = self.owners.names[owner as usize].clone();
                 let is_flow = matches!(owner_name, Owner::Flow(_));
-                self.made.sampled.push(Sampled {
+                self.pyramid.sampled.push(SampledSeries {
                     owner: owner_name,
                     field: field.to_owned(),
                     unit: unit.to_owned(),
@@ -311,24 +310,24 @@ impl PyramidBuilder {
                 place
             }
         };
-        self.made.sampled[place].bins.add(time_ns, value, self.most_bins.min(MOST_SAMPLED_BINS));
+        self.pyramid.sampled[place].bins.add(time_ns, value, self.most_bins.min(MAX_SAMPLED_BINS));
         Some(place)
     }
 
-    /// What the modes that this field names are called, as numbers of texts; none of other fields.
+    /// Returns the texts of the modes that this field names, or `None` for other fields.
     fn texts_of(&mut self, field: &str, unit: &str) -> Option<Vec<u32>> {
-        // whether the transport repairs a loss is not the controller's mode
+        // Loss recovery is a state of the transport, not a mode of the controller.
         let names = enumerated(unit).filter(|_| field != "recovery")?;
         let is_switch = names == ["no", "yes"];
         let mut texts = Vec::with_capacity(names.len());
         for name in names {
             let text = if is_switch { format!("{field}: {name}") } else { name.to_owned() };
-            texts.push(self.texts.number(|known| *known == text, || text.clone())?);
+            texts.push(self.texts.number(|other| *other == text, || text.clone())?);
         }
         Some(texts)
     }
 
-    /// The position of a flow, unless there are too many.
+    /// Returns the position of a flow, or `None` if there are too many flows.
     #[inline]
     fn place_of(&mut self, number: u32) -> Option<usize> {
         match self.latest {
@@ -340,13 +339,13 @@ impl PyramidBuilder {
     fn find_flow(&mut self, number: u32) -> Option<usize> {
         let place = match self.flows.get(&number) {
             Some(&place) => place,
-            None if self.flows.len() == MOST_FLOWS => {
-                self.made.flows_left_out += 1;
+            None if self.flows.len() == MAX_FLOWS => {
+                self.pyramid.flows_left_out += 1;
                 return None;
             }
             None => {
-                let place = self.made.flows.len();
-                self.made.flows.push(FlowIndex { number, ..FlowIndex::default() });
+                let place = self.pyramid.flows.len();
+                self.pyramid.flows.push(FlowIndex { number, ..FlowIndex::default() });
                 self.flows.insert(number, place);
                 self.share_bins();
                 place
@@ -356,31 +355,31 @@ impl PyramidBuilder {
         Some(place)
     }
 
-    /// How many bins each of so many series may have.
+    /// Divides the maximum number of bins between the series.
     fn share_bins(&mut self) {
-        let series = self.made.sampled.len() + 3 * self.made.flows.len();
-        self.most_bins = (MOST_BINS_IN_ALL / series.max(1)).clamp(LEAST_BINS, MOST_BINS);
+        let series = self.pyramid.sampled.len() + 3 * self.pyramid.flows.len();
+        self.most_bins = (MAX_BINS_IN_ALL / series.max(1)).clamp(MIN_BINS, MAX_BINS);
     }
 
-    /// What is kept so far, for a run that goes on.
+    /// Returns the index so far, for a run that continues.
     pub fn so_far(&self) -> Pyramid {
-        let mut made = self.made.clone();
-        made.texts.clone_from(&self.texts.names);
-        made.settle(self.most_bins);
-        made
+        let mut pyramid = self.pyramid.clone();
+        pyramid.texts.clone_from(&self.texts.names);
+        pyramid.settle(self.most_bins);
+        pyramid
     }
 
-    /// What is kept.
+    /// Returns the index.
     pub fn finish(self) -> Pyramid {
-        let mut made = self.made;
-        made.texts = self.texts.names;
-        made.settle(self.most_bins);
-        made
+        let mut pyramid = self.pyramid;
+        pyramid.texts = self.texts.names;
+        pyramid.settle(self.most_bins);
+        pyramid
     }
 }
 
 impl Pyramid {
-    /// Puts everything in order.
+    /// Sorts flows, series and events, and applies the maximum number of bins.
     fn settle(&mut self, most_bins: usize) {
         self.flows.sort_by_key(|flow| flow.number);
         self.sampled.sort_by(|a, b| a.owner.cmp(&b.owner));

@@ -1,4 +1,4 @@
-//! The run in sentences.
+//! Description of a run in sentences.
 
 use crate::View;
 use crate::error::Error;
@@ -9,15 +9,16 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 impl<R: Rows + ?Sized> View<'_, R> {
-    /// What happened in the run, when and why, as JSON: `{"sentences": [...]}`. All rows are read. `facts` is JSON: what is known of the
-    /// run besides ([`Facts`]), `{}` if nothing is.
+    /// Returns the events of the run with their causes as JSON: `{"sentences": [...]}`. Reads all rows.
+    ///
+    /// `facts` is JSON with known facts about the run ([`Facts`]); `{}` if there are none.
     ///
     /// # Errors
-    /// One line: the facts are something else, or the rows cannot be read.
+    /// Returns an error if the facts have another format, or the rows cannot be read.
     pub fn reading(&self, facts: &str) -> Result<String, Error> {
         let is_object = facts.trim_start().starts_with('{');
-        let known: Option<Facts> = serde_json::from_str(facts).ok().filter(|_| is_object);
-        let facts = known.ok_or_else(|| Error::Asked {
+        let parsed: Option<Facts> = serde_json::from_str(facts).ok().filter(|_| is_object);
+        let facts = parsed.ok_or_else(|| Error::InvalidArgument {
             key: "facts",
             value: facts.chars().take(100).collect(),
             allowed: "an object with `flows`, as in facts.json",

@@ -1,25 +1,27 @@
-//! Which packets carry data that was sent before: a log does not say it, but what it says allows to conclude it.
+//! Estimation of the retransmitted packets. A log does not mark them, but its losses allow to conclude them.
 
 use std::collections::{HashSet, VecDeque};
 
-/// Most packets that are kept for a flow.
-pub(crate) const MOST_RESENDS: usize = 1 << 16;
-/// Most lost packets that wait to be sent again.
-const MOST_WAITING: usize = 1 << 16;
+/// Maximum stored packets of a flow.
+pub(crate) const MAX_RESENDS: usize = 1 << 16;
+/// Maximum lost packets that wait for retransmission.
+const MAX_WAITING: usize = 1 << 16;
 
-/// The packets of a flow that send lost data again, if its sender does as ours: what is lost is sent before anything new, in packets
-/// of the same payload. What arrived after all is not sent again.
+/// Packets of a flow that retransmit lost data.
 ///
-/// Who knows how many retransmissions there were can tell whether this is so: [`total`](Self::total) is the same then.
+/// Assumes the built-in sender: it sends lost data before new data, in packets of the same payload. Packets that
+/// arrived after all are not retransmitted.
+///
+/// If the number of retransmissions is known, it equals [`total`](Self::total) when the assumption holds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Resends {
     /// Numbers of the packets, ascending.
     pub(crate) packets: Vec<u64>,
-    /// How many there are, those beyond the most included.
+    /// Number of retransmissions, including those above the maximum.
     pub(crate) total: u64,
-    /// Lost packets and their payload.
+    /// Lost packets with their payload, bytes.
     waiting: VecDeque<(u64, u32)>,
-    /// Those of them that were acknowledged after all.
+    /// Lost packets that were acknowledged after all.
     arrived: HashSet<u64>,
 }
 
@@ -28,19 +30,19 @@ impl Resends {
         Self { packets, total, ..Self::default() }
     }
 
-    /// Packet `number` was declared lost.
+    /// Adds the loss of packet `number`.
     pub(crate) fn lost(&mut self, number: u64, payload_bytes: u32) {
-        if payload_bytes > 0 && self.waiting.len() < MOST_WAITING {
+        if payload_bytes > 0 && self.waiting.len() < MAX_WAITING {
             self.waiting.push_back((number, payload_bytes));
         }
     }
 
-    /// Packet `number` does not count as lost any more.
+    /// Removes packet `number` from the lost packets.
     pub(crate) fn restored(&mut self, number: u64) {
         self.waiting.retain(|(lost, _)| *lost != number);
     }
 
-    /// Packet `number` was acknowledged.
+    /// Adds the acknowledgment of packet `number`.
     #[inline]
     pub(crate) fn acked(&mut self, number: u64) {
         if !self.waiting.is_empty() {
@@ -48,7 +50,7 @@ impl Resends {
         }
     }
 
-    /// Packet `number` was sent.
+    /// Adds the sending of packet `number`.
     #[inline]
     pub(crate) fn sent(&mut self, number: u64, payload_bytes: u32) {
         if payload_bytes > 0 && !self.waiting.is_empty() {
@@ -64,8 +66,7 @@ impl Resends {
             }
             if lost_bytes == payload_bytes {
                 self.total += 1;
-                if self.packets.len() < MOST_RESENDS && self.packets.last().is_none_or(|&last| last < number)
-                {
+                if self.packets.len() < MAX_RESENDS && self.packets.last().is_none_or(|&last| last < number) {
                     self.packets.push(number);
                 }
             }
@@ -76,14 +77,14 @@ impl Resends {
         }
     }
 
-    /// Whether packet `number` sends something again; `None` where that is not known. `told`: how many retransmissions
-    /// there were, from whoever counted them.
-    pub(crate) fn is_again(&self, number: u64, told: Option<u64>) -> Option<bool> {
-        if told == Some(0) {
+    /// Returns true if packet `number` is a retransmission, or `None` if unknown. `expected`: counted number of
+    /// retransmissions.
+    pub(crate) fn is_retransmission(&self, number: u64, expected: Option<u64>) -> Option<bool> {
+        if expected == Some(0) {
             return Some(false);
         }
         let is_complete = self.packets.len() as u64 == self.total;
-        (is_complete && told == Some(self.total)).then(|| self.packets.binary_search(&number).is_ok())
+        (is_complete && expected == Some(self.total)).then(|| self.packets.binary_search(&number).is_ok())
     }
 }
 
@@ -104,12 +105,12 @@ mod tests {
         (10..14).for_each(|number| resends.sent(number, 1_000));
         assert_eq!((resends.packets.as_slice(), resends.total), (&[10, 11][..], 2));
         assert_eq!(
-            [9, 10, 12].map(|number| resends.is_again(number, Some(2))),
+            [9, 10, 12].map(|number| resends.is_retransmission(number, Some(2))),
             [Some(false), Some(true), Some(false)]
         );
-        // somebody counted otherwise: it is not known which they are
-        assert_eq!(resends.is_again(10, Some(3)), None);
-        assert_eq!(resends.is_again(10, None), None);
-        assert_eq!(resends.is_again(10, Some(0)), Some(false));
+        // With another expected number, the retransmissions are unknown.
+        assert_eq!(resends.is_retransmission(10, Some(3)), None);
+        assert_eq!(resends.is_retransmission(10, None), None);
+        assert_eq!(resends.is_retransmission(10, Some(0)), Some(false));
     }
 }

@@ -1,4 +1,4 @@
-//! Who has the rows of a run, for whatever is looked at more closely than a pyramid shows.
+//! Source of a run's rows, for closer views than a pyramid allows.
 
 use crate::error::Cause;
 use crate::pyramid::Owner;
@@ -6,34 +6,34 @@ use record::Record;
 use runs::Memory;
 use std::ops::ControlFlow;
 
-/// Is shown a record, and says whether it wants more.
+/// Callback for a record. Returns whether to continue.
 pub type RecordVisitor<'a> = dyn FnMut(&Record) -> ControlFlow<()> + 'a;
 
-/// Is shown a sample: time, owner, field and value.
+/// Callback for a sample: time, ns, owner, field and value.
 pub type SampleVisitor<'a> = dyn FnMut(u64, &Owner, &str, f64) -> ControlFlow<()> + 'a;
 
-/// The rows of a run.
+/// Rows of a run.
 pub trait Rows {
-    /// Whether there are packet events.
+    /// Returns true if the run has packet events.
     fn has_records(&self) -> bool;
 
-    /// Whether there are samples.
+    /// Returns true if the run has samples.
     fn has_samples(&self) -> bool;
 
-    /// Shows the packet events from `from_ns` to before `to_ns`, in the order of the log.
+    /// Visits the packet events from `from_ns` to before `to_ns`, in the order of the log.
     ///
     /// # Errors
-    /// Why they cannot be read.
+    /// Returns the error of the source.
     fn records(&self, from_ns: u64, to_ns: u64, visit: &mut RecordVisitor<'_>) -> Result<(), Cause>;
 
-    /// Shows the samples from `from_ns` to before `to_ns`, in the order in which they are kept.
+    /// Visits the samples from `from_ns` to before `to_ns`, in stored order.
     ///
     /// # Errors
-    /// Why they cannot be read.
+    /// Returns the error of the source.
     fn samples(&self, from_ns: u64, to_ns: u64, visit: &mut SampleVisitor<'_>) -> Result<(), Cause>;
 }
 
-/// A run of which only the pyramid is left.
+/// Rows of a run that has only a pyramid.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRows;
 

@@ -1,46 +1,47 @@
-//! Which series a run has, and what they are called.
+//! Series of a run and their names.
 
 use crate::error::Error;
-use crate::pyramid::{FlowIndex, Owner, Pyramid, Sampled};
+use crate::pyramid::{FlowIndex, Owner, Pyramid, SampledSeries};
 use crate::sums::Sums;
 use measure::reading::enumerated;
 use serde::{Deserialize, Serialize};
 
-/// What is shown of a series, besides its values.
+/// Description of a series.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Described {
-    /// `flow 1`, `link data/bottleneck`, `path`.
+pub struct SeriesDescription {
+    /// Owner: `flow 1`, `link data/bottleneck`, `path`.
     pub owner: String,
-    /// What to ask for.
+    /// Name in requests.
     pub name: String,
-    /// For people.
+    /// Name for people.
     pub title: String,
-    /// Empty without one.
+    /// Unit; empty without a unit.
     pub unit: String,
-    /// `points` are samples of something that goes on between them, `steps` hold until the next, `bars` are means over a bin of time.
+    /// Kind of display. `points` are samples of a continuous quantity, `steps` hold until the next value, `bars` are
+    /// means over a bin of time.
     pub kind: &'static str,
-    /// What the values 0, 1, ... stand for.
+    /// Names of the values 0, 1, ...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
 }
 
-/// A series that is asked for: by its name, of one owner or of all that have it.
+/// Request for a series by name, of one owner or of all owners.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub enum Wanted {
-    /// Of all.
+pub enum SeriesSelector {
+    /// Name, for all owners.
     Named(String),
-    /// Of one.
+    /// Owner and name.
     Owned(String, String),
 }
 
-impl Wanted {
-    /// Reads a list of them: `["throughput", ["flow 1", "rtt"]]`.
+impl SeriesSelector {
+    /// Reads a list of requests: `["throughput", ["flow 1", "rtt"]]`.
     ///
     /// # Errors
-    /// One line: it is something else.
+    /// Returns an error if the JSON has another format.
     pub fn list(json: &str) -> Result<Vec<Self>, Error> {
-        serde_json::from_str(json).map_err(|_| Error::Asked {
+        serde_json::from_str(json).map_err(|_| Error::InvalidArgument {
             key: "series",
             value: json.chars().take(100).collect(),
             allowed: "a list of names and of pairs of owner and name, as [\"throughput\", [\"flow 1\", \"rtt\"]]",
@@ -48,26 +49,26 @@ impl Wanted {
     }
 }
 
-/// A series that a pyramid has.
+/// Series of a pyramid.
 #[derive(Clone, Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct Series<'a> {
     pub(crate) owner: Owner,
     pub(crate) name: &'a str,
-    pub(crate) what: What<'a>,
+    pub(crate) values: Values<'a>,
 }
 
-/// Where its values are.
+/// Source of a series' values.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What<'a> {
-    /// Rates of what was sent or delivered, or could have been.
+pub(crate) enum Values<'a> {
+    /// Rate of sent, delivered or offered bytes.
     Rate(&'a Sums, Source),
     /// One-way delays.
     Delay(&'a FlowIndex),
-    /// A sampled field.
-    Field(&'a Sampled),
+    /// Sampled field.
+    Field(&'a SampledSeries),
 }
 
-/// Which records are summed up.
+/// Records that a rate sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Source {
     Sent,
@@ -75,14 +76,14 @@ pub(crate) enum Source {
     Offered,
 }
 
-/// Names under which one of several fields is shown, the best of them first.
+/// Names that stand for the first present one of several fields.
 const ALIASES: [(&str, &[&str]); 3] =
     [("rtt", &["latest_rtt", "srtt"]), ("cwnd", &["window"]), ("pacing_rate", &["pacing"])];
 
-/// Fields that are samples of something, and do not hold until the next.
+/// Fields that are samples of a continuous quantity and do not hold until the next value.
 const POINTS: [&str; 4] = ["latest_rtt", "rtt", "frame_delay", "frame_size"];
 
-/// What fields are called.
+/// Titles of fields.
 const TITLES: [(&str, &str); 16] = [
     ("throughput", "Throughput"),
     ("send_rate", "Sending rate"),
@@ -102,29 +103,29 @@ const TITLES: [(&str, &str); 16] = [
     ("queue_bytes", "Queue in bytes"),
 ];
 
-impl Found<'_> {
+impl Series<'_> {
     fn unit(&self) -> &str {
-        match self.what {
-            What::Rate(..) => "Mbit/s",
-            What::Delay(_) => "ms",
-            What::Field(sampled) => &sampled.unit,
+        match self.values {
+            Values::Rate(..) => "Mbit/s",
+            Values::Delay(_) => "ms",
+            Values::Field(sampled) => &sampled.unit,
         }
     }
 
     pub(crate) fn kind(&self) -> &'static str {
-        match self.what {
-            What::Rate(..) => "bars",
-            What::Delay(_) => "points",
-            What::Field(sampled) if POINTS.contains(&sampled.field.as_str()) => "points",
-            What::Field(_) => "steps",
+        match self.values {
+            Values::Rate(..) => "bars",
+            Values::Delay(_) => "points",
+            Values::Field(sampled) if POINTS.contains(&sampled.field.as_str()) => "points",
+            Values::Field(_) => "steps",
         }
     }
 
-    pub(crate) fn described(&self) -> Described {
+    pub(crate) fn description(&self) -> SeriesDescription {
         let names =
             enumerated(self.unit()).map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
         let title = TITLES.iter().find(|(name, _)| *name == self.name).map(|(_, title)| (*title).to_owned());
-        Described {
+        SeriesDescription {
             owner: self.owner.to_string(),
             name: self.name.to_owned(),
             title: title.unwrap_or_else(|| sentence_case(self.name)),
@@ -135,7 +136,7 @@ impl Found<'_> {
     }
 }
 
-/// `bandwidth_estimate` as `Bandwidth estimate`.
+/// Returns a name as a title: `bandwidth_estimate` as `Bandwidth estimate`.
 fn sentence_case(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(char::to_uppercase);
@@ -148,19 +149,19 @@ fn sentence_case(name: &str) -> String {
 }
 
 impl Pyramid {
-    /// Every series of the run: of flows, in order of their numbers, of links, of the path.
-    pub fn series(&self) -> Vec<Described> {
-        self.all_series().iter().map(Found::described).collect()
+    /// Returns every series of the run: of flows in order of their numbers, of links, of the path.
+    pub fn series(&self) -> Vec<SeriesDescription> {
+        self.all_series().iter().map(Series::description).collect()
     }
 
-    pub(crate) fn all_series(&self) -> Vec<Found<'_>> {
-        let mut found = Vec::new();
+    pub(crate) fn all_series(&self) -> Vec<Series<'_>> {
+        let mut samples = Vec::new();
         let mut rest = &self.sampled[..];
         let mut flows = &self.flows[..];
         loop {
-            // both are in order of flows
+            // Both lists are in order of flows.
             let of_packets = flows.first().map(|flow| Owner::Flow(flow.number));
-            let of_samples = rest.first().map(|series| series.owner.clone());
+            let of_samples = rest.first().map(|samples| samples.owner.clone());
             let owner = match (of_packets, of_samples) {
                 (Some(packets), Some(samples)) => packets.min(samples),
                 (Some(owner), None) | (None, Some(owner)) => owner,
@@ -169,68 +170,70 @@ impl Pyramid {
             if let Some((flow, others)) = flows.split_first()
                 && owner == Owner::Flow(flow.number)
             {
-                found.extend(of_flow(flow));
+                samples.extend(of_flow(flow));
                 flows = others;
             }
-            let mine = rest.iter().take_while(|series| series.owner == owner).count();
+            let mine = rest.iter().take_while(|samples| samples.owner == owner).count();
             let (mine, others) = rest.split_at(mine);
-            found.extend(of_samples_of(&owner, mine));
+            samples.extend(of_samples_of(&owner, mine));
             rest = others;
         }
         if !self.offered.bins.is_empty() {
-            let what = What::Rate(&self.offered, Source::Offered);
-            found.push(Found { owner: Owner::Path, name: "capacity", what });
+            let values = Values::Rate(&self.offered, Source::Offered);
+            samples.push(Series { owner: Owner::Path, name: "capacity", values });
         }
-        found
+        samples
     }
 
-    /// The series that are asked for, in the order in which they are; each once.
-    pub(crate) fn wanted<'a>(&'a self, wanted: &[Wanted]) -> Vec<Found<'a>> {
+    /// Returns the requested series in the order of the requests, without duplicates.
+    pub(crate) fn wanted<'a>(&'a self, wanted: &[SeriesSelector]) -> Vec<Series<'a>> {
         let all = self.all_series();
         let mut taken = vec![false; all.len()];
-        let mut found = Vec::new();
-        for wanted in wanted {
+        let mut selection = Vec::new();
+        for selector in wanted {
             for (place, series) in all.iter().enumerate() {
-                let is_it = match wanted {
-                    Wanted::Named(name) => series.name == name,
-                    Wanted::Owned(owner, name) => series.name == name && series.owner.to_string() == *owner,
+                let is_it = match selector {
+                    SeriesSelector::Named(name) => series.name == name,
+                    SeriesSelector::Owned(owner, name) => {
+                        series.name == name && series.owner.to_string() == *owner
+                    }
                 };
                 if is_it && !std::mem::replace(&mut taken[place], true) {
-                    found.push(series.clone());
+                    selection.push(series.clone());
                 }
             }
         }
-        found
+        selection
     }
 }
 
-fn of_flow(flow: &FlowIndex) -> impl Iterator<Item = Found<'_>> {
+fn of_flow(flow: &FlowIndex) -> impl Iterator<Item = Series<'_>> {
     let owner = Owner::Flow(flow.number);
-    let named = move |name, what| Found { owner: owner.clone(), name, what };
+    let named = move |name, values| Series { owner: owner.clone(), name, values };
     let delivered = !flow.delivered.bins.is_empty();
     let sent = !flow.sent.bins.is_empty();
     [
-        delivered.then(|| named("throughput", What::Rate(&flow.delivered, Source::Delivered))),
-        sent.then(|| named("send_rate", What::Rate(&flow.sent, Source::Sent))),
-        delivered.then(|| named("one_way_delay", What::Delay(flow))),
+        delivered.then(|| named("throughput", Values::Rate(&flow.delivered, Source::Delivered))),
+        sent.then(|| named("send_rate", Values::Rate(&flow.sent, Source::Sent))),
+        delivered.then(|| named("one_way_delay", Values::Delay(flow))),
     ]
     .into_iter()
     .flatten()
 }
 
-/// The series of the samples of one owner: the fields, and what they are called besides.
-fn of_samples_of<'a>(owner: &Owner, sampled: &'a [Sampled]) -> Vec<Found<'a>> {
-    let named = |name, series| Found { owner: owner.clone(), name, what: What::Field(series) };
+/// Returns the series of one owner's samples: aliases, then fields.
+fn of_samples_of<'a>(owner: &Owner, sampled: &'a [SampledSeries]) -> Vec<Series<'a>> {
+    let named = |name, series| Series { owner: owner.clone(), name, values: Values::Field(series) };
     let field = |name: &str| sampled.iter().find(|series| series.field == name);
-    let mut found = Vec::with_capacity(sampled.len() + ALIASES.len());
+    let mut series = Vec::with_capacity(sampled.len() + ALIASES.len());
     if matches!(owner, Owner::Flow(_)) {
         let missing = ALIASES.into_iter().filter(|(alias, _)| field(alias).is_none());
-        found.extend(missing.filter_map(|(alias, fields)| {
+        series.extend(missing.filter_map(|(alias, fields)| {
             fields.iter().find_map(|name| field(name)).map(|series| named(alias, series))
         }));
     }
-    found.extend(sampled.iter().map(|series| named(&series.field, series)));
-    found
+    series.extend(sampled.iter().map(|series| named(&series.field, series)));
+    series
 }
 
 #[cfg(test)]
@@ -266,10 +269,13 @@ mod tests {
         );
         assert_eq!(series[7].names.as_deref(), Some(&["startup".to_owned(), "drain".to_owned()][..]));
         assert_eq!((series[4].title.as_str(), series[4].unit.as_str()), ("Congestion window", "bytes"));
-        let asked = Wanted::list(r#"[["flow 2", "rtt"], "srtt", ["flow 2", "srtt"], "nothing"]"#).unwrap();
-        let found = pyramid.wanted(&asked);
-        let names: Vec<_> = found.iter().map(|one| format!("{}: {}", one.owner, one.name)).collect();
+        let selectors =
+            SeriesSelector::list(r#"[["flow 2", "rtt"], "srtt", ["flow 2", "srtt"], "nothing"]"#).unwrap();
+        let selection = pyramid.wanted(&selectors);
+        let names: Vec<_> = selection.iter().map(|one| format!("{}: {}", one.owner, one.name)).collect();
         assert_eq!(names, ["flow 2: rtt", "flow 1: srtt", "flow 2: srtt"]);
-        assert!(Wanted::list("{}").unwrap_err().to_string().starts_with("series = {}: allowed is a list"));
+        assert!(
+            SeriesSelector::list("{}").unwrap_err().to_string().starts_with("series = {}: allowed is a list")
+        );
     }
 }

@@ -1,11 +1,11 @@
-//! Sums over bins of time: rates are made of them.
+//! Sums over bins of time, the source of rates.
 
-/// The width of the narrowest bins, ns.
+/// Width of the narrowest bins, ns.
 const NARROWEST_NS: u64 = 1_000;
 
-/// What was counted in each bin of time in which there was something, in order of time.
+/// Sums of the non-empty bins of time, in order of time.
 ///
-/// Bins are 1 µs wide, then 2, 10, 20, 100, ...: each width is a multiple of those before.
+/// Bins are 1 µs wide, then 2, 10, 20, 100, ...: each width is a multiple of the narrower widths.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sums {
     pub(crate) width_ns: u64,
@@ -19,7 +19,7 @@ impl Default for Sums {
     }
 }
 
-/// The width after this one; `None` beyond all times.
+/// Returns the next width, ns, or `None` if it exceeds all times.
 pub(crate) fn wider(width_ns: u64) -> Option<u64> {
     let mut power = NARROWEST_NS;
     while power <= width_ns / 10 {
@@ -28,7 +28,7 @@ pub(crate) fn wider(width_ns: u64) -> Option<u64> {
     width_ns.checked_mul(if width_ns == power { 2 } else { 5 })
 }
 
-/// Whether bins can have this width.
+/// Returns true if bins can have this width.
 pub(crate) fn is_width(width_ns: u64) -> bool {
     let mut width = Some(NARROWEST_NS);
     while let Some(candidate) = width {
@@ -40,7 +40,8 @@ pub(crate) fn is_width(width_ns: u64) -> bool {
     false
 }
 
-/// The narrowest width of the form 1, 2 or 5 times a power of ten that is at least `least_ns` and a multiple of `of_ns`.
+/// Returns the narrowest width that is at least `least_ns`, a multiple of `of_ns`, and 1, 2 or 5 times a power of
+/// ten.
 pub(crate) fn readable(least_ns: u64, of_ns: u64) -> u64 {
     let mut power: u64 = 1;
     loop {
@@ -58,40 +59,40 @@ pub(crate) fn readable(least_ns: u64, of_ns: u64) -> u64 {
 impl Sums {
     /// Adds `amount` at this time. Times may step back a little.
     #[inline]
-    pub(crate) fn add(&mut self, time_ns: u64, amount: u64, most: usize) {
+    pub(crate) fn add(&mut self, time_ns: u64, amount: u64, max: usize) {
         let bin = time_ns / self.width_ns;
         match self.bins.last_mut() {
             Some((last, sum)) if *last == bin => *sum += amount,
-            Some((last, _)) if *last > bin => self.add_late(bin, amount, most),
-            _ => self.push(bin, amount, most),
+            Some((last, _)) if *last > bin => self.add_late(bin, amount, max),
+            _ => self.push(bin, amount, max),
         }
     }
 
     #[inline]
-    fn push(&mut self, bin: u64, amount: u64, most: usize) {
+    fn push(&mut self, bin: u64, amount: u64, max: usize) {
         self.bins.push((bin, amount));
-        if self.bins.len() > most {
-            self.widen(most);
+        if self.bins.len() > max {
+            self.widen(max);
         }
     }
 
     #[cold]
-    fn add_late(&mut self, bin: u64, amount: u64, most: usize) {
+    fn add_late(&mut self, bin: u64, amount: u64, max: usize) {
         match self.bins.binary_search_by_key(&bin, |&(number, _)| number) {
             Ok(place) => self.bins[place].1 += amount,
             Err(place) => {
                 self.bins.insert(place, (bin, amount));
-                if self.bins.len() > most {
-                    self.widen(most);
+                if self.bins.len() > max {
+                    self.widen(max);
                 }
             }
         }
     }
 
-    /// Widens the bins until there are no more than the most.
+    /// Widens the bins until there are at most `max`.
     #[cold]
-    pub(crate) fn widen(&mut self, most: usize) {
-        while self.bins.len() > most
+    pub(crate) fn widen(&mut self, max: usize) {
+        while self.bins.len() > max
             && let Some(width_ns) = wider(self.width_ns)
         {
             let factor = width_ns / self.width_ns;
@@ -109,14 +110,14 @@ impl Sums {
         }
     }
 
-    /// The bins that overlap this time.
+    /// Returns the bins that overlap this time.
     pub(crate) fn within(&self, from_ns: u64, to_ns: u64) -> &[(u64, u64)] {
         let from = self.bins.partition_point(|&(bin, _)| (bin + 1).saturating_mul(self.width_ns) <= from_ns);
         let to = self.bins.partition_point(|&(bin, _)| bin.saturating_mul(self.width_ns) < to_ns);
         &self.bins[from..to.max(from)]
     }
 
-    /// About how much lies within this time.
+    /// Returns the approximate sum within this time.
     pub(crate) fn about(&self, from_ns: u64, to_ns: u64) -> f64 {
         let part = |&(bin, sum): &(u64, u64)| {
             let start = bin.saturating_mul(self.width_ns);
@@ -126,7 +127,7 @@ impl Sums {
         self.within(from_ns, to_ns).iter().map(part).sum()
     }
 
-    /// All of it.
+    /// Returns the sum of all bins.
     pub(crate) fn total(&self) -> u64 {
         self.bins.iter().fold(0, |total, &(_, sum)| total.saturating_add(sum))
     }
@@ -160,23 +161,23 @@ mod tests {
         #[test]
         fn nothing_is_lost(
             steps in prop::collection::vec((0u64..10_000_000, 0u64..2_000, 0u64..5_000), 1..1_000),
-            most in 2usize..100,
+            max in 2usize..100,
         ) {
             let mut sums = Sums::default();
             let mut now = 10_000;
-            let mut told = Vec::new();
+            let mut samples = Vec::new();
             for (step, amount, back) in steps {
                 now += step;
-                sums.add(now - back, amount, most);
-                told.push((now - back, amount));
+                sums.add(now - back, amount, max);
+                samples.push((now - back, amount));
             }
-            prop_assert!(sums.bins.len() <= most && is_width(sums.width_ns));
+            prop_assert!(sums.bins.len() <= max && is_width(sums.width_ns));
             prop_assert!(sums.bins.windows(2).all(|pair| pair[0].0 < pair[1].0));
             for &(bin, sum) in &sums.bins {
-                let inside = told.iter().filter(|(time_ns, _)| time_ns / sums.width_ns == bin);
+                let inside = samples.iter().filter(|(time_ns, _)| time_ns / sums.width_ns == bin);
                 prop_assert_eq!(sum, inside.map(|(_, amount)| amount).sum::<u64>());
             }
-            let all: u64 = told.iter().map(|(_, amount)| amount).sum();
+            let all: u64 = samples.iter().map(|(_, amount)| amount).sum();
             prop_assert_eq!(sums.total(), all);
             prop_assert!((sums.about(0, u64::MAX / 2) - all as f64).abs() <= 1e-6 * all as f64);
         }

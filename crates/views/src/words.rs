@@ -1,11 +1,11 @@
-//! Times and amounts in words.
+//! Times and durations as text.
 
-/// A time since the start of the run: `12.345678 s`.
+/// Returns a time since the start of the run: `12.345678 s`.
 pub(crate) fn at(time_ns: u64) -> String {
     format!("{}.{:06} s", time_ns / 1_000_000_000, time_ns % 1_000_000_000 / 1_000)
 }
 
-/// How long something takes: `450 ns`, `12.3 µs`, `45.6 ms`, `7.8 s`.
+/// Returns a duration with a unit: `450 ns`, `12.3 µs`, `45.6 ms`, `7.8 s`.
 pub(crate) fn span(ns: u64) -> String {
     let ns = ns as f64;
     let (value, unit) = match ns {

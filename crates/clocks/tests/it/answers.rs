@@ -1,6 +1,6 @@
-//! What a fit answers: inverse, delays, references, errors.
+//! Tests of a fit's results: inverse, delays, references, errors.
 
-use clocks::{Fit, Observed, Point, Reference, fit};
+use clocks::{Fit, PacketDelays, Point, Reference, fit};
 use proptest::prelude::*;
 use units::Rng;
 
@@ -8,7 +8,8 @@ use crate::world::{Queue, Way, World};
 
 const SECOND: i64 = 1_000_000_000;
 
-/// 10 s over a path of 8 ms there and 12 ms back; the remote clock is 37 ms ahead, 40 ppm faster, and stepped at 6 s.
+/// Returns 10 s over a path of 8 ms forward and 12 ms back. The remote clock is 37 ms ahead, 40 ppm faster, and steps
+/// at 6 s.
 fn world(step: f64) -> World {
     let way = |base| Way { base, changes: Vec::new(), queue: Queue::None, packets: 100.0 };
     World {
@@ -25,10 +26,10 @@ fn world(step: f64) -> World {
     }
 }
 
-/// The fit, the start, and what was known of theta (true but for the reference's own error).
+/// Returns the fit and the start, ns. The references have the true clock offset plus the given error.
 fn fitted(step: f64, references: &[(f64, i64, i64)]) -> (Fit, i64) {
-    let seen = world(step).seen(&mut Rng::new(1, "answers"));
-    let start = seen.start_ns;
+    let packets = world(step).simulate(&mut Rng::new(1, "answers"));
+    let start = packets.start_ns;
     let reference = |(index, &(at, off, error)): (usize, &(f64, i64, i64))| Reference {
         at_ns: start + (at * 1e9) as i64,
         offset_ns: (37e6 + 40e3 * at + if at >= 6.0 { step } else { 0.0 }) as i64 + off,
@@ -36,7 +37,7 @@ fn fitted(step: f64, references: &[(f64, i64, i64)]) -> (Fit, i64) {
         source: format!("ntp {index}"),
     };
     let references: Vec<Reference> = references.iter().enumerate().map(reference).collect();
-    (fit(&seen.observed, &references).expect("packets in both directions"), start)
+    (fit(&packets.observed, &references).expect("packets in both directions"), start)
 }
 
 #[test]
@@ -45,7 +46,7 @@ fn the_interval_is_the_round_trip_and_holds_the_truth() {
     assert!((19_990_000..20_150_000).contains(&(fit.high_ns - fit.low_ns)), "{} {}", fit.low_ns, fit.high_ns);
     let off = 37_200_000 - fit.theta_ns(start + 5 * SECOND);
     assert!(fit.low_ns <= off && off <= fit.high_ns);
-    // half of the difference between the directions
+    // Half of the difference between the directions.
     assert!((off - 2_000_000).abs() < 50_000, "{off}");
     assert!(fit.residual_ns < 30_000, "{}", fit.residual_ns);
     assert!((fit.pieces[0].skew - 40e-6).abs() < 1e-6);
@@ -80,17 +81,20 @@ fn steps_part_the_fit_and_both_clocks_can_be_read_across_them() {
     for step in [300e6, 5e6, -5e6, -300e6] {
         let (fit, start) = fitted(step, &[]);
         assert_eq!(fit.steps.len(), 1, "{:?}", fit.steps);
-        let found = fit.steps[0];
-        assert!((found.by_ns as f64 - step).abs() < 50e3, "{found:?}");
-        assert!((found.at_ns - start - 6 * SECOND).abs() <= found.uncertain_ns / 2, "{found:?}");
-        assert!(found.uncertain_ns < SECOND / 5, "{found:?}");
+        let step_found = fit.steps[0];
+        assert!((step_found.by_ns as f64 - step).abs() < 50e3, "{step_found:?}");
+        assert!(
+            (step_found.at_ns - start - 6 * SECOND).abs() <= step_found.uncertain_ns / 2,
+            "{step_found:?}"
+        );
+        assert!(step_found.uncertain_ns < SECOND / 5, "{step_found:?}");
         assert_eq!(fit.pieces[0].until_ns, fit.pieces[1].from_ns);
         for at in [0, 1, 4, 5, 7, 9, 11] {
             let local = start + at * SECOND;
             let back = fit.to_local(local + fit.theta_ns(local));
             assert!((back - local).abs() <= 1, "{at} s: {}", back - local);
         }
-        // 8 ms there, in which theta is counted for 2 ms, 12 ms back
+        // The forward delay is 8 ms, the backward delay 12 ms; theta contains 2 ms of that.
         let near = |delay: i64, expected: i64| (delay - expected).abs() < 200_000;
         for at in [2, 9] {
             let theta = 37e6 + 40e3 * at as f64 + if at > 6 { step } else { 0.0 };
@@ -111,7 +115,7 @@ fn a_step_is_found_however_long_a_clock_stands_or_what_it_leaves_out() {
         world.of_local = seed % 4 < 2;
         world.ways[0].queue = Queue::Sawtooth(3e6, 0.1);
         world.ways.iter_mut().for_each(|way| way.packets = 1000.0);
-        let fit = fit(&world.seen(&mut rng).observed, &[]).unwrap();
+        let fit = fit(&world.simulate(&mut rng).observed, &[]).unwrap();
         let clue = format!("seed {seed}, local {}: {:?}: {:?}", world.of_local, world.steps, fit.steps);
         assert_eq!(fit.steps.len(), 1, "{clue}");
         assert!((fit.steps[0].by_ns as f64 - world.steps[0].1).abs() < 100e3, "{clue}");
@@ -122,14 +126,14 @@ fn a_step_is_found_however_long_a_clock_stands_or_what_it_leaves_out() {
 #[test]
 fn a_direction_without_packets_and_times_of_no_clock_are_refused() {
     let one = vec![Point { at_ns: 5, apparent_ns: 7 }];
-    let said = |forward: Vec<Point>, backward: Vec<Point>| {
-        fit(&Observed { forward, backward }, &[]).unwrap_err().to_string()
+    let error_text = |forward: Vec<Point>, backward: Vec<Point>| {
+        fit(&PacketDelays { forward, backward }, &[]).unwrap_err().to_string()
     };
-    assert!(said(one.clone(), Vec::new()).contains("no backward packet"));
-    assert!(said(Vec::new(), one.clone()).contains("no forward packet"));
-    assert!(said(one.clone(), vec![Point { at_ns: i64::MAX, apparent_ns: 0 }]).contains("36 years"));
-    assert!(said(one.clone(), vec![Point { at_ns: 0, apparent_ns: i64::MIN }]).contains("backward"));
-    let fit = fit(&Observed { forward: one.clone(), backward: one }, &[]).unwrap();
+    assert!(error_text(one.clone(), Vec::new()).contains("no backward packet"));
+    assert!(error_text(Vec::new(), one.clone()).contains("no forward packet"));
+    assert!(error_text(one.clone(), vec![Point { at_ns: i64::MAX, apparent_ns: 0 }]).contains("36 years"));
+    assert!(error_text(one.clone(), vec![Point { at_ns: 0, apparent_ns: i64::MIN }]).contains("backward"));
+    let fit = fit(&PacketDelays { forward: one.clone(), backward: one }, &[]).unwrap();
     assert!(fit.low_ns <= fit.high_ns && fit.pieces.len() == 1);
 }
 
@@ -158,7 +162,7 @@ proptest! {
             .into_iter()
             .map(|(at_ns, offset_ns, error_ns)| Reference { at_ns, offset_ns, error_ns, source: String::new() })
             .collect();
-        if let Ok(fit) = fit(&Observed { forward, backward }, &references) {
+        if let Ok(fit) = fit(&PacketDelays { forward, backward }, &references) {
             prop_assert!(fit.low_ns <= fit.high_ns);
             prop_assert!(fit.residual_ns >= 0 && !fit.pieces.is_empty());
             prop_assert!(fit.pieces.is_sorted_by_key(|piece| piece.from_ns));

@@ -1,4 +1,4 @@
-//! Does the interval hold, how exact are differences of delays, and is a step seen where there is none?
+//! Tests of three questions: the interval holds, differences of delays are exact, no step is invented.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use units::Rng;
 use crate::families::{FRESH, LOADS, PATHS, remark, world};
 use crate::world::{Verdict, World, quantile};
 
-/// What differences over time are to be exact to at the 99th percentile of packets, ns.
+/// Required error of differences over time at the 99th percentile of packets, ns.
 const EXACT_NS: f64 = 200e3;
 
-/// Runs of one kind.
+/// Tally of the runs of one kind.
 #[derive(Default)]
 struct Row {
     name: String,
     runs: usize,
     covered: usize,
-    /// Runs with a step, though none had one.
+    /// Runs for which the fit has a step, though none had one.
     invented: usize,
-    /// Runs with more than `EXACT_NS`, and with more than the fit said.
+    /// Runs with an error above `EXACT_NS`, and runs with an error above the fit's residual.
     inexact: usize,
     unsaid: usize,
     medians: Vec<f64>,
@@ -72,7 +72,7 @@ impl Row {
     }
 }
 
-/// Runs of every kind with these seeds, changed like this, and all of them together at the end.
+/// Returns a row per kind of run with these seeds, after `change`, and a last row for all runs.
 fn table(seeds: Range<u64>, change: fn(&mut World), remarks: &mut Vec<String>) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut all = Row { name: "all".to_owned(), ..Row::default() };
@@ -83,11 +83,17 @@ fn table(seeds: Range<u64>, change: fn(&mut World), remarks: &mut Vec<String>) -
                 let mut rng = Rng::new(seed, &row.name);
                 let mut world = world(&mut rng, path, load);
                 change(&mut world);
-                let seen = world.seen(&mut rng);
-                let fit = fit(&seen.observed, &[]).expect("packets in both directions");
-                let verdict = Verdict::of(&seen, &fit);
+                let packets = world.simulate(&mut rng);
+                let fit = fit(&packets.observed, &[]).expect("packets in both directions");
+                let verdict = Verdict::of(&packets, &fit);
                 if verdict.outside > 0 || verdict.quantile(0.99) > EXACT_NS || !fit.steps.is_empty() {
-                    remarks.push(remark(&format!("{} seed {seed}", row.name), &world, &seen, &fit, &verdict));
+                    remarks.push(remark(
+                        &format!("{} seed {seed}", row.name),
+                        &world,
+                        &packets,
+                        &fit,
+                        &verdict,
+                    ));
                 }
                 row.add(&verdict, &fit);
             }
@@ -99,7 +105,7 @@ fn table(seeds: Range<u64>, change: fn(&mut World), remarks: &mut Vec<String>) -
     rows
 }
 
-/// A run of another length, with its changes of the path where they were.
+/// Changes the duration of a run. Changes of the path keep their relative times.
 fn lasting(world: &mut World, seconds: f64) {
     for change in world.ways.iter_mut().flat_map(|way| &mut way.changes) {
         change.0 = 1.0 + (change.0 - 1.0) * seconds / world.seconds;
@@ -133,7 +139,7 @@ fn intervals_hold_and_differences_are_exact() {
     let all = rows.last().expect("the last row is of all");
     assert!(all.covered * 100 >= all.runs * 99, "{text}");
     assert!(all.inexact * 100 <= all.runs * 4 && all.invented * 100 <= all.runs * 2, "{text}");
-    // all packets of all runs: the median is that of the medians at most, and so on
+    // The tests take medians and tails over runs, the page over all packets.
     assert!(quantile(&all.medians, 0.5) < 50e3 && quantile(&all.tails, 0.95) < EXACT_NS, "{text}");
 }
 

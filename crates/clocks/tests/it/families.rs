@@ -3,24 +3,24 @@
 use clocks::Fit;
 use units::Rng;
 
-use crate::world::{Queue, Seen, Verdict, Way, World};
+use crate::world::{Queue, SimulatedPackets, Verdict, Way, World};
 
-/// First seed of the runs on the page: none of them was looked at when limits were chosen.
+/// First seed of the runs on the page. These runs were not used to choose limits.
 pub(crate) const FRESH: u64 = 1_000_000;
 pub(crate) const MS: f64 = 1e6;
 
 /// Base delays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Path {
-    /// Both directions take as long.
+    /// Equal delays in both directions.
     Symmetric,
-    /// Any share.
+    /// Any share of the round trip.
     Asymmetric,
-    /// All of the round trip is one direction's.
+    /// One direction has the whole round trip.
     OneWay,
-    /// One direction changes once by -100 % to 30 ms.
+    /// One direction changes once, by -100 % to 30 ms.
     Changing,
-    /// Both do, at the same moment.
+    /// Both directions change at the same moment.
     BothChange,
     /// One direction changes, and changes back.
     ForthAndBack,
@@ -30,13 +30,13 @@ pub(crate) enum Path {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Load {
     Idle,
-    /// A queue that fills and empties, forward; up to 100 ms, as all of them.
+    /// A forward queue that fills and empties. All queues have up to 100 ms.
     Sawtooth,
-    /// One that never empties.
+    /// A queue that never empties.
     Standing,
-    /// One that grows all the time.
+    /// A queue that grows all the time.
     Growing,
-    /// Any of those in either direction.
+    /// Any of these queues in both directions.
     BothWays,
 }
 
@@ -49,8 +49,10 @@ pub(crate) fn between(rng: &mut Rng, low: f64, high: f64) -> f64 {
     low + (high - low) * rng.uniform()
 }
 
-/// A machine pair, path and queues of this kind: 10 s or 60 s, 37 ms or 1 s apart, up to 100 ppm, round trips of 1 to 150 ms;
-/// half of them with probes only, a third on loaded machines, half with 5 % loss.
+/// Returns two machines, a path and queues of this kind.
+///
+/// They last 10 s or 60 s. Offsets are 37 ms or 1 s, skews up to 100 ppm, round trips 1 to 150 ms. Half
+/// of them have only probes, a third loaded machines, half 5 % loss.
 pub(crate) fn world(rng: &mut Rng, path: Path, load: Load) -> World {
     let seconds = if rng.chance(0.5) { 60.0 } else { 10.0 };
     let trip = between(rng, 1.0, 150.0) * MS;
@@ -63,7 +65,7 @@ pub(crate) fn world(rng: &mut Rng, path: Path, load: Load) -> World {
     let when = 1.0 + seconds * between(rng, 0.1, 0.9);
     let base = [trip * share, trip * (1.0 - share)];
     let mut change = |rng: &mut Rng, d: usize| {
-        // not below zero
+        // A delay cannot be negative.
         let by = if rng.chance(0.5) { between(rng, 0.2, 30.0) * MS } else { -base[d] * rng.uniform() };
         changes[d].push((when, by));
         if path == Path::ForthAndBack {
@@ -113,9 +115,15 @@ pub(crate) fn world(rng: &mut Rng, path: Path, load: Load) -> World {
     }
 }
 
-/// A run that did not go well, for whoever looks into it.
-pub(crate) fn remark(name: &str, world: &World, seen: &Seen, fit: &Fit, verdict: &Verdict) -> String {
-    let at = |ns: i64| (ns - seen.start_ns) as f64 / 1e9;
+/// Returns a description of a failed run for debugging.
+pub(crate) fn remark(
+    name: &str,
+    world: &World,
+    packets: &SimulatedPackets,
+    fit: &Fit,
+    verdict: &Verdict,
+) -> String {
+    let at = |ns: i64| (ns - packets.start_ns) as f64 / 1e9;
     let steps: Vec<String> = fit
         .steps
         .iter()

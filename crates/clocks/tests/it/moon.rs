@@ -1,17 +1,19 @@
-//! Skews against those of the linear program of Moon, Skelly and Towsley (INFOCOM 1999, section 5), which
-//! `tests/support/by_hand/clocks.py` solves in its own way.
+//! Skews compared with the linear program of Moon, Skelly and Towsley (INFOCOM 1999, section 5).
+//!
+//! `tests/support/by_hand/clocks.py` solves the program independently.
 
-use clocks::{Observed, Point, fit};
+use clocks::{PacketDelays, Point, fit};
 use serde::Deserialize;
 
-/// The program stands on two packets of a direction, the crate on all that are near the floor of either.
+/// Tolerance, ppm. The program uses two packets of a direction, the crate all packets near the minimum of either
+/// direction.
 const PPM: f64 = 0.15;
 
 #[derive(Deserialize)]
 struct Vector {
     forward: Vec<(i64, i64)>,
     backward: Vec<(i64, i64)>,
-    /// Of each direction.
+    /// Skew of each direction, ppm.
     skews_ppm: [f64; 2],
 }
 
@@ -23,7 +25,7 @@ fn skews_are_those_of_the_linear_program() {
         series.iter().map(|(at_ns, apparent_ns)| Point { at_ns: *at_ns, apparent_ns: *apparent_ns }).collect()
     };
     for vector in vectors {
-        let observed = Observed { forward: points(&vector.forward), backward: points(&vector.backward) };
+        let observed = PacketDelays { forward: points(&vector.forward), backward: points(&vector.backward) };
         let fit = fit(&observed, &[]).unwrap();
         let skew = fit.pieces[0].skew * 1e6;
         let [one, other] = vector.skews_ppm;

@@ -1,32 +1,32 @@
-//! Two machines, a path between them and what they see of its packets.
+//! Simulation of two machines, a path between them, and the packets that both record.
 
-use clocks::{Fit, Observed, Point, SKEW_LIMIT};
+use clocks::{Fit, PacketDelays, Point, SKEW_LIMIT};
 use units::Rng;
 
 const SECOND: f64 = 1e9;
-/// An oscillator's rate is drawn this often, s.
+/// Interval between two draws of an oscillator's rate, s.
 const WANDER_STEP: f64 = 0.05;
 
-/// What a direction's queue does while flows run.
+/// Queue of a direction while flows run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Queue {
     None,
-    /// Fills and empties, with this peak (ns) and period (s).
+    /// A queue that fills and empties: peak (ns), period (s).
     Sawtooth(f64, f64),
-    /// Never empties: least and most (ns), period (s).
+    /// A queue that never empties: minimum and maximum (ns), period (s).
     Standing(f64, f64, f64),
-    /// Grows from the first packet to the last, to this (ns).
+    /// A queue that grows from the first packet to the last: final delay (ns).
     Growing(f64),
 }
 
-/// One direction.
+/// One direction of the path.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
     pub(crate) base: f64,
-    /// From a time on (s) longer by this (ns).
+    /// Changes of the delay: time (s), growth (ns).
     pub(crate) changes: Vec<(f64, f64)>,
     pub(crate) queue: Queue,
-    /// Packets of flows per second, besides probes.
+    /// Packets of flows per second, without probes.
     pub(crate) packets: f64,
 }
 
@@ -37,30 +37,32 @@ pub(crate) struct World {
     pub(crate) skew: f64,
     /// Random walk of the rate, per square root of a second.
     pub(crate) wander: f64,
-    /// Steps: when (s), by how much theta grows (ns). Where a clock is set back flows have no times of it until it has caught up, and
-    /// where it is the local one neither have probes.
+    /// Steps: time (s), growth of theta (ns).
+    ///
+    /// If a clock is set back, flows have no times of this clock until it has caught up. Probes neither, if the clock
+    /// is the local one.
     pub(crate) steps: Vec<(f64, f64)>,
-    /// It is the local clock that they are of, not the remote one.
+    /// True if the steps are of the local clock, false if of the remote clock.
     pub(crate) of_local: bool,
     pub(crate) ways: [Way; 2],
-    /// Mean of what hosts add, ns.
+    /// Mean delay that hosts add, ns.
     pub(crate) jitter: f64,
-    /// Share of packets that a loaded machine holds up by up to 5 ms.
+    /// Share of packets that a loaded machine delays by up to 5 ms.
     pub(crate) spikes: f64,
     pub(crate) loss: f64,
 }
 
-/// What happened, and what was seen of it.
-pub(crate) struct Seen {
-    pub(crate) observed: Observed,
-    /// Local clock at the first probe.
+/// Packets of a simulated run with their true delays.
+pub(crate) struct SimulatedPackets {
+    pub(crate) observed: PacketDelays,
+    /// Local clock at the first probe, ns.
     pub(crate) start_ns: i64,
-    /// Of each packet: true delay, and theta when it was at the local end.
+    /// True delay of each packet, and theta when the packet was at the local end, ns, per direction.
     pub(crate) truth: [Vec<(f64, f64)>; 2],
 }
 
 impl Queue {
-    /// Delay at a time (s) of a run that began 1 s after the first probe and lasts `seconds`.
+    /// Returns the delay at a time (s) of a run that began 1 s after the first probe and lasts `seconds`.
     fn at(self, t: f64, seconds: f64) -> f64 {
         let inside = |t: f64| match self {
             Self::None => 0.0,
@@ -86,12 +88,15 @@ impl Queue {
 }
 
 impl World {
-    pub(crate) fn seen(&self, rng: &mut Rng) -> Seen {
+    pub(crate) fn simulate(&self, rng: &mut Rng) -> SimulatedPackets {
         let total = self.seconds + 2.0;
         let clock = Clock::new(self, rng);
         let start = (rng.uniform() * 1e15) as i64;
-        let mut seen =
-            Seen { observed: Observed::default(), start_ns: start, truth: [Vec::new(), Vec::new()] };
+        let mut packets = SimulatedPackets {
+            observed: PacketDelays::default(),
+            start_ns: start,
+            truth: [Vec::new(), Vec::new()],
+        };
         for (d, way) in self.ways.iter().enumerate() {
             let mut t = 0.0;
             let mut flow = 1.0;
@@ -113,7 +118,7 @@ impl World {
                 let spike = if rng.uniform() < self.spikes { rng.uniform() * 5e6 } else { 0.0 };
                 let host = rng.exponential(self.jitter) + spike;
                 let delay = way.base + changed + way.queue.at(t, self.seconds) + host;
-                // forward packets are at the local end when they leave, backward ones when they come
+                // Forward packets are at the local end at their departure, backward packets at their arrival.
                 let (local, remote) = if d == 0 { (t, t + delay / SECOND) } else { (t + delay / SECOND, t) };
                 let at_set = if self.of_local { local } else { remote };
                 if (of_flow || self.of_local) && self.stands(at_set) {
@@ -125,19 +130,20 @@ impl World {
                 let set = if self.of_local { self.stepped(local) } else { 0.0 };
                 let at_ns = start + (local * SECOND - set).round() as i64;
                 let point = Point { at_ns, apparent_ns: apparent };
-                let points = if d == 0 { &mut seen.observed.forward } else { &mut seen.observed.backward };
+                let points =
+                    if d == 0 { &mut packets.observed.forward } else { &mut packets.observed.backward };
                 points.push(point);
-                seen.truth[d].push((delay, clock.drifted(local) + self.stepped(local)));
+                packets.truth[d].push((delay, clock.drifted(local) + self.stepped(local)));
             }
         }
-        seen
+        packets
     }
 
     fn stepped(&self, t: f64) -> f64 {
         self.steps.iter().filter(|each| t >= each.0).map(|each| each.1).sum()
     }
 
-    /// Whether the clock that is set shows what it has shown before.
+    /// Returns true if the stepped clock repeats times that it has shown before.
     fn stands(&self, t: f64) -> bool {
         let sign = if self.of_local { 1.0 } else { -1.0 };
         self.steps.iter().any(|(at, by)| (*at..at + sign * by / SECOND).contains(&t))
@@ -162,7 +168,7 @@ impl<'a> Clock<'a> {
         Self { world, wandered }
     }
 
-    /// theta without steps.
+    /// Returns theta without the steps, ns.
     fn drifted(&self, t: f64) -> f64 {
         assert!(self.world.skew.abs() < SKEW_LIMIT);
         let index = (t / WANDER_STEP) as usize;
@@ -172,23 +178,23 @@ impl<'a> Clock<'a> {
     }
 }
 
-/// How well a fit does.
+/// Errors of a fit.
 pub(crate) struct Verdict {
-    /// Errors of queueing delay, ns, sorted.
+    /// Errors of the queueing delay, ns, sorted.
     pub(crate) errors: Vec<f64>,
-    /// Packets whose true one-way delay is outside of the interval.
+    /// Packets with a true one-way delay outside the interval.
     pub(crate) outside: usize,
-    /// By how much at most, ns.
+    /// Largest distance from the interval, ns.
     pub(crate) by: f64,
 }
 
 impl Verdict {
-    pub(crate) fn of(seen: &Seen, fit: &Fit) -> Self {
+    pub(crate) fn of(packets: &SimulatedPackets, fit: &Fit) -> Self {
         let mut verdict = Self { errors: Vec::new(), outside: 0, by: 0.0 };
-        for (d, points) in [&seen.observed.forward, &seen.observed.backward].into_iter().enumerate() {
+        for (d, points) in [&packets.observed.forward, &packets.observed.backward].into_iter().enumerate() {
             let mut errors: Vec<f64> = Vec::new();
             let (mut least_true, mut least_fitted) = (f64::INFINITY, f64::INFINITY);
-            for (point, truth) in points.iter().zip(&seen.truth[d]) {
+            for (point, truth) in points.iter().zip(&packets.truth[d]) {
                 let near = |step: &clocks::Step| {
                     (point.at_ns - step.at_ns).abs() <= step.uncertain_ns / 2 + 1_000_000 + truth.0 as i64
                 };
@@ -197,7 +203,7 @@ impl Verdict {
                 }
                 let fitted = if d == 0 { fit.forward_ns(*point) } else { fit.backward_ns(*point) } as f64;
                 let sign = if d == 0 { 1.0 } else { -1.0 };
-                // fitted delay + sign * (fitted theta - true theta)
+                // Fitted delay + sign * (fitted theta - true theta).
                 let more = sign * (fitted - truth.0);
                 let off = (more - fit.high_ns as f64 - 1.0).max(fit.low_ns as f64 - 1.0 - more);
                 if off > 0.0 {

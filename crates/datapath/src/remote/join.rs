@@ -71,7 +71,7 @@ pub struct Compared {
     /// Times of the run at which the path changed: when (s), by how much there and back (ms).
     pub changes: Vec<[f64; 3]>,
     /// Other knowledge of the clocks, and why it was refused if it was.
-    pub references: Vec<clocks::Judged>,
+    pub references: Vec<clocks::ReferenceVerdict>,
     /// How it was found, and by whom first.
     pub method: String,
 }

@@ -1,4 +1,5 @@
-//! Views of simulated runs: windows beside all samples, packets beside all records, and readings of runs with known causes.
+//! Views of simulated runs: windows compared with all samples, packets with all records, and readings of runs with
+//! known causes.
 #![allow(clippy::unwrap_used, clippy::naive_bytecount, reason = "tests fail by panicking, and are not fast")]
 
 mod packets;

@@ -1,6 +1,6 @@
-//! Packets of a window beside all records of the run.
+//! Packets of a window, compared with all records of the run.
 
-use crate::runs_in_memory::{Ran, flow, path, run};
+use crate::runs_in_memory::{SimulatedRun, flow, path, run};
 use crate::table::Table;
 use record::Event;
 use serde_json::Value;
@@ -8,25 +8,25 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use views::{NoRows, View};
 
-static RAN: LazyLock<Ran> =
+static RAN: LazyLock<SimulatedRun> =
     LazyLock::new(|| run(&path(20.0, 30.0, 40, &[]), &[flow("cubic"), flow("reno")], 5.0, "full"));
 
-/// Times of a packet by event.
+/// Times of a packet by event, ns.
 type Times = BTreeMap<u8, u64>;
 
-fn by_hand(ran: &Ran) -> BTreeMap<(u32, u64), Times> {
+fn by_hand(ran: &SimulatedRun) -> BTreeMap<(u32, u64), Times> {
     let packets = &ran.memory.packets;
-    let mut found: BTreeMap<(u32, u64), Times> = BTreeMap::new();
+    let mut times_by_packet: BTreeMap<(u32, u64), Times> = BTreeMap::new();
     let data =
         [Event::Send, Event::Enqueue, Event::Dequeue, Event::Drop, Event::Deliver, Event::Lost, Event::Acked];
     for row in 0..packets.time_ns.len() {
         let event = packets.event[row];
         if data.iter().any(|one| *one as u8 == event) {
-            let times = found.entry((packets.flow[row], packets.seq[row])).or_default();
+            let times = times_by_packet.entry((packets.flow[row], packets.seq[row])).or_default();
             times.entry(event).or_insert(packets.time_ns[row]);
         }
     }
-    found
+    times_by_packet
 }
 
 #[test]
@@ -47,11 +47,11 @@ fn every_packet_of_a_window_is_there_with_all_its_times() {
             .collect();
         let (flows, seqs) = (table.numbers("flow"), table.numbers("seq"));
         assert!(!expected.is_empty());
-        let mut found: Vec<_> =
+        let mut times_by_packet: Vec<_> =
             flows.iter().zip(&seqs).map(|(flow, seq)| (*flow as u32, *seq as u64)).collect();
-        found.sort_unstable();
+        times_by_packet.sort_unstable();
         let keys: Vec<_> = expected.iter().map(|(key, _)| **key).collect();
-        assert_eq!(found, keys);
+        assert_eq!(times_by_packet, keys);
         for (event, name) in [
             (Event::Send, "send_ns"),
             (Event::Enqueue, "enqueue_ns"),
@@ -87,7 +87,7 @@ fn retransmissions_are_those_that_the_sender_counted() {
         let again = table.numbers("retransmission");
         assert_eq!(again.iter().filter(|&&flag| flag == 1.0).count() as u64, count);
         assert!(again.iter().all(|&flag| flag < 2.0));
-        // an earlier packet of the flow was waited for when this one was acknowledged
+        // The sender still waited for an earlier packet when this packet was acknowledged.
         let (acked, lost) = (table.numbers("acked_ns"), table.numbers("lost_ns"));
         let sacked = table.numbers("sacked");
         assert!(sacked.contains(&1.0));
@@ -99,7 +99,7 @@ fn retransmissions_are_those_that_the_sender_counted() {
             assert_eq!(sacked[row] == 1.0, waited, "row {row}");
         }
     }
-    // nobody says how many there were
+    // Without a count the retransmissions are unknown.
     let table = Table::of(&View::new(&RAN.pyramid, &RAN.memory).packets(0.0, 1e8, 1, 10_000).unwrap());
     assert!(table.numbers("retransmission").contains(&2.0));
 }
@@ -109,8 +109,8 @@ fn too_many_packets_are_counted_and_not_told() {
     let view = View::new(&RAN.pyramid, &RAN.memory);
     let table = Table::of(&view.packets(0.0, 5e9, 0, 100).unwrap());
     let sent = RAN.memory.packets.event.iter().filter(|&&event| event == Event::Send as u8).count() as f64;
-    let said = table.meta["too_many"].as_f64().unwrap();
-    assert!((said - sent).abs() < 0.01 * sent && table.numbers("seq").is_empty());
+    let reported = table.meta["too_many"].as_f64().unwrap();
+    assert!((reported - sent).abs() < 0.01 * sent && table.numbers("seq").is_empty());
     assert_eq!(
         View::new(&RAN.pyramid, &NoRows).packets(0.0, 1.0, 0, 10).unwrap_err().to_string(),
         "this run has no packet log: run it again with --log packets"
@@ -125,16 +125,19 @@ fn the_life_of_a_packet_is_told_in_order() {
     let (flow, seq) = (packets.flow[dropped], packets.seq[dropped]);
     let life: Value = serde_json::from_str(&view.life(flow, seq).unwrap()).unwrap();
     assert_eq!(life["packet"]["drop_ns"], packets.time_ns[dropped]);
-    let told: Vec<_> =
+    let sentences: Vec<_> =
         life["sentences"].as_array().unwrap().iter().map(|one| one.as_str().unwrap().to_owned()).collect();
-    assert!(told[0].starts_with("Sent at ") && told[1].starts_with("Dropped inside the path"), "{told:?}");
-    assert!(told[2].starts_with("Declared lost by the sender"), "{told:?}");
+    assert!(
+        sentences[0].starts_with("Sent at ") && sentences[1].starts_with("Dropped inside the path"),
+        "{sentences:?}"
+    );
+    assert!(sentences[2].starts_with("Declared lost by the sender"), "{sentences:?}");
     let life: Value = serde_json::from_str(&view.life(1, 500).unwrap()).unwrap();
-    let told = life["sentences"].to_string();
+    let sentences = life["sentences"].to_string();
     for part in
         ["Sent at", "Entered a link's queue", "after waiting", "Arrived at the receiver", "Acknowledged at"]
     {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(sentences.contains(part), "{part} in {sentences}");
     }
     assert_eq!(view.life(1, 1 << 40).unwrap_err().to_string(), "flow 1 sent no packet 1099511627776");
     assert!(view.life(7, 0).is_err());

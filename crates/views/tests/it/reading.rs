@@ -1,11 +1,11 @@
 //! Readings of runs whose causes are known.
 
-use crate::runs_in_memory::{Ran, flow, path, run};
+use crate::runs_in_memory::{SimulatedRun, flow, path, run};
 use record::Event;
 use serde_json::{Value, json};
 use views::View;
 
-fn read(ran: &Ran, facts: &Value) -> Vec<Value> {
+fn read(ran: &SimulatedRun, facts: &Value) -> Vec<Value> {
     let text = View::new(&ran.pyramid, &ran.memory).reading(&facts.to_string()).unwrap();
     let reading: Value = serde_json::from_str(&text).unwrap();
     let sentences = reading["sentences"].as_array().unwrap().clone();
@@ -29,7 +29,7 @@ fn text(sentence: &Value) -> &str {
     sentence["text"].as_str().unwrap()
 }
 
-fn dropped(ran: &Ran) -> f64 {
+fn dropped(ran: &SimulatedRun) -> f64 {
     ran.memory.packets.event.iter().filter(|&&event| event == Event::Drop as u8).count() as f64
 }
 
@@ -186,7 +186,7 @@ fn shares_of_two_flows_add_up_and_idle_times_are_told() {
 #[test]
 fn reordering_that_looks_like_loss_is_spurious() {
     let reorder = json!({"kind": "reorder", "probability": 0.01, "delay_ms": 30.0});
-    // QUIC's thresholds stay as they are, TCP's adapt.
+    // The thresholds of QUIC are fixed, the thresholds of TCP adapt.
     let mut sender = flow("reno");
     sender["transport"] = json!({"profile": "quic"});
     let ran = run(&path(20.0, 40.0, 400, &[reorder]), &[sender], 10.0, "packets");

@@ -1,4 +1,4 @@
-//! Simulated runs, kept in memory.
+//! Simulated runs in memory.
 
 use congestion::Registry;
 use measure::RunMeter;
@@ -6,16 +6,16 @@ use runs::{Backend, Memory, RunSpec, meter_config};
 use serde_json::{Value, json};
 use views::{Pyramid, PyramidBuilder};
 
-/// What a run left.
+/// Results of a run.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct SimulatedRun {
     pub(crate) memory: Memory,
     pub(crate) pyramid: Pyramid,
     pub(crate) stats: Value,
 }
 
-impl Ran {
-    /// The retransmissions of each flow.
+impl SimulatedRun {
+    /// Returns the retransmissions of each flow.
     pub(crate) fn retransmissions(&self) -> Vec<(u32, u64)> {
         let flows = self.stats["flows"].as_array().unwrap().iter();
         flows
@@ -24,7 +24,8 @@ impl Ran {
     }
 }
 
-/// A bottleneck with a queue of so many packets, half of the round trip behind it; `more` are elements in front of it.
+/// Returns a bottleneck with a queue of `packets`, followed by half of the round trip. `more`: elements before the
+/// bottleneck.
 pub(crate) fn path(rate_mbps: f64, rtt_ms: f64, packets: u64, more: &[Value]) -> Value {
     let mut data = more.to_vec();
     data.push(
@@ -39,7 +40,7 @@ pub(crate) fn flow(controller: &str) -> Value {
 }
 
 /// Runs flows over a path.
-pub(crate) fn run(path: &Value, flows: &[Value], seconds: f64, log: &str) -> Ran {
+pub(crate) fn run(path: &Value, flows: &[Value], seconds: f64, log: &str) -> SimulatedRun {
     let spec = json!({"seed": 1, "duration_s": seconds, "sample_interval_s": 0.1, "warmup_s": 0.0, "log": log,
                       "path": path, "flows": flows});
     let spec: RunSpec = serde_json::from_value(spec).unwrap();
@@ -48,5 +49,5 @@ pub(crate) fn run(path: &Value, flows: &[Value], seconds: f64, log: &str) -> Ran
     let totals = simulator::simulate(&spec, &Registry::builtin(), &mut observers).unwrap();
     let (meter, memory, builder) = observers;
     let stats = serde_json::to_value(totals.stats(meter).unwrap()).unwrap();
-    Ran { memory, pyramid: builder.finish(), stats }
+    SimulatedRun { memory, pyramid: builder.finish(), stats }
 }

@@ -1,8 +1,8 @@
-//! Reads columns.
+//! Reader of columns.
 
 use serde_json::Value;
 
-/// A table that was read.
+/// Table read from bytes.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) meta: Value,
@@ -38,7 +38,7 @@ impl Table {
         self.numbers(name).into_iter().map(text).collect()
     }
 
-    /// The rows of a series: time, low, high.
+    /// Returns the rows of a series: time, low, high.
     pub(crate) fn series(&self, place: usize) -> Vec<(f64, f64, f64)> {
         let one = &self.meta["series"][place];
         let [first, rows] = ["first", "rows"].map(|key| one[key].as_u64().unwrap() as usize);

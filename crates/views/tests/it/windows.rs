@@ -1,33 +1,33 @@
-//! Windows beside all samples of a run.
+//! Windows compared with all samples of a run.
 
-use crate::runs_in_memory::{Ran, flow, path, run};
+use crate::runs_in_memory::{SimulatedRun, flow, path, run};
 use crate::table::Table;
 use proptest::prelude::*;
 use record::Event;
 use std::sync::LazyLock;
-use views::{NoRows, Pyramid, View, Wanted};
+use views::{NoRows, Pyramid, SeriesSelector, View};
 
-/// Two flows with losses, with a sample for every event.
-static RAN: LazyLock<Ran> =
+/// Two flows with losses and a sample for every event.
+static RAN: LazyLock<SimulatedRun> =
     LazyLock::new(|| run(&path(40.0, 20.0, 60, &[]), &[flow("cubic"), flow("bbr")], 6.0, "full"));
 
-/// One-way delays of a flow, ns: of every packet that arrived.
-fn delays(ran: &Ran, flow: u32) -> Vec<(f64, f64)> {
+/// Returns the one-way delays of all delivered packets of a flow: time, ns, and delay, ms.
+fn delays(ran: &SimulatedRun, flow: u32) -> Vec<(f64, f64)> {
     let packets = &ran.memory.packets;
     let rows = (0..packets.time_ns.len())
         .filter(|&row| packets.flow[row] == flow && packets.event[row] == Event::Deliver as u8);
     rows.map(|row| (packets.time_ns[row] as f64, packets.one_way_delay_ns[row] as f64 / 1e6)).collect()
 }
 
-/// Values of a field of a flow.
-fn field(ran: &Ran, flow: u32, field: &str) -> Vec<(f64, f64)> {
+/// Returns the values of a flow's field.
+fn field(ran: &SimulatedRun, flow: u32, field: &str) -> Vec<(f64, f64)> {
     let flows = &ran.memory.flows;
     let rows =
         (0..flows.time_ns.len()).filter(|&row| flows.owner[row] == flow && flows.field.get(row) == field);
     rows.map(|row| (flows.time_ns[row] as f64, flows.value[row])).collect()
 }
 
-/// Each row has the least and the largest of all samples from its time to that of the next row.
+/// Checks that each row has the minimum and maximum of all samples from its time to the time of the next row.
 fn check(
     rows: &[(f64, f64, f64)],
     samples: &[(f64, f64)],
@@ -41,7 +41,7 @@ fn check(
     prop_assert!(rows.windows(2).all(|pair| pair[0].0 <= pair[1].0));
     prop_assert!(rows.iter().all(|row| (from..to).contains(&row.0) && row.1 <= row.2));
     for &&(time, value) in &inside {
-        // of samples in one instant any row of it may have the value
+        // If several rows have one time, any of them may contain the value.
         let holds = rows.iter().enumerate().any(|(place, row)| {
             let end = rows.get(place + 1).map_or(f64::INFINITY, |next| next.0);
             row.0 <= time && time <= end && row.1 <= value && value <= row.2
@@ -51,8 +51,8 @@ fn check(
     Ok(())
 }
 
-fn wanted(text: &str) -> Vec<Wanted> {
-    Wanted::list(text).unwrap()
+fn wanted(text: &str) -> Vec<SeriesSelector> {
+    SeriesSelector::list(text).unwrap()
 }
 
 proptest! {
@@ -71,7 +71,7 @@ proptest! {
         for flow in [1, 2] {
             let rows = table.series(flow - 1);
             let samples = delays(ran, flow as u32);
-            // a bin that begins before the window may have samples from before it
+            // A bin that begins before the window may contain earlier samples.
             check(&rows, &samples, from, to, columns.max(1_024) as usize)?;
             let all: f64 = samples.iter().filter(|(time, _)| (from..to).contains(time)).map(|one| one.1).fold(0.0, f64::max);
             let most = rows.iter().map(|row| row.2).fold(0.0, f64::max);
@@ -80,7 +80,7 @@ proptest! {
         }
         let cwnd = field(ran, 1, "cwnd");
         let rows = table.series(2);
-        // of what holds the value of the window's beginning comes first
+        // A series that holds begins with the value at the window's beginning.
         let before = cwnd.iter().rev().find(|(time, _)| *time <= from);
         if let Some((_, value)) = before {
             prop_assert_eq!(rows[0].0, from);
