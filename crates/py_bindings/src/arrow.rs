@@ -1,28 +1,30 @@
-//! Tables of columns for Python, through the Arrow C data interface: pandas, polars, `DuckDB` and whoever else speaks it
-//! read the columns where they are. Only the layouts that our tables have: numbers, and texts of few different values.
+//! Tables of columns for Python through the Arrow C data interface.
 //!
-//! The structures and the rules of who releases what are those of <https://arrow.apache.org/docs/format/CDataInterface.html>
-//! and of the stream interface next to it.
+//! pandas, polars, `DuckDB` and other readers use the columns in place. Supports only the layouts of dumbbell's
+//! tables: numbers, and strings from few names.
+//!
+//! The structures and the rules for their release are specified in
+//! <https://arrow.apache.org/docs/format/CDataInterface.html> and in the stream interface beside it.
 #![allow(unsafe_code, reason = "structures that other libraries read and release by pointer")]
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-/// The values of a column.
+/// Values of a column.
 #[derive(Debug)]
 pub(crate) enum Values {
     U32(Vec<u32>),
     U64(Vec<u64>),
     I64(Vec<i64>),
     F64(Vec<f64>),
-    /// One of few names per row: its place in the dictionary.
+    /// Names by their `u8` positions in the dictionary.
     Codes(Vec<u8>, Names),
-    /// The same, with room for more names.
+    /// Names by their `u32` positions in the dictionary.
     WideCodes(Vec<u32>, Names),
 }
 
-/// A dictionary: texts one behind the other, and where each begins; the last number is where the last one ends.
+/// Dictionary of strings: concatenated text, and the start of each string. The last offset is the end of the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     offsets: Vec<i32>,
@@ -60,7 +62,7 @@ impl Values {
         }
     }
 
-    /// Where they are in memory.
+    /// Returns the address of the values.
     pub(crate) fn address(&self) -> *const c_void {
         match self {
             Self::U32(values) | Self::WideCodes(values, _) => values.as_ptr().cast(),
@@ -71,7 +73,7 @@ impl Values {
         }
     }
 
-    /// The rows in which they are `value`; none of values that are neither flows nor codes.
+    /// Returns the rows with this value; no rows if the values are neither flows nor codes.
     pub(crate) fn rows_with(&self, value: u32) -> Vec<usize> {
         let places = |same: &dyn Fn(usize) -> bool| (0..self.len()).filter(|&row| same(row)).collect();
         match self {
@@ -81,15 +83,15 @@ impl Values {
         }
     }
 
-    /// Those of the given rows.
+    /// Returns the values of these rows.
     fn take(&self, rows: &[usize]) -> Self {
         match self {
-            Self::U32(values) => Self::U32(taken(values, rows)),
-            Self::U64(values) => Self::U64(taken(values, rows)),
-            Self::I64(values) => Self::I64(taken(values, rows)),
-            Self::F64(values) => Self::F64(taken(values, rows)),
-            Self::Codes(values, names) => Self::Codes(taken(values, rows), names.clone()),
-            Self::WideCodes(values, names) => Self::WideCodes(taken(values, rows), names.clone()),
+            Self::U32(values) => Self::U32(select_rows(values, rows)),
+            Self::U64(values) => Self::U64(select_rows(values, rows)),
+            Self::I64(values) => Self::I64(select_rows(values, rows)),
+            Self::F64(values) => Self::F64(select_rows(values, rows)),
+            Self::Codes(values, names) => Self::Codes(select_rows(values, rows), names.clone()),
+            Self::WideCodes(values, names) => Self::WideCodes(select_rows(values, rows), names.clone()),
         }
     }
 
@@ -100,7 +102,7 @@ impl Values {
         }
     }
 
-    /// Arrow's name of their type; of codes, that of the numbers.
+    /// Returns Arrow's name of the type; for codes, the name of the number type.
     fn format(&self) -> &'static str {
         match self {
             Self::Codes(..) => "C",
@@ -112,11 +114,11 @@ impl Values {
     }
 }
 
-fn taken<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
+fn select_rows<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
-/// A column: values, and which of them there are.
+/// Column of values, some of which may be absent.
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -126,12 +128,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column that has a value in every row.
+    /// Returns a column with a value in every row.
     pub(crate) fn new(name: &str, values: Values) -> Self {
         Self { name: name.to_owned(), values, present: None, absent: 0 }
     }
 
-    /// A column in which row `i` has a value if `present[i]`.
+    /// Returns a column in which row `i` has a value if `present[i]`.
     pub(crate) fn with_gaps(name: &str, values: Values, present: &[bool]) -> Self {
         let absent = present.iter().filter(|&&here| !here).count();
         let mut bits = vec![0_u8; present.len().div_ceil(8)];
@@ -141,24 +143,24 @@ impl Column {
         Self { name: name.to_owned(), values, present: (absent > 0).then_some(bits), absent }
     }
 
-    /// The column with only the given rows.
+    /// Returns the column with only these rows.
     pub(crate) fn take(&self, rows: &[usize]) -> Self {
         let present: Vec<bool> = rows.iter().map(|&row| self.has(row)).collect();
         Self::with_gaps(&self.name, self.values.take(rows), &present)
     }
 
-    /// Whether row number `row` has a value.
+    /// Returns true if row `row` has a value.
     pub(crate) fn has(&self, row: usize) -> bool {
         self.present.as_ref().is_none_or(|bits| bits[row / 8] & (1 << (row % 8)) != 0)
     }
 
-    /// Whether there are rows without a value.
+    /// Returns true if some rows have no value.
     pub(crate) fn has_gaps(&self) -> bool {
         self.absent > 0
     }
 }
 
-/// Columns of the same length.
+/// Columns of equal length.
 pub(crate) type Columns = Arc<Vec<Column>>;
 
 pub(crate) fn rows(columns: &[Column]) -> usize {
@@ -167,7 +169,7 @@ pub(crate) fn rows(columns: &[Column]) -> usize {
 
 const NULLABLE: i64 = 2;
 
-/// Arrow's `ArrowSchema`: the type of a column, or of a table.
+/// Arrow's `ArrowSchema`: type of a column or table.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Schema {
@@ -182,7 +184,7 @@ pub(crate) struct Schema {
     private_data: *mut c_void,
 }
 
-/// Arrow's `ArrowArray`: the values of a column, or of a table.
+/// Arrow's `ArrowArray`: values of a column or table.
 #[repr(C)]
 #[derive(Debug)]
 struct Array {
@@ -198,7 +200,7 @@ struct Array {
     private_data: *mut c_void,
 }
 
-/// Arrow's `ArrowArrayStream`: a table as batches of rows, of which ours are one.
+/// Arrow's `ArrowArrayStream`: a table as batches of rows. Dumbbell's tables are one batch.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -209,12 +211,12 @@ pub(crate) struct Stream {
     private_data: *mut c_void,
 }
 
-// SAFETY: what the pointers lead to belongs to the structure alone, or is shared and never changed (`Columns`).
+// SAFETY: the data behind the pointers belongs to the structure alone, or is shared and never changed (`Columns`).
 unsafe impl Send for Schema {}
 // SAFETY: as for `Schema`.
 unsafe impl Send for Stream {}
 
-/// What a schema points to: released with it.
+/// Data that a schema points to, released with the schema.
 struct SchemaParts {
     _format: CString,
     _name: CString,
@@ -222,7 +224,7 @@ struct SchemaParts {
     dictionary: *mut Schema,
 }
 
-/// What an array points to: released with it. The columns live as long as any array of theirs.
+/// Data that an array points to, released with the array. The columns live as long as any of their arrays.
 struct ArrayParts {
     _columns: Columns,
     _buffers: Vec<*const c_void>,
@@ -236,7 +238,7 @@ struct StreamParts {
 }
 
 impl Schema {
-    /// The type of a table of these columns.
+    /// Returns the type of a table with these columns.
     pub(crate) fn table(columns: &Columns) -> Self {
         let children = columns.iter().map(|column| {
             let dictionary = column.values.names().map(|_| Self::new("u", "", vec![], None));
@@ -271,7 +273,7 @@ impl Schema {
 }
 
 impl Array {
-    /// The values of a table of these columns: one batch of all rows.
+    /// Returns the values of a table with these columns: one batch of all rows.
     fn table(columns: &Columns) -> Self {
         let children = columns.iter().map(|column| {
             let dictionary = column.values.names().map(|names| {
@@ -314,7 +316,7 @@ impl Array {
         }
     }
 
-    /// What a stream gives when there is nothing more.
+    /// Array at the end of a stream.
     const END: Self = Self {
         length: 0,
         null_count: 0,
@@ -330,7 +332,7 @@ impl Array {
 }
 
 impl Stream {
-    /// A stream of all rows of these columns.
+    /// Returns a stream of all rows of these columns.
     pub(crate) fn of(columns: &Columns) -> Self {
         let parts = Box::new(StreamParts { columns: Arc::clone(columns), is_read: false });
         Self {
@@ -346,7 +348,7 @@ impl Stream {
 impl Drop for Schema {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: not released yet, as its mark says.
+            // SAFETY: `release` is present, thus the structure is not released yet.
             unsafe { release(self) }
         }
     }
@@ -355,7 +357,7 @@ impl Drop for Schema {
 impl Drop for Array {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: not released yet, as its mark says.
+            // SAFETY: `release` is present, thus the structure is not released yet.
             unsafe { release(self) }
         }
     }
@@ -364,7 +366,7 @@ impl Drop for Array {
 impl Drop for Stream {
     fn drop(&mut self) {
         if let Some(release) = self.release {
-            // SAFETY: not released yet, as its mark says.
+            // SAFETY: `release` is present, thus the structure is not released yet.
             unsafe { release(self) }
         }
     }
@@ -374,21 +376,21 @@ fn boxed<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// Takes back what [`boxed`] gave away, and releases it unless the reader has moved it elsewhere.
+/// Drops a value that [`boxed`] leaked. Its `Drop` releases the structure unless the reader has moved it.
 ///
 /// # Safety
-/// `pointer` is null, or from `boxed` and not taken back yet.
+/// `pointer` is null, or from `boxed` and not dropped yet.
 unsafe fn unboxed<T>(pointer: *mut T) {
     if !pointer.is_null() {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees it.
         drop(unsafe { Box::from_raw(pointer) });
     }
 }
 
 /// # Safety
-/// As Arrow says: `schema` is one of ours, not released yet.
+/// `schema` was created here and is not released yet, as Arrow requires.
 unsafe extern "C" fn release_schema(schema: *mut Schema) {
-    // SAFETY: `private_data` of ours is what `Schema::new` put there, children and dictionary included.
+    // SAFETY: `Schema::new` has set `private_data`, children and dictionary.
     unsafe {
         let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
         parts.children.iter().for_each(|&child| unboxed(child));
@@ -398,9 +400,9 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
 }
 
 /// # Safety
-/// As Arrow says: `array` is one of ours, not released yet.
+/// `array` was created here and is not released yet, as Arrow requires.
 unsafe extern "C" fn release_array(array: *mut Array) {
-    // SAFETY: `private_data` of ours is what `Array::new` put there, children and dictionary included.
+    // SAFETY: `Array::new` has set `private_data`, children and dictionary.
     unsafe {
         let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
         parts.children.iter().for_each(|&child| unboxed(child));
@@ -410,9 +412,9 @@ unsafe extern "C" fn release_array(array: *mut Array) {
 }
 
 /// # Safety
-/// As Arrow says: `stream` is one of ours, not released yet; `out` has room for a schema.
+/// `stream` was created here and is not released yet, as Arrow requires; `out` has room for a schema.
 unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
-    // SAFETY: `private_data` of ours is what `Stream::of` put there.
+    // SAFETY: `Stream::of` has set `private_data`.
     unsafe {
         let parts = &*(*stream).private_data.cast::<StreamParts>();
         out.write(Schema::table(&parts.columns));
@@ -421,9 +423,9 @@ unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int 
 }
 
 /// # Safety
-/// As Arrow says: `stream` is one of ours, not released yet; `out` has room for an array.
+/// `stream` was created here and is not released yet, as Arrow requires; `out` has room for an array.
 unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
-    // SAFETY: `private_data` of ours is what `Stream::of` put there; calls do not overlap.
+    // SAFETY: `Stream::of` has set `private_data`; calls do not overlap.
     unsafe {
         let parts = &mut *(*stream).private_data.cast::<StreamParts>();
         out.write(if parts.is_read { Array::END } else { Array::table(&parts.columns) });
@@ -432,15 +434,15 @@ unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
     0
 }
 
-/// There are no errors.
+/// Returns null, since there are no errors.
 unsafe extern "C" fn get_last_error(_: *mut Stream) -> *const c_char {
     ptr::null()
 }
 
 /// # Safety
-/// As Arrow says: `stream` is one of ours, not released yet.
+/// `stream` was created here and is not released yet, as Arrow requires.
 unsafe extern "C" fn release_stream(stream: *mut Stream) {
-    // SAFETY: `private_data` of ours is what `Stream::of` put there.
+    // SAFETY: `Stream::of` has set `private_data`.
     unsafe {
         drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
         (*stream).release = None;

@@ -1,4 +1,4 @@
-//! What the core knows by name: controllers and their parameters, transports, metrics.
+//! Catalog of the core: controllers and their parameters, transports, metrics.
 
 use crate::errors::error;
 use crate::outside::read_files;
@@ -9,19 +9,19 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Whether a text is a name of a scheme, path, experiment or cell.
+/// Returns true if a string is a valid name of a scheme, path, experiment or cell.
 #[pyfunction]
 pub(crate) fn is_name(text: &str) -> bool {
     strict_input::is_name(text)
 }
 
-/// What a name is, as the end of a refusal.
+/// Returns the rule for names, as the end of an error message.
 #[pyfunction]
 pub(crate) const fn name_rule() -> &'static str {
     strict_input::NAME_RULE
 }
 
-/// Every controller as JSON: name, summary, parameters.
+/// Returns every controller as JSON: name, summary, parameters.
 #[pyfunction]
 pub(crate) fn controllers() -> String {
     let list: Vec<Json> = Registry::builtin()
@@ -34,18 +34,18 @@ pub(crate) fn controllers() -> String {
     Json::from(list).to_string()
 }
 
-/// The files that controllers cannot do without: names of parameters, by controller.
+/// Returns the parameters that name required files, by controller.
 #[pyfunction]
 pub(crate) fn needed_files() -> BTreeMap<&'static str, Vec<&'static str>> {
     let registry = Registry::builtin();
-    let needed = registry.iter().map(|entry| {
-        let needed = entry.parameters.iter().filter(|parameter| parameter.is_needed);
-        (entry.name, needed.map(|parameter| parameter.name).collect())
+    let file_lists = registry.iter().map(|entry| {
+        let file_lists = entry.parameters.iter().filter(|parameter| parameter.is_needed);
+        (entry.name, file_lists.map(|parameter| parameter.name).collect())
     });
-    needed.filter(|(_, names): &(_, Vec<_>)| !names.is_empty()).collect()
+    file_lists.filter(|(_, names): &(_, Vec<_>)| !names.is_empty()).collect()
 }
 
-/// Checks parameters of `controller`, given as texts, and the files that they name.
+/// Checks parameters of `controller`, given as strings, and the files that they name.
 #[pyfunction]
 pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, String>) -> PyResult<()> {
     let registry = Registry::builtin();
@@ -62,16 +62,16 @@ pub(crate) fn check_parameters(controller: &str, parameters: BTreeMap<String, St
 /// Checks an application, given as JSON.
 #[pyfunction]
 pub(crate) fn check_application(table: &str) -> PyResult<()> {
-    let given: Json = serde_json::from_str(table).map_err(error)?;
+    let json: Json = serde_json::from_str(table).map_err(error)?;
     let application: ::transport::ApplicationSpec =
-        strict_input::read(&given, "application").map_err(error)?;
+        strict_input::read(&json, "application").map_err(error)?;
     application.validate().map_err(error)
 }
 
-/// The complete configuration that a transport table stands for, as JSON.
+/// Returns the complete configuration of a transport table, as JSON.
 #[pyfunction]
 pub(crate) fn transport(table: &str) -> PyResult<String> {
-    let given: Json = serde_json::from_str(table).map_err(error)?;
-    let config = ::transport::Config::from_json(&given).map_err(error)?;
+    let json: Json = serde_json::from_str(table).map_err(error)?;
+    let config = ::transport::Config::from_json(&json).map_err(error)?;
     serde_json::to_string(&config).map_err(error)
 }

@@ -1,4 +1,4 @@
-//! Packet events and samples as tables, and back.
+//! Conversion of packet events and samples to tables, and back.
 
 use crate::arrow::{Column, Names, Values};
 use crate::table::Table;
@@ -8,7 +8,7 @@ use runs::{FlowSamples, LinkSamples, PacketColumns, SampleColumns, Texts};
 
 impl From<PacketColumns> for Table {
     fn from(packets: PacketColumns) -> Self {
-        // the codes in the column are places in this list
+        // The codes in the column are positions in this list.
         let events = Names::new(Event::ALL.iter().map(|event| event.name()));
         Self::new(vec![
             Column::new("time_ns", Values::U64(packets.time_ns)),
@@ -48,7 +48,7 @@ fn texts(texts: Texts) -> Values {
     Values::WideCodes(texts.codes, Names::new(texts.names))
 }
 
-/// The packet events that a table of them holds; none of any other table.
+/// Returns the packet events of a table, or `None` for any other table.
 pub(crate) fn records(table: &Table) -> Option<impl Iterator<Item = Record>> {
     use Values::{Codes, I64, U32, U64};
     let values: Vec<&Values> = table.columns().iter().map(|column| &column.values).collect();
@@ -70,7 +70,7 @@ pub(crate) fn records(table: &Table) -> Option<impl Iterator<Item = Record>> {
     Some((0..time.len()).map_while(record))
 }
 
-/// One time series: whose, what, in which unit.
+/// Time series with its owner, field and unit.
 #[derive(Debug)]
 pub(crate) struct Series {
     pub(crate) key: String,
@@ -85,10 +85,10 @@ impl Series {
     }
 }
 
-/// The time series that a table of samples holds, by key, field and unit; none of any other table.
+/// Returns the time series of a table of samples, by key, field and unit, or `None` for any other table.
 ///
 /// # Errors
-/// One line: it has too many series.
+/// Returns an error if the table has too many series.
 pub(crate) fn series(table: &Table) -> Option<Result<Vec<Series>, packetlog::Error>> {
     use Values::{F64, U32, U64, WideCodes};
     let values: Vec<&Values> = table.columns().iter().map(|column| &column.values).collect();
@@ -102,22 +102,22 @@ pub(crate) fn series(table: &Table) -> Option<Result<Vec<Series>, packetlog::Err
     else {
         return None;
     };
-    let mut gathered = Gathered::default();
+    let mut series = Gathered::default();
     for row in 0..time.len() {
-        if let Err(why) = gathered.add([key[row], field[row], unit[row]], time[row], value[row]) {
+        if let Err(why) = series.add([key[row], field[row], unit[row]], time[row], value[row]) {
             return Some(Err(why));
         }
     }
     let name = |names: &Names, code: u32| names.iter().nth(code as usize).unwrap_or_default().to_owned();
-    Some(Ok(sorted(gathered.into_series().map(|([key, field, unit], points)| {
+    Some(Ok(sorted(series.into_series().map(|([key, field, unit], points)| {
         let key = values[1].names().map_or_else(|| key.to_string(), |links| name(links, key));
         Series::new(key, &name(fields, field), &name(units, unit), points)
     }))))
 }
 
-/// By key, field and unit.
+/// Returns the series sorted by key, field and unit.
 pub(crate) fn sorted(series: impl Iterator<Item = Series>) -> Vec<Series> {
-    let mut found: Vec<Series> = series.collect();
-    found.sort_by(|a, b| (&a.key, &a.field, &a.unit).cmp(&(&b.key, &b.field, &b.unit)));
-    found
+    let mut list: Vec<Series> = series.collect();
+    list.sort_by(|a, b| (&a.key, &a.field, &a.unit).cmp(&(&b.key, &b.field, &b.unit)));
+    list
 }

@@ -1,5 +1,6 @@
-//! A class in Python as a controller. The interpreter is entered once per event: for the event's method and for the
-//! question what is allowed afterwards.
+//! Controllers that are Python classes.
+//!
+//! The interpreter is entered once per event, for the event's method and for `control`.
 
 use crate::errors::error;
 use crate::events::{Ack, Control, Ecn, Frame, Loss, Sent, Start, Timeout};
@@ -12,19 +13,19 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The module of the Python package that loads classes.
+/// Module of the Python package that loads classes.
 const LOADER: &str = "dumbbell.plugins.classes";
 
-/// A class and what it declares.
+/// Class and its declarations.
 pub(crate) struct Class {
     constructor: Py<PyAny>,
     pub(crate) summary: &'static str,
     pub(crate) parameters: &'static [Parameter],
-    /// Names and units of its values for plots.
+    /// Names and units of the values for plots.
     pub(crate) fields: Vec<(&'static str, &'static str)>,
 }
 
-/// What the loader says of a class.
+/// Declarations of a class, as JSON from the loader.
 #[derive(Deserialize)]
 struct Declaration {
     summary: String,
@@ -44,7 +45,8 @@ impl Class {
     /// Executes the code of the file and takes the class from it.
     ///
     /// # Errors
-    /// One line naming the file and what is wrong with it.
+    ///
+    /// Returns an error that names the file and its problem.
     pub(crate) fn load(py: Python<'_>, file: &str, code: &Code, class: &str) -> PyResult<Self> {
         let loaded = py.import(LOADER)?.call_method1("load", (file, code.bytes(), class))?;
         tracing::info!(target: "plugin", file, class, "class loaded");
@@ -59,15 +61,16 @@ impl Class {
         Ok(Self { constructor: class, summary: keep(&declaration.summary), parameters, fields })
     }
 
-    /// Whether the class has a method for `callback`.
+    /// Returns true if the class has a method for `callback`.
     ///
     /// # Errors
-    /// What the class raises when it is asked.
+    ///
+    /// Returns the exception that the class raises.
     pub(crate) fn has(&self, py: Python<'_>, callback: Callback) -> PyResult<bool> {
         self.constructor.bind(py).hasattr(callback.name())
     }
 
-    /// The entry of the class under the name `label`, which messages begin with.
+    /// Returns the registry entry of the class as `label`, which begins its messages.
     pub(crate) fn entry(self, label: &str, watch: &Arc<Watch>) -> Entry {
         let (name, watch) = (keep(label), Arc::clone(watch));
         let (summary, parameters, class) = (self.summary, self.parameters, Arc::new(self));
@@ -79,12 +82,13 @@ impl Class {
     }
 }
 
-/// The parameters that `declaration` declares. They live as long as the process, and a class is loaded for every run:
-/// each declaration takes memory once.
+/// Returns the parameters of `declaration`. They live as long as the process.
+///
+/// A class is loaded for every run, thus each declaration is leaked only once.
 fn parameters(declaration: &str, declared: &[DeclaredParameter]) -> &'static [Parameter] {
     static KNOWN: Mutex<BTreeMap<String, &'static [Parameter]>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(declaration.to_owned()).or_insert_with(|| {
+    let mut declarations = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    declarations.entry(declaration.to_owned()).or_insert_with(|| {
         let parameters: Vec<Parameter> = declared.iter().map(parameter).collect();
         parameters.leak()
     })
@@ -110,14 +114,14 @@ fn parameter(declared: &DeclaredParameter) -> Parameter {
     }
 }
 
-/// An instance of a class: the controller of one flow.
+/// Instance of a class: the controller of one flow.
 struct Instance {
     class: Arc<Class>,
-    /// The methods for events, by [`Callback`].
+    /// Methods for events, by [`Callback`].
     methods: Vec<Option<Py<PyAny>>>,
     control: Py<PyAny>,
     fields: Option<Py<PyAny>>,
-    /// What it allowed after the last event.
+    /// Limits after the last event.
     answer: Answer,
 }
 
@@ -153,12 +157,12 @@ impl Instance {
             let control = object.getattr("control")?.unbind();
             Ok(Self { class: Arc::clone(class), methods, control, fields, answer: Answer::default() })
         };
-        let mut instance = make().map_err(|error| raised(py, &error))?;
+        let mut instance = make().map_err(|error| raised_fault(py, &error))?;
         instance.answer = instance.ask(py)?;
         Ok(instance)
     }
 
-    /// What is allowed now.
+    /// Returns the current limits from `control`.
     fn ask(&self, py: Python<'_>) -> Result<Answer, Fault> {
         let answer = self.control.bind(py).call0().map_err(|error| raised_in(py, "control", &error))?;
         if let Ok(control) = answer.cast::<Control>() {
@@ -168,9 +172,9 @@ impl Instance {
             Ok(window_bytes) if !answer.is_instance_of::<PyBool>() => {
                 Ok(Answer { window_bytes, ..Answer::default() })
             }
-            _ => Err(foreign(format!(
+            _ => Err(foreign_fault(format!(
                 "was followed by a control that is {}: allowed is a number of bytes or a Control",
-                shown(&answer)
+                short_repr(&answer)
             ))),
         }
     }
@@ -187,19 +191,19 @@ impl Foreign for Instance {
         };
         self.answer = Python::attach(|py| {
             let method = method.bind(py);
-            let called = match *event {
+            let result = match *event {
                 Event::Ack(event) => method.call1((Ack::from(event),)),
                 Event::Loss(event) => method.call1((Loss::from(event),)),
                 Event::Timeout(event) => method.call1((Timeout::from(event),)),
                 Event::Ecn(event) => method.call1((Ecn::from(event),)),
-                Event::Sent(event) => method.call1((Sent::from(event),)),
+                Event::Sent(event) => method.call1((SentPacket::from(event),)),
                 Event::Frame(event) => method.call1((Frame::from(event),)),
                 Event::Established(now, rtt) => method.call1((now.as_secs_f64(), rtt.as_secs_f64())),
                 Event::SpuriousLoss(now) | Event::Wake(now) | Event::Recovered(now) => {
                     method.call1((now.as_secs_f64(),))
                 }
             };
-            called.map_err(|error| raised(py, &error))?;
+            result.map_err(|error| raised_fault(py, &error))?;
             self.ask(py)
         })?;
         Ok(())
@@ -215,27 +219,28 @@ impl Foreign for Instance {
             return Ok(());
         };
         Python::attach(|py| {
-            let values = method.bind(py).call0().map_err(|error| raised(py, &error))?;
+            let values = method.bind(py).call0().map_err(|error| raised_fault(py, &error))?;
             let Ok(values) = values.cast::<PyDict>() else {
-                return Err(foreign(format!(
+                return Err(foreign_fault(format!(
                     "returned {}: allowed is a dict of names and numbers",
-                    shown(&values)
+                    short_repr(&values)
                 )));
             };
             for (name, value) in values {
-                let known = self.class.fields.iter().find(|(known, _)| name.eq(*known).unwrap_or(false));
-                let Some((known, unit)) = known else {
-                    return Err(foreign(format!(
+                let field =
+                    self.class.fields.iter().find(|(declared, _)| name.eq(*declared).unwrap_or(false));
+                let Some((field, unit)) = field else {
+                    return Err(foreign_fault(format!(
                         "returned a field {} that FIELDS does not declare",
-                        shown(&name)
+                        short_repr(&name)
                     )));
                 };
                 match value.extract::<f64>() {
-                    Ok(value) => sink.put(known, unit, value),
+                    Ok(value) => sink.put(field, unit, value),
                     Err(_) => {
-                        return Err(foreign(format!(
+                        return Err(foreign_fault(format!(
                             "returned {} as `{known}`: allowed is a number",
-                            shown(&value)
+                            short_repr(&value)
                         )));
                     }
                 }
@@ -245,20 +250,20 @@ impl Foreign for Instance {
     }
 }
 
-/// A value as Python shows it, in short.
-fn shown(value: &Bound<'_, PyAny>) -> String {
+/// Returns a short `repr` of a value.
+fn short_repr(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something".to_owned(), |text| text.to_string());
     text.chars().take(60).collect()
 }
 
-/// An error that Python alone raises, as a part of a sentence.
-fn foreign(what: String) -> Fault {
-    Fault::Foreign(what.into())
+/// Returns an error that only Python causes, as a part of a sentence.
+fn foreign_fault(message: String) -> Fault {
+    Fault::Foreign(message.into())
 }
 
-/// What was raised, where, as a part of a sentence.
-fn raised(py: Python<'_>, error: &PyErr) -> Fault {
-    // With its traceback, which `value` does not have.
+/// Returns the raised exception with its place, as a part of a sentence.
+fn raised_fault(py: Python<'_>, error: &PyErr) -> Fault {
+    // The clone has a traceback, `value` has none.
     let exception = error.clone_ref(py).into_value(py);
     if let Ok(lines) =
         py.import("traceback").and_then(|module| module.call_method1("format_exception", (&exception,)))
@@ -267,15 +272,15 @@ fn raised(py: Python<'_>, error: &PyErr) -> Fault {
         tracing::error!(target: "plugin", "{}", lines.concat());
     }
     let describe = || py.import(LOADER)?.call_method1("describe", (exception,))?.extract::<String>();
-    foreign(format!("raised {}", describe().unwrap_or_else(|_| error.to_string())))
+    foreign_fault(format!("raised {}", describe().unwrap_or_else(|_| error.to_string())))
 }
 
-/// The same for a method that is called after another.
+/// Returns the exception of a method that is called after another method.
 fn raised_in(py: Python<'_>, method: &str, error: &PyErr) -> Fault {
-    foreign(format!("was followed by {method}, which {}", raised(py, error)))
+    foreign_fault(format!("was followed by {method}, which {}", raised_fault(py, error)))
 }
 
-/// The names of the classes in the code of a file that are controllers.
+/// Returns the names of the controller classes in a file.
 pub(crate) fn classes(py: Python<'_>, file: &str, code: &Code) -> PyResult<Vec<String>> {
     let names = py.import(LOADER)?.call_method1("controllers", (file, code.bytes()))?;
     names.cast_into::<PyTuple>()?.extract()

@@ -1,8 +1,8 @@
-//! Runs with real packets, a command inside a path, and what they need of this machine.
+//! Runs with real packets, a command behind an emulated path, and the preflight checks of this machine.
 
 use crate::errors::error;
 use crate::interpreter::interruptible;
-use crate::outside::Loaded;
+use crate::outside::RunResources;
 use crate::run::parse;
 use datapath::{Emulated, EmulationLock, EmulationReport, Holder, LiveFile};
 use measure::{RunMeter, RunStats};
@@ -25,10 +25,13 @@ pub(crate) struct Report {
     emulation: EmulationReport,
 }
 
-/// Executes a run with real packets and returns its statistics as JSON; with a directory, its logs are written there.
-/// `waits` is called with `True`, the process that emulates meanwhile and since when (seconds since 1970), or `True` alone
-/// where that is not known; and with `False` when the run has the lock after all. `live` is a file that shows how the run
-/// goes, as long as it does, and which attempt at it this is.
+/// Executes a run with real packets and returns its statistics as JSON. With a directory, writes its logs there.
+///
+/// `waits` reports waiting for the emulation lock. It is called with `True`, the process that has the lock, and the
+/// start of its run (seconds since 1970). It is called with `True` alone if they are unknown, and with `False` when
+/// the run gets the lock.
+///
+/// `live` is a file that shows the progress during the run, and the number of the attempt.
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None, waits=None, live=None))]
 pub(crate) fn emulate(
@@ -40,9 +43,9 @@ pub(crate) fn emulate(
 ) -> PyResult<String> {
     let mut spec = parse(specification)?;
     let live = live.map(|(file, attempt)| LiveFile { file, attempt });
-    let loaded = Loaded::for_run(py, &mut spec)?;
-    spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
-    let report = interruptible(py, &loaded, |python| {
+    let resources = RunResources::for_run(py, &mut spec)?;
+    spec.validate(Backend::Emulation, &resources.registry).map_err(error)?;
+    let report = interruptible(py, &resources, |python| {
         let meter = RunMeter::new(meter_config(&spec, Backend::Emulation));
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
         let interrupted = python.stop_when_interrupted();
@@ -63,7 +66,7 @@ pub(crate) fn emulate(
         let mut observers = (meter, recorder, interrupted);
         let Emulated { totals, emulation } = datapath::run(
             &spec,
-            &loaded.registry,
+            &resources.registry,
             lock,
             live.as_ref(),
             directory.as_deref(),
@@ -77,26 +80,26 @@ pub(crate) fn emulate(
     serde_json::to_string(&report).map_err(error)
 }
 
-/// Runs a command inside a path, given as JSON; returns its exit status.
+/// Runs a command behind a path, given as JSON. Returns its exit status.
 #[pyfunction]
 pub(crate) fn emulate_shell(py: Python<'_>, specification: &str) -> PyResult<i32> {
     let spec: datapath::ShellSpec = strict_input::parse(specification).map_err(error)?;
     py.detach(|| datapath::run_shell(&spec)).map_err(error)
 }
 
-/// What emulation needs of this machine, as a JSON list of checks.
+/// Returns the preflight checks for emulation on this machine, as a JSON list.
 #[pyfunction]
 pub(crate) fn check_emulation(py: Python<'_>) -> PyResult<String> {
     serde_json::to_string(&py.detach(datapath::check_emulation)).map_err(error)
 }
 
-/// Makes an ordinary user root in a user namespace; for a process with one thread.
+/// Makes an ordinary user root in a user namespace. The process must have one thread.
 #[pyfunction]
 pub(crate) fn enter_user_namespace() -> PyResult<()> {
     datapath::enter_user_namespace().map_err(error)
 }
 
-/// Removes the private directories that runs which were killed have left behind.
+/// Removes the private directories of killed runs.
 #[pyfunction]
 pub(crate) fn clean_up() {
     datapath::clean_up();

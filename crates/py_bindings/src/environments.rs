@@ -1,5 +1,6 @@
-//! Environments for agents: `dumbbell_gym` over the crate `gym`. What environments show is memory of the core, which numpy
-//! reads and writes in place.
+//! Environments for agents: the interface of the crate `gym` for `dumbbell_gym`.
+//!
+//! The arrays of environments are memory of the core that numpy reads and writes in place.
 
 use crate::errors::{Cause, error};
 use crate::outside::read_files;
@@ -13,10 +14,10 @@ use runs::{Backend, FlowSpec, LogLevel, Memory, meter_config};
 use serde_json::json;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Many environments of one task (JSON), stepped side by side.
+/// Several environments of one task (JSON), stepped together.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct Environments {
-    /// One call at a time: what is in it belongs to one thread.
+    /// Environments. The mutex allows one call at a time, since their data belongs to one thread.
     vector: Mutex<Vector>,
     inputs: usize,
     outputs: usize,
@@ -24,8 +25,9 @@ pub(crate) struct Environments {
 
 #[pymethods]
 impl Environments {
-    /// `count` environments on `threads` threads. `autoreset`: `next-step`, `same-step`, `disabled`. With `keeps`, episodes
-    /// can be recorded.
+    /// Creates `count` environments on `threads` threads.
+    ///
+    /// `autoreset` is `next-step`, `same-step` or `disabled`. With `keeps`, episodes can be recorded.
     #[new]
     #[pyo3(signature = (task, count, threads, autoreset="next-step", keeps=false))]
     fn new(
@@ -48,8 +50,8 @@ impl Environments {
         };
         let task: TaskSpec = strict_input::parse(task).map_err(error)?;
         let mut read = Files::new();
-        let each = task.scenarios.iter().map(|scenario| files(&scenario.run, &mut read));
-        let files = each.collect::<PyResult<_>>()?;
+        let file_lists = task.scenarios.iter().map(|scenario| files(&scenario.run, &mut read));
+        let files = file_lists.collect::<PyResult<_>>()?;
         let vector =
             py.detach(|| Vector::new(Arc::new(Task::new(task, files)?), count, threads, autoreset, keeps));
         let vector = vector.map_err(error)?;
@@ -57,30 +59,30 @@ impl Environments {
         Ok(Self { vector: Mutex::new(vector), inputs, outputs })
     }
 
-    /// Length of an observation.
+    /// Returns the length of an observation.
     #[getter]
     const fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Length of an action.
+    /// Returns the length of an action.
     #[getter]
     const fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Begins episodes of all environments, or of those that `mask` says.
+    /// Begins episodes of all environments, or of the environments in `mask`.
     #[pyo3(signature = (seeds, mask=None))]
     fn reset(&self, py: Python<'_>, seeds: Vec<Option<u64>>, mask: Option<Vec<bool>>) -> PyResult<()> {
         py.detach(|| self.lock().reset(&seeds, mask.as_deref())).map_err(error)
     }
 
-    /// One step of every environment, with what is in `actions`.
+    /// Performs one step of every environment with the values in `actions`.
     fn step(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.lock().step()).map_err(error)
     }
 
-    /// Where one of the arrays is, as what numpy makes an array of without copying.
+    /// Returns one of the arrays in a form that numpy uses without copying.
     fn array(this: &Bound<'_, Self>, name: &str) -> PyResult<ArrayView> {
         let vector = this.get().lock();
         let arrays = &vector.arrays;
@@ -102,7 +104,7 @@ impl Environments {
         Ok(ArrayView { _owner: this.clone().unbind(), address, length, kind })
     }
 
-    /// The seed of the run of an environment's episode, and what was drawn for it.
+    /// Returns the seed of an episode's run, and its random draws as JSON.
     fn drawn(&self, index: usize) -> PyResult<(u64, String)> {
         let vector = self.lock();
         let environment = vector.environments().get(index);
@@ -110,10 +112,10 @@ impl Environments {
         Ok((environment.run_seed(), serde_json::to_string(environment.drawn()).map_err(error)?))
     }
 
-    /// An environment's episode up to now, as a run: its specification and statistics as JSON, packet log, samples of flows
-    /// and of links.
+    /// Returns an environment's episode so far as a run: run spec and statistics as JSON, packet log, samples of
+    /// flows and of links.
     #[pyo3(signature = (index, sample_interval_s=0.1))]
-    fn record(&self, py: Python<'_>, index: usize, sample_interval_s: f64) -> PyResult<Recorded> {
+    fn record(&self, py: Python<'_>, index: usize, sample_interval_s: f64) -> PyResult<EpisodeRecord> {
         let recording = match self.lock().environments().get(index) {
             Some(environment) => environment.record(LogLevel::Packets, sample_interval_s).map_err(error)?,
             None => return Err(error(format_args!("no environment {index}"))),
@@ -139,11 +141,11 @@ impl Environments {
     }
 }
 
-type Recorded = (String, String, Table, Table, Table);
+type EpisodeRecord = (String, String, Table, Table, Table);
 
 impl Environments {
     fn lock(&self) -> MutexGuard<'_, Vector> {
-        // Whoever panicked left numbers behind, nothing that is unsafe to read.
+        // After a panic, the numbers are still safe to read.
         self.vector.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -152,10 +154,10 @@ fn place<T>(values: &[T], kind: &'static str) -> (usize, usize, &'static str) {
     (values.as_ptr() as usize, values.len(), kind)
 }
 
-/// One of the arrays of [`Environments`], whose memory never moves.
+/// Array of [`Environments`], at a fixed address.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct ArrayView {
-    /// Keeps the memory.
+    /// Owner of the memory.
     _owner: Py<Environments>,
     address: usize,
     length: usize,
@@ -164,7 +166,7 @@ pub(crate) struct ArrayView {
 
 #[pymethods]
 impl ArrayView {
-    /// Where the numbers are and of what type: <https://numpy.org/doc/stable/reference/arrays.interface.html>.
+    /// Returns the address and type of the numbers: <https://numpy.org/doc/stable/reference/arrays.interface.html>.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let order = match self.kind {
@@ -182,11 +184,11 @@ impl ArrayView {
     }
 }
 
-/// The files that the parameters of a run's flows name; `read` as of [`read_files`].
+/// Returns the files that the parameters of a run's flows name. `read` is a cache, see [`read_files`].
 fn files(run: &serde_json::Value, read: &mut Files) -> PyResult<Vec<Files>> {
     let registry = Registry::with_agents();
     let flows = run["flows"].as_array().map_or(&[][..], Vec::as_slice);
-    let of_flow = |flow: &serde_json::Value| {
+    let files_of_flow = |flow: &serde_json::Value| {
         let flow: FlowSpec = serde_json::from_value(flow.clone()).map_err(error)?;
         if flow.is_outside() || !flow.is_core() {
             return Err(error(format_args!("{}: allowed are controllers of dumbbell's own", flow.scheme)));
@@ -197,11 +199,13 @@ fn files(run: &serde_json::Value, read: &mut Files) -> PyResult<Vec<Files>> {
         }
         read_files(&flow.parameters, entry.parameters, read)
     };
-    flows.iter().map(of_flow).collect()
+    flows.iter().map(files_of_flow).collect()
 }
 
-/// JSON: what environments tell: `fields` of a step and of the `oracle` (name, unit, meaning), `rewards` (name, meaning),
-/// what policies of one's own see (`sights`: name, lowest, highest, meaning), and the `agents`.
+/// Returns the fields of environments as JSON.
+///
+/// `fields` of a step and of the `oracle` have name, unit and meaning, `rewards` name and meaning. `sights`, the
+/// inputs of user policies, have name, lowest value, highest value and meaning. `agents` lists the agents.
 #[pyfunction]
 pub(crate) fn environment_fields() -> String {
     let sights: Vec<_> =

@@ -1,4 +1,4 @@
-//! What controllers in Python are told and what they answer: plain objects, times in s, sizes in bytes, rates in bit/s.
+//! Events for controllers in Python and their answers: plain objects, times in s, sizes in bytes, rates in bit/s.
 
 #![allow(clippy::struct_field_names, reason = "events have the names of their kind in them")]
 
@@ -7,16 +7,16 @@ use plugin::Answer;
 use pyo3::prelude::*;
 use units::{Span, Time};
 
-/// What a controller is given when its flow begins.
+/// Start of a flow.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Start {
-    /// The flow's start, s since the start of the run.
+    /// Start of the flow, s since the start of the run.
     now_s: f64,
-    /// Payload of a full packet, bytes, without headers: what it counts in every window and rate.
+    /// Payload of a full packet, bytes, without headers: the unit of every window and rate.
     mss_bytes: u32,
-    /// The transport's initial window, payload bytes.
+    /// Initial window of the transport, payload bytes.
     initial_window_bytes: u64,
-    /// For whatever is drawn at random.
+    /// Seed for random draws.
     seed: u64,
 }
 
@@ -31,28 +31,28 @@ impl From<&CoreStart> for Start {
     }
 }
 
-/// One packet that was acknowledged or lost.
+/// Packet that was acknowledged or lost.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Packet {
-    /// Grows by one with every transmission, never used twice.
+    /// Transmission number, which grows by one with every transmission and is never reused.
     number: u64,
-    /// Payload bytes, without headers: what window and pacing count for it.
+    /// Payload bytes, without headers, as counted in window and pacing.
     bytes: u32,
-    /// On the sender's clock.
+    /// Send time on the sender's clock, s.
     sent_at_s: f64,
-    /// On the receiver's clock; without meaning in a loss.
+    /// Arrival time on the receiver's clock, s; meaningless in a loss.
     received_at_s: f64,
-    /// With the unknown offset of the clocks in it: only differences mean anything.
+    /// One-way delay plus the unknown clock offset, s. Only differences are meaningful.
     one_way_delay_s: f64,
-    /// Payload lost on the connection, in all, when it was sent.
+    /// Total payload lost on the connection when the packet was sent, bytes.
     lost_at_send_bytes: u64,
-    /// Payload in flight just after it was sent.
+    /// Payload in flight just after the packet was sent, bytes.
     in_flight_at_send_bytes: u64,
-    /// Whether it carried data that was sent before.
+    /// True if the packet carried data that was sent before.
     retransmission: bool,
-    /// Whether it had been declared lost: a spurious loss.
+    /// True if the packet had been declared lost: a spurious loss.
     was_lost: bool,
-    /// Whether it arrived marked with CE; False also if the ACK that listed it was lost.
+    /// True if the packet arrived marked with CE; False also if the ACK that listed it was lost.
     ce: bool,
 }
 
@@ -73,97 +73,98 @@ impl From<&AckedPacket> for Packet {
     }
 }
 
-/// A delivery rate sample.
+/// Delivery rate sample.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 #[derive(Clone)]
 pub(crate) struct RateSample {
-    /// Payload bits per second.
+    /// Delivery rate, payload bits per second.
     bps: u64,
-    /// Payload delivered over the interval.
+    /// Payload delivered over the interval, bytes.
     delivered_bytes: u64,
-    /// The longer of the send and the ACK interval.
+    /// Longer of the send interval and the ACK interval, s.
     interval_s: f64,
-    /// Payload delivered in all when the newest packet was sent.
+    /// Total payload delivered when the newest packet was sent, bytes.
     prior_delivered_bytes: u64,
-    /// Payload lost over the interval.
+    /// Payload lost over the interval, bytes.
     lost_bytes: u64,
-    /// Payload in flight just after the newest packet was sent.
+    /// Payload in flight just after the newest packet was sent, bytes.
     in_flight_at_send_bytes: u64,
-    /// Whether it was taken while the application limited the sender.
+    /// True if the application limited the sender during the sample.
     app_limited: bool,
 }
 
-/// At least one packet was newly acknowledged. Every count of bytes is of payload, without headers.
+/// Acknowledgment of at least one new packet. Every count of bytes is of payload, without headers.
 #[pyclass(frozen, module = "dumbbell.plugins")]
 pub(crate) struct Ack {
-    /// Now, s since the start of the run.
+    /// Current time, s since the start of the run.
     #[pyo3(get)]
     now_s: f64,
     packets: Vec<AckedPacket>,
-    /// Sum of the packets' payload, selectively acknowledged and sent again included.
+    /// Sum of the packets' payload, bytes, including selectively acknowledged and retransmitted packets.
     #[pyo3(get)]
     acked_bytes: u64,
-    /// Payload by which a window grows: `acked_bytes`, or as far as the stream is complete.
+    /// Payload by which a window grows, bytes: `acked_bytes`, or only the complete part of the stream.
     #[pyo3(get)]
     growth_bytes: u64,
-    /// Payload declared lost by this ACK; `on_loss` has been called.
+    /// Payload declared lost by this ACK, bytes; `on_loss` has been called.
     #[pyo3(get)]
     lost_bytes: u64,
-    /// RTT of the newest packet; None without a sample.
+    /// RTT of the newest packet, s; None without a sample.
     #[pyo3(get)]
     rtt_s: Option<f64>,
-    /// Smoothed RTT (RFC 6298).
+    /// Smoothed RTT (RFC 6298), s.
     #[pyo3(get)]
     srtt_s: f64,
-    /// RTT variation.
+    /// RTT variation, s.
     #[pyo3(get)]
     rttvar_s: f64,
-    /// Smallest RTT of the connection's life.
+    /// Minimum RTT of the connection, s.
     #[pyo3(get)]
     min_rtt_s: f64,
-    /// So long the receiver says to have held the ACK.
+    /// Time for which the receiver reports to have held the ACK, s.
     #[pyo3(get)]
     ack_delay_s: f64,
-    /// Payload in flight before this ACK.
+    /// Payload in flight before this ACK, bytes.
     #[pyo3(get)]
     in_flight_before_bytes: u64,
-    /// Payload in flight now: sent, neither acknowledged nor declared lost.
+    /// Payload in flight now, bytes: sent, neither acknowledged nor declared lost.
     #[pyo3(get)]
     in_flight_bytes: u64,
-    /// Most payload in flight at any moment since the start of the previous round trip.
+    /// Maximum payload in flight since the start of the previous round trip, bytes.
     #[pyo3(get)]
     peak_in_flight_bytes: u64,
-    /// Whether the window limited sending since the previous round trip.
+    /// True if the window limited sending since the previous round trip.
     #[pyo3(get)]
     window_limited: bool,
-    /// Whether the pacer kept packets back since the previous round trip that would have filled the window.
+    /// True if, since the previous round trip, the pacer delayed packets that would have filled the window.
     #[pyo3(get)]
     pacing_limited: bool,
-    /// Whether the application had nothing to send, and what was in flight then has not arrived.
+    /// True if the application had nothing to send, and the packets in flight at that moment have not arrived.
     #[pyo3(get)]
     app_limited: bool,
-    /// Payload delivered on the connection, in all; each transmission that arrived counts.
+    /// Total payload delivered on the connection, bytes; each transmission that arrived counts.
     #[pyo3(get)]
     delivered_bytes: u64,
     rate: Option<congestion::RateSample>,
-    /// Whether a round trip ended with this ACK.
+    /// True if a round trip ended with this ACK.
     #[pyo3(get)]
     round_start: bool,
-    /// Whether an episode goes on that a loss or a mark began; False after a timeout. The transport reduces nothing of
-    /// the controller's window meanwhile.
+    /// True during an episode that a loss or a mark began; False after a timeout. The transport reduces nothing of
+    /// the controller's window during the episode.
     #[pyo3(get)]
     in_recovery: bool,
     /// Number of the next transmission.
     #[pyo3(get)]
     next_number: u64,
     queued_bytes: u64,
-    /// So long the oldest frame of a live source has waited.
+    /// Waiting time of a live source's oldest frame, s.
     #[pyo3(get)]
     queue_delay_s: f64,
-    /// The receiver has the stream up to here: TCP's cumulative acknowledgement; 0 where nothing is sent again.
+    /// End of the stream's complete part at the receiver, bytes: TCP's cumulative acknowledgment. 0 without
+    /// retransmissions.
     #[pyo3(get)]
     complete_bytes: u64,
-    /// The stream was sent up to here; what is sent again does not count twice.
+    /// End of the stream's sent part, bytes; retransmissions do not count twice.
     #[pyo3(get)]
     sent_bytes: u64,
 }
@@ -176,7 +177,7 @@ impl Ack {
         self.packets.iter().map(Packet::from).collect()
     }
 
-    /// Delivery rate sample, if there is one.
+    /// Delivery rate sample, or None.
     #[getter]
     fn rate(&self) -> Option<RateSample> {
         self.rate.map(|rate| RateSample {
@@ -190,13 +191,14 @@ impl Ack {
         })
     }
 
-    /// Payload written by the application and not sent; None if it always has more.
+    /// Payload written by the application and not sent, bytes; None if it always has more.
     #[getter]
     fn queued_bytes(&self) -> Option<u64> {
         Some(self.queued_bytes).filter(|bytes| *bytes != u64::MAX)
     }
 
-    /// Whether a window may grow: it limited sending, or, in slow start, is less than twice what was in flight.
+    /// Return True if a window may grow: it limited sending, or, in slow start, is less than twice the peak in
+    /// flight.
     fn may_grow(&self, window_bytes: f64, in_slow_start: bool) -> bool {
         self.window_limited
             || self.pacing_limited
@@ -236,31 +238,33 @@ impl From<&congestion::Ack<'_>> for Ack {
     }
 }
 
-/// Packets were declared lost. Comes before the ACK that revealed it. The window is the controller's to reduce: the
-/// transport reads it right after `on_loss` has begun an episode, and lets the flight shrink to it (`recovery`).
+/// Declaration of packets as lost, before the ACK that revealed the loss.
+///
+/// The controller reduces the window. The transport reads the window right after `on_loss` has begun an episode, and
+/// lets the flight shrink to it (`recovery`).
 #[pyclass(frozen, module = "dumbbell.plugins")]
 pub(crate) struct Loss {
-    /// Now, s since the start of the run.
+    /// Current time, s since the start of the run.
     #[pyo3(get)]
     now_s: f64,
     packets: Vec<AckedPacket>,
-    /// Sum of the packets' payload.
+    /// Sum of the packets' payload, bytes.
     #[pyo3(get)]
     lost_bytes: u64,
-    /// Payload in flight before they were taken out.
+    /// Payload in flight before the loss, bytes.
     #[pyo3(get)]
     in_flight_before_bytes: u64,
-    /// Payload in flight now.
+    /// Payload in flight now, bytes.
     #[pyo3(get)]
     in_flight_bytes: u64,
-    /// Whether it is the first loss of an episode: the controller reduces its window then, once; nobody else does.
+    /// True at the first loss of an episode: the controller reduces its window then, once; nobody else does.
     #[pyo3(get)]
     new_episode: bool,
-    /// Whether an ACK revealed them, and `on_ack` of it follows at once; otherwise a timer did, or an ACK that
+    /// True if an ACK revealed the loss, and its `on_ack` follows at once; False after a timer, or an ACK that
     /// acknowledges nothing new.
     #[pyo3(get)]
     by_ack: bool,
-    /// Smoothed RTT.
+    /// Smoothed RTT, s.
     #[pyo3(get)]
     srtt_s: f64,
     /// Number of the next transmission.
@@ -270,7 +274,7 @@ pub(crate) struct Loss {
 
 #[pymethods]
 impl Loss {
-    /// The lost packets, in ascending order.
+    /// Lost packets, in ascending order.
     #[getter]
     fn packets(&self) -> Vec<Packet> {
         self.packets.iter().map(Packet::from).collect()
@@ -293,17 +297,19 @@ impl From<&congestion::Loss<'_>> for Loss {
     }
 }
 
-/// The retransmission timer expired, and all that was in flight is lost; or congestion is persistent (RFC 9002 7.6), and
-/// `on_loss` has told the losses just before. The window is the controller's to set.
+/// Expiry of the retransmission timer, or persistent congestion (RFC 9002 7.6).
+///
+/// At an expiry all packets in flight are lost. At persistent congestion `on_loss` has reported the losses just
+/// before. The controller sets the window.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Timeout {
-    /// Now, s since the start of the run.
+    /// Current time, s since the start of the run.
     now_s: f64,
-    /// Whether it is persistent congestion.
+    /// True at persistent congestion.
     persistent: bool,
-    /// Whether nothing was acknowledged since the previous one.
+    /// True if nothing was acknowledged since the previous timeout.
     repeated: bool,
-    /// Payload in flight before the losses.
+    /// Payload in flight before the losses, bytes.
     in_flight_before_bytes: u64,
     /// Number of the next transmission.
     next_number: u64,
@@ -321,22 +327,22 @@ impl From<&congestion::Timeout> for Timeout {
     }
 }
 
-/// New CE marks were reported. Comes before the ACK that reports them.
+/// Report of new CE marks, before the ACK that reports them.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Ecn {
-    /// Now, s since the start of the run.
+    /// Current time, s since the start of the run.
     now_s: f64,
-    /// Packets newly reported as marked; `Packet.ce` says which.
+    /// Packets newly reported as marked; `Packet.ce` identifies them.
     ce_packets: u64,
-    /// Packets newly reported in all.
+    /// All newly reported packets.
     packets: u64,
-    /// Whether it is the first mark of a round trip: the controller reduces its window then, nobody else does.
+    /// True at the first mark of a round trip: the controller reduces its window then, nobody else does.
     new_episode: bool,
-    /// Payload in flight.
+    /// Payload in flight, bytes.
     in_flight_bytes: u64,
-    /// Smoothed RTT.
+    /// Smoothed RTT, s.
     srtt_s: f64,
-    /// When the newest packet left that the same ACK acknowledges: the `sent_time` of RFC 9002 B.7.
+    /// Send time of the newest packet that the ACK acknowledges, s: the `sent_time` of RFC 9002 B.7.
     newest_sent_s: f64,
 }
 
@@ -354,30 +360,31 @@ impl From<&congestion::Ecn> for Ecn {
     }
 }
 
-/// A packet was sent.
-#[pyclass(frozen, get_all, module = "dumbbell.plugins")]
-pub(crate) struct Sent {
-    /// Now, s since the start of the run.
+/// Transmission of a packet.
+#[pyclass(frozen, get_all, name = "Sent", module = "dumbbell.plugins")]
+pub(crate) struct SentPacket {
+    /// Current time, s since the start of the run.
     now_s: f64,
-    /// Grows by one with every transmission.
+    /// Transmission number, which grows by one with every transmission.
     number: u64,
-    /// Payload bytes, without headers: what window and pacing count for it.
+    /// Payload bytes, without headers, as counted in window and pacing.
     bytes: u32,
-    /// Payload in flight, this packet included.
+    /// Payload in flight, including this packet, bytes.
     in_flight_bytes: u64,
-    /// Whether it carries data that was sent before.
+    /// True if the packet carries data that was sent before.
     retransmission: bool,
-    /// Whether it carries no data of the application.
+    /// True if the packet carries no data of the application.
     filler: bool,
-    /// The frame of a live source that its payload is of (`Frame.number`); 0: none.
+    /// Frame of a live source in the payload (`Frame.number`); 0: none.
     frame: u32,
-    /// Whether the frame ends with this packet.
+    /// True if the frame ends with this packet.
     frame_end: bool,
-    /// Retransmission timeouts since the packet before, with nothing in flight; 0 where the transport lets no window decay.
+    /// Retransmission timeouts since the previous packet, with nothing in flight; 0 if the transport does not let a
+    /// window decay.
     idle_timeouts: u32,
 }
 
-impl From<&congestion::Sent> for Sent {
+impl From<&congestion::Sent> for SentPacket {
     fn from(event: &congestion::Sent) -> Self {
         Self {
             now_s: event.now.as_secs_f64(),
@@ -393,20 +400,20 @@ impl From<&congestion::Sent> for Sent {
     }
 }
 
-/// The encoder of a live source wrote a frame.
+/// Frame that the encoder of a live source wrote.
 #[pyclass(frozen, get_all, module = "dumbbell.plugins")]
 pub(crate) struct Frame {
-    /// Now, s since the start of the run.
+    /// Current time, s since the start of the run.
     now_s: f64,
-    /// Its payload bytes.
+    /// Payload of the frame, bytes.
     bytes: u64,
-    /// Whether it is a key frame.
+    /// True for a key frame.
     key: bool,
-    /// Payload that waits to be sent, this frame included.
+    /// Payload that waits to be sent, including this frame, bytes.
     queued_bytes: u64,
-    /// So long the oldest frame of that has waited.
+    /// Waiting time of the oldest waiting frame, s.
     queue_delay_s: f64,
-    /// Its number, from 1: the one that `Sent.frame` names.
+    /// Number of the frame, from 1, as in `Sent.frame`.
     number: u32,
 }
 
@@ -423,24 +430,27 @@ impl From<&congestion::Frame> for Frame {
     }
 }
 
-/// What a controller allows. Values that cannot be end the run with a line that says so.
+/// Limits set by a controller. An impossible value ends the run with an error.
 #[pyclass(get_all, set_all, module = "dumbbell.plugins")]
 pub(crate) struct Control {
-    /// Most payload in flight, sent again and fillers included, headers not: 1 to 2^32 bytes, or infinite with pacing.
-    /// During an episode the transport's `recovery` says which window counts (docs/how-to/plugins.md).
+    /// Maximum payload in flight, bytes, including retransmissions and fillers, headers not: 1 to 2^32, or infinite
+    /// with pacing. During an episode the transport's `recovery` determines the window (docs/plugins.md).
     window_bytes: f64,
-    /// Payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window opens.
+    /// Pacing rate, payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window
+    /// opens.
     pacing_bps: f64,
-    /// Most payload that leaves back to back when pacing; 0: one packet.
+    /// Maximum payload sent back to back when pacing, bytes; 0: one packet.
     burst_bytes: u64,
-    /// When to call `on_wake`: 1 us from now or later, or infinite.
+    /// Time of the next `on_wake`, s: at least 1 us from now, or infinite.
     wake_at_s: f64,
-    /// Payload bits per second that a live encoder is to produce; infinite: what follows from window and pacing.
+    /// Target rate of a live encoder, payload bits per second; infinite: derived from window and pacing.
     media_bps: f64,
-    /// Payload counted for packets without data, sent when there is no other; -1: none.
+    /// Payload counted for packets without data, bytes, which are sent if there is no other packet; -1: none.
     filler_bytes: i64,
-    /// A frame of a live source of which nothing was sent for so long is dropped whole, and a key frame asked for;
-    /// infinite: none is. One that has begun to leave is finished.
+    /// Maximum waiting time of a live source's frame, s; infinite: no limit.
+    ///
+    /// A frame of which nothing was sent by then is dropped, and a key frame requested. A frame that has begun to
+    /// leave is finished.
     max_frame_wait_s: f64,
     /// True if the controller itself limits the sender: rate samples of packets sent then are marked `app_limited`.
     app_limited: bool,
@@ -477,7 +487,7 @@ impl Control {
 
 impl From<&Control> for Answer {
     fn from(control: &Control) -> Self {
-        // What is negative or no number becomes 0: as a time it is past, and refused as such.
+        // A negative value or NaN becomes 0, a past time that is refused.
         let ns = |seconds: f64| {
             if seconds == f64::INFINITY { u64::MAX } else { Time::from_secs_f64(seconds.max(0.0)).as_ns() }
         };

@@ -1,4 +1,4 @@
-//! Logs of other tools: in and out.
+//! Import and export of other tools' logs.
 
 use crate::errors::{DamagedLog, error};
 use crate::source::{LogArgument, interruptible};
@@ -16,7 +16,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Imports Pantheon's merged logs; JSON with what was found.
+/// Imports Pantheon's merged logs. Returns a summary as JSON.
 #[pyfunction]
 #[pyo3(signature = (data, ack, packets, strict))]
 pub(crate) fn import_merged_log(
@@ -29,7 +29,7 @@ pub(crate) fn import_merged_log(
     interruptible(py, |until| import_both(Log::Merged, &data, ack.as_deref(), &packets, strict, until))
 }
 
-/// Imports mm-link logs; JSON with what was found.
+/// Imports mm-link logs. Returns a summary as JSON.
 #[pyfunction]
 #[pyo3(signature = (data, ack, packets, strict))]
 pub(crate) fn import_mahimahi(
@@ -45,7 +45,7 @@ pub(crate) fn import_mahimahi(
 /// Files of one flow: egress and ingress log of one direction.
 type RawFiles = (PathBuf, PathBuf);
 
-/// Imports the raw tunnel logs of a run's flows, in flow order; JSON with what was found.
+/// Imports the raw tunnel logs of a run's flows, in flow order. Returns a summary as JSON.
 #[pyfunction]
 #[pyo3(signature = (data, ack, offsets_ms, packets, strict))]
 pub(crate) fn import_raw_logs(
@@ -71,14 +71,14 @@ pub(crate) fn import_raw_logs(
     })
 }
 
-/// The bytes of a file that may be compressed; refused if there are more than `most`.
+/// Returns the bytes of a file that may be compressed; refuses more than `most` bytes.
 #[pyfunction]
 pub(crate) fn read_compressed(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
     let bytes = py.detach(|| Input::open(file)?.bytes(most)).map_err(|cause: Error| error(cause))?;
     Ok(PyBytes::new(py, &bytes))
 }
 
-/// The first bytes of a file that may be compressed, at most `most`.
+/// Returns at most `most` first bytes of a file that may be compressed.
 #[pyfunction]
 pub(crate) fn read_head(py: Python<'_>, file: PathBuf, most: u64) -> PyResult<Bound<'_, PyBytes>> {
     let bytes = py.detach(|| Input::open(file)?.head(most)).map_err(|cause: Error| error(cause))?;
@@ -120,11 +120,12 @@ fn import_both(
     })
 }
 
-/// Where imported records go.
+/// Receiver of imported records.
 type Sink<'a> = &'a mut dyn FnMut(Record) -> Result<(), Error>;
 
-/// Writes what `read` reads to a packet log. A log that cannot be read is told; an error if reading is strict, unless it
-/// only has nothing usable in it.
+/// Writes the records of `read` to a packet log. Returns a summary as JSON, which also tells if the log is unusable.
+///
+/// In strict mode, an unreadable log is an error.
 fn write(
     packets: &Path,
     strict: bool,
@@ -134,7 +135,7 @@ fn write(
     let mut log = PacketLogWriter::create_as_logged(packets)?;
     let mut until = until.clone();
     let (mut last_ns, mut last_flow, mut flows, mut unwritten) = (0, None, BTreeSet::new(), false);
-    let found = read(&mut |record| {
+    let result = read(&mut |record| {
         until.after(1)?;
         last_ns = last_ns.max(record.time_ns);
         if matches!(record.event, Event::Send | Event::Deliver)
@@ -144,8 +145,8 @@ fn write(
         }
         log.write(&record).inspect_err(|_| unwritten = true)
     });
-    let found = match found {
-        Ok(found) => found,
+    let imported = match result {
+        Ok(imported) => imported,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(unusable) if matches!(unusable, Error::Log { .. }) || !(strict || unwritten) => {
             return Ok(json!({"unusable": unusable.to_string()}).to_string());
@@ -153,17 +154,17 @@ fn write(
         Err(other) => return Err(other),
     };
     log.finish()?;
-    let oddities: Vec<_> = found.oddities.iter().map(ToString::to_string).collect();
-    let found = json!({
+    let oddities: Vec<_> = imported.oddities.iter().map(ToString::to_string).collect();
+    let summary = json!({
         "unusable": null,
-        "records": found.records,
-        "init_us": found.init_us,
-        "log_zero_ns": found.zero_ns,
+        "records": imported.records,
+        "init_us": imported.init_us,
+        "log_zero_ns": imported.zero_ns,
         "last_s": last_ns as f64 / 1e9,
         "flows": flows,
         "oddities": oddities,
     });
-    Ok(found.to_string())
+    Ok(summary.to_string())
 }
 
 /// Writes a packet log as Pantheon's merged logs of both directions.
@@ -193,8 +194,9 @@ pub(crate) fn export_pantheon(
     })
 }
 
-/// Writes one flow of a run as a qlog, all of it or what is from the time `from_ns` until before `to_ns`; returns the number of
-/// events in it. A log that is not whole is a `DamagedLog`.
+/// Writes one flow of a run as a qlog: all of it, or the time from `from_ns` to before `to_ns`.
+///
+/// Returns the number of events. An incomplete log raises `DamagedLog`.
 #[pyfunction]
 #[pyo3(signature = (packets, samples, out, flow, draft, trace, from_ns = 0, to_ns = None))]
 #[expect(clippy::too_many_arguments, reason = "as Python calls it")]
@@ -215,17 +217,17 @@ pub(crate) fn export_qlog(
     })?;
     let trace: Trace = serde_json::from_str(trace).map_err(error)?;
     let info = TraceInfo { title: trace.title, description: trace.description, name: trace.name };
-    let written = interruptible(py, |until| {
+    let result = interruptible(py, |until| {
         let export = QlogExport::create(out, draft, flow, &info)?.during(from_ns, to_ns);
-        match export.write_run(packets.0, samples.map(|given| given.0), until) {
+        match export.write_run(packets.0, samples.map(|log| log.0), until) {
             Err(error @ (Error::Interrupted | Error::Io { .. })) => Err(error),
-            written => Ok(written),
+            result => Ok(result),
         }
     })?;
-    written.map_err(|damage| DamagedLog::new_err(damage.to_string()))
+    result.map_err(|damage| DamagedLog::new_err(damage.to_string()))
 }
 
-/// What the qlog says of itself.
+/// Description of the qlog, as JSON.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Trace {
@@ -234,32 +236,33 @@ struct Trace {
     name: String,
 }
 
-/// Imports the traces of a qlog file, each into a directory of its own below `directory`; JSON with what they held.
+/// Imports the traces of a qlog file, each into its own directory below `directory`. Returns their summaries as JSON.
 #[pyfunction]
 pub(crate) fn import_qlog(py: Python<'_>, file: PathBuf, directory: PathBuf) -> PyResult<String> {
     let traces = interruptible(py, |until| import_file(&file, &directory, until))?;
-    let traces = traces.into_iter().map(|(title, held)| {
+    let traces = traces.into_iter().map(|(title, totals)| {
         json!({
             "title": title,
-            "events": held.events,
-            "sent": held.sent,
-            "acked": held.acked,
-            "lost": held.lost,
-            "other_spaces": held.other_spaces,
-            "unknown": held.unknown,
-            "ack_frames": held.ack_frames,
-            "sent_bytes": held.sent_bytes,
-            "received_bytes": held.received_bytes,
-            "vantage_point": held.vantage_point,
-            "metrics": held.metrics,
-            "last_s": held.last_ns as f64 / 1e9,
-            "notes": held.notes,
+            "events": totals.events,
+            "sent": totals.sent,
+            "acked": totals.acked,
+            "lost": totals.lost,
+            "other_spaces": totals.other_spaces,
+            "unknown": totals.unknown,
+            "ack_frames": totals.ack_frames,
+            "sent_bytes": totals.sent_bytes,
+            "received_bytes": totals.received_bytes,
+            "vantage_point": totals.vantage_point,
+            "metrics": totals.metrics,
+            "last_s": totals.last_ns as f64 / 1e9,
+            "notes": totals.notes,
         })
     });
     Ok(traces.collect::<serde_json::Value>().to_string())
 }
 
-/// Imports packet captures, of one end or of both, into directories below `directory`; JSON with what they held.
+/// Imports packet captures of one end or of both ends into directories below `directory`. Returns their summaries as
+/// JSON.
 #[pyfunction]
 #[pyo3(signature = (file, receiver, end, clocks, directory))]
 pub(crate) fn import_capture(
@@ -282,19 +285,19 @@ pub(crate) fn import_capture(
         "unknown" => Clocks::Unknown,
         other => return Err(error(format_args!("clocks `{other}`: allowed are auto, stamps, unknown"))),
     };
-    let found = interruptible(py, |until| match &receiver {
+    let captures = interruptible(py, |until| match &receiver {
         Some(receiver) => {
-            import_captures(&file, receiver, clocks, &directory, until).map(|found| vec![found])
+            import_captures(&file, receiver, clocks, &directory, until).map(|capture| vec![capture])
         }
         None => import_one(&file, role, &directory, until),
     });
-    Ok(found?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
+    Ok(captures?.iter().map(capture_json).collect::<serde_json::Value>().to_string())
 }
 
-fn capture_json(found: &ImportedCapture) -> serde_json::Value {
+fn capture_json(capture: &ImportedCapture) -> serde_json::Value {
     let seconds = |(from_ns, to_ns): (u64, u64)| [from_ns as f64 / 1e9, to_ns as f64 / 1e9];
     let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e6);
-    let flows = found.flows.iter().map(|flow| {
+    let flows = capture.flows.iter().map(|flow| {
         json!({
             "from": flow.from,
             "to": flow.to,
@@ -307,30 +310,30 @@ fn capture_json(found: &ImportedCapture) -> serde_json::Value {
         })
     });
     json!({
-        "name": found.name,
-        "role": found.role.map(|role| match role {
+        "name": capture.name,
+        "role": capture.role.map(|role| match role {
             Role::Sender => "sender",
             Role::Receiver => "receiver",
         }),
         "flows": flows.collect::<serde_json::Value>(),
-        "records": found.records,
-        "has_samples": found.has_samples,
-        "first_s": found.first_ns as f64 / 1e9,
-        "last_s": found.last_ns as f64 / 1e9,
-        "tells_sendings": found.role != Some(Role::Receiver),
-        "tells_arrivals": found.tells_arrivals,
-        "tells_marks": found.role != Some(Role::Sender),
-        "delays": match found.delays {
+        "records": capture.records,
+        "has_samples": capture.has_samples,
+        "first_s": capture.first_ns as f64 / 1e9,
+        "last_s": capture.last_ns as f64 / 1e9,
+        "tells_sendings": capture.role != Some(Role::Receiver),
+        "tells_arrivals": capture.tells_arrivals,
+        "tells_marks": capture.role != Some(Role::Sender),
+        "delays": match capture.delays {
             Delays::RoundTrip => "round-trip",
             Delays::Stamps => "one-way",
             Delays::AboveSmallest => "above-smallest",
             Delays::Unknown => "unknown",
         },
-        "notes": found.notes,
+        "notes": capture.notes,
     })
 }
 
-/// One sample of a flow: time in ns, number of the flow, field, unit, value.
+/// Sample of a flow: time in ns, number of the flow, field, unit, value.
 type SampleRow = (u64, u32, String, String, f64);
 
 /// Writes samples of flows (`flows.parquet`).

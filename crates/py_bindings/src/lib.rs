@@ -1,7 +1,9 @@
-//! `dumbbell._core`: the Rust core for Python. JSON and paths in, JSON and flat arrays out; long work runs without the
-//! interpreter lock. Nothing is computed here.
+//! `dumbbell._core`: the Rust core for Python.
 //!
-//! Without the features `real` and `training` it simulates and reports: that is what a fresh clone builds first.
+//! Takes and returns JSON, paths and flat arrays. Long work runs without the interpreter lock. This crate computes
+//! nothing itself.
+//!
+//! Without the features `real` and `training` it simulates and reports, which a fresh clone builds first.
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python arrive as owned values")]
 
 mod arrow;
@@ -37,15 +39,15 @@ mod views;
 use errors::{DamagedLog, Error};
 use pyo3::prelude::*;
 
-/// The version of the core.
+/// Returns the version of the core.
 #[pyfunction]
 fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit that the core was built from, where whoever built it said so in `DUMBBELL_COMMIT`.
+/// Returns the commit that the core was built from, if the build set `DUMBBELL_COMMIT`.
 ///
-/// A build from a checkout says nothing: the commit would be baked in again after each one.
+/// A build from a checkout does not set it, since each new commit would cause a rebuild.
 #[pyfunction]
 fn commit() -> Option<&'static str> {
     option_env!("DUMBBELL_COMMIT").filter(|commit| !commit.is_empty())
@@ -71,7 +73,7 @@ mod _core {
     #[pymodule_export]
     use crate::environments::{ArrayView, Environments, environment_fields};
     #[pymodule_export]
-    use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout};
+    use crate::events::{Ack, Control, Ecn, Frame, Loss, Packet, RateSample, SentPacket, Start, Timeout};
     #[pymodule_export]
     use crate::exchange::{
         export_pantheon, export_qlog, import_capture, import_mahimahi, import_merged_log, import_qlog,

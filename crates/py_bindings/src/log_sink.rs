@@ -1,9 +1,12 @@
-//! Writes events of the core ([`tracing`]) as lines of text to a descriptor of Python's: the log of a run, or a pipe.
+//! Writer of the core's events ([`tracing`]) as lines of text to a descriptor of Python: the log of a run, or a pipe.
 //!
-//! A run is made by one thread of Python. Its events, and those of the threads that it starts in Rust, belong to the log
-//! that this thread has named. A process that makes several runs at once (the threads of a Dask worker) makes simulated
-//! ones, which start no threads: each has its own log. No event is raised for a packet. While no log is open, an event
-//! costs one comparison.
+//! One Python thread makes a run. Its events, and those of the Rust threads that it starts, belong to the log that
+//! this thread has opened.
+//!
+//! A process with several runs at once (the threads of a Dask worker) only simulates. Simulations start no threads,
+//! thus each has its own log.
+//!
+//! No event is raised per packet. Without an open log, an event costs one comparison.
 #![allow(clippy::disallowed_methods, reason = "a line begins with the time")]
 
 use crate::errors::error;
@@ -21,22 +24,22 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// The file that takes the lines, and which lines it takes.
+/// File that receives the lines, and the filter of the lines.
 struct Sink {
     file: Option<File>,
-    /// The process that has opened it. In a copy of that the descriptor may be another file's.
+    /// Process that opened the file. In a forked process the descriptor may be another file's.
     process: u32,
-    /// Logger and most detailed level, the longest names first: the first that fits counts.
+    /// Logger and most detailed level, the longest names first. The first matching name counts.
     levels: Vec<(String, LevelFilter)>,
     /// Text at the beginning of each line.
     before: String,
 }
 
-/// Sinks that are open, the newest last.
+/// Open sinks, the newest last.
 static OPEN: Mutex<Vec<Arc<Sink>>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// The sink that this thread has opened.
+    /// Sink that this thread has opened.
     static OWN: RefCell<Option<Arc<Sink>>> = const { RefCell::new(None) };
 }
 
@@ -46,13 +49,13 @@ impl Sink {
             return false;
         }
         let logger = logger(metadata);
-        let found = self.levels.iter().find(|(name, _)| {
+        let entry = self.levels.iter().find(|(name, _)| {
             name.is_empty()
                 || logger
                     .strip_prefix(name.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
-        found.is_some_and(|(_, most)| metadata.level() <= most)
+        entry.is_some_and(|(_, level)| metadata.level() <= level)
     }
 }
 
@@ -64,18 +67,18 @@ impl Drop for Sink {
     }
 }
 
-/// The name of an event's logger: its module, as Python writes it.
+/// Returns the name of an event's logger: its module in Python's notation.
 fn logger(metadata: &Metadata<'_>) -> String {
     metadata.target().replace("::", ".")
 }
 
-/// The sink of this thread: its own, or for a thread of Rust's the newest.
+/// Returns the sink of this thread: its own, or for a Rust thread the newest.
 fn sink() -> Option<Arc<Sink>> {
     OWN.with_borrow(Clone::clone)
         .or_else(|| OPEN.lock().unwrap_or_else(PoisonError::into_inner).last().map(Arc::clone))
 }
 
-/// Passes events on to the sinks. Spans are not kept.
+/// Subscriber that passes events on to the sinks and ignores spans.
 struct Lines;
 
 impl Subscriber for Lines {
@@ -104,7 +107,8 @@ impl Subscriber for Lines {
     fn event(&self, event: &Event<'_>) {
         let Some(sink) = sink() else { return };
         let Some(mut file) = sink.file.as_ref() else { return };
-        // One write: lines of other threads and of Python stay whole. A full disk is told by what the run writes itself.
+        // One write per line keeps the lines of other threads and of Python intact. Other writes of the run report a
+        // full disk.
         let _written = file.write_all(format!("{}{}", sink.before, line(event)).as_bytes());
     }
 
@@ -113,7 +117,8 @@ impl Subscriber for Lines {
     fn exit(&self, _: &Id) {}
 }
 
-/// `12:03:04.123 info  datapath.run: text key=value`, as `dumbbell.base.logs` has it.
+/// Returns an event as a line in the format of `dumbbell.base.logs`: `12:03:04.123 info  datapath.run: text
+/// key=value`.
 fn line(event: &Event<'_>) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let s = now.as_secs() % 86_400;
@@ -137,7 +142,7 @@ fn line(event: &Event<'_>) -> String {
     )
 }
 
-/// The text of an event, and its values.
+/// Text and values of an event.
 #[derive(Default)]
 struct Text {
     message: String,
@@ -161,7 +166,7 @@ impl Visit for Text {
     }
 }
 
-/// The text without what a terminal acts upon; further lines are indented.
+/// Returns the text without control characters; further lines are indented.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.trim_end().chars() {
@@ -174,8 +179,10 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Writes events of this thread, and of threads that Rust starts, to `descriptor` from now on; `None` ends that.
-/// `levels` are names of loggers, the empty one for all, and the most detailed level of each. `before` begins each line.
+/// Writes events of this thread, and of threads that Rust starts, to `descriptor` from now on; `None` ends it.
+///
+/// `levels` are names of loggers, with the most detailed level of each; the empty name stands for all. `before`
+/// begins each line.
 #[pyfunction]
 #[pyo3(signature = (descriptor, levels=Vec::new(), before=String::new()))]
 #[allow(unsafe_code, reason = "borrows a descriptor that Python holds open during the call")]
@@ -187,7 +194,7 @@ pub(crate) fn log_to(
     static INSTALLED: Once = Once::new();
     let fresh = descriptor
         .map(|descriptor| {
-            // SAFETY: Python holds it open, and it is copied before this returns.
+            // SAFETY: Python holds the descriptor open, and it is duplicated before this function returns.
             let owned = unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned();
             let file = File::from(owned.map_err(|cause| error(format!("log: {cause}")))?);
             let mut levels: Vec<_> =
@@ -202,7 +209,7 @@ pub(crate) fn log_to(
     open.extend(fresh);
     drop(open);
     INSTALLED.call_once(|| {
-        // Who has installed another one in this process keeps it.
+        // Another subscriber of this process remains installed.
         let _installed = tracing::subscriber::set_global_default(Lines);
         let hook = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {

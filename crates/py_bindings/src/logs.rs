@@ -1,4 +1,4 @@
-//! Packet logs and samples: measured, drawn from, imported, exported.
+//! Measurement of packet logs and samples: metrics, time series, delays and statistics.
 
 use crate::columns::Series;
 use crate::errors::error;
@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Span, Time};
 
-/// The definitions of all metrics as JSON.
+/// Returns the definitions of all metrics as JSON.
 #[pyfunction]
 pub(crate) fn metrics() -> PyResult<String> {
     serde_json::to_string(&measure::metrics().collect::<Vec<_>>()).map_err(error)
 }
 
-/// The keys of statistics that are no metrics, as JSON.
+/// Returns the keys of statistics that are no metrics, as JSON.
 #[pyfunction]
 pub(crate) fn labels() -> PyResult<String> {
     serde_json::to_string(&measure::labels().collect::<Vec<_>>()).map_err(error)
@@ -40,13 +40,13 @@ struct MeasureOptions {
     bin_s: f64,
     #[serde(default)]
     flows: Vec<PlannedFlow>,
-    /// The log is a sender's view, and these samples are what it stated of its state.
+    /// Samples with the sender's own state, if the log is a sender's view.
     #[serde(default)]
     stated: Option<PathBuf>,
-    /// The log is from elsewhere, and its own zero is at this time.
+    /// Time of the log's own zero, ns, if the log is imported.
     #[serde(default)]
     log_zero_ns: Option<u64>,
-    /// What its records tell.
+    /// Events that the records of the log contain.
     #[serde(default)]
     tells: Tells,
 }
@@ -75,7 +75,7 @@ impl From<PlannedFlow> for FlowInfo {
     }
 }
 
-/// All metrics of a log as JSON; one without records of packets has only what was stated.
+/// Returns all metrics of a log as JSON; without packet records, only the metrics from the sender's own state.
 #[pyfunction]
 #[pyo3(signature = (packets, options))]
 pub(crate) fn measure_log(py: Python<'_>, packets: Option<LogArgument>, options: &str) -> PyResult<String> {
@@ -121,7 +121,7 @@ struct RatesAndDelays {
     delay_range_ms: Option<(f64, f64)>,
 }
 
-/// Rates over time of a packet log, and the range of its delays, as JSON.
+/// Returns the rates over time of a packet log, and the range of its delays, as JSON.
 #[pyfunction]
 #[pyo3(signature = (packets, bin_s=0.5))]
 pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<String> {
@@ -130,7 +130,7 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
     }
     let bin = Span::from_secs_f64(bin_s);
     let mut meter = SeriesMeter::new(bin);
-    let found = py.detach(|| {
+    let series = py.detach(|| {
         let mut extent = Extent::new();
         packets.records_by_interval(bin, |record| {
             meter.record(record);
@@ -140,7 +140,7 @@ pub(crate) fn series(py: Python<'_>, packets: Source, bin_s: f64) -> PyResult<St
         })?;
         PyResult::Ok(RatesAndDelays { rates: meter.finish(), delay_range_ms: extent.range_ms() })
     })?;
-    serde_json::to_string(&found).map_err(error)
+    serde_json::to_string(&series).map_err(error)
 }
 
 #[derive(Deserialize)]
@@ -154,7 +154,7 @@ struct JainOptions {
     flows: Vec<PlannedFlow>,
 }
 
-/// Jain's index in windows of time, of the flows that a rule counts, as JSON.
+/// Returns Jain's index in windows of time, over the flows that a rule counts, as JSON.
 #[pyfunction]
 pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyResult<String> {
     let options: JainOptions = serde_json::from_str(options).map_err(error)?;
@@ -172,11 +172,11 @@ pub(crate) fn jain_series(py: Python<'_>, packets: Source, options: &str) -> PyR
         .collect();
     let window = Span::from_secs_f64(options.window_s);
     let mut meter = JainMeter::new(window, options.rule, &flows);
-    let found = py.detach(|| {
+    let indices = py.detach(|| {
         packets.records_by_interval(window, |record| meter.record(record))?;
         PyResult::Ok(meter.finish(Span::from_secs_f64(options.duration_s)))
     })?;
-    serde_json::to_string(&found).map_err(error)
+    serde_json::to_string(&indices).map_err(error)
 }
 
 #[derive(Deserialize)]
@@ -189,7 +189,7 @@ struct TransferOptions {
     flows: Vec<PlannedFlow>,
 }
 
-/// What the flows transferred per interval, at both ends, as JSON.
+/// Returns the bytes that flows transferred per interval, at both ends, as JSON.
 #[pyfunction]
 pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyResult<String> {
     let options: TransferOptions = serde_json::from_str(options).map_err(error)?;
@@ -215,11 +215,12 @@ pub(crate) fn transfers(py: Python<'_>, packets: Source, options: &str) -> PyRes
 /// Flat arrays in native byte order.
 type Points<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// Intervals of this length bound the number of flows alone.
+/// Interval so long that only the number of flows is bounded.
 const LONGEST: Span = Span::from_ms(1_000_000_000);
 
-/// One-way delays: flows (u32), times in s and delays in ms (f64). Of more than `all_up_to` of them, only those that can be
-/// told apart in a figure.
+/// Returns one-way delays: flows (u32), times in s and delays in ms (f64).
+///
+/// Above `all_up_to` points, returns only points that are distinct in a figure.
 #[pyfunction]
 pub(crate) fn delay_points<'py>(
     py: Python<'py>,
@@ -227,7 +228,7 @@ pub(crate) fn delay_points<'py>(
     direction: &str,
     all_up_to: u64,
 ) -> PyResult<Points<'py>> {
-    let wanted = match direction {
+    let event = match direction {
         "data" => Event::Deliver,
         "ack" => Event::AckDeliver,
         _ => return Err(error(format_args!("direction `{direction}`: allowed are data, ack"))),
@@ -236,7 +237,7 @@ pub(crate) fn delay_points<'py>(
         let mut extent = Extent::new();
         if packets.rows()? > all_up_to {
             packets.records_by_interval(LONGEST, |record| {
-                if record.event == wanted {
+                if record.event == event {
                     extent.add(record.time_ns, record.one_way_delay_ns);
                 }
             })?;
@@ -244,7 +245,7 @@ pub(crate) fn delay_points<'py>(
         let mut thinning = (extent.points > all_up_to).then(|| Thinning::new(extent));
         let mut points = (Vec::new(), Vec::new(), Vec::new());
         packets.records_by_interval(LONGEST, |record| {
-            if record.event != wanted {
+            if record.event != event {
                 return;
             }
             let (flow, time_ns, delay_ns) = (record.flow, record.time_ns, record.one_way_delay_ns);
@@ -260,21 +261,24 @@ pub(crate) fn delay_points<'py>(
     Ok((PyBytes::new(py, &flows), PyBytes::new(py, &times), PyBytes::new(py, &delays)))
 }
 
-/// Records between two looks at the memory that delays take.
+/// Records between two checks of the memory of the delays.
 const RECORDS_PER_LOOK: usize = 1 << 20;
-/// Most memory of the delays of a log, bytes: honest delays take 2 bytes for each µs between the smallest and the largest.
+/// Maximum memory of a log's delays, bytes. Valid delays take 2 bytes for each µs between the smallest and the
+/// largest.
 const MOST_DELAY_BYTES: usize = 1 << 30;
 
-/// Delays in ms at which a flow's distribution rises, and how many packets took at most that (f64).
+/// Flow, delays in ms at which its distribution rises, and number of packets with at most this delay (f64).
 type DelaySteps<'py> = (u32, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The distribution of the one-way delays of each flow's data packets that arrived, in whole µs: about `most` steps.
+/// Returns the distribution of the one-way delays of each flow's delivered data packets, in whole µs: about `most`
+/// steps.
 ///
 /// # Errors
-/// One line: a damaged log, or delays that differ so much that they do not fit in memory. What a signal raised.
+/// Returns an error if the log is damaged, the delays differ too much to fit in memory, or a signal raised an
+/// exception.
 #[pyfunction]
 pub(crate) fn delay_steps(py: Python<'_>, packets: Source, most: usize) -> PyResult<Vec<DelaySteps<'_>>> {
-    let found = py.detach(|| -> PyResult<_> {
+    let histograms = py.detach(|| -> PyResult<_> {
         let mut flows = BTreeMap::<u32, DelayHistogram>::new();
         let (mut records, mut fits) = (0, true);
         packets.records_by_interval(LONGEST, |record| {
@@ -300,34 +304,34 @@ pub(crate) fn delay_steps(py: Python<'_>, packets: Source, most: usize) -> PyRes
             delays.steps(most).into_iter().map(|(us, count)| (us as f64 / 1e3, count as f64)).unzip();
         (flow, array(delay_ms), array(passed))
     };
-    Ok(found.into_iter().map(to_python).collect())
+    Ok(histograms.into_iter().map(to_python).collect())
 }
 
-/// One time series: key, field, unit, times in s and values (f64).
+/// Time series: key, field, unit, times in s and values (f64).
 type SampleSeries<'py> = (String, String, String, Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
-/// The time series of samples, by key and field.
+/// Returns the time series of samples, by key and field.
 #[pyfunction]
 pub(crate) fn samples(py: Python<'_>, samples: Source) -> PyResult<Vec<SampleSeries<'_>>> {
-    let found = py.detach(|| samples.series())?;
+    let list = py.detach(|| samples.series())?;
     let to_python = |series: Series| {
         let seconds = |time_ns: &u64| (*time_ns as f64 / 1e9).to_ne_bytes();
         let times: Vec<u8> = series.points.time_ns.iter().flat_map(seconds).collect();
         let values: Vec<u8> = series.points.value.iter().flat_map(|value| value.to_ne_bytes()).collect();
         (series.key, series.field, series.unit, PyBytes::new(py, &times), PyBytes::new(py, &values))
     };
-    Ok(found.into_iter().map(to_python).collect())
+    Ok(list.into_iter().map(to_python).collect())
 }
 
-/// The harm that a competitor does to a victim by one metric; `None` where it is not defined.
+/// Returns the harm of a competitor to a victim by one metric; `None` if undefined.
 #[pyfunction]
 pub(crate) fn harm(solo: f64, with_competitor: f64, more_is_better: bool) -> Option<f64> {
     statistics::harm(solo, with_competitor, more_is_better)
 }
 
-/// The confidence interval of the mean at `level`; `None` of fewer values than one holds for, or without scatter.
+/// Returns the confidence interval of the mean at `level`; `None` for too few values or without scatter.
 ///
-/// With `fraction`, values are parts of a whole, and the interval ends at nothing and at the whole.
+/// With `fraction`, values are fractions, and the interval ends at 0 and 1.
 #[pyfunction]
 #[pyo3(signature = (values, level, fraction = false))]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
@@ -336,7 +340,7 @@ pub(crate) fn confidence_interval(values: Numbers, level: f64, fraction: bool) -
     interval(&values.0, level)
 }
 
-/// The mean, the least and the largest of some values; `None` without any.
+/// Returns the mean, minimum and maximum of some values; `None` without values.
 #[pyfunction]
 pub(crate) fn mean_and_ends(values: Numbers) -> Option<(f64, f64, f64)> {
     let values = values.0;
@@ -346,21 +350,21 @@ pub(crate) fn mean_and_ends(values: Numbers) -> Option<(f64, f64, f64)> {
     Some((sum / values.len() as f64, least, most))
 }
 
-/// Numbers of a list, or of an array, which are copied as they are.
+/// Numbers of a list, or of an array, which are copied unchanged.
 pub(crate) struct Numbers(Vec<f64>);
 
 impl<'py> FromPyObject<'_, 'py> for Numbers {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if given.is_instance_of::<PyList>() {
-            return given.extract().map(Self);
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyList>() {
+            return object.extract().map(Self);
         }
-        PyBuffer::get(&given)?.to_vec(given.py()).map(Self)
+        PyBuffer::get(&object)?.to_vec(object.py()).map(Self)
     }
 }
 
-/// Critical values of Student's t at `level` for up to `max_tests` tests made at once, as JSON.
+/// Returns critical values of Student's t at `level` for up to `max_tests` simultaneous tests, as JSON.
 #[pyfunction]
 pub(crate) fn critical_values(level: f64, max_tests: usize) -> PyResult<String> {
     let table = measure::CriticalValues::new(level, max_tests)
@@ -368,8 +372,9 @@ pub(crate) fn critical_values(level: f64, max_tests: usize) -> PyResult<String> 
     serde_json::to_string(&table).map_err(error)
 }
 
-/// Low end, high end and probability of the difference of two means, in pairs or of independent samples, and the
-/// difference that as many values would show in 80 of 100 cases.
+/// Returns low end, high end and probability of the difference of two means, in pairs or of independent samples.
+///
+/// The fourth value is the difference that this number of values detects in 80 of 100 cases.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
 pub(crate) fn difference(
@@ -379,17 +384,17 @@ pub(crate) fn difference(
     level: f64,
 ) -> Option<(f64, f64, f64, f64)> {
     let test = if paired { statistics::paired_difference } else { statistics::difference };
-    test(&first, &second, level).map(|found| (found.low, found.high, found.p, found.would_show))
+    test(&first, &second, level).map(|result| (result.low, result.high, result.p, result.would_show))
 }
 
-/// Probabilities of tests made at once, adjusted by Holm's method.
+/// Returns the probabilities of simultaneous tests, adjusted by Holm's method.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
 pub(crate) fn holm(probabilities: Vec<f64>) -> Vec<f64> {
     statistics::holm(&probabilities)
 }
 
-/// Normalised throughput and queueing delay of each scheme over many experiments: JSON in, JSON out.
+/// Returns normalised throughput and queueing delay of each scheme over many experiments: JSON in, JSON out.
 #[pyfunction]
 #[pyo3(signature = (flows, legacy, most_mbps=measure::MOST_MBPS))]
 pub(crate) fn normalised(flows: &str, legacy: bool, most_mbps: f64) -> PyResult<String> {
@@ -398,7 +403,7 @@ pub(crate) fn normalised(flows: &str, legacy: bool, most_mbps: f64) -> PyResult<
     serde_json::to_string(&measure::normalised(&flows, most_mbps, denominators)).map_err(error)
 }
 
-/// Jain's index of each list of rates; none where nothing moved.
+/// Returns Jain's index of each list of rates; `None` if all rates are 0.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python's lists become")]
 pub(crate) fn jain_index(rates: Vec<Vec<f64>>) -> Vec<Option<f64>> {

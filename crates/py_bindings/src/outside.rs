@@ -1,4 +1,4 @@
-//! Controllers from outside: loaded for a run, described for people.
+//! External controllers: loading for a run, and descriptions for users.
 
 use crate::controller::{Class, classes};
 use crate::errors::Cause;
@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a run needs besides its specification.
-pub(crate) struct Loaded {
-    /// Built-in controllers and those that its flows name.
+/// Controllers and faults of a run, besides its run spec.
+pub(crate) struct RunResources {
+    /// Built-in controllers, and the external controllers of the run's flows.
     pub(crate) registry: Registry,
-    /// What those from outside do wrong.
+    /// Faults of the external controllers.
     pub(crate) watch: Arc<Watch>,
 }
 
-impl Loaded {
-    /// What is built in, for work that names nothing else.
+impl RunResources {
+    /// Returns only the built-in controllers.
     #[cfg(feature = "training")]
     pub(crate) fn builtin() -> Self {
         Self { registry: Registry::builtin(), watch: Arc::new(Watch::default()) }
     }
 
-    /// Loads what the flows of `spec` name: libraries, classes, and files of parameters.
+    /// Loads the libraries, classes and parameter files that the flows of `spec` name.
     pub(crate) fn for_run(py: Python<'_>, spec: &mut RunSpec) -> PyResult<Self> {
         let (mut registry, watch) = (Registry::builtin(), Arc::new(Watch::default()));
         let mut read = Files::new();
@@ -41,12 +41,12 @@ impl Loaded {
                 flow.files = read_files(&flow.parameters, declared, &mut read)?;
             }
         }
-        // A plug-in that was loaded now or for an earlier run may have changed how this thread rounds.
+        // Loading a plug-in, now or for an earlier run, may have changed this thread's rounding mode.
         plugin::restore_rounding();
         Ok(Self { registry, watch })
     }
 
-    /// What a run came to: what went wrong in a plug-in is the reason, whatever else is.
+    /// Returns the result of a run. A fault of a plug-in replaces any other error.
     pub(crate) fn outcome<T>(&self, result: Result<T, Cause>) -> Result<T, Cause> {
         match self.watch.failure() {
             Some(failure) => Err(failure.into()),
@@ -70,17 +70,17 @@ fn entry(py: Python<'_>, flow: &FlowSpec, name: &str, watch: &Arc<Watch>) -> PyR
     }
 }
 
-/// Largest file that a parameter may name, as `input_files.PARAMETER` of the Python package has it.
+/// Maximum size of a file that a parameter names, bytes, as in `input_files.PARAMETER` of the Python package.
 const MOST_FILE_BYTES: u64 = 256 << 20;
 
-/// The files that `parameters` name: those in `read`, and others, which then are there too.
+/// Returns the files named by `parameters`. Reuses the files in `read`, and adds newly read files.
 pub(crate) fn read_files(
     parameters: &BTreeMap<String, String>,
-    declared: &[Parameter],
+    declarations: &[Parameter],
     read: &mut Files,
 ) -> PyResult<Files> {
     let mut files = Files::new();
-    for parameter in declared.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
+    for parameter in declarations.iter().filter(|parameter| parameter.kind == ParameterKind::File) {
         let Some(name) = parameters.get(parameter.name) else { continue };
         if !read.contains_key(name) {
             let contents = read_regular(Path::new(name), MOST_FILE_BYTES)
@@ -92,8 +92,10 @@ pub(crate) fn read_files(
     Ok(files)
 }
 
-/// What a library or a file with classes declares: a JSON list with `name`, `summary`, `parameters`, `fields` and `hears_ecn`
-/// of each. The file's bytes must have the SHA-256 `sha256` (hexadecimal). Its code runs in this process.
+/// Returns the controllers in a library or Python file: a JSON list with `name`, `summary`, `parameters`, `fields`
+/// and `hears_ecn` of each.
+///
+/// The file must have the SHA-256 `sha256` (hexadecimal). Its code runs in this process.
 #[pyfunction]
 pub(crate) fn describe_plugin(py: Python<'_>, file: PathBuf, sha256: &str) -> PyResult<String> {
     let mut list: Vec<Json> = Vec::new();
@@ -127,7 +129,7 @@ fn description(
     json!({"name": name, "summary": summary, "parameters": parameters, "fields": fields, "hears_ecn": hears_ecn})
 }
 
-/// From now on a plug-in that ends this process or does not answer leaves a line about it in `file`.
+/// Installs a crash report: a plug-in that ends this process or hangs leaves a line in `file`.
 #[pyfunction]
 pub(crate) fn guard_process(file: PathBuf) -> PyResult<()> {
     plugin::guard_process(&file).map_err(error)

@@ -1,9 +1,9 @@
-//! A parameter of a controller, as Python reads it.
+//! Parameters of controllers as JSON for Python.
 
 use congestion::{Parameter, ParameterKind, Value};
 use serde_json::{Value as Json, json};
 
-/// Its name, unit, kind, limits, default and sentence of help.
+/// Returns name, unit, kind, limits, default and help of a parameter.
 pub(crate) fn parameter_json(parameter: &Parameter) -> Json {
     let (kind, min, max, choices) = match parameter.kind {
         ParameterKind::Number { min, max } => ("number", json!(min), json!(max), Json::Null),

@@ -1,8 +1,8 @@
-//! Runs between two machines: this one's side, and what joins the reports of both.
+//! Runs between two machines: the local endpoint, and the joining of both reports.
 
 use crate::errors::Cause;
 use crate::errors::error;
-use crate::outside::Loaded;
+use crate::outside::RunResources;
 use clocks::Reference;
 use datapath::remote::{Carried, Compared, Exchange, Joined, Meet, Open, Probe, RunPart, SideReport, join};
 use datapath::{LiveFile, ProgramReport};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// This machine's side of a run between two.
+/// This machine's endpoint of a remote run.
 #[pyclass(frozen)]
 #[derive(Default)]
 pub(crate) struct RemoteEndpoint {
@@ -54,30 +54,32 @@ impl RemoteEndpoint {
         serde_json::to_string(&opened).map_err(error)
     }
 
-    /// Finds the other side; JSON in and out.
+    /// Connects to the peer; JSON in and out.
     fn meet(&self, py: Python<'_>, request: &str) -> PyResult<String> {
-        // What is wrong with it may not be shown: there are keys in it.
+        // An error must not show the request, since it contains keys.
         let request: Meet =
             serde_json::from_str(request).map_err(|_| error("meet: not the request that is expected"))?;
         let met = self.with(py, |endpoint| endpoint.meet(&request, &|| self.is_stopped()))?;
         serde_json::to_string(&met).map_err(error)
     }
 
-    /// Asks the other side for the time; the exchanges as JSON.
+    /// Measures the peer's clock by timestamp exchanges. Returns the exchanges as JSON.
     fn ask(&self, py: Python<'_>, seconds: f64, per_s: f64) -> PyResult<String> {
         let exchanges = self.with(py, |endpoint| endpoint.ask(seconds, per_s, &|| self.is_stopped()))?;
         serde_json::to_string(&exchanges).map_err(error)
     }
 
-    /// Sends bursts of packets and listens to those of the other side; JSON in and out.
+    /// Sends bursts of packets and receives the peer's bursts; JSON in and out.
     fn probe(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: Probe = strict_input::parse(request).map_err(error)?;
         let probed = self.with(py, |endpoint| endpoint.probe(&request, &|| self.is_stopped()))?;
         serde_json::to_string(&probed).map_err(error)
     }
 
-    /// Does this side's part in a run. When all is prepared `ready` is called, and says when to begin, ns of this
-    /// machine's clock. `live` is a file that shows how it goes, as long as it does.
+    /// Executes this machine's part of a run.
+    ///
+    /// When all is prepared, calls `ready`, which returns the start time, ns of this machine's clock. `live` is a
+    /// file that shows the progress during the run.
     #[pyo3(signature = (specification, part, ready, live=None))]
     fn run(
         &self,
@@ -90,34 +92,34 @@ impl RemoteEndpoint {
         let live = live.map(|file| LiveFile { file, attempt: 1 });
         let mut spec: RunSpec = strict_input::parse(specification).map_err(error)?;
         let part: RunPart = strict_input::parse(part).map_err(error)?;
-        let loaded = Loaded::for_run(py, &mut spec)?;
-        spec.validate(Backend::Emulation, &loaded.registry).map_err(error)?;
+        let resources = RunResources::for_run(py, &mut spec)?;
+        spec.validate(Backend::Emulation, &resources.registry).map_err(error)?;
         let when = || -> Result<u64, datapath::Cause> {
             Python::attach(|py| ready.call0(py)?.extract::<u64>(py)).map_err(datapath::Cause::from)
         };
-        let stop = || self.is_stopped() || loaded.watch.failure().is_some();
+        let stop = || self.is_stopped() || resources.watch.failure().is_some();
         let result = self.with(py, |endpoint| {
-            Ok(endpoint.run(&spec, &part, &loaded.registry, live.as_ref(), &when, &stop))
+            Ok(endpoint.run(&spec, &part, &resources.registry, live.as_ref(), &when, &stop))
         })?;
-        loaded.outcome(result.map_err(Cause::from)).map_err(error)
+        resources.outcome(result.map_err(Cause::from)).map_err(error)
     }
 
-    /// What this side knows of its run, for [`join_sides`].
+    /// Returns this machine's report of the run, for [`join_sides`].
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let report = self.with(py, |endpoint| Ok(endpoint.finish()?.to_bytes()?))?;
         Ok(PyBytes::new(py, &report))
     }
 
-    /// Ends whatever goes on.
+    /// Ends any operation in progress.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 }
 
-/// What is known of the clocks from elsewhere.
+/// Clock offset from another source.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Known {
+struct ClockReference {
     at_ns: i64,
     offset_ns: i64,
     error_ns: i64,
@@ -160,8 +162,10 @@ struct Between {
     programs: Vec<ProgramReport>,
 }
 
-/// Makes one run of what its two sides report, each as `finish` gave it and of `max_report_bytes` at most, and returns its
-/// statistics as JSON; its logs are written into `directory`. `references` (JSON) are what is known of the clocks from elsewhere.
+/// Joins the reports of both machines and returns the run's statistics as JSON.
+///
+/// Each report comes from `finish` and has at most `max_report_bytes` bytes. The logs are written into `directory`.
+/// `references` (JSON) are clock offsets from other sources.
 #[pyfunction]
 #[pyo3(signature = (specification, local_sends, local, remote, max_report_bytes, references="[]", directory=None))]
 #[allow(clippy::too_many_arguments, reason = "each is one of Python's")]
@@ -176,10 +180,15 @@ pub(crate) fn join_sides(
     directory: Option<PathBuf>,
 ) -> PyResult<String> {
     let spec: RunSpec = strict_input::parse(specification).map_err(error)?;
-    let known: Vec<Known> = strict_input::parse(references).map_err(error)?;
-    let references: Vec<Reference> = known
+    let listed: Vec<ClockReference> = strict_input::parse(references).map_err(error)?;
+    let references: Vec<Reference> = listed
         .into_iter()
-        .map(|Known { at_ns, offset_ns, error_ns, source }| Reference { at_ns, offset_ns, error_ns, source })
+        .map(|ClockReference { at_ns, offset_ns, error_ns, source }| Reference {
+            at_ns,
+            offset_ns,
+            error_ns,
+            source,
+        })
         .collect();
     let report = py.detach(|| -> Result<Report, Cause> {
         let [local, remote] = [local, remote].map(|bytes| SideReport::from_bytes(bytes, max_report_bytes));
@@ -220,43 +229,46 @@ pub(crate) fn join_sides(
     serde_json::to_string(&report.map_err(error)?).map_err(error)
 }
 
-/// theta of the exchange with the shortest round trip, ns (RFC 5905, section 8), and that round trip, ns. Exchanges in which
-/// `machine` states times that cannot be do not count.
+/// Returns the clock offset and the round trip, ns, of the exchange with the shortest round trip (RFC 5905, section
+/// 8).
+///
+/// Exchanges with impossible times from `machine` are ignored.
 #[pyfunction]
 pub(crate) fn clock_offset(exchanges: &str, machine: &str) -> PyResult<(i64, i64)> {
-    let least = compared(exchanges, machine)?.into_iter().min_by_key(|(_, rtt_ns)| *rtt_ns);
+    let least = offsets_and_round_trips(exchanges, machine)?.into_iter().min_by_key(|(_, rtt_ns)| *rtt_ns);
     least.ok_or_else(|| error("no question for the time was answered"))
 }
 
-/// Round trips, ns, in the order of the exchanges with `machine`, without those in which it states times that cannot be.
+/// Returns the round trips, ns, in the order of the exchanges, without exchanges with impossible times from
+/// `machine`.
 #[pyfunction]
 pub(crate) fn round_trips(exchanges: &str, machine: &str) -> PyResult<Vec<i64>> {
-    Ok(compared(exchanges, machine)?.into_iter().map(|(_, rtt_ns)| rtt_ns).collect())
+    Ok(offsets_and_round_trips(exchanges, machine)?.into_iter().map(|(_, rtt_ns)| rtt_ns).collect())
 }
 
-/// theta and round trip of each exchange that can be; refused where there are some and none can.
-fn compared(exchanges: &str, machine: &str) -> PyResult<Vec<(i64, i64)>> {
+/// Returns clock offset and round trip of each valid exchange, ns; an error if there are exchanges and none is valid.
+fn offsets_and_round_trips(exchanges: &str, machine: &str) -> PyResult<Vec<(i64, i64)>> {
     let exchanges: Vec<Exchange> = serde_json::from_str(exchanges).map_err(error)?;
-    let (mut found, mut refused) = (Vec::with_capacity(exchanges.len()), None);
+    let (mut comparisons, mut first_error) = (Vec::with_capacity(exchanges.len()), None);
     for exchange in &exchanges {
         match exchange.compared() {
-            Ok(each) => found.push(each),
-            Err(why) => refused = refused.or(Some(why)),
+            Ok(comparison) => comparisons.push(comparison),
+            Err(why) => first_error = first_error.or(Some(why)),
         }
     }
-    match refused.filter(|_| found.is_empty()) {
+    match first_error.filter(|_| comparisons.is_empty()) {
         Some(why) => Err(error(format_args!("{machine}: {why}"))),
-        None => Ok(found),
+        None => Ok(comparisons),
     }
 }
 
-/// The clock that sides go by, ns.
+/// Returns the clock of remote runs, ns.
 #[pyfunction]
 pub(crate) fn clock_ns() -> u64 {
     monotonic_ns()
 }
 
-/// From now on the clock of this process is wrong, as `text` says: `offset=37ms,drift=100ppm,step=+20ms@5s`.
+/// Distorts the clock of this process from now on: `offset=37ms,drift=100ppm,step=+20ms@5s`.
 #[pyfunction]
 pub(crate) fn distort_clock(text: &str) -> PyResult<()> {
     distort(Distortion::parse(text, monotonic_ns()).map_err(error)?);

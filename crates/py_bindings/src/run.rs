@@ -1,10 +1,10 @@
-//! Simulated runs: checked before, executed without the interpreter lock.
+//! Simulated runs: checks, and execution without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "how long a simulation took is reported")]
 
 use crate::errors::Cause;
 use crate::errors::error;
 use crate::interpreter::{Interpreter, interruptible};
-use crate::outside::Loaded;
+use crate::outside::RunResources;
 use crate::source::interruptible_by_steps;
 use crate::table::Table;
 use measure::{RunMeter, RunStats};
@@ -24,7 +24,8 @@ pub(crate) fn check_path(py: Python<'_>, table: &str) -> PyResult<()> {
     interruptible_by_steps(py, |until| path.validate_until(until))
 }
 
-/// What a path, given as JSON, is: base RTT, capacity and loss over time, links and bottleneck, as JSON.
+/// Returns the properties of a path, given as JSON: base RTT, capacity and loss over time, links and bottleneck, as
+/// JSON.
 #[pyfunction]
 pub(crate) fn describe_path(py: Python<'_>, table: &str) -> PyResult<String> {
     let path: ::path::PathSpec = strict_input::parse(table).map_err(error)?;
@@ -32,7 +33,7 @@ pub(crate) fn describe_path(py: Python<'_>, table: &str) -> PyResult<String> {
     serde_json::to_string(&description).map_err(error)
 }
 
-/// When a direction of a path, given as JSON, has delivery opportunities in its first `seconds`, ns.
+/// Returns the delivery opportunities of a path's direction in its first `seconds`, ns. The path is given as JSON.
 #[pyfunction]
 pub(crate) fn opportunities(
     py: Python<'_>,
@@ -56,13 +57,13 @@ pub(crate) fn opportunities(
     Ok(times.into_iter().map(units::Time::as_ns).collect())
 }
 
-/// The times in ms of a trace in Mahimahi's text format.
+/// Returns the times in ms of a trace in Mahimahi's text format.
 #[pyfunction]
 pub(crate) fn parse_trace(py: Python<'_>, text: &str) -> PyResult<Vec<u64>> {
     py.detach(|| ::path::parse_trace(text)).map_err(error)
 }
 
-/// Checks the specification of a run of `backend` (`sim` or `emu`), given as JSON.
+/// Checks a run spec for `backend` (`sim` or `emu`), given as JSON.
 #[pyfunction]
 #[pyo3(signature = (specification, backend="sim"))]
 pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> PyResult<()> {
@@ -72,8 +73,8 @@ pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> P
         _ => return Err(error(format_args!("backend `{backend}`: allowed are sim, emu"))),
     };
     let mut spec = parse(specification)?;
-    let loaded = Loaded::for_run(py, &mut spec)?;
-    interruptible_by_steps(py, |until| spec.validate_until(backend, &loaded.registry, until))
+    let resources = RunResources::for_run(py, &mut spec)?;
+    interruptible_by_steps(py, |until| spec.validate_until(backend, &resources.registry, until))
 }
 
 /// What a simulated run leaves behind: the content of `stats.json`.
@@ -88,8 +89,10 @@ pub(crate) struct Report {
     events: u64,
 }
 
-/// Simulates a run and returns its statistics as JSON; with a directory, its logs are written there. `watch` is called at the
-/// end of every sample interval with the time in s and the state of flows and links; what it raises ends the run.
+/// Simulates a run and returns its statistics as JSON. With a directory, writes its logs there.
+///
+/// `watch` is called at the end of every sample interval with the time in s and the state of flows and links. An
+/// exception ends the run.
 #[pyfunction]
 #[pyo3(signature = (specification, directory=None, watch=None))]
 pub(crate) fn simulate(
@@ -99,48 +102,49 @@ pub(crate) fn simulate(
     watch: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let mut spec = parse(specification)?;
-    let loaded = Loaded::for_run(py, &mut spec)?;
-    let report = interruptible(py, &loaded, |python| {
+    let resources = RunResources::for_run(py, &mut spec)?;
+    let report = interruptible(py, &resources, |python| {
         let recorder = Recorder::create(directory.as_deref(), &spec)?;
-        let (report, kept) = simulated(&spec, &loaded, python, (Some(recorder), None), watch)?;
-        kept.0.map_or(Ok(()), Recorder::finish)?;
+        let (report, store) = simulate_stored(&spec, &resources, python, (Some(recorder), None), watch)?;
+        store.0.map_or(Ok(()), Recorder::finish)?;
         Ok(report)
     })?;
     serde_json::to_string(&report).map_err(error)
 }
 
-/// Measures what the controller of the first flow costs, whatever its path: figures as JSON.
+/// Measures the cost of the first flow's controller, independent of the path. Returns figures as JSON.
 #[pyfunction]
 pub(crate) fn controller_cost(py: Python<'_>, specification: &str) -> PyResult<String> {
     let mut spec = parse(specification)?;
-    let loaded = Loaded::for_run(py, &mut spec)?;
+    let resources = RunResources::for_run(py, &mut spec)?;
     let flow = spec.flows.first().ok_or_else(|| error("flows: there is none"))?;
-    let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
-    let figures = interruptible(py, &loaded, |_| Ok(cost::measure(flow, entry)?))?;
+    let entry = resources.registry.find(&flow.controller_name()).map_err(error)?.clone();
+    let figures = interruptible(py, &resources, |_| Ok(cost::measure(flow, entry)?))?;
     serde_json::to_string(&figures).map_err(error)
 }
 
-/// Measures the controllers of the first flows of two runs in turn, whatever their paths: figures as JSON.
+/// Measures the controllers of the first flows of two runs in turn, independent of the paths. Returns figures as
+/// JSON.
 #[pyfunction]
 pub(crate) fn controllers_beside(py: Python<'_>, candidate: &str, baseline: &str) -> PyResult<String> {
     let (mut candidate, mut baseline) = (parse(candidate)?, parse(baseline)?);
-    let loaded = [Loaded::for_run(py, &mut candidate)?, Loaded::for_run(py, &mut baseline)?];
-    let first = |spec: &RunSpec, loaded: &Loaded| {
+    let resources = [RunResources::for_run(py, &mut candidate)?, RunResources::for_run(py, &mut baseline)?];
+    let first = |spec: &RunSpec, resources: &RunResources| {
         let flow = spec.flows.first().cloned().ok_or_else(|| error("flows: there is none"))?;
-        let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
+        let entry = resources.registry.find(&flow.controller_name()).map_err(error)?.clone();
         Ok::<_, PyErr>((flow, entry))
     };
-    let (one, other) = (first(&candidate, &loaded[0])?, first(&baseline, &loaded[1])?);
+    let (one, other) = (first(&candidate, &resources[0])?, first(&baseline, &resources[1])?);
     let measured = || Ok(cost::beside((&one.0, one.1.clone()), (&other.0, other.1.clone()))?);
-    // What went wrong in a plug-in is the reason, whichever it was.
-    let figures = interruptible(py, &loaded[0], |_| loaded[1].outcome(measured()))?;
+    // A fault of either plug-in is the reason of a failure.
+    let figures = interruptible(py, &resources[0], |_| resources[1].outcome(measured()))?;
     serde_json::to_string(&figures).map_err(error)
 }
 
-/// What a run in memory leaves behind: statistics as JSON, the packet log, and the samples of flows and of links.
+/// Results of a run in memory: statistics as JSON, the packet log, and the samples of flows and of links.
 type InMemory = (String, Option<Table>, Table, Table);
 
-/// Simulates a run without files; `watch` is as in [`simulate`].
+/// Simulates a run without files. `watch` is as in [`simulate`].
 #[pyfunction]
 #[pyo3(signature = (specification, watch=None))]
 pub(crate) fn simulate_in_memory(
@@ -149,38 +153,39 @@ pub(crate) fn simulate_in_memory(
     watch: Option<Py<PyAny>>,
 ) -> PyResult<InMemory> {
     let mut spec = parse(specification)?;
-    let loaded = Loaded::for_run(py, &mut spec)?;
-    let (report, kept) = interruptible(py, &loaded, |python| {
-        simulated(&spec, &loaded, python, (None, Some(Memory::new(&spec))), watch)
+    let resources = RunResources::for_run(py, &mut spec)?;
+    let (report, store) = interruptible(py, &resources, |python| {
+        simulate_stored(&spec, &resources, python, (None, Some(Memory::new(&spec))), watch)
     })?;
-    let memory = kept.1.unwrap_or_default();
+    let memory = store.1.unwrap_or_default();
     let packets = (spec.log != LogLevel::None).then(|| memory.packets.into());
     Ok((serde_json::to_string(&report).map_err(error)?, packets, memory.flows.into(), memory.links.into()))
 }
 
-/// Where a run is kept: in files, in memory. Not two types of one parameter, for each would be a simulator of its own to compile.
-type Kept = (Option<Recorder>, Option<Memory>);
+/// Destination of a run's logs: files, memory. A type parameter instead would compile the simulator twice.
+type RunStore = (Option<Recorder>, Option<Memory>);
 
-/// Simulates a run that is kept and that `watch` may watch.
-fn simulated(
+/// Simulates a run that is stored and that `watch` may observe.
+fn simulate_stored(
     spec: &RunSpec,
-    loaded: &Loaded,
+    resources: &RunResources,
     python: &Interpreter,
-    kept: Kept,
+    store: RunStore,
     watch: Option<Py<PyAny>>,
-) -> Result<(Report, Kept), Cause> {
+) -> Result<(Report, RunStore), Cause> {
     let live = watch.map(|watch| Live::new(move |moment: &Moment| python.call(&watch, moment)));
-    let (report, (kept, ..)) = observed(spec, loaded, (kept, live, python.stop_when_interrupted()))?;
-    Ok((report, kept))
+    let (report, (store, ..)) =
+        simulate_observed(spec, resources, (store, live, python.stop_when_interrupted()))?;
+    Ok((report, store))
 }
 
-/// Simulates a run; returns its statistics, and `observer`, which was told what happened.
-pub(crate) fn observed<O: Observer>(
+/// Simulates a run. Returns its statistics and the `observer`.
+pub(crate) fn simulate_observed<O: Observer>(
     spec: &RunSpec,
-    loaded: &Loaded,
+    resources: &RunResources,
     observer: O,
 ) -> Result<(Report, O), Cause> {
-    let simulation = Simulation::new(spec, &loaded.registry)?;
+    let simulation = Simulation::new(spec, &resources.registry)?;
     let mut observers = (RunMeter::new(meter_config(spec, Backend::Simulation)), observer);
     let started = Instant::now();
     let totals = simulation.run(&mut observers)?;

@@ -1,8 +1,8 @@
-//! Scripts that drive a controller or the transport, and what a simulated run told a controller, as a script.
+//! Scripts that drive a controller or the transport, and recording of a simulated run as a script.
 
 use crate::errors::error;
 use crate::interpreter::interruptible;
-use crate::outside::{Loaded, read_files};
+use crate::outside::{RunResources, read_files};
 use crate::run::parse;
 use congestion::{Build, Entry, Files, Parameters, Registry, Start};
 use cost::{Recording, Shared, Tape, open};
@@ -22,19 +22,22 @@ pub(crate) fn describe_script(text: &str) -> PyResult<String> {
         Subject::Receiver => "receiver",
     };
     let Script { title, controller, parameters, transports, .. } = script;
-    let told = json!({
+    let description = json!({
         "drives": drives,
         "title": title,
         "controller": controller,
         "parameters": parameters,
         "transports": transports,
     });
-    Ok(told.to_string())
+    Ok(description.to_string())
 }
 
-/// Runs a script, as JSON: each condition, what was found and whether it holds; with `steps` every event with all of its
-/// fields and the answer to it. The controller is the script's own, or that of the first flow of a run (JSON): it gets the script's
-/// parameters, too; one that the script is not for gets those that it has.
+/// Runs a script and returns a report as JSON: each condition, its value, and whether it holds.
+///
+/// With `steps`, the report has every event with all its fields and the answer.
+///
+/// The controller is the script's own, or the controller of a run's first flow (JSON). It also gets the script's
+/// parameters. A controller that the script was not made for only gets the parameters that it has.
 #[pyfunction]
 #[pyo3(signature = (text, specification=None, steps=false))]
 pub(crate) fn run_script(
@@ -58,9 +61,9 @@ pub(crate) fn run_script(
         }
         Some(specification) => {
             let mut spec = parse(specification)?;
-            let loaded = Loaded::for_run(py, &mut spec)?;
+            let resources = RunResources::for_run(py, &mut spec)?;
             let flow = spec.flows.first().ok_or_else(|| error("flows: there is none"))?;
-            let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
+            let entry = resources.registry.find(&flow.controller_name()).map_err(error)?.clone();
             let mut parameters = Parameters::defaults(entry.parameters).with_files(flow.files.clone());
             let is_other = entry.name != script.controller;
             let own = script.parameters.iter().filter(|_| !is_other);
@@ -70,7 +73,7 @@ pub(crate) fn run_script(
             if is_other && let Some(why) = script.lend(&entry, &mut parameters) {
                 return Ok(script.not_applicable(&why).to_string());
             }
-            return interruptible(py, &loaded, |_| {
+            return interruptible(py, &resources, |_| {
                 Ok(script.run(Some((&entry, &parameters)), is_other, steps)?)
             })
             .map(|report| report.to_string());
@@ -79,26 +82,26 @@ pub(crate) fn run_script(
     report.map(|report| report.to_string()).map_err(error)
 }
 
-/// Parameters and start of the recorded controller, noted when it was built.
-type Built = Shared<Option<(Parameters, Start)>>;
+/// Parameters and start of the recorded controller, stored when it is built.
+type BuildArguments = Shared<Option<(Parameters, Start)>>;
 
-/// What the controller of the only flow of a simulated run is told and answers, as a script whose header begins with the lines
+/// Returns the events and answers of a simulated run's only flow, as a script. Its header begins with the lines
 /// `head`.
 #[pyfunction]
 pub(crate) fn record_script(py: Python<'_>, specification: &str, head: &str) -> PyResult<String> {
     let mut spec = parse(specification)?;
-    let loaded = Loaded::for_run(py, &mut spec)?;
+    let resources = RunResources::for_run(py, &mut spec)?;
     let [flow] = spec.flows.as_slice() else { return Err(error("flows: expected one")) };
-    let entry = loaded.registry.find(&flow.controller_name()).map_err(error)?.clone();
-    let (tape, built) = (Shared::<Tape>::default(), Built::default());
-    let recorded = recording(&entry, &tape, &built);
+    let entry = resources.registry.find(&flow.controller_name()).map_err(error)?.clone();
+    let (tape, build_arguments) = (Shared::<Tape>::default(), BuildArguments::default());
+    let recording_entry = recording(&entry, &tape, &build_arguments);
     let mut registry = Registry::default();
-    registry.add(recorded).map_err(error)?;
-    let text = interruptible(py, &loaded, |python| {
+    registry.add(recording_entry).map_err(error)?;
+    let text = interruptible(py, &resources, |python| {
         let simulation = Simulation::new(&spec, &registry)?;
         simulation.run(&mut python.stop_when_interrupted())?;
-        let taken = open(&built).take();
-        let Some((parameters, start)) = taken else { return Ok(String::new()) };
+        let arguments = open(&build_arguments).take();
+        let Some((parameters, start)) = arguments else { return Ok(String::new()) };
         let mut writer = Writer::new(entry.build(&parameters, &start)?, &start, head);
         open(&tape).tell(&mut writer, || ());
         Ok(writer.into_text())
@@ -106,11 +109,11 @@ pub(crate) fn record_script(py: Python<'_>, specification: &str, head: &str) -> 
     Ok(text)
 }
 
-/// `entry`, whose controllers write down what they are told.
-fn recording(entry: &Entry, tape: &Shared<Tape>, built: &Built) -> Entry {
-    let (inner, tape, built) = (entry.clone(), Arc::clone(tape), Arc::clone(built));
+/// Returns `entry` with controllers that record their events.
+fn recording(entry: &Entry, tape: &Shared<Tape>, build_arguments: &BuildArguments) -> Entry {
+    let (inner, tape, build_arguments) = (entry.clone(), Arc::clone(tape), Arc::clone(build_arguments));
     let build = Build::Closure(Arc::new(move |parameters: &Parameters, start: &Start| {
-        *open(&built) = Some((parameters.clone(), start.clone()));
+        *open(&build_arguments) = Some((parameters.clone(), start.clone()));
         let controller = inner.build(parameters, start).expect("the run was checked");
         Box::new(Recording::new(controller, &tape))
     }));

@@ -1,4 +1,4 @@
-//! Packet logs and samples: in files, or as tables in memory.
+//! Packet logs and samples from files or from tables in memory.
 
 use crate::arrow::rows;
 use crate::columns::{self, Series};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use units::{Span, Time};
 
-/// Rows of a log between two looks at the signals: a tenth of a second.
+/// Rows of a log between two checks for signals: a tenth of a second.
 const ROWS_PER_LOOK: usize = 1 << 20;
 
 /// Bytes of a record in a table.
@@ -24,7 +24,7 @@ const RECORD_BYTES: u64 = 37;
 /// Bytes of a sample in a table.
 const SAMPLE_BYTES: u64 = 28;
 
-/// A packet log or samples: a table in memory, or a file.
+/// Packet log or samples: a table in memory, or a file.
 #[derive(Debug)]
 pub(crate) enum Source {
     Memory(Py<Table>),
@@ -34,15 +34,15 @@ pub(crate) enum Source {
 impl<'py> FromPyObject<'_, 'py> for Source {
     type Error = PyErr;
 
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match given.cast::<Table>() {
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<Table>() {
             Ok(table) => Ok(Self::Memory(table.to_owned().unbind())),
-            Err(_) => given.extract::<LogArgument>().map(|log| Self::File(log.0)),
+            Err(_) => object.extract::<LogArgument>().map(|log| Self::File(log.0)),
         }
     }
 }
 
-/// A file as Python names it: by its path, or as an `Entry`, which Python opens, for it follows no link.
+/// File argument from Python: a path, or an `Entry`. Python opens an `Entry`, since it follows no links.
 #[derive(Debug)]
 pub(crate) struct LogArgument(pub(crate) LogFile);
 
@@ -50,22 +50,22 @@ impl<'py> FromPyObject<'_, 'py> for LogArgument {
     type Error = PyErr;
 
     #[expect(clippy::disallowed_methods, reason = "Python opened the file")]
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let Ok(open) = given.getattr(intern!(given.py(), "open_regular")) else {
-            return given.extract::<PathBuf>().map(|path| Self(path.into()));
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let Ok(open) = object.getattr(intern!(object.py(), "open_regular")) else {
+            return object.extract::<PathBuf>().map(|path| Self(path.into()));
         };
-        let opened = open.call0()?;
-        let descriptor: u32 = opened.call_method0(intern!(given.py(), "fileno"))?.extract()?;
-        // A descriptor of its own: that of Python's file is closed.
+        let file_object = open.call0()?;
+        let descriptor: u32 = file_object.call_method0(intern!(object.py(), "fileno"))?.extract()?;
+        // The file needs its own descriptor, since Python's file is closed.
         let file = File::open(format!("/proc/self/fd/{descriptor}"));
-        opened.call_method0(intern!(given.py(), "close"))?;
+        file_object.call_method0(intern!(object.py(), "close"))?;
         let file = file?;
-        Ok(Self(LogFile::opened(file, given.str()?.extract()?)))
+        Ok(Self(LogFile::opened(file, object.str()?.extract()?)))
     }
 }
 
 impl Source {
-    /// How many records a packet log has.
+    /// Returns the number of records in a packet log.
     pub(crate) fn rows(&self) -> PyResult<u64> {
         match self {
             Self::Memory(table) => Ok(rows(table.get().columns()) as u64),
@@ -73,7 +73,7 @@ impl Source {
         }
     }
 
-    /// Passes every record of a packet log to `visit`, until that fails.
+    /// Passes every record of a packet log to `visit`, until `visit` fails.
     fn records(&self, mut visit: impl FnMut(&Record) -> PyResult<()>) -> PyResult<()> {
         match self {
             Self::Memory(table) => {
@@ -88,7 +88,8 @@ impl Source {
     /// Passes every record to `visit`, which counts in intervals of time for each flow.
     ///
     /// # Errors
-    /// One line: the log has more flows or intervals than [`MemoryBound`] allows. What a signal raised.
+    /// Returns an error if the log has more flows or intervals than [`MemoryBound`] allows, or a signal raised an
+    /// exception.
     pub(crate) fn records_by_interval(&self, interval: Span, mut visit: impl FnMut(&Record)) -> PyResult<()> {
         let mut bound = MemoryBound::new(interval);
         self.records(|record| {
@@ -102,7 +103,7 @@ impl Source {
         })
     }
 
-    /// Returns the error `what`, in one line, with the name of the file in front if this is one.
+    /// Returns the error `what`, in one line, with the file name in front if the source is a file.
     pub(crate) fn error(&self, what: impl Display) -> PyErr {
         match self {
             Self::Memory(_) => error(what),
@@ -110,10 +111,10 @@ impl Source {
         }
     }
 
-    /// The time series of samples: thinned where there are more than figures can show.
+    /// Returns the time series of samples, thinned if there are more points than figures can show.
     ///
     /// # Errors
-    /// One line: the file is damaged or has too many series. What a signal raised.
+    /// Returns an error if the file is damaged or has too many series, or a signal raised an exception.
     pub(crate) fn series(&self) -> PyResult<Vec<Series>> {
         let none = || error("this table has no samples");
         match self {
@@ -123,7 +124,7 @@ impl Source {
     }
 }
 
-/// The records of a packet log as a table.
+/// Returns the records of a packet log as a table.
 #[pyfunction]
 pub(crate) fn read_packets(py: Python<'_>, file: LogArgument) -> PyResult<Table> {
     py.detach(|| {
@@ -138,14 +139,14 @@ pub(crate) fn read_packets(py: Python<'_>, file: LogArgument) -> PyResult<Table>
     })
 }
 
-/// The rows of a table of samples.
+/// Returns the rows of a table of samples.
 #[pyfunction]
 pub(crate) fn read_samples(py: Python<'_>, file: LogArgument) -> PyResult<Table> {
-    py.detach(|| sampled(&file.0))
+    py.detach(|| sample_table(&file.0))
 }
 
-/// The rows of a table of samples.
-fn sampled(file: &LogFile) -> PyResult<Table> {
+/// Returns the rows of a file of samples as a table.
+fn sample_table(file: &LogFile) -> PyResult<Table> {
     let (kind, samples) = open_samples(file)?;
     check_memory(file.path(), samples.rows(), SAMPLE_BYTES)?;
     let (mut flows, mut links) = (FlowSamples::default(), LinkSamples::default());
@@ -163,7 +164,7 @@ fn sampled(file: &LogFile) -> PyResult<Table> {
     })
 }
 
-/// The time series of a file of samples.
+/// Returns the time series of a file of samples.
 fn series_of(file: &LogFile) -> PyResult<Vec<Series>> {
     let (_, samples) = open_samples(file)?;
     let mut gathered = Gathered::default();
@@ -180,7 +181,7 @@ fn series_of(file: &LogFile) -> PyResult<Vec<Series>> {
     })))
 }
 
-/// Which table of samples a file is, by its name, and its rows.
+/// Returns the kind of a sample table, by its file name, and its rows.
 fn open_samples(file: &LogFile) -> PyResult<(SampleTable, SampleReader)> {
     let kind = match file.path().file_name().and_then(|name| name.to_str()) {
         Some("flows.parquet") => SampleTable::Flows,
@@ -195,7 +196,7 @@ fn open_samples(file: &LogFile) -> PyResult<(SampleTable, SampleReader)> {
     Ok((kind, SampleReader::open(file.clone(), kind).map_err(error)?))
 }
 
-/// Passes every record of a log to `visit`, until that fails or a signal raises something.
+/// Passes every record of a log to `visit`, until `visit` fails or a signal raises an exception.
 pub(crate) fn each_record(
     mut log: PacketLogReader,
     mut visit: impl FnMut(&Record) -> PyResult<()>,
@@ -203,7 +204,7 @@ pub(crate) fn each_record(
     until_interrupted(|| log.read().map_err(error), |record| visit(&record))
 }
 
-/// Passes every sample to `visit`, until that fails or a signal raises something.
+/// Passes every sample to `visit`, until `visit` fails or a signal raises an exception.
 pub(crate) fn each_sample(
     mut samples: SampleReader,
     visit: impl FnMut(Sample) -> PyResult<()>,
@@ -211,8 +212,9 @@ pub(crate) fn each_sample(
     until_interrupted(|| samples.next().transpose().map_err(error), visit)
 }
 
-/// Passes what `next` gives to `visit`, until there is no more, one of them fails, or a signal raises something: Ctrl-C is
-/// delivered when the interpreter is asked for it.
+/// Passes the results of `next` to `visit`, until there are no more, one fails, or a signal raises an exception.
+///
+/// Ctrl-C is delivered when the interpreter is asked for signals.
 fn until_interrupted<T>(
     mut next: impl FnMut() -> PyResult<Option<T>>,
     mut visit: impl FnMut(T) -> PyResult<()>,
@@ -230,28 +232,29 @@ fn until_interrupted<T>(
     }
 }
 
-/// Does `work` without the interpreter's lock; what a signal handler raises meanwhile ends it.
+/// Performs `work` without the interpreter's lock. An exception of a signal handler ends the work.
 ///
 /// # Errors
-/// What the work says, in one line. What a signal raised.
+/// Returns the error of the work, or the exception of a signal handler.
 pub(crate) fn interruptible<T: Send, E: Display + Send>(
     py: Python<'_>,
     work: impl FnOnce(&Interrupts) -> Result<T, E> + Send,
 ) -> PyResult<T> {
     let raised: Arc<OnceLock<PyErr>> = Arc::default();
-    let heard = Arc::clone(&raised);
+    let slot = Arc::clone(&raised);
     let interrupts = Interrupts::when(move || {
-        let found = raised_by_signal();
-        found.is_some_and(|found| heard.set(found).is_ok())
+        let signal = raised_by_signal();
+        signal.is_some_and(|raised| slot.set(raised).is_ok())
     });
     py.detach(|| work(&interrupts))
         .map_err(|cause| raised.get().map_or_else(|| error(cause), |raised| raised.clone_ref(py)))
 }
 
-/// What a step of [`interruptible_by_steps`] costs, in lines of a log: to check a scheduled change takes a microsecond.
+/// Cost of a step of [`interruptible_by_steps`], in lines of a log: the check of a scheduled change takes a
+/// microsecond.
 const LINES_PER_STEP: u64 = 8;
 
-/// The same for work that says how many steps it has done.
+/// Performs work that reports its steps, like [`interruptible`].
 pub(crate) fn interruptible_by_steps<T: Send, E: Display + Send>(
     py: Python<'_>,
     work: impl FnOnce(::path::Until<'_>) -> Result<T, E> + Send,
@@ -264,27 +267,28 @@ pub(crate) fn interruptible_by_steps<T: Send, E: Display + Send>(
     })
 }
 
-/// What the handler of a signal raised, if one came.
+/// Returns the exception of a signal handler, if a signal arrived.
 fn raised_by_signal() -> Option<PyErr> {
     Python::attach(|py| py.check_signals().err())
 }
 
-/// Refuses what would take more memory than this machine has available, where it says how much that is.
+/// Refuses rows that need more memory than the system reports as available.
 fn check_memory(file: &Path, rows: u64, row_bytes: u64) -> PyResult<()> {
-    let needed = rows.saturating_mul(row_bytes);
+    let needed_bytes = rows.saturating_mul(row_bytes);
     match available_bytes() {
-        Some(available) if needed > available => {
+        Some(available_bytes) if needed_bytes > available_bytes => {
             let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
-            let (file, needed, available) = (file.display(), gib(needed), gib(available));
+            let (file, needed_bytes, available_bytes) =
+                (file.display(), gib(needed_bytes), gib(available_bytes));
             Err(error(format_args!(
-                "{file}: its {rows} rows need {needed:.1} GiB of memory: {available:.1} GiB are available"
+                "{file}: its {rows} rows need {needed_bytes:.1} GiB of memory: {available_bytes:.1} GiB are available"
             )))
         }
         _ => Ok(()),
     }
 }
 
-/// How much memory the system can still give, bytes.
+/// Returns the memory that the system has available, bytes, or `None` if unknown.
 #[expect(clippy::disallowed_methods, reason = "what the system says of its memory is a file")]
 fn available_bytes() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;

@@ -1,4 +1,4 @@
-//! Tables as Python sees them: columns that other libraries read in place.
+//! Tables for Python: columns that other libraries read in place.
 
 use crate::arrow::{Column, Columns, Names, Schema, Stream, Values, rows};
 use crate::errors::error;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const SCHEMA: &CStr = c"arrow_schema";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// Columns of the same length, for `dumbbell.Table`.
+/// Columns of equal length, for `dumbbell.Table`.
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -37,7 +37,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// A table of values that Python has: name, kind (`text`, `integer`, `number`) and values of each column.
+    /// Creates a table of Python values: name, kind (`text`, `integer`, `number`) and values of each column.
     #[new]
     fn of_values(columns: Vec<(String, String, Bound<'_, PyList>)>) -> PyResult<Self> {
         let made: Vec<Column> =
@@ -52,30 +52,30 @@ impl Table {
         rows(&self.columns)
     }
 
-    /// The names of the columns, in order.
+    /// Returns the names of the columns, in order.
     fn names(&self) -> Vec<&str> {
         self.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
-    /// A column as what numpy makes an array of without copying.
+    /// Returns a column in a form that numpy uses without copying.
     fn column(&self, name: &str) -> PyResult<View> {
         let index = self.column_of(name)?;
         Ok(View { columns: Arc::clone(&self.columns), index })
     }
 
-    /// The texts that the numbers of a column stand for; none of columns that are numbers.
+    /// Returns the strings of a column's codes, or `None` for a column of numbers.
     fn dictionary(&self, name: &str) -> PyResult<Option<Vec<&str>>> {
         Ok(self.columns[self.column_of(name)?].values.names().map(|names| names.iter().collect()))
     }
 
-    /// Which rows have no value, of a column where some have none.
+    /// Returns which rows have no value, or `None` if all rows have one.
     fn gaps(&self, name: &str) -> PyResult<Option<Vec<bool>>> {
         let column = &self.columns[self.column_of(name)?];
         let gaps = || (0..column.values.len()).map(|row| !column.has(row)).collect();
         Ok(column.has_gaps().then(gaps))
     }
 
-    /// The rows in which the column of flows or codes called `name` has this value.
+    /// Returns the rows with this value in the column `name` of flows or codes.
     fn rows_with(&self, py: Python<'_>, name: &str, value: u32) -> PyResult<Self> {
         let index = self.column_of(name)?;
         Ok(py.detach(|| {
@@ -84,12 +84,12 @@ impl Table {
         }))
     }
 
-    /// The type of the table, for whoever speaks Arrow.
+    /// Returns the table's type for Arrow readers.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         PyCapsule::new_with_value(py, Schema::table(&self.columns), SCHEMA)
     }
 
-    /// The table, for whoever speaks Arrow; a schema that is asked for is not looked at, as the protocol permits.
+    /// Returns the table for Arrow readers. A requested schema is ignored, as the protocol permits.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -101,7 +101,7 @@ impl Table {
     }
 }
 
-/// One column of numbers, or of the numbers that stand for texts, as numpy takes it.
+/// Column of numbers, or of codes, for numpy.
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Debug)]
 pub(crate) struct View {
@@ -111,7 +111,7 @@ pub(crate) struct View {
 
 #[pymethods]
 impl View {
-    /// Where the numbers are and of what type: <https://numpy.org/doc/stable/reference/arrays.interface.html>.
+    /// Returns the address and type of the numbers: <https://numpy.org/doc/stable/reference/arrays.interface.html>.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let values = &self.columns[self.index].values;
@@ -133,7 +133,7 @@ impl View {
     }
 }
 
-/// A column of values that Python has; `None` is no value.
+/// Returns a column of Python values; `None` is an absent value.
 fn column(name: &str, kind: &str, values: &Bound<'_, PyList>) -> PyResult<Column> {
     let present: Vec<bool> = values.iter().map(|value| !value.is_none()).collect();
     let values = match kind {
@@ -157,10 +157,10 @@ fn numbers<'py, T: Default + for<'a> FromPyObject<'a, 'py, Error = PyErr>>(
 
 fn texts(values: &Bound<'_, PyList>) -> PyResult<Values> {
     let (mut codes, mut names) = (Vec::with_capacity(values.len()), Vec::new());
-    let mut known: HashMap<String, u32> = HashMap::new();
+    let mut codes_by_text: HashMap<String, u32> = HashMap::new();
     for value in values {
         let text = value.extract::<Option<String>>()?.unwrap_or_default();
-        codes.push(*known.entry(text).or_insert_with_key(|text| {
+        codes.push(*codes_by_text.entry(text).or_insert_with_key(|text| {
             names.push(text.clone());
             names.len() as u32 - 1
         }));

@@ -1,17 +1,20 @@
-//! Training: files in and out as bytes, without the interpreter lock.
+//! Training of controllers: files in and out as bytes, without the interpreter lock.
 #![allow(clippy::disallowed_methods, reason = "a training ends when its time is over")]
 
 use crate::interpreter::{Interpreter, interruptible};
-use crate::outside::Loaded;
+use crate::outside::RunResources;
 use ::train::{Job, News, Watch};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use runs::Observer;
 use std::time::Instant;
 
-/// Trains what `name` stands for, with the trainer's own settings as JSON, on at most `jobs` threads, until `seconds` are over;
-/// returns the file that was learned. `start` is such a file, to go on from. `told` is called with a line about where it
-/// stands and, now and then, the file as it is; what it raises ends the training, and so does Ctrl-C.
+/// Trains with the trainer `name` on at most `jobs` threads for at most `seconds`. Returns the learned file.
+///
+/// `settings` are the trainer's own, as JSON. `start` is a learned file to continue from.
+///
+/// `told` is called with a line of progress and, now and then, the current file. An exception of `told` or Ctrl-C
+/// ends the training.
 #[pyfunction]
 #[pyo3(signature = (name, settings, seed, jobs, seconds, start, told))]
 #[expect(clippy::too_many_arguments, reason = "one object less for Python to make")]
@@ -25,24 +28,24 @@ pub(crate) fn train_controller<'py>(
     start: Option<&[u8]>,
     told: Py<PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let loaded = Loaded::builtin();
-    let result = interruptible(py, &loaded, |python| {
-        let watch = Watcher { python, told: &told, began: Instant::now() };
+    let resources = RunResources::builtin();
+    let result = interruptible(py, &resources, |python| {
+        let watch = Watcher { python, callback: &told, began: Instant::now() };
         Ok(::train::train(name, &Job { settings, seed, jobs, seconds, start, watch: &watch })?)
     })?;
     Ok(PyBytes::new(py, &result))
 }
 
-/// Python is told.
+/// Observer that reports progress to Python.
 struct Watcher<'a> {
     python: &'a Interpreter<'a>,
-    told: &'a Py<PyAny>,
+    callback: &'a Py<PyAny>,
     began: Instant,
 }
 
 impl Watch for Watcher<'_> {
     fn tell(&self, news: &News<'_>) -> Result<(), ::train::Error> {
-        self.python.tell(self.told, (news.text, news.result));
+        self.python.tell(self.callback, (news.text, news.result));
         self.look()
     }
 
@@ -55,7 +58,7 @@ impl Watch for Watcher<'_> {
     }
 }
 
-/// The names of all trainers of the core.
+/// Returns the names of all trainers of the core.
 #[pyfunction]
 pub(crate) fn trainers() -> Vec<&'static str> {
     ::train::TRAINERS.iter().map(|trainer| trainer.name).collect()

@@ -1,4 +1,4 @@
-//! A run as people look at it: windows of its series, its packets, the life of one.
+//! Views of a run for Python: windows of its series, its packets, and the life of one packet.
 
 use crate::errors::error;
 use crate::source::{LogArgument, each_record, each_sample};
@@ -10,7 +10,7 @@ use views::{
     Cause, Owner, Pyramid, PyramidBuilder, RecordVisitor, Rows, SampleVisitor, SeriesSelector, View,
 };
 
-/// The files of a run, each of which may be absent.
+/// Files of a run, each of which may be absent.
 #[derive(Debug)]
 struct Files {
     packets: Option<LogFile>,
@@ -19,13 +19,13 @@ struct Files {
 }
 
 impl Files {
-    /// The tables of samples that there are.
+    /// Returns the existing tables of samples.
     fn tables(&self) -> impl Iterator<Item = Result<SampleReader, packetlog::Error>> {
         let flows = self.flows.iter().map(|file| SampleReader::open(file.clone(), SampleTable::Flows));
         flows.chain(self.links.iter().map(|file| SampleReader::open(file.clone(), SampleTable::Links)))
     }
 
-    /// How many packet events and how many samples there are.
+    /// Returns the numbers of packet events and of samples.
     fn rows(&self) -> Result<(u64, u64), packetlog::Error> {
         let records =
             self.packets.as_ref().map_or(Ok(0), |file| Ok(PacketLogReader::open(file.clone())?.rows()))?;
@@ -99,16 +99,16 @@ impl Rows for Files {
     }
 }
 
-/// A run that is looked at: what is kept of it in memory, and its files. They are read once, if `index` is not what was kept of them.
+/// View of a run: its index in memory, and its files. The files are read once, unless `index` was made from them.
 ///
-/// `retransmissions`: how many each flow had, by number, where that is known.
+/// `retransmissions`: number of each flow's retransmissions, if known.
 #[pyclass(frozen, module = "dumbbell._core")]
 #[derive(Debug)]
 pub(crate) struct RunView {
     files: Files,
     pyramid: Pyramid,
     retransmissions: HashMap<u32, u64>,
-    /// Whether `index` was missing, or that of other files.
+    /// True if `index` was missing or from other files.
     #[pyo3(get)]
     built: bool,
 }
@@ -131,20 +131,20 @@ impl RunView {
         index: Option<&[u8]>,
         retransmissions: Option<HashMap<u32, u64>>,
     ) -> PyResult<Self> {
-        let log = |given: Option<LogArgument>| given.map(|given| given.0);
+        let log = |argument: Option<LogArgument>| argument.map(|argument| argument.0);
         let files = Files { packets: log(packets), flows: log(flows), links: log(links) };
         let retransmissions = retransmissions.unwrap_or_default();
         py.detach(|| {
             let rows = files.rows().map_err(error)?;
-            let kept = index.and_then(|bytes| Pyramid::from_bytes(bytes).ok());
-            let kept = kept.filter(|pyramid| (pyramid.records(), pyramid.samples()) == rows);
-            let built = kept.is_none();
-            let pyramid = kept.map_or_else(|| files.pyramid(), Ok)?;
+            let reusable = index.and_then(|bytes| Pyramid::from_bytes(bytes).ok());
+            let reusable = reusable.filter(|pyramid| (pyramid.records(), pyramid.samples()) == rows);
+            let built = reusable.is_none();
+            let pyramid = reusable.map_or_else(|| files.pyramid(), Ok)?;
             Ok(Self { files, pyramid, retransmissions, built })
         })
     }
 
-    /// A run of which only what was kept is there.
+    /// Returns a view of a run that has only its index.
     #[staticmethod]
     fn of_index(py: Python<'_>, index: &[u8]) -> PyResult<Self> {
         let pyramid = py.detach(|| Pyramid::from_bytes(index)).map_err(error)?;
@@ -152,24 +152,24 @@ impl RunView {
         Ok(Self { files, pyramid, retransmissions: HashMap::new(), built: false })
     }
 
-    /// What is kept, as bytes for a file beside the others.
+    /// Returns the index as bytes, for a file beside the others.
     fn index<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.detach(|| self.pyramid.to_bytes());
         PyBytes::new(py, &bytes)
     }
 
-    /// The latest time of the run, ns.
+    /// Latest time of the run, ns.
     #[getter]
     fn end_ns(&self) -> u64 {
         self.pyramid.end_ns()
     }
 
-    /// The series of the run as JSON: a list of owner, name, title, unit, kind.
+    /// Returns the series of the run as JSON: a list of owner, name, title, unit, kind.
     fn series(&self) -> PyResult<String> {
         serde_json::to_string(&self.pyramid.series()).map_err(error)
     }
 
-    /// The series of a part of the run, and its rare events.
+    /// Returns the series of a part of the run, and its rare events.
     fn window<'py>(
         &self,
         py: Python<'py>,
@@ -183,7 +183,7 @@ impl RunView {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The packets of a part of the run.
+    /// Returns the packets of a part of the run.
     #[pyo3(signature = (t0_ns, t1_ns, flow=0, most=100_000))]
     fn packets<'py>(
         &self,
@@ -197,12 +197,12 @@ impl RunView {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// What became of a packet, as JSON.
+    /// Returns the events of a packet, as JSON.
     fn life(&self, py: Python<'_>, flow: u32, seq: u64) -> PyResult<String> {
         py.detach(|| self.view().life(flow, seq)).map_err(error)
     }
 
-    /// What happened in the run, in sentences, as JSON. `facts`: what is known of it besides, as JSON.
+    /// Returns the events of the run in sentences, as JSON. `facts`: known facts about the run, as JSON.
     #[pyo3(signature = (facts="{}"))]
     fn reading(&self, py: Python<'_>, facts: &str) -> PyResult<String> {
         py.detach(|| self.view().reading(facts)).map_err(error)

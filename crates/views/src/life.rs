@@ -103,7 +103,7 @@ fn story(packet: &Packet, resent: Option<bool>, least_ns: Option<f64>, tells_ack
         events.push((
             marked_ns,
             2,
-            format!("Marked (ECN CE) at {}: a queue events of congestion.", at(marked_ns)),
+            format!("Marked (ECN CE) at {}: a queue told of congestion.", at(marked_ns)),
         ));
     }
     if let Some(left_ns) = packet.dequeue_ns {

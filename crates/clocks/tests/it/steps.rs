@@ -107,7 +107,7 @@ fn steps_are_found() {
 fn table_of_the_page() {
     let mut remarks = Vec::new();
     println!(
-        "| queues | runs | covered | steps | tally | wrong | size off by, us | p99, us | window, ms |\n|---|---|---|---|---|---|---|---|---|"
+        "| queues | runs | covered | steps | found | wrong | size off by, us | p99, us | window, ms |\n|---|---|---|---|---|---|---|---|---|"
     );
     for (paths, name) in [(&PATHS[..3], ""), (&PATHS[3..], ", path changes")] {
         for load in LOADS {

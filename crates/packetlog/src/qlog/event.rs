@@ -1,18 +1,18 @@
-//! One event of any generation of qlog in one form.
+//! qlog events of any version in one form.
 
 use super::problem::Problem;
 use serde_json::{Map, Value};
 
-/// How a trace writes its events and their times.
+/// Format of a trace's events and their times.
 #[derive(Debug)]
 pub(super) struct Dialect {
     /// Position of time, name and data in events that are arrays (draft-00 and draft-01).
     columns: Option<Columns>,
-    /// Each time counts from the event before.
+    /// True if each time counts from the event before.
     pub(super) is_delta: bool,
     /// Milliseconds per unit of time.
     pub(super) ms: f64,
-    /// Time that the times of the trace count from, in units; zero if the trace tells none.
+    /// Origin of the trace's times, in units; zero if the trace has none.
     reference: f64,
     /// Time of the first event, in units.
     first: Option<f64>,
@@ -24,27 +24,28 @@ struct Columns {
     time: usize,
     name: usize,
     data: usize,
-    /// Position of the number of the path, which picoquic writes.
+    /// Position of the path number, which picoquic writes.
     path: Option<usize>,
 }
 
-/// What the importer looks at.
+/// Event in the form that the importer uses.
 #[derive(Debug)]
 pub(super) struct Event<'a> {
-    /// Time since the trace's first event, ns; never before the event before.
+    /// Time since the trace's first event, ns; never decreases.
     pub(super) time_ns: u64,
     /// Name without category, in lower case.
     pub(super) name: String,
     pub(super) data: &'a Value,
-    /// Number of the path that the event is of, where it stands beside the data.
+    /// Path of the event, if the number is not in `data`.
     pub(super) path: Option<u64>,
 }
 
 impl Dialect {
-    /// Reads it from what the trace says of itself.
+    /// Reads the format from the description of a trace.
     ///
     /// # Errors
-    /// What is wrong with it.
+    ///
+    /// Returns the problem of the description.
     pub(super) fn of(info: &Map<String, Value>) -> Result<Self, Problem> {
         let common = |key: &str| info.get("common_fields").and_then(|fields| fields.get(key));
         let columns = match info.get("event_fields") {
@@ -64,15 +65,16 @@ impl Dialect {
         Ok(Self { columns, is_delta, ms, reference, first: None, last: 0.0 })
     }
 
-    /// Returns when the first event was, by the clock of the trace, ns; 0 before there is one.
+    /// Returns the time of the first event by the trace's clock, ns; 0 before the first event.
     pub(super) fn first_ns(&self) -> u64 {
         self.first.map_or(0, |first| ((self.reference + first) * self.ms * 1e6).round() as u64)
     }
 
-    /// The event in `value`; none for the empty one that some stacks end their list with.
+    /// Returns the event in `value`, or `None` for the empty event at the end of some stacks' lists.
     ///
     /// # Errors
-    /// What is wrong with it.
+    ///
+    /// Returns the problem of the event.
     pub(super) fn read<'a>(&mut self, value: &'a Value) -> Result<Option<Event<'a>>, &'static str> {
         let (time, name, data, path) = match (value, &self.columns) {
             (Value::Object(fields), _) if fields.is_empty() => return Ok(None),
@@ -96,7 +98,7 @@ impl Dialect {
 
     fn time_ns(&mut self, time: f64) -> Result<u64, &'static str> {
         let since = match self.first {
-            // Of deltas the first counts from the reference time, which is nothing to us.
+            // The first delta counts from the reference time, which does not matter here.
             None => 0.0,
             Some(_) if self.is_delta => self.last + time,
             Some(first) => time - first,
@@ -134,18 +136,18 @@ fn column(info: &Map<String, Value>, name: &str) -> Option<usize> {
     info.get("event_fields")?.as_array()?.iter().position(|field| field.as_str() == Some(name))
 }
 
-/// A finite number, which some stacks write as text.
+/// Returns a finite number. Some stacks write numbers as strings.
 pub(super) fn number(value: &Value) -> Option<f64> {
     let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
     number.filter(|number| number.is_finite())
 }
 
-/// A count, which some stacks write as text.
+/// Returns a count. Some stacks write counts as strings.
 pub(super) fn count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// The first of `keys` that `value` has; a key may lead inside with dots.
+/// Returns the value of the first of `keys` that `value` has. Dots in a key lead into objects.
 pub(super) fn find<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
     keys.iter().find_map(|key| key.split('.').try_fold(value, |inner, part| inner.get(part)))
 }
@@ -176,7 +178,7 @@ mod tests {
             }
             dialect.first_ns()
         };
-        // aioquic: the wall clock, without a word about it.
+        // aioquic writes the wall clock without saying so.
         assert_eq!(first(json!({}), 1_553_986_553_572.0), 1_553_986_553_572_000_000);
         let relative = json!({"common_fields": {"reference_time": "1553986553570"}});
         assert_eq!(first(relative, 2.0), 1_553_986_553_572_000_000);
@@ -191,11 +193,11 @@ mod tests {
         let absolute = json!({"common_fields": {"time_format": "absolute"}});
         assert_eq!(times(absolute, &[1_553_986_553_572.0, 1_553_986_553_574.5]), [0, 2_500_000]);
         let relative = json!({"common_fields": {"time_format": "relative_to_epoch"}});
-        // What goes back comes at the time of the event before.
+        // An event that goes back gets the time of the event before.
         assert_eq!(times(relative, &[7.0, 9.0, 8.0, 10.0]), [0, 2_000_000, 2_000_000, 3_000_000]);
         let delta = json!({"common_fields": {"time_format": "delta"}});
         assert_eq!(times(delta, &[1500.0, 3.0, 5.0, 7.0]), [0, 3_000_000, 8_000_000, 15_000_000]);
-        // The first delta is no mark of the first event: others may be equal to it.
+        // Other deltas may equal the first delta, thus it does not identify the first event.
         let delta = json!({"common_fields": {"time_format": "delta"}});
         assert_eq!(times(delta.clone(), &[5.0, 5.0, 5.0]), [0, 5_000_000, 10_000_000]);
         assert_eq!(times(delta, &[0.0, 0.0, 5.0, 0.0]), [0, 0, 5_000_000, 5_000_000]);

@@ -1,4 +1,4 @@
-//! Writing one flow of a run as a qlog text sequence.
+//! Export of one flow of a run as a qlog text sequence.
 
 use super::Draft;
 use super::metrics::{Gather, Update};
@@ -10,70 +10,70 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-/// Begins every record of a JSON text sequence (RFC 7464).
+/// First byte of every record of a JSON text sequence (RFC 7464).
 pub(crate) const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// Most packets of one event that acknowledges: what more of them are acknowledged at a time begins another one.
-const MOST_ACKNOWLEDGED: u64 = 1 << 20;
+/// Maximum packets in one acknowledgment event. Further packets acknowledged at that time begin another event.
+const MAX_ACKNOWLEDGED: u64 = 1 << 20;
 
-/// Steps of work of a record that may be written.
+/// Steps of work per record.
 const STEPS_PER_RECORD: u64 = 4;
 
 /// Write buffer, bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What a trace says of itself.
+/// Description of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct TraceInfo {
     /// Title of file and trace.
     pub title: String,
-    /// What the trace shows.
+    /// Description of the contents.
     pub description: String,
-    /// Name of the vantage point: the scheme.
+    /// Name of the vantage point, which is the scheme.
     pub name: String,
 }
 
-/// The qlog of one flow in the making; appears under its name only when it is complete.
+/// Unfinished qlog of one flow. The file gets its name only when it is complete.
 pub struct QlogExport {
     pending: Pending,
     out: BufWriter<File>,
     draft: Draft,
     flow: u32,
     events: u64,
-    /// A packet whose fragments, or an acknowledgement whose packets, may still follow.
-    open: Option<Open>,
-    /// When an ACK arrived that acknowledged something and whose effect is not written yet.
+    /// Packet whose fragments, or acknowledgment whose packets, may still follow.
+    open: Option<OpenEvent>,
+    /// Arrival, ns, of an ACK whose effect is not written yet; `None` without such an ACK.
     acked_ns: Option<u64>,
-    during: During,
+    range: TimeRange,
 }
 
-/// The time whose events are written, ns, and the state in which it begins.
+/// Time range of the written events, ns, and the state at its start.
 #[derive(Default)]
-struct During {
+struct TimeRange {
     from_ns: u64,
-    /// Its end, which is not in it; `None` for that of the log.
+    /// End of the range, ns, exclusive; `None`: the end of the log.
     to_ns: Option<u64>,
-    /// The last value of each metric before `from_ns`.
+    /// Last value of each metric before `from_ns`.
     metrics: Map<String, Value>,
-    /// The last congestion state before `from_ns`.
+    /// Last congestion state before `from_ns`.
     state: Option<Value>,
 }
 
-struct Open {
+struct OpenEvent {
     first: Record,
     size_bytes: u64,
-    /// Newly acknowledged packets: first and last number.
+    /// Newly acknowledged packets, as first and last numbers.
     ranges: Vec<(u64, u64)>,
-    /// How many they are.
+    /// Number of newly acknowledged packets.
     acknowledged: u64,
 }
 
-impl Open {
+impl OpenEvent {
     fn new(first: &Record) -> Self {
         Self { first: *first, size_bytes: u64::from(first.size_bytes), ranges: Vec::new(), acknowledged: 0 }
     }
 
-    /// One more packet is newly acknowledged.
+    /// Adds a newly acknowledged packet.
     fn add(&mut self, number: u64) {
         self.acknowledged += 1;
         match self.ranges.last_mut() {
@@ -84,31 +84,33 @@ impl Open {
 }
 
 impl QlogExport {
-    /// Starts the qlog of `flow` that will be called `path`.
+    /// Creates the qlog of `flow`, which gets the name `path` when complete.
     ///
     /// # Errors
-    /// The file cannot be written.
+    ///
+    /// Returns an error if the file cannot be written.
     pub fn create(path: impl AsRef<Path>, draft: Draft, flow: u32, info: &TraceInfo) -> Result<Self, Error> {
         let (pending, file) = Pending::create(path.as_ref())?;
         let out = BufWriter::with_capacity(BUFFER_BYTES, file);
-        let during = During::default();
-        let mut export = Self { pending, out, draft, flow, events: 0, open: None, acked_ns: None, during };
+        let range = TimeRange::default();
+        let mut export = Self { pending, out, draft, flow, events: 0, open: None, acked_ns: None, range };
         export.write_record(&header(draft, flow, info).to_string())?;
         Ok(export)
     }
 
-    /// Only the events from `from_ns` until before `to_ns` are written, after the state in which that time begins.
+    /// Limits the events to the range from `from_ns` to before `to_ns`. The state at its start comes first.
     #[must_use]
     pub fn during(mut self, from_ns: u64, to_ns: Option<u64>) -> Self {
-        self.during = During { from_ns, to_ns, ..During::default() };
+        self.range = TimeRange { from_ns, to_ns, ..TimeRange::default() };
         self
     }
 
-    /// Writes what the run's files tell of the flow, in bounded memory; returns the number of events. `samples`
+    /// Writes the flow's part of the run's files in bounded memory. Returns the number of events. `samples`
     /// (`flows.parquet`) may be missing.
     ///
     /// # Errors
-    /// A file that cannot be read or written; the work is to end.
+    ///
+    /// Returns an error if a file cannot be read or written, or the work is interrupted.
     pub fn write_run(
         mut self,
         packets: impl Into<LogFile>,
@@ -126,7 +128,7 @@ impl QlogExport {
             if record.flow == self.flow {
                 if record.event == Event::Send {
                     updates.gather.note_payload(record.data_bytes);
-                    // What an ACK changed comes before what it let go.
+                    // The effect of an ACK comes before the packets that the ACK released.
                     if self.acked_ns == Some(record.time_ns)
                         && let Some(update) = updates.before(record.time_ns + 1)?
                     {
@@ -149,7 +151,7 @@ impl QlogExport {
         {
             let same_packet = record.seq == open.first.seq && record.data_bytes == 0;
             match (open.first.event, record.event) {
-                (Event::AckDeliver | Event::Acked, Event::Acked) if open.acknowledged < MOST_ACKNOWLEDGED => {
+                (Event::AckDeliver | Event::Acked, Event::Acked) if open.acknowledged < MAX_ACKNOWLEDGED => {
                     self.acked_ns = Some(record.time_ns);
                     open.add(record.seq);
                     return Ok(());
@@ -162,10 +164,11 @@ impl QlogExport {
             }
         }
         match record.event {
-            // Real packets: the sender takes an ACK in some time after it arrived, and which one it was is not told.
+            // With real packets the sender handles an ACK some time after its arrival. The log does not name this
+            // ACK.
             Event::Send | Event::AckDeliver | Event::Acked => {
                 self.close()?;
-                let mut open = Open::new(record);
+                let mut open = OpenEvent::new(record);
                 if record.event == Event::Acked {
                     open.add(record.seq);
                 }
@@ -181,9 +184,9 @@ impl QlogExport {
         }
     }
 
-    /// Writes the packet that nothing more can be said of.
+    /// Writes the open packet or acknowledgment, which is complete.
     fn close(&mut self) -> Result<(), Error> {
-        let Some(Open { first, size_bytes, ranges, .. }) = self.open.take() else { return Ok(()) };
+        let Some(OpenEvent { first, size_bytes, ranges, .. }) = self.open.take() else { return Ok(()) };
         if first.event == Event::Acked {
             let numbers: Vec<u64> = ranges.into_iter().flat_map(|(first, last)| first..=last).collect();
             let data = json!({"packet_number_space": "application_data", "packet_numbers": numbers});
@@ -205,7 +208,7 @@ impl QlogExport {
         self.event(first.time_ns, self.name(name), data)
     }
 
-    /// Adds what became known of the flow's state.
+    /// Adds an update of the flow's state.
     fn update(&mut self, update: &Update) -> Result<(), Error> {
         self.close()?;
         self.acked_ns = None;
@@ -214,14 +217,14 @@ impl QlogExport {
             if let Some(old) = old {
                 data["old"] = old.as_str().into();
             }
-            if update.time_ns < self.during.from_ns {
-                self.during.state = Some(data["new"].clone());
+            if update.time_ns < self.range.from_ns {
+                self.range.state = Some(data["new"].clone());
             }
             self.event(update.time_ns, self.name("congestion_state_updated"), data)?;
         }
         if !update.metrics.is_empty() {
-            if update.time_ns < self.during.from_ns {
-                self.during.metrics.extend(update.metrics.clone());
+            if update.time_ns < self.range.from_ns {
+                self.range.metrics.extend(update.metrics.clone());
             }
             let name = self.name("metrics_updated");
             self.event(update.time_ns, name, Value::Object(update.metrics.clone()))?;
@@ -237,7 +240,7 @@ impl QlogExport {
         Ok(self.events)
     }
 
-    /// The event's name in full.
+    /// Returns the event's full name.
     fn name(&self, event: &str) -> &'static str {
         match (self.draft, event) {
             (Draft::V03, "packet_sent") => "transport:packet_sent",
@@ -257,14 +260,14 @@ impl QlogExport {
 
     #[expect(clippy::needless_pass_by_value, reason = "made for this call everywhere")]
     fn event(&mut self, time_ns: u64, name: &str, data: Value) -> Result<(), Error> {
-        if time_ns < self.during.from_ns || self.during.to_ns.is_some_and(|to_ns| time_ns >= to_ns) {
+        if time_ns < self.range.from_ns || self.range.to_ns.is_some_and(|to_ns| time_ns >= to_ns) {
             return Ok(());
         }
-        let from_ns = self.during.from_ns;
-        if let Some(state) = self.during.state.take() {
+        let from_ns = self.range.from_ns;
+        if let Some(state) = self.range.state.take() {
             self.write_event(from_ns, self.name("congestion_state_updated"), &json!({"new": state}))?;
         }
-        let metrics = std::mem::take(&mut self.during.metrics);
+        let metrics = std::mem::take(&mut self.range.metrics);
         if !metrics.is_empty() {
             self.write_event(from_ns, self.name("metrics_updated"), &Value::Object(metrics))?;
         }
@@ -273,7 +276,7 @@ impl QlogExport {
 
     fn write_event(&mut self, time_ns: u64, name: &str, data: &Value) -> Result<(), Error> {
         self.events += 1;
-        // The order that people read in; a map would sort its keys.
+        // This is the usual order for readers; a map would sort its keys.
         let (time, name) = (json!(time_ns as f64 / 1e6), json!(name));
         self.write_record(&format!(r#"{{"time":{time},"name":{name},"data":{data}}}"#))
     }
@@ -285,9 +288,9 @@ impl QlogExport {
     }
 }
 
-/// The first record of the file.
+/// Returns the first record of the file.
 fn header(draft: Draft, flow: u32, info: &TraceInfo) -> Value {
-    // The sender opens the connection in our transport.
+    // In the built-in transport the sender opens the connection.
     let vantage_point = json!({"name": info.name, "type": "client"});
     let group = format!("flow-{flow}");
     match draft {
@@ -327,7 +330,7 @@ fn packet_header(number: u64) -> Value {
     json!({"packet_type": "1RTT", "packet_number": number})
 }
 
-/// The updates of a flow in order of time, read as they are needed.
+/// Updates of a flow in order of time, read on demand.
 struct Updates {
     samples: Option<SampleReader>,
     flow: Key,
@@ -345,7 +348,7 @@ impl Updates {
         Ok(updates)
     }
 
-    /// The next update, if it is from before `time_ns`.
+    /// Returns the next update if it is before `time_ns`.
     fn before(&mut self, time_ns: u64) -> Result<Option<Update>, Error> {
         if self.next.as_ref().is_none_or(|update| update.time_ns >= time_ns) {
             return Ok(None);

@@ -1,7 +1,7 @@
-//! A trace of a real QUIC stack as a packet log and samples: the sender's view.
+//! Import of a trace of a real QUIC stack as a packet log and samples, from the sender's view.
 //!
-//! The trace does not know when a packet arrived, only when its acknowledgement did: that counts as its delivery, and its
-//! delay is a round-trip time.
+//! A trace lacks the arrivals of packets and contains only the arrivals of their acknowledgments. These count as
+//! deliveries, thus the delay of a packet is a round-trip time.
 
 use super::event::{Dialect, Event, count, find, number};
 use super::text::{RawFile, RawTrace, open_traces};
@@ -15,53 +15,53 @@ use std::path::Path;
 /// Number of the flow in the log.
 const FLOW: u32 = 1;
 
-/// Size of a full packet before a larger one was sent: QUIC's smallest maximum (RFC 9000 14).
-const LEAST_FULL_BYTES: u32 = 1200;
+/// Size of a full packet until a larger packet is sent, bytes: QUIC's smallest maximum (RFC 9000 14).
+const MIN_FULL_BYTES: u32 = 1200;
 
-/// Most kinds of problems of events that notes tell.
-const MOST_PROBLEMS: usize = 8;
+/// Maximum kinds of problems that notes list.
+const MAX_PROBLEMS: usize = 8;
 
-/// In the sequence numbers of a log, the bits of a packet number; the number of its path stands above them.
+/// Bits of a packet number in the sequence numbers of a log. The number of the path is above these bits.
 const NUMBER_BITS: u32 = 48;
-const MOST_PATHS: usize = 1 << 15;
+const MAX_PATHS: usize = 1 << 15;
 
-/// Steps of work of an event: most of it is to read JSON.
+/// Steps of work per event, mostly for reading JSON.
 const STEPS_PER_EVENT: u64 = 16;
 
-/// What a trace held.
+/// Counts and notes of an imported trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedTrace {
-    /// Events of any kind.
+    /// Number of events of any kind.
     pub events: u64,
-    /// Packets sent that are to be acknowledged, of the application's packet number space.
+    /// Number of ack-eliciting packets sent in the application's packet number space.
     pub sent: u64,
-    /// Those that were acknowledged.
+    /// Number of acknowledged packets.
     pub acked: u64,
-    /// Those that were declared lost.
+    /// Number of packets declared lost.
     pub lost: u64,
-    /// Packets sent of the other packet number spaces, which are left out: numbers would not be unique.
+    /// Number of packets sent in other packet number spaces. They are left out, since numbers would not be unique.
     pub other_spaces: u64,
-    /// Packets sent of a type that is not known, which are left out likewise.
+    /// Number of packets sent of an unknown type, which are also left out.
     pub unknown: u64,
-    /// ACK frames, and lists of acknowledged packets, of the application's space or of an unknown one.
+    /// Number of ACK frames, and of lists of acknowledged packets, in the application's space or an unknown one.
     pub ack_frames: u64,
-    /// Bytes of all packets of the application's space that were sent, where the trace tells sizes.
+    /// Bytes of all packets sent in the application's space, as far as the trace has sizes.
     pub sent_bytes: u64,
-    /// The same of those received.
+    /// Bytes of all packets received in the application's space, as far as the trace has sizes.
     pub received_bytes: u64,
-    /// Which end wrote the trace, if it says so: `client`, `server` or `network`.
+    /// End that wrote the trace: `client`, `server` or `network`; `None` if unknown.
     pub vantage_point: Option<String>,
-    /// Reports of the sender's state.
+    /// Number of reports of the sender's state.
     pub metrics: u64,
-    /// When the first event was, by the clock of the trace, ns.
+    /// Time of the first event by the trace's clock, ns.
     pub first_ns: u64,
     /// Time from the first event to the last, ns.
     pub last_ns: u64,
-    /// What a reader of its numbers has to know: damage, and what is left out.
+    /// Notes for readers of the numbers: damage and left-out parts.
     pub notes: Vec<String>,
 }
 
-/// A packet that is not acknowledged yet.
+/// Packet that is not acknowledged yet.
 struct Outstanding {
     sent_ns: u64,
     size_bytes: u32,
@@ -71,55 +71,59 @@ struct Outstanding {
 struct Import {
     packets: PacketLogWriter,
     samples: SampleWriter,
-    /// By the sequence number of the log.
+    /// Unacknowledged packets by the log's sequence number.
     outstanding: BTreeMap<u64, Outstanding>,
-    /// The paths that packets were sent on, in order of their first packet. Each has packet numbers of its own if it has
-    /// acknowledgements of its own.
+    /// Paths with sent packets, in order of their first packet. A path with its own acknowledgments also has its own
+    /// packet numbers.
     paths: Vec<u64>,
     has_path_acks: bool,
     /// Milliseconds per unit of time in the trace.
     ms: f64,
     full_bytes: u32,
-    found: ImportedTrace,
+    totals: ImportedTrace,
 }
 
-/// Imports the traces of a qlog file, each into a directory of its own (`1`, `2`, ...) below `directory`: `packets.parquet`
-/// and `flows.parquet`. Returns the title of each and what it held. Events that are damaged, and traces that cannot be used
-/// beside others that can, are left out, which notes tell; those of the file stand with its first trace.
+/// Imports the traces of a qlog file, each into its own directory (`1`, `2`, ...) below `directory`.
+///
+/// Writes `packets.parquet` and `flows.parquet`. Returns the title and totals of each trace.
+///
+/// Damaged events are left out, as are unusable traces beside usable ones. Notes list them; the notes of the file are
+/// with its first trace.
 ///
 /// # Errors
-/// A file that is no qlog, or has no trace with a packet of the application; a file that cannot be written; the work is to
-/// end.
+///
+/// Returns an error if the file is no qlog, no trace has an application packet, a file cannot be written, or the work
+/// is interrupted.
 pub fn import_file(
     file: &Path,
     directory: &Path,
     interrupts: &Interrupts,
 ) -> Result<Vec<(String, ImportedTrace)>, Error> {
     let RawFile { traces, mut notes } = open_traces(file)?;
-    let mut found: Vec<(String, ImportedTrace)> = Vec::new();
-    let mut refused = None;
+    let mut imports: Vec<(String, ImportedTrace)> = Vec::new();
+    let mut first_error = None;
     for trace in traces {
-        let folder = directory.join((found.len() + 1).to_string());
+        let folder = directory.join((imports.len() + 1).to_string());
         std::fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, "create", error))?;
         let (title, number) = (trace.title.clone(), trace.number);
         match import_trace(trace, &folder, interrupts.clone()) {
-            Ok(held) => found.push((title, held)),
+            Ok(totals) => imports.push((title, totals)),
             Err(Error::Log { log, line, problem }) => {
                 notes.push(format!("trace {number} is left out: {problem}"));
-                refused.get_or_insert(Error::Log { log, line, problem });
+                first_error.get_or_insert(Error::Log { log, line, problem });
             }
             Err(error) => return Err(error),
         }
     }
-    match (found.first_mut(), refused) {
+    match (imports.first_mut(), first_error) {
         (Some((_, first)), _) => first.notes.extend(notes),
         (None, Some(error)) => return Err(error),
         (None, None) => {}
     }
-    Ok(found)
+    Ok(imports)
 }
 
-/// Writes a trace to `packets.parquet` and `flows.parquet` in a folder.
+/// Writes a trace to `packets.parquet` and `flows.parquet` in a directory.
 fn import_trace(
     mut trace: RawTrace,
     folder: &Path,
@@ -133,8 +137,8 @@ fn import_trace(
         paths: Vec::new(),
         has_path_acks: false,
         ms: dialect.ms,
-        full_bytes: LEAST_FULL_BYTES,
-        found: ImportedTrace { vantage_point: vantage_point(&trace.info), ..ImportedTrace::default() },
+        full_bytes: MIN_FULL_BYTES,
+        totals: ImportedTrace { vantage_point: vantage_point(&trace.info), ..ImportedTrace::default() },
     };
     let mut damage = Damage::default();
     while let Some(raw) = trace.next_event()? {
@@ -159,8 +163,8 @@ fn import_trace(
     }
     let mut notes = std::mem::take(&mut trace.notes);
     notes.extend(damage.notes());
-    if import.found.sent == 0 {
-        let unknown = match import.found.unknown {
+    if import.totals.sent == 0 {
+        let unknown = match import.totals.unknown {
             0 => String::new(),
             count => format!(" ({count} are of an unknown type)"),
         };
@@ -174,15 +178,15 @@ fn import_trace(
     }
     import.packets.finish()?;
     import.samples.finish()?;
-    Ok(ImportedTrace { first_ns: dialect.first_ns(), notes, ..import.found })
+    Ok(ImportedTrace { first_ns: dialect.first_ns(), notes, ..import.totals })
 }
 
-/// Events that are left out: how many have each problem, and where the first of them is.
+/// Left-out events: the number and first place of each problem.
 #[derive(Default)]
 struct Damage {
     problems: BTreeMap<String, (u64, String)>,
     others: u64,
-    /// A time that counts from the event before is among what is left out.
+    /// True if a left-out event had a time that counts from the event before.
     has_lost_times: bool,
 }
 
@@ -190,7 +194,7 @@ impl Damage {
     fn add(&mut self, problem: &str, place: impl FnOnce() -> String) {
         if let Some((count, _)) = self.problems.get_mut(problem) {
             *count += 1;
-        } else if self.problems.len() < MOST_PROBLEMS {
+        } else if self.problems.len() < MAX_PROBLEMS {
             self.problems.insert(problem.to_owned(), (1, place()));
         } else {
             self.others += 1;
@@ -198,30 +202,30 @@ impl Damage {
     }
 
     fn notes(self) -> Vec<String> {
-        let told = self.problems.into_iter().map(|(problem, (count, place))| match count {
+        let listed = self.problems.into_iter().map(|(problem, (count, place))| match count {
             1 => format!("1 event is left out, in {place}: {problem}"),
             _ => format!("{count} events are left out, the first in {place}: {problem}"),
         });
         let others =
             (self.others > 0).then(|| format!("{} events are left out for other reasons", self.others));
         let times = "later times are too early by what the left-out events would have added to them";
-        told.chain(others).chain(self.has_lost_times.then(|| times.to_owned())).collect()
+        listed.chain(others).chain(self.has_lost_times.then(|| times.to_owned())).collect()
     }
 }
 
-/// What is wrong with an event.
+/// Description of an event's problem.
 type Problem = &'static str;
 
 impl Import {
     fn event(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
-        self.found.events += 1;
-        self.found.last_ns = event.time_ns;
+        self.totals.events += 1;
+        self.totals.last_ns = event.time_ns;
         match &*event.name {
             "packet_sent" => self.sent(event),
             "packet_received" => self.received(event),
             "packets_acked" => self.acknowledged(event),
             "packet_lost" => self.lost(event),
-            // mvfst's names, and those of the newest drafts.
+            // The second and third name are mvfst's, the last one is from the newest drafts.
             "metrics_updated" | "metric_update" | "congestion_metric_update" | "recovery_metrics_updated" => {
                 self.metrics(event).map(Ok)
             }
@@ -235,15 +239,15 @@ impl Import {
         match space(data) {
             Space::Application => {}
             Space::Unknown => {
-                self.found.unknown += 1;
+                self.totals.unknown += 1;
                 return Ok(Ok(()));
             }
             Space::Other => {
-                self.found.other_spaces += 1;
+                self.totals.other_spaces += 1;
                 return Ok(Ok(()));
             }
         }
-        self.found.sent_bytes += size_on_path(data).map_or(0, u64::from);
+        self.totals.sent_bytes += size_on_path(data).map_or(0, u64::from);
         let frames = data.get("frames").and_then(Value::as_array);
         if frames.is_some_and(|frames| !frames.is_empty() && !frames.iter().any(is_ack_eliciting)) {
             return Ok(Ok(()));
@@ -256,15 +260,15 @@ impl Import {
         let size_bytes = size_on_path(data).unwrap_or(data_bytes);
         self.full_bytes = self.full_bytes.max(size_bytes);
         let path = path_of(event);
-        let index = self.paths.iter().position(|&known| known == path).unwrap_or(self.paths.len());
+        let index = self.paths.iter().position(|&other| other == path).unwrap_or(self.paths.len());
         let has_several = index > 0 || self.paths.len() > 1;
-        if index >= MOST_PATHS || (has_several && number >> NUMBER_BITS > 0) {
+        if index >= MAX_PATHS || (has_several && number >> NUMBER_BITS > 0) {
             return Ok(Err("packet_sent has too many paths, or too large a number on one of them"));
         }
         if index == self.paths.len() {
             self.paths.push(path);
         }
-        self.found.sent += 1;
+        self.totals.sent += 1;
         let seq = seq(index, number);
         let sent = Outstanding { sent_ns: event.time_ns, size_bytes, data_bytes };
         let record = record(event, record::Event::Send, seq, &sent, 0);
@@ -278,7 +282,7 @@ impl Import {
         let mut acks = frames.iter().filter(|frame| is_ack(&frame_type(frame))).peekable();
         let space = space(data);
         if space == Space::Application {
-            self.found.received_bytes += size_on_path(data).map_or(0, u64::from);
+            self.totals.received_bytes += size_on_path(data).map_or(0, u64::from);
         }
         if space == Space::Other || acks.peek().is_none() {
             return Ok(Ok(()));
@@ -295,7 +299,7 @@ impl Import {
             let is_path_ack = frame_type(frame) != "ack";
             self.has_path_acks |= is_path_ack;
             let paths = self.acknowledged_paths(is_path_ack.then(|| path_in(frame).unwrap_or(0)));
-            // An ACK of another space would acknowledge numbers that this one has not used yet.
+            // An ACK of another space would acknowledge numbers that this space has not used yet.
             let largest = ranges.iter().map(|&(_, last)| last).max();
             if space == Space::Unknown
                 && !largest.is_some_and(|largest| {
@@ -304,7 +308,7 @@ impl Import {
             {
                 continue;
             }
-            self.found.ack_frames += 1;
+            self.totals.ack_frames += 1;
             for (first, last) in ranges {
                 self.acknowledge(event, &paths, first, last)?;
             }
@@ -312,19 +316,22 @@ impl Import {
         Ok(Ok(()))
     }
 
-    /// The paths that an acknowledgement is of, by their place in the list: that of a path of its own, else the first one.
-    /// As long as no path has acknowledgements of its own, all paths share their packet numbers.
+    /// Returns the paths of an acknowledgment by their position in the list: its own path, otherwise the first one.
+    ///
+    /// As long as no path has its own acknowledgments, all paths share their packet numbers.
     fn acknowledged_paths(&self, path: Option<u64>) -> Vec<usize> {
         match path {
             None if !self.has_path_acks => (0..self.paths.len()).collect(),
             _ => {
                 let path = path.unwrap_or(0);
-                self.paths.iter().position(|&known| known == path).into_iter().collect()
+                self.paths.iter().position(|&other| other == path).into_iter().collect()
             }
         }
     }
 
-    /// What stacks write that log no frames, or logs in which an ACK's arrival and its effect are apart.
+    /// Adds lists of acknowledged packets.
+    ///
+    /// Stacks write these if they log no frames, or if they log the arrival of an ACK and its effect separately.
     fn acknowledged(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         let space = event.data.get("packet_number_space").and_then(Value::as_str);
         if space.is_some_and(|space| !space.eq_ignore_ascii_case("application_data")) {
@@ -336,7 +343,7 @@ impl Import {
         let Some(numbers) = numbers else {
             return Ok(Err("packet_numbers must be a list of packet numbers"));
         };
-        self.found.ack_frames += 1;
+        self.totals.ack_frames += 1;
         let paths = self.acknowledged_paths(path_in(event.data));
         for number in numbers {
             self.acknowledge(event, &paths, number, number)?;
@@ -361,7 +368,7 @@ impl Import {
             while let Some((&seq, _)) = self.outstanding.range(first..=last).next() {
                 let Some(sent) = self.outstanding.remove(&seq) else { break };
                 let rtt_ns = event.time_ns.saturating_sub(sent.sent_ns);
-                self.found.acked += 1;
+                self.totals.acked += 1;
                 self.packets.write(&record(event, record::Event::Acked, seq, &sent, 0))?;
                 let delivered = record(event, record::Event::Deliver, seq, &sent, rtt_ns);
                 self.packets.write(&delivered)?;
@@ -379,11 +386,11 @@ impl Import {
         };
         let paths = self.acknowledged_paths(path_in(event.data).or(event.path));
         let mut seqs = paths.into_iter().map(|index| seq(index, number));
-        // It stays outstanding: its acknowledgement may still come.
-        let found = seqs.find_map(|seq| Some((seq, self.outstanding.get(&seq)?)));
-        let Some((seq, sent)) = found else { return Ok(Ok(())) };
+        // The packet stays outstanding, since its acknowledgment may still come.
+        let outstanding = seqs.find_map(|seq| Some((seq, self.outstanding.get(&seq)?)));
+        let Some((seq, sent)) = outstanding else { return Ok(Ok(())) };
         let record = record(event, record::Event::Lost, seq, sent, 0);
-        self.found.lost += 1;
+        self.totals.lost += 1;
         self.packets.write(&record).map(Ok)
     }
 
@@ -400,9 +407,9 @@ impl Import {
             (&["rtt_variance"], "rttvar", "ms", self.ms),
             (&["pacing_rate"], "pacing", "Mbit/s", 1e-6),
         ];
-        self.found.metrics += 1;
+        self.totals.metrics += 1;
         for (keys, field, unit, factor) in fields {
-            // An infinite threshold is written as the largest integer.
+            // Some stacks write an infinite threshold as the largest integer.
             let value =
                 find(event.data, keys).and_then(number).filter(|value| (0.0..2f64.powi(62)).contains(value));
             if let Some(value) = value {
@@ -426,7 +433,7 @@ impl Import {
     }
 }
 
-/// A row of the log about `packet`.
+/// Returns a row of the log about `packet`.
 fn record(event: &Event<'_>, kind: record::Event, seq: u64, packet: &Outstanding, delay_ns: u64) -> Record {
     let on_path = !matches!(kind, record::Event::Acked | record::Event::Lost | record::Event::Restored);
     Record {
@@ -440,29 +447,29 @@ fn record(event: &Event<'_>, kind: record::Event, seq: u64, packet: &Outstanding
     }
 }
 
-/// A packet number space (RFC 9000 12.3).
+/// Packet number space (RFC 9000 12.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Space {
     Application,
-    /// Those of the handshake, and packets without numbers.
+    /// Handshake spaces, and packets without numbers.
     Other,
-    /// Some stacks of draft-00 call packets `unknown` before they have taken off their protection.
+    /// Unknown space: some stacks of draft-00 call protected packets `unknown`.
     Unknown,
 }
 
-/// The packet number space of a packet; the application's if the trace does not say.
+/// Returns the packet number space of a packet; the application's space by default.
 fn space(data: &Value) -> Space {
     const APPLICATION: [&str; 4] = ["1rtt", "0rtt", "onertt", "zerortt"];
     let kind = find(data, &["header.packet_type", "packet_type", "type"]).and_then(Value::as_str);
     match kind {
         None => Space::Application,
-        Some(kind) if APPLICATION.iter().any(|known| kind.eq_ignore_ascii_case(known)) => Space::Application,
+        Some(kind) if APPLICATION.iter().any(|name| kind.eq_ignore_ascii_case(name)) => Space::Application,
         Some(kind) if kind.is_empty() || kind.eq_ignore_ascii_case("unknown") => Space::Unknown,
         Some(_) => Space::Other,
     }
 }
 
-/// Bytes of a packet on the path, where the trace tells them.
+/// Returns the size of a packet on the path, bytes, or `None` if the trace lacks it.
 fn size_on_path(data: &Value) -> Option<u32> {
     length(data, &["raw.length", "header.packet_size", "packet_size", "header.length", "length"])
 }
@@ -471,7 +478,7 @@ fn length(data: &Value, keys: &[&str]) -> Option<u32> {
     find(data, keys).and_then(count).and_then(|bytes| u32::try_from(bytes).ok())
 }
 
-/// Draft-00 has it as an object or as a text.
+/// Returns the vantage point. Draft-00 has an object or a string.
 fn vantage_point(info: &serde_json::Map<String, Value>) -> Option<String> {
     let point = info.get("vantage_point")?;
     point.as_str().or_else(|| find(point, &["type"])?.as_str()).map(str::to_ascii_lowercase)
@@ -481,7 +488,7 @@ fn packet_number(data: &Value) -> Option<u64> {
     find(data, &["header.packet_number", "packet_number"]).and_then(count)
 }
 
-/// The path that a packet was sent on or an acknowledgement is of; 0 is the first of a connection.
+/// Returns the path of a packet or an acknowledgment; 0 is the first path of a connection.
 fn path_in(data: &Value) -> Option<u64> {
     find(data, &["path_id", "header.path_id", "path_identifier"]).and_then(count)
 }
@@ -490,12 +497,12 @@ fn path_of(event: &Event<'_>) -> u64 {
     path_in(event.data).or(event.path).unwrap_or(0)
 }
 
-/// Number of a packet in the log, unlike those of all other paths.
+/// Returns a packet's number in the log, which is unique over all paths.
 fn seq(path_index: usize, number: u64) -> u64 {
     ((path_index as u64) << NUMBER_BITS).wrapping_add(number)
 }
 
-/// The frame of RFC 9000, and those of a path in the drafts of multipath QUIC.
+/// Returns true for the ACK frame of RFC 9000 and the path's ACK frames in the drafts of multipath QUIC.
 fn is_ack(frame_type: &str) -> bool {
     matches!(frame_type, "ack" | "path_ack" | "ack_mp" | "mp_ack")
 }
@@ -504,13 +511,13 @@ fn frame_type(frame: &Value) -> String {
     frame.get("frame_type").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// RFC 9002 2: all frames but these ask for an acknowledgement.
+/// Returns true if the frame asks for an acknowledgment: all frames except these (RFC 9002 2).
 fn is_ack_eliciting(frame: &Value) -> bool {
     let kind = frame_type(frame);
     !is_ack(&kind) && !matches!(&*kind, "padding" | "connection_close")
 }
 
-/// Bytes of application data in a frame.
+/// Returns the bytes of application data in a frame.
 fn stream_bytes(frame: &Value) -> u32 {
     if !matches!(&*frame_type(frame), "stream" | "datagram") {
         return 0;
@@ -519,7 +526,7 @@ fn stream_bytes(frame: &Value) -> u32 {
     length.and_then(count).and_then(|bytes| u32::try_from(bytes).ok()).unwrap_or(0)
 }
 
-/// First and last packet number of a range; one number stands for itself.
+/// Returns the first and last packet number of a range. A single number is a range of one.
 fn bounds(range: &Value) -> Option<(u64, u64)> {
     let numbers = match range {
         Value::Array(numbers) => numbers.as_slice(),

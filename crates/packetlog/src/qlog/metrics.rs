@@ -1,63 +1,65 @@
-//! From sampled state to what qlog calls metrics and congestion states.
+//! Conversion of sampled state to qlog's metrics and congestion states.
 
 use crate::Sample;
 use serde_json::{Map, Number, Value};
 
-/// State of a flow that became known at one time.
+/// Change of a flow's state at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Update {
     pub(crate) time_ns: u64,
-    /// Metrics by their names in qlog; may be empty.
+    /// Metrics by their qlog names; may be empty.
     pub(crate) metrics: Map<String, Value>,
-    /// The congestion state entered, if it changed, and the one before.
+    /// Congestion state before and after, if the state changed.
     pub(crate) state: Option<(Option<String>, String)>,
 }
 
-/// Gathers samples of one flow into updates.
+/// Collector of one flow's samples into updates.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
-    /// Payload bytes of a full packet, for windows that are kept in packets: the largest so far.
+    /// Largest payload so far, bytes, which is the payload of a full packet. It converts windows in packets to bytes.
     payload_bytes: u32,
     time_ns: u64,
     metrics: Map<String, Value>,
-    /// Fields seen since the update began: one that comes again begins the next.
-    seen: Vec<String>,
-    known: Known,
+    /// Fields of the current update. A repeated field begins the next update.
+    fields: Vec<String>,
+    state_fields: StateFields,
     state: Option<String>,
 }
 
-/// What tells the congestion state.
+/// Fields that determine the congestion state.
 #[derive(Debug, Default)]
-struct Known {
+struct StateFields {
     recovery: bool,
     slow_start: Option<bool>,
     cwnd: Option<f64>,
     ssthresh: Option<f64>,
     mode: Option<String>,
-    /// The transport's own words for window, pacing and RTT: a controller's fields of the same meaning give way.
+    /// True if the transport reports window, pacing and RTT. It takes precedence over a controller's fields of this
+    /// meaning.
     has_transport: bool,
 }
 
 impl Gather {
-    /// A packet with so much payload was sent.
+    /// Adds the payload of a sent packet, bytes.
     pub(crate) fn note_payload(&mut self, bytes: u32) {
         self.payload_bytes = self.payload_bytes.max(bytes);
     }
 
-    /// Takes the next sample; returns the update that it ends, if it ends one.
+    /// Adds the next sample. Returns the update that this sample completes, if any.
     pub(crate) fn push(&mut self, sample: &Sample) -> Option<Update> {
-        let begins = sample.time_ns > self.time_ns || self.seen.iter().any(|field| **field == *sample.field);
+        let begins =
+            sample.time_ns > self.time_ns || self.fields.iter().any(|field| **field == *sample.field);
         let ended = if begins { self.finish() } else { None };
         self.time_ns = self.time_ns.max(sample.time_ns);
-        self.seen.push(sample.field.to_string());
+        self.fields.push(sample.field.to_string());
         self.take(&sample.field, &sample.unit, sample.value);
         ended
     }
 
-    /// The update that is not complete yet.
+    /// Returns the incomplete update.
     pub(crate) fn finish(&mut self) -> Option<Update> {
-        self.seen.clear();
-        let state = self.known.state().filter(|state| self.state.as_ref() != Some(state));
+        self.fields.clear();
+        let state = self.state_fields.state().filter(|state| self.state.as_ref() != Some(state));
         let change = state.map(|new| (self.state.replace(new.clone()), new));
         let metrics = std::mem::take(&mut self.metrics);
         (!metrics.is_empty() || change.is_some()).then_some(Update {
@@ -68,10 +70,10 @@ impl Gather {
     }
 
     fn take(&mut self, field: &str, unit: &str, value: f64) {
-        let own = self.known.has_transport;
+        let has_transport = self.state_fields.has_transport;
         match field {
             "window" => {
-                self.known.has_transport = true;
+                self.state_fields.has_transport = true;
                 self.put("congestion_window", whole(value));
             }
             "pacing" => self.put("pacing_rate", whole(value * 1e6)),
@@ -81,20 +83,20 @@ impl Gather {
             "srtt" => self.put("smoothed_rtt", Number::from_f64(value)),
             "in_flight" => self.put("bytes_in_flight", whole(value)),
             "ssthresh" => {
-                self.known.ssthresh = Some(value);
+                self.state_fields.ssthresh = Some(value);
                 self.put("ssthresh", self.bytes(unit, value));
             }
             "cwnd" => {
-                self.known.cwnd = Some(value);
-                if !own {
+                self.state_fields.cwnd = Some(value);
+                if !has_transport {
                     self.put("congestion_window", self.bytes(unit, value));
                 }
             }
-            "pacing_rate" if !own => self.put("pacing_rate", whole(value * 1e6)),
-            "min_rtt" if !own => self.put("min_rtt", Number::from_f64(value)),
-            "recovery" => self.known.recovery = value != 0.0,
-            "slow_start" | "fast_start" | "ramp_up" => self.known.slow_start = Some(value != 0.0),
-            "mode" | "phase" => self.known.mode = label(unit, value),
+            "pacing_rate" if !has_transport => self.put("pacing_rate", whole(value * 1e6)),
+            "min_rtt" if !has_transport => self.put("min_rtt", Number::from_f64(value)),
+            "recovery" => self.state_fields.recovery = value != 0.0,
+            "slow_start" | "fast_start" | "ramp_up" => self.state_fields.slow_start = Some(value != 0.0),
+            "mode" | "phase" => self.state_fields.mode = label(unit, value),
             _ => {}
         }
     }
@@ -114,9 +116,9 @@ impl Gather {
     }
 }
 
-impl Known {
-    /// The state, where the fields tell it: loss recovery, the controller's own mode by name, or slow start and congestion
-    /// avoidance.
+impl StateFields {
+    /// Returns the state: loss recovery, the controller's mode by name, slow start or congestion avoidance; `None` if
+    /// unknown.
     fn state(&self) -> Option<String> {
         if self.recovery {
             return Some("recovery".to_owned());
@@ -130,12 +132,12 @@ impl Known {
     }
 }
 
-/// A whole number, which is what qlog counts bytes and bits in.
+/// Returns a whole number, since qlog counts bytes and bits in whole numbers.
 fn whole(value: f64) -> Option<Number> {
     (value >= 0.0 && value < 2f64.powi(63)).then(|| Number::from(value.round() as u64))
 }
 
-/// The name that a unit like `0 startup, 1 drain` gives to a value.
+/// Returns the name of a value in a unit like `0 startup, 1 drain`.
 fn label(unit: &str, value: f64) -> Option<String> {
     unit.split(", ").find_map(|entry| {
         let (code, name) = entry.split_once(' ')?;
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn samples_of_one_time_are_one_update_until_a_field_comes_again() {
-        let found = updates(
+        let updates = updates(
             1000,
             &[
                 (5, "in_flight", "bytes", 2000.0),
@@ -174,7 +176,7 @@ mod tests {
                 (8, "delivery_rate", "Mbit/s", 1.0),
             ],
         );
-        let metrics: Vec<_> = found.iter().map(|u| (u.time_ns, Value::from(u.metrics.clone()))).collect();
+        let metrics: Vec<_> = updates.iter().map(|u| (u.time_ns, Value::from(u.metrics.clone()))).collect();
         assert_eq!(metrics[0], (5, serde_json::json!({"bytes_in_flight": 2000, "smoothed_rtt": 12.5})));
         assert_eq!(metrics[1], (5, serde_json::json!({"bytes_in_flight": 3000})));
         assert_eq!(metrics[2], (7, serde_json::json!({"ssthresh": 2500})));

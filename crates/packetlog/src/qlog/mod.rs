@@ -1,11 +1,12 @@
-//! qlog, the log format of QUIC implementations: a flow of a run out, traces of real stacks in.
+//! qlog, the log format of QUIC implementations: export of a run's flow, import of real stacks' traces.
 //!
-//! Two generations are written ([`Draft`]): version 0.3, which is what the viewer qvis opens, and the newest drafts. What
-//! is read is every form that stacks write: JSON, JSON text sequences (RFC 7464) and lines of JSON, versions draft-00 to
-//! the newest, events as objects or as arrays.
+//! The export writes two versions ([`Draft`]): version 0.3, which the viewer qvis opens, and the newest drafts.
 //!
-//! A trace is a sender's view: what it sent, what it learned of that, and its state. Where in the path a packet was
-//! queued, marked or dropped is not in it.
+//! The import reads every form that stacks write: JSON, JSON text sequences (RFC 7464), and lines of JSON. Versions
+//! are draft-00 to the newest, events are objects or arrays.
+//!
+//! A trace is a sender's view: sent packets, their acknowledgments, and the sender's state. It does not contain the
+//! places in the path where packets were queued, marked or dropped.
 
 mod event;
 mod export;
@@ -17,11 +18,12 @@ mod text;
 pub use export::{QlogExport, TraceInfo};
 pub use import::{ImportedTrace, import_file};
 
-/// Which generation of qlog is written.
+/// Version of qlog to write.
 ///
-/// qvis reads a file only if `qlog_version` is one of draft-00, draft-01, draft-02 or 0.3 and, for text sequences,
-/// `qlog_format` is `JSON-SEQ` (its `QlogSchema02.ts` and `textsequencejsontoqlog.ts`). The newest drafts have neither key,
-/// and other names of events.
+/// qvis reads a file only if `qlog_version` is draft-00, draft-01, draft-02 or 0.3. For text sequences `qlog_format`
+/// must be `JSON-SEQ` (its `QlogSchema02.ts` and `textsequencejsontoqlog.ts`).
+///
+/// The newest drafts lack both keys and have other names of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Draft {
     /// Version 0.3: draft-ietf-quic-qlog-main-schema-01 to -07 and their QUIC events.
@@ -32,10 +34,10 @@ pub enum Draft {
 }
 
 impl Draft {
-    /// Every generation by the name users give it.
+    /// Versions with their user-visible names.
     pub const NAMES: [(Self, &'static str); 2] = [(Self::V03, "0.3"), (Self::Quic13, "quic-13")];
 
-    /// The generation called `name`.
+    /// Returns the version called `name`.
     pub fn named(name: &str) -> Option<Self> {
         Self::NAMES.into_iter().find(|(_, known)| *known == name).map(|(draft, _)| draft)
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a trace, or with a part of one.
+//! Problems of a trace or a part of a trace.
 
 use std::borrow::Cow;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Reason why a trace or an event cannot be read.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// None of the names that a column may have is there.
+    /// The header has none of the possible names of a column.
     #[error("event_fields has none of {0}")]
     NoColumn(String),
     /// The unit of times is unknown.
@@ -15,16 +15,16 @@ pub(super) enum Problem {
     /// Message of the JSON library.
     #[error("is not valid JSON: {0}")]
     Invalid(String),
-    /// A text of JSON is too large.
+    /// A JSON text is too large.
     #[error("has {objects} objects and {values} values: allowed are {most_objects} and {most_values}")]
     TooLarge {
-        /// Its objects.
+        /// Number of objects.
         objects: u64,
-        /// Its values.
+        /// Number of values.
         values: u64,
-        /// Most objects.
+        /// Maximum number of objects.
         most_objects: u64,
-        /// Most values.
+        /// Maximum number of values.
         most_values: u64,
     },
 }

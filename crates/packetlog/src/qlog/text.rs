@@ -1,4 +1,4 @@
-//! The records of a qlog file, whatever its serialization.
+//! Records of a qlog file in any serialization.
 
 use super::export::RECORD_SEPARATOR;
 use super::problem::Problem;
@@ -7,58 +7,59 @@ use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
-/// Longest file that is one JSON object: all of it is in memory, mostly ten times as large.
-const MOST_WHOLE_BYTES: u64 = 1 << 28;
-/// Most objects in it, and values of any kind: each object takes some 700 bytes of memory, each value 32 to 64.
-const MOST_WHOLE: Counts = Counts { objects: 1 << 22, values: 1 << 25 };
-/// Longest record of a sequence, and the most that is in one.
-const MOST_RECORD_BYTES: u64 = 1 << 24;
-const MOST_RECORD: Counts = Counts { objects: 1 << 16, values: 1 << 20 };
+/// Maximum length of a file that is one JSON object, bytes. The whole object is in memory, mostly ten times as large.
+const MAX_WHOLE_BYTES: u64 = 1 << 28;
+/// Maximum objects and values of any kind in such a file. An object takes about 700 bytes of memory, a value 32 to
+/// 64.
+const MAX_WHOLE: Counts = Counts { objects: 1 << 22, values: 1 << 25 };
+/// Maximum length of a record of a sequence, bytes, and maximum contents of a record.
+const MAX_RECORD_BYTES: u64 = 1 << 24;
+const MAX_RECORD: Counts = Counts { objects: 1 << 16, values: 1 << 20 };
 
-/// How text in UTF-16 begins, in either byte order.
+/// First bytes of a UTF-16 text in either byte order.
 const UTF_16: [&[u8]; 2] = [&[0xff, 0xfe], &[0xfe, 0xff]];
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 type Input = BufReader<Box<dyn Read + Send>>;
 
-/// The traces of a file, and what of it cannot be read.
+/// Traces of a file, and notes on its unreadable parts.
 pub(super) struct RawFile {
     pub(super) traces: Vec<RawTrace>,
     pub(super) notes: Vec<String>,
 }
 
-/// One trace of a file, its events still in the file's own form.
+/// Trace of a file with events in the file's form.
 pub(super) struct RawTrace {
-    /// The file's name, for messages.
+    /// Name of the file, for messages.
     pub(super) log: String,
     /// Number of the trace in the file, from 1.
     pub(super) number: usize,
-    /// Title of the trace, or of the file; empty if neither has one.
+    /// Title of the trace or of the file; empty if neither has one.
     pub(super) title: String,
-    /// Everything the trace says of itself, without its events.
+    /// Description of the trace, without events.
     pub(super) info: Map<String, Value>,
-    /// Damage of the file that is known so far.
+    /// Damage of the file, as known so far.
     pub(super) notes: Vec<String>,
     events: Events,
 }
 
 enum Events {
-    /// Those of a file that is one JSON value.
+    /// Events of a file that is one JSON value.
     Whole { events: std::vec::IntoIter<Value>, next: u64 },
-    /// Those of a sequence, read as they are needed.
+    /// Events of a sequence, read on demand.
     Sequence(Records),
 }
 
-/// An event as the file has it, and where it is.
+/// Event in the file's form, with its place.
 pub(super) struct RawEvent {
-    /// The event, or why it cannot be read.
+    /// Event, or the reason why it cannot be read.
     pub(super) value: Result<Value, Problem>,
-    /// Line number in a sequence, from 1; of a whole JSON the event's number, from 1.
+    /// Line number in a sequence; in a whole JSON file the number of the event. Both start at 1.
     place: u64,
 }
 
 impl RawTrace {
-    /// The next event.
+    /// Returns the next event.
     pub(super) fn next_event(&mut self) -> Result<Option<RawEvent>, Error> {
         match &mut self.events {
             Events::Whole { events, next } => {
@@ -78,7 +79,7 @@ impl RawTrace {
         }
     }
 
-    /// The place of an event of this trace, for people.
+    /// Returns the place of an event in this trace, for messages.
     pub(super) fn place(&self, event: &RawEvent) -> String {
         match self.events {
             Events::Whole { .. } => format!("event {} of trace {}", event.place, self.number),
@@ -87,11 +88,14 @@ impl RawTrace {
     }
 }
 
-/// The traces of a qlog file: one of a sequence, any number of a JSON file. A file that is cut off counts as far as it
-/// goes. Traces that only say why they are missing are left out.
+/// Opens the traces of a qlog file: one in a sequence, any number in a JSON file.
+///
+/// Reads a truncated file up to its last complete event. Leaves out traces that only contain a reason for their
+/// absence.
 ///
 /// # Errors
-/// A file that cannot be read, has no complete beginning, or is no qlog.
+///
+/// Returns an error if the file cannot be read, has no complete beginning, or is no qlog.
 pub(super) fn open_traces(path: &Path) -> Result<RawFile, Error> {
     let log = path.display().to_string();
     let unreadable = |error| Error::io(path, "read", error);
@@ -108,7 +112,7 @@ pub(super) fn open_traces(path: &Path) -> Result<RawFile, Error> {
         Some(&RECORD_SEPARATOR) => open_sequence(Records::new(log, input, RECORD_SEPARATOR)),
         Some(b'{') => {
             let mut line = Vec::new();
-            input.by_ref().take(MOST_RECORD_BYTES).read_until(b'\n', &mut line).map_err(unreadable)?;
+            input.by_ref().take(MAX_RECORD_BYTES).read_until(b'\n', &mut line).map_err(unreadable)?;
             let is_sequence = is_line_of_sequence(&line);
             let input: Input = BufReader::new(Box::new(Cursor::new(line).chain(input)));
             if is_sequence {
@@ -124,9 +128,9 @@ pub(super) fn open_traces(path: &Path) -> Result<RawFile, Error> {
     }
 }
 
-/// Whether the file is lines of JSON: the first is a complete header that promises a single trace.
+/// Returns true if the file consists of lines of JSON: its first line is a complete header of a single trace.
 fn is_line_of_sequence(line: &[u8]) -> bool {
-    Counts::of(line).check(MOST_RECORD).is_ok()
+    Counts::of(line).check(MAX_RECORD).is_ok()
         && serde_json::from_slice::<Value>(line).is_ok_and(|header| header.get("trace").is_some())
 }
 
@@ -154,17 +158,17 @@ fn open_whole(log: &str, path: &Path, mut input: Input) -> Result<RawFile, Error
     let mut text = Vec::new();
     input
         .by_ref()
-        .take(MOST_WHOLE_BYTES + 1)
+        .take(MAX_WHOLE_BYTES + 1)
         .read_to_end(&mut text)
         .map_err(|e| Error::io(path, "read", e))?;
-    if text.len() as u64 > MOST_WHOLE_BYTES {
-        let most = MOST_WHOLE_BYTES >> 20;
+    if text.len() as u64 > MAX_WHOLE_BYTES {
+        let most = MAX_WHOLE_BYTES >> 20;
         let problem = format!(
             "is one JSON object of more than {most} MiB: a sequence of records (JSON-SEQ) may be longer"
         );
         return Err(Error::log(log, problem));
     }
-    Counts::of(&text).check(MOST_WHOLE).map_err(|problem| Error::log(log, problem))?;
+    Counts::of(&text).check(MAX_WHOLE).map_err(|problem| Error::log(log, problem))?;
     let mut notes = Vec::new();
     let (content, zeros) = without_padding(&text);
     notes.extend(padding(zeros));
@@ -175,7 +179,7 @@ fn open_whole(log: &str, path: &Path, mut input: Input) -> Result<RawFile, Error
     let Some(Value::Array(traces)) = file.get_mut("traces").map(Value::take) else {
         return Err(Error::log(log, "has no list `traces`"));
     };
-    let mut found = Vec::new();
+    let mut raw_traces = Vec::new();
     let last = traces.len();
     for (index, trace) in traces.into_iter().enumerate() {
         let number = index + 1;
@@ -198,16 +202,16 @@ fn open_whole(log: &str, path: &Path, mut input: Input) -> Result<RawFile, Error
             notes.push(format!("the file is cut off: read are the {} events before", events.len()));
         }
         let events = Events::Whole { events: events.into_iter(), next: 0 };
-        found.push(RawTrace { log: log.to_owned(), number, title, info, notes, events });
+        raw_traces.push(RawTrace { log: log.to_owned(), number, title, info, notes, events });
     }
-    if found.is_empty() {
+    if raw_traces.is_empty() {
         let why = if notes.is_empty() { String::new() } else { format!(": {}", notes.join("; ")) };
         return Err(Error::log(log, format!("has no trace{why}")));
     }
-    Ok(RawFile { traces: found, notes })
+    Ok(RawFile { traces: raw_traces, notes })
 }
 
-/// Returns the JSON value of a file, and whether it is cut off. Notes tell what follows the value.
+/// Returns the JSON value of a file, and true if the file is truncated. A note mentions text after the value.
 fn whole_value(log: &str, text: &[u8], notes: &mut Vec<String>) -> Result<(Value, bool), Error> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
     let value = values.next().unwrap_or(Ok(Value::Null));
@@ -231,9 +235,9 @@ fn whole_value(log: &str, text: &[u8], notes: &mut Vec<String>) -> Result<(Value
     }
 }
 
-/// Returns the beginning of a text that is cut off, up to the last complete event, with what closes it.
+/// Returns the beginning of a truncated text up to the last complete event, with the closing brackets.
 fn up_to_last_event(text: &[u8]) -> Option<Vec<u8>> {
-    // An event stands in the list of a trace, which stands in the list of the file.
+    // An event is in the list of a trace, which is in the list of the file.
     const AROUND_EVENTS: &[u8] = b"{[{[";
     let mut open = Vec::new();
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -261,7 +265,8 @@ fn padding(zeros: usize) -> Option<String> {
     (zeros > 0).then(|| format!("{zeros} zero bytes are left out, with which the file is padded"))
 }
 
-/// The text without the zeros that a file is padded with after a crash, and without white space; how many zeros those are.
+/// Returns the text without white space and without padding zeros, and the number of zeros. Files can have such zeros
+/// after a crash.
 fn without_padding(text: &[u8]) -> (&[u8], usize) {
     let is_content = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
     let first = text.iter().position(is_content).unwrap_or(text.len());
@@ -270,7 +275,7 @@ fn without_padding(text: &[u8]) -> (&[u8], usize) {
     (&text[first..last], zeros(&text[..first]) + zeros(&text[last..]))
 }
 
-/// Every version names itself in one of two ways.
+/// Checks that a header names its version in one of two ways.
 fn check_header(header: &Value) -> Result<(), &'static str> {
     if is_header(header) {
         Ok(())
@@ -288,14 +293,15 @@ fn title_of(candidates: &[Option<&Value>]) -> String {
     title.unwrap_or_default().to_owned()
 }
 
-/// The library's complaint without its position, which is counted within the record.
+/// Returns the library's message without its position, which counts within the record.
 fn invalid(error: &serde_json::Error) -> Problem {
     let text = error.to_string();
     Problem::Invalid(text.split(" at line ").next().unwrap_or_default().to_owned())
 }
 
-/// How many objects and values a text of JSON has. Brackets and commas are counted, also those within quotes: the true
-/// numbers are these or smaller.
+/// Upper bounds of the objects and values in a JSON text.
+///
+/// Brackets and commas are counted, also within quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counts {
     objects: u64,
@@ -321,15 +327,15 @@ impl Counts {
     }
 }
 
-/// JSON values with something between them.
+/// Reader of JSON values with a separator.
 struct Records {
     log: String,
     input: Input,
     separator: u8,
-    /// Line where the next record begins.
+    /// Line number at which the next record begins.
     line: u64,
     record: Vec<u8>,
-    /// Zeros between records so far, with which a file is padded after a crash.
+    /// Number of padding zeros between records so far.
     zeros: usize,
 }
 
@@ -338,19 +344,19 @@ impl Records {
         Self { log, input, separator, line: 1, record: Vec::new(), zeros: 0 }
     }
 
-    /// The next value, with its line number; none of a last record that is cut off, which a note tells.
+    /// Returns the next value with its line number. Returns `None` at a truncated last record, which a note mentions.
     fn next_record(&mut self, notes: &mut Vec<String>) -> Result<Option<RawEvent>, Error> {
         loop {
             self.record.clear();
-            let mut input = self.input.by_ref().take(MOST_RECORD_BYTES + 1);
+            let mut input = self.input.by_ref().take(MAX_RECORD_BYTES + 1);
             let read = input.read_until(self.separator, &mut self.record);
             let read = read.map_err(|e| Error::io(Path::new(&self.log), "read", e))?;
             if read == 0 {
                 notes.extend(padding(self.zeros));
                 return Ok(None);
             }
-            if read as u64 > MOST_RECORD_BYTES {
-                let problem = format!("is a record of more than {} MiB", MOST_RECORD_BYTES >> 20);
+            if read as u64 > MAX_RECORD_BYTES {
+                let problem = format!("is a record of more than {} MiB", MAX_RECORD_BYTES >> 20);
                 return Err(Error::line(&self.log, self.line, &self.record, problem));
             }
             let line = self.line;
@@ -362,7 +368,7 @@ impl Records {
             if text.is_empty() {
                 continue;
             }
-            if let Err(problem) = Counts::of(text).check(MOST_RECORD) {
+            if let Err(problem) = Counts::of(text).check(MAX_RECORD) {
                 return Err(Error::line(&self.log, line, text, problem));
             }
             return match serde_json::from_slice(text) {
