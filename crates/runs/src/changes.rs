@@ -1,14 +1,14 @@
-//! A sender's state after every event, without what stayed as it was.
+//! Changes of a sender's state between events.
 
 use congestion::FieldSink;
 
-/// The state of one flow as it was last passed on.
+/// State of one flow as last passed on.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     state: Vec<Field>,
 }
 
-/// A field of a flow's state and the value last passed on.
+/// Field of a flow's state with the value last passed on.
 #[derive(Clone, Debug)]
 struct Field {
     name: &'static str,
@@ -16,8 +16,9 @@ struct Field {
 }
 
 impl Changes {
-    /// Passes on to `sink` those of the `fields` that are not as they were when this was last called, and the field called
-    /// `always` in any case: where it comes again, another event has happened at the same time.
+    /// Passes the `fields` that changed since the last call on to `sink`, and the field `always` in any case.
+    ///
+    /// A repeated `always` field marks another event at one time.
     #[inline]
     pub fn pass(
         &mut self,
@@ -29,21 +30,21 @@ impl Changes {
     }
 }
 
-/// Passes on what differs from the last time. Fields come in the same order each time, though not always all of them.
+/// Sink that passes changed fields on. Fields come in one order, though some may be missing.
 struct ChangeSink<'a> {
     sink: &'a mut dyn FieldSink,
     state: &'a mut Vec<Field>,
     always: &'static str,
-    /// Where the next field is expected.
+    /// Expected position of the next field.
     position: usize,
 }
 
 impl FieldSink for ChangeSink<'_> {
     fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
         let expected = self.position..self.state.len();
-        let found = expected.clone().find(|&position| self.state[position].name == name);
+        let place = expected.clone().find(|&position| self.state[position].name == name);
         let bits = value.to_bits();
-        if let Some(position) = found {
+        if let Some(position) = place {
             self.position = position + 1;
             if self.state[position].bits == bits && name != self.always {
                 return;
@@ -62,9 +63,9 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Seen(Vec<(&'static str, f64)>);
+    struct PutFields(Vec<(&'static str, f64)>);
 
-    impl FieldSink for Seen {
+    impl FieldSink for PutFields {
         fn put(&mut self, name: &'static str, _: &'static str, value: f64) {
             self.0.push((name, value));
         }
@@ -74,17 +75,17 @@ mod tests {
     fn only_changes_are_passed_on_and_what_is_wanted_always() {
         let mut changes = Changes::default();
         let mut pass = |always, state: &[(&'static str, f64)]| {
-            let mut seen = Seen::default();
-            changes.pass(always, &mut seen, |sink| {
+            let mut fields = PutFields::default();
+            changes.pass(always, &mut fields, |sink| {
                 for &(name, value) in state {
                     sink.put(name, "", value);
                 }
             });
-            seen.0
+            fields.0
         };
         assert_eq!(pass("", &[("in_flight", 1.0), ("cwnd", 2.0)]), [("in_flight", 1.0), ("cwnd", 2.0)]);
         assert_eq!(pass("", &[("in_flight", 1.0), ("cwnd", 3.0)]), [("cwnd", 3.0)]);
-        // A field that comes later than the others, and the others as before.
+        // A new field appears in the middle, the other fields are unchanged.
         assert_eq!(pass("", &[("in_flight", 1.0), ("mode", 0.0), ("cwnd", 3.0)]), [("mode", 0.0)]);
         assert_eq!(pass("in_flight", &[("in_flight", 1.0), ("cwnd", 3.0)]), [("in_flight", 1.0)]);
         assert_eq!(pass("", &[("in_flight", 1.0), ("mode", 0.0), ("cwnd", 3.0)]), []);

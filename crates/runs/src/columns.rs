@@ -1,9 +1,9 @@
-//! What a run tells, column by column: rows that others (Arrow, numpy, a page) take without another copy.
+//! Records and samples of a run as columns that other code (Arrow, numpy, a page) uses without a copy.
 
 use record::Record;
 use units::Time;
 
-/// Rows of a packet log; see [`Record`] for what they say.
+/// Rows of a packet log; see [`Record`] for the meaning of the columns.
 #[derive(Clone, Debug, Default)]
 #[allow(missing_docs, reason = "documented in Record")]
 pub struct PacketColumns {
@@ -31,18 +31,18 @@ impl PacketColumns {
     }
 }
 
-/// Rows of samples: one value of one field of one owner (a flow's number, a link's name) each.
+/// Rows of samples: one value of one field of one owner (a flow's number or a link's name) per row.
 #[derive(Clone, Debug, Default)]
 pub struct SampleColumns<K> {
     /// Times since the start of the run, ns.
     pub time_ns: Vec<u64>,
-    /// Whose values these are.
+    /// Owner of each value.
     pub owner: K,
-    /// What each is called.
+    /// Field of each value.
     pub field: Texts,
-    /// Its unit; "" without one.
+    /// Unit of each value; "" without a unit.
     pub unit: Texts,
-    /// Its value.
+    /// Values.
     pub value: Vec<f64>,
 }
 
@@ -96,29 +96,29 @@ impl LinkSamples {
     }
 }
 
-/// A column of few different texts: each row has the position of its text in the list of them.
+/// Column of few distinct strings: each row has the position of its string in a list.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
-    /// By row.
+    /// Position in `names`, by row.
     pub codes: Vec<u32>,
-    /// The different texts, in order of their first row.
+    /// Distinct strings, in order of their first row.
     pub names: Vec<String>,
-    /// Where the last one was found: samples repeat the same round of names, so the next one is just behind.
+    /// Position of the latest string. Samples repeat their names in one order, thus the next name usually follows.
     last: usize,
 }
 
 impl Texts {
     fn push(&mut self, text: &str) {
-        let known = self.names.len();
-        let found = (0..known).map(|step| (self.last + step) % known).find(|&at| self.names[at] == text);
-        self.last = found.unwrap_or_else(|| {
+        let count = self.names.len();
+        let place = (0..count).map(|step| (self.last + step) % count).find(|&at| self.names[at] == text);
+        self.last = place.unwrap_or_else(|| {
             self.names.push(text.to_owned());
-            known
+            count
         });
         self.codes.push(self.last as u32);
     }
 
-    /// The text of row number `row`.
+    /// Returns the string of row `row`.
     pub fn get(&self, row: usize) -> &str {
         &self.names[self.codes[row] as usize]
     }

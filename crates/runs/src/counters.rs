@@ -1,4 +1,4 @@
-//! From the counters of links and senders to what the meter takes.
+//! Conversion of the counters of links and senders to the input of the meter.
 
 use crate::tell::full_name;
 use crate::{Backend, FlowSpec, RunSpec};
@@ -13,7 +13,7 @@ use units::{Rate, Span, Time};
 /// Interval of Jain's index over time.
 const BIN: Span = Span::from_ms(500);
 
-/// What the meter has to know of a run of `backend`, whose specification was found good.
+/// Returns the meter's configuration for a run of `backend` with a valid run spec.
 pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
     let flows = spec.flows.iter().enumerate().map(|(index, flow)| FlowInfo {
         flow: index as u32 + 1,
@@ -38,13 +38,13 @@ pub fn meter_config(spec: &RunSpec, backend: Backend) -> MeterConfig {
     }
 }
 
-/// When the path of a run changes for the last time, if it does.
+/// Returns the time of the path's last change, or `None` if it does not change.
 pub fn last_change(spec: &RunSpec) -> Option<Time> {
     spec.path.last_change(Time::ZERO + spec.duration())
 }
 
 fn facts(spec: &RunSpec, flow: &FlowSpec) -> FlowFacts {
-    // The kernel's segments are those of our TCP; what programs send is not known in advance.
+    // The kernel's segments have the size of the built-in TCP's. The packets of programs are not known in advance.
     let config =
         if flow.is_core() { flow.config().ok() } else { flow.kernel.as_ref().map(|_| Config::tcp()) };
     let sizes =
@@ -63,15 +63,16 @@ fn facts(spec: &RunSpec, flow: &FlowSpec) -> FlowFacts {
     }
 }
 
-/// What the narrowest link of one direction could have carried in each sample interval.
+/// Meter of the narrowest link's capacity in one direction, per sample interval.
 #[derive(Clone, Debug, Default)]
 pub struct CapacityMeter {
-    /// Capacity of each link up to the sample before, bits.
+    /// Capacity of each link up to the previous sample, bits.
     before: Vec<u128>,
 }
 
 impl CapacityMeter {
-    /// A sample interval ends, with these counters of the direction's links; bits, or `None` without a limit.
+    /// Returns the capacity of the sample interval that ends, bits, or `None` without a limit. `links`: counters of
+    /// the direction's links.
     pub fn take<'a>(&mut self, links: impl Iterator<Item = &'a LinkTally>) -> Option<u128> {
         let mut narrowest = None;
         for (index, link) in links.enumerate() {
@@ -79,7 +80,7 @@ impl CapacityMeter {
                 self.before.push(0);
             }
             let before = core::mem::replace(&mut self.before[index], link.capacity_bits);
-            // A link that is switched off has a limit all the same: its capacity stays what it was.
+            // A link that is switched off still has a limit: its capacity does not grow.
             if link.capacity_bits > 0 {
                 let bits = link.capacity_bits - before;
                 narrowest = Some(narrowest.map_or(bits, |least: u128| least.min(bits)));
@@ -89,12 +90,12 @@ impl CapacityMeter {
     }
 }
 
-/// The state of a sender at the end of a sample interval.
+/// Returns the state of a sender at the end of a sample interval.
 pub fn flow_state(sender: &Sender) -> FlowState {
     FlowState { in_flight_bytes: sender.in_flight_bytes(), srtt: sender.smoothed_rtt() }
 }
 
-/// The counters of all links of a run, those of the data direction first, the bottleneck before all.
+/// Returns the counters of all links of a run. The data direction comes first, and the bottleneck at the very start.
 pub fn link_counters(data: &Direction, ack: &Direction, spec: &RunSpec) -> Vec<LinkCounters> {
     let (elapsed, watched) = (spec.duration(), last_change(spec).is_some());
     let counters = |direction: &Direction, name: &str| -> Vec<LinkCounters> {
@@ -106,7 +107,7 @@ pub fn link_counters(data: &Direction, ack: &Direction, spec: &RunSpec) -> Vec<L
     links
 }
 
-/// The link that could carry least comes first; the others keep their order. Links without a limit come after it.
+/// Moves the limited link with the smallest capacity to the front. The other links keep their order.
 fn bottleneck_first(links: &mut [LinkCounters]) {
     let limited = links.iter().enumerate().filter(|(_, link)| link.capacity_bits > 0);
     if let Some((index, _)) = limited.min_by_key(|(_, link)| link.capacity_bits) {
@@ -138,7 +139,7 @@ fn counters_of(direction: &str, link: &LinkTally, elapsed: Span, watched: bool) 
     }
 }
 
-/// What the sender of flow number `index` counted.
+/// Returns the counters of sender `index`.
 pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderCounters {
     let stats = sender.stats();
     SenderCounters {
@@ -162,7 +163,7 @@ pub fn sender_counters(spec: &RunSpec, index: usize, sender: &Sender) -> SenderC
     }
 }
 
-/// What the encoder of a live `flow` counted.
+/// Returns the counters of the encoder of a live `flow`.
 pub fn media_counters(flow: &FlowSpec, stats: &EncoderStats) -> MediaCounters {
     let counters = MediaCounters {
         frames: stats.frames,

@@ -1,33 +1,33 @@
-//! The errors of this crate.
+//! Errors of this crate.
 
 use path::Interrupted;
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why a run cannot be.
+/// Reason why a run is impossible.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
-    /// Something in its specification is not allowed.
+    /// The run spec has a value that is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Its path, or a packet on it.
+    /// The path, or a packet on the path, is invalid.
     #[error(transparent)]
     Path(path::Error),
-    /// Something in one part of the specification.
+    /// A part of the run spec is invalid.
     #[error("{place}: {source}")]
     At {
-        /// The part: `flows[0] (copa)`, ...
+        /// Part of the run spec: `flows[0] (copa)`, ...
         place: String,
-        /// The error in this part.
+        /// Error in this part.
         source: Box<Error>,
     },
-    /// Its metrics contradict each other.
+    /// The metrics contradict each other.
     #[error("the statistics contradict each other: {0}")]
     Contradiction(String),
 }
 
 impl Error {
-    /// The same error, of something that stands at `place`.
+    /// Returns the error with its place.
     #[must_use]
     pub(crate) fn at(self, place: String) -> Self {
         match self {

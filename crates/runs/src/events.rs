@@ -1,11 +1,12 @@
-//! From what a sender finds out to what the packet log calls it.
+//! Conversion of a sender's verdicts on packets to records of the packet log.
 
 use record::{Event, Record};
 use transport::{Finding, Sender};
 use units::Time;
 
-/// What the sender of `flow` (from 1) has just found out about its packets, as records of `at`. Those that arrived are for
-/// `full` logs only.
+/// Returns the latest verdicts of the sender of `flow` (from 1) as records at `at`.
+///
+/// Only `full` logs contain acknowledged packets.
 #[inline]
 pub fn verdicts(sender: &Sender, at: Time, flow: u32, full: bool) -> impl Iterator<Item = Record> + '_ {
     sender.verdicts().iter().filter(move |verdict| full || verdict.finding != Finding::Acked).map(

@@ -1,5 +1,5 @@
-//! What a run is and what it tells, whichever driver carries it out: its specification, what its packet events are called,
-//! who observes it ([`Observer`]), and the counters behind its metrics.
+//! Runs independently of their driver: run spec, names of packet events, observers ([`Observer`]), and the counters
+//! of metrics.
 
 mod changes;
 mod columns;

@@ -1,4 +1,4 @@
-//! A run watched while it goes: progress, a page, a training loop.
+//! Observation of a run in progress, for example for a progress display, a page or a training loop.
 
 use crate::Observer;
 use crate::columns::{FlowSamples, LinkSamples};
@@ -6,18 +6,19 @@ use core::ops::ControlFlow;
 use measure::Sample;
 use units::Time;
 
-/// What a run looks like at the end of a sample interval.
+/// State of a run at the end of a sample interval.
 #[derive(Clone, Debug, Default)]
 pub struct Moment {
-    /// When.
+    /// Time of the moment.
     pub at: Time,
-    /// The state of the flows: in full logs every change since the moment before.
+    /// State of the flows; in full logs every change since the previous moment.
     pub flows: FlowSamples,
-    /// The state of the links.
+    /// State of the links.
     pub links: LinkSamples,
 }
 
-/// Calls a function at the end of every sample interval; the run ends with the reason that it breaks with.
+/// Observer that calls a function at the end of every sample interval. The run ends if the function breaks, with its
+/// reason.
 #[derive(Debug)]
 pub struct Live<F> {
     moment: Moment,
@@ -26,7 +27,7 @@ pub struct Live<F> {
 }
 
 impl<F: FnMut(&Moment) -> ControlFlow<String>> Live<F> {
-    /// Calls `tell`.
+    /// Returns an observer that calls `tell`.
     pub fn new(tell: F) -> Self {
         Self { moment: Moment::default(), tell, reason: None }
     }

@@ -1,14 +1,14 @@
-//! A run kept in memory, for whoever wants its packets and samples without files.
+//! Storage of a run in memory, for users who need packets and samples without files.
 
 use crate::columns::{FlowSamples, LinkSamples, PacketColumns};
 use crate::{LogLevel, Observer, RunSpec};
 use record::Record;
 use units::Time;
 
-/// Keeps everything that the files of a run would have: about 40 bytes per packet event and 24 per sample.
+/// Observer that stores the contents of a run's files: about 40 bytes per packet event and 24 per sample.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    /// Packet events; none where the run's `log` is `none`.
+    /// Packet events; empty if the run's `log` is `none`.
     pub packets: PacketColumns,
     /// Samples of flows.
     pub flows: FlowSamples,
@@ -18,7 +18,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// For a run of `spec`.
+    /// Returns storage for a run of `spec`.
     pub fn new(spec: &RunSpec) -> Self {
         Self { wants_packets: spec.log != LogLevel::None, ..Self::default() }
     }

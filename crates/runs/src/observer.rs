@@ -1,59 +1,62 @@
-//! What a run tells while it goes, and to whom.
+//! Observers of a run in progress.
 
 use measure::{FrameDelivery, Read, RunMeter, Sample};
 use record::Record;
 use units::Time;
 
-/// Is told what happens in a run, whichever driver carries it out. A method that is left out does nothing. Two or three
-/// observers side by side are a tuple, one that may be absent is an `Option`.
+/// Observer of a run with any driver. Methods without implementation do nothing.
 ///
-/// Each kind of event comes in order of time. A simulation tells everything as it happens; an emulated run tells its
-/// records and samples once it is over, and the values of flows and links after those.
+/// A tuple combines two or three observers, an `Option` makes an observer optional.
+///
+/// Each kind of event comes in order of time. A simulation reports everything as it happens. An emulated run reports
+/// records and samples after its end, and then the values of flows and links.
 pub trait Observer {
-    /// One packet event.
+    /// Reports a packet event.
     fn record(&mut self, record: &Record) {
         let _ = record;
     }
 
-    /// An application read.
+    /// Reports a read of an application.
     fn read(&mut self, read: &Read) {
         let _ = read;
     }
 
-    /// A frame of a live source was decoded at its receiver.
+    /// Reports that the receiver decoded a frame of a live source.
     fn frame(&mut self, frame: &FrameDelivery) {
         let _ = frame;
     }
 
-    /// A sample interval ends, before anything that happens at its end.
+    /// Reports the end of a sample interval, before any event at that time.
     fn sample(&mut self, sample: &Sample<'_>) {
         let _ = sample;
     }
 
-    /// Whether values of flows and links are wanted: nobody works them out otherwise.
+    /// Returns true if the observer needs values of flows and links. Otherwise they are not computed.
     fn wants_values(&self) -> bool {
         false
     }
 
-    /// A value of the state of flow number `flow` (from 1): at the end of a sample interval just before
-    /// [`sample`](Self::sample), when a frame was decoded, and in full logs whenever it has changed.
+    /// Reports a value of the state of flow `flow` (from 1).
+    ///
+    /// It comes at the end of a sample interval just before [`sample`](Self::sample), when a frame was decoded, and
+    /// in full logs at every change.
     fn flow_value(&mut self, at: Time, flow: u32, field: &str, unit: &str, value: f64) {
         let _ = (at, flow, field, unit, value);
     }
 
-    /// A value of the state of a link (`data/bottleneck`, ...) at the end of a sample interval, just before
+    /// Reports a value of the state of a link (`data/bottleneck`, ...) at the end of a sample interval, just before
     /// [`sample`](Self::sample).
     fn link_value(&mut self, at: Time, link: &str, field: &str, unit: &str, value: f64) {
         let _ = (at, link, field, unit, value);
     }
 
-    /// Asked now and then: why the run should end early, if it should. The run then fails with that line.
+    /// Returns a reason to end the run early, or `None`. Called now and then. The run then fails with this reason.
     fn stop(&self) -> Option<String> {
         None
     }
 }
 
-/// An observer that passes everything on to its parts, in their order.
+/// Methods of an observer that passes everything on to its parts, in order.
 macro_rules! pass_on {
     ($self:ident: $($part:expr),+) => {
         #[inline]
@@ -104,7 +107,7 @@ impl<A: Observer, B: Observer, C: Observer> Observer for (A, B, C) {
     pass_on!(self: self.0, self.1, self.2);
 }
 
-/// One that may be absent.
+/// Optional observer.
 impl<A: Observer> Observer for Option<A> {
     #[inline]
     fn record(&mut self, record: &Record) {
@@ -153,7 +156,7 @@ impl<A: Observer> Observer for Option<A> {
     }
 }
 
-/// The meter takes in what metrics are made of.
+/// The meter observes the events that metrics are made of.
 impl Observer for RunMeter {
     #[inline]
     fn record(&mut self, record: &Record) {
@@ -174,7 +177,7 @@ impl Observer for RunMeter {
     }
 }
 
-/// Ends the run when its function says so.
+/// Observer that ends the run if its function returns true.
 #[derive(Debug)]
 pub struct StopWhen<F>(pub F);
 

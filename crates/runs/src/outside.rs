@@ -1,5 +1,7 @@
-//! Controllers of flows that are neither ours nor the kernel's: those of a library, or of a class in Python. Whoever
-//! drives a run loads them and adds them to its registry by [`FlowSpec::controller_name`](crate::FlowSpec::controller_name).
+//! External controllers of flows: from a library, or from a Python class.
+//!
+//! The driver of a run loads them and adds them to the registry by
+//! [`FlowSpec::controller_name`](crate::FlowSpec::controller_name).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Flows of real programs and of the kernel's own TCP: what runs them with real packets.
+//! Real-packet flows of programs and of the kernel's TCP.
 
 use schemars::JsonSchema;
 
@@ -61,20 +61,20 @@ const fn default_ready_timeout() -> f64 {
     10.0
 }
 
-/// When the side of a program that starts first is ready for the other.
+/// Condition under which the first side of a program flow is ready for the second side.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Readiness {
-    /// A socket is bound to its port.
+    /// A socket is bound to the side's port.
     Listening,
-    /// A line of its output holds this text.
+    /// A line of the side's output contains this text.
     Output(String),
-    /// After this time, s.
+    /// This time has passed, s.
     After(f64),
 }
 
-/// Smallest and largest socket buffer that the kernel can be asked for.
-const LEAST_BUFFER_BYTES: u64 = 4096;
-const MOST_BUFFER_BYTES: u64 = i32::MAX as u64;
+/// Minimum and maximum socket buffer that the kernel accepts, bytes.
+const MIN_BUFFER_BYTES: u64 = 4096;
+const MAX_BUFFER_BYTES: u64 = i32::MAX as u64;
 
 impl KernelSpec {
     pub(crate) fn validate(&self) -> Result<(), Refusal> {
@@ -89,13 +89,13 @@ impl KernelSpec {
         for (name, sizes) in [("tcp_wmem", self.tcp_wmem), ("tcp_rmem", self.tcp_rmem)] {
             let Some(sizes) = sizes else { continue };
             let is_ascending = sizes[0] <= sizes[1] && sizes[1] <= sizes[2];
-            if !is_ascending || sizes[0] < LEAST_BUFFER_BYTES || sizes[2] > MOST_BUFFER_BYTES {
+            if !is_ascending || sizes[0] < MIN_BUFFER_BYTES || sizes[2] > MAX_BUFFER_BYTES {
                 return Err(Refusal::of_value(
                     format!("kernel.{name}"),
                     format_args!("{sizes:?}"),
                     format!(
-                        "must be three ascending numbers from {LEAST_BUFFER_BYTES} to \
-                     {MOST_BUFFER_BYTES}"
+                        "must be three ascending numbers from {MIN_BUFFER_BYTES} to \
+                     {MAX_BUFFER_BYTES}"
                     ),
                 ));
             }
@@ -121,12 +121,12 @@ impl ProgramSpec {
         self.readiness().map(|_| ())
     }
 
-    /// When the first side is ready.
+    /// Returns the condition under which the first side is ready.
     ///
     /// # Errors
-    /// One line naming the allowed forms.
+    /// Returns an error that lists the allowed forms.
     pub fn readiness(&self) -> Result<Readiness, Refusal> {
-        let refused = || {
+        let refusal = || {
             Refusal::of_value(
                 "program.ready",
                 format_args!("`{}`", self.ready),
@@ -138,9 +138,9 @@ impl ProgramSpec {
             Some(("output", text)) if !text.is_empty() => Ok(Readiness::Output(text.to_owned())),
             Some(("wait", seconds)) => match seconds.parse() {
                 Ok(seconds) if (0.0..=3600.0).contains(&seconds) => Ok(Readiness::After(seconds)),
-                _ => Err(refused()),
+                _ => Err(refusal()),
             },
-            _ => Err(refused()),
+            _ => Err(refusal()),
         }
     }
 }

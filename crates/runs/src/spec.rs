@@ -1,4 +1,4 @@
-//! The specification of one run, as the experiment layer hands it over.
+//! Run spec: the specification of one run, as received from the experiment layer.
 
 use crate::Error;
 use crate::outside::{PluginSpec, PythonSpec};
@@ -14,23 +14,23 @@ use strict_input::{NAME_RULE, is_name};
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::{Span, Time};
 
-/// What carries out a run.
+/// Driver of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
-    /// The simulator: controllers of a registry only.
+    /// Simulator, for controllers of a registry only.
     Simulation,
-    /// The path emulator: real packets.
+    /// Path emulator with real packets.
     Emulation,
 }
 
-/// Both ends of a flow of a controller of a registry.
+/// Both ends of a flow with a controller of a registry.
 #[derive(Debug)]
 pub struct Ends {
-    /// Configuration of both.
+    /// Configuration of both ends.
     pub config: Config,
-    /// The sending end.
+    /// Sending end.
     pub sender: Sender,
-    /// The receiving end.
+    /// Receiving end.
     pub receiver: Receiver,
 }
 
@@ -145,14 +145,14 @@ pub struct RunSpec {
     pub flows: Vec<FlowSpec>,
 }
 
-/// Shortest spacing of samples, s.
-const LEAST_INTERVAL_S: f64 = 1e-5;
-/// Most samples of a run.
-const MOST_SAMPLES: f64 = 1e7;
-/// Highest budgets that a run can be given.
-const MOST_EVENTS_PER_S: u64 = 1_000_000_000_000;
-const MOST_PACKETS: u64 = 1_000_000_000;
-/// What to check a flow costs, in steps of [`Until`]: a table of rules may take a second.
+/// Minimum interval of samples, s.
+const MIN_INTERVAL_S: f64 = 1e-5;
+/// Maximum samples of a run.
+const MAX_SAMPLES: f64 = 1e7;
+/// Maximum budgets of a run.
+const MAX_EVENTS_PER_S: u64 = 1_000_000_000_000;
+const MAX_PACKETS: u64 = 1_000_000_000;
+/// Cost of the check of a flow, in steps of [`Until`]. A table of rules may take a second.
 const STEPS_OF_FLOW: u64 = 1_000_000;
 
 const fn default_sample_interval() -> f64 {
@@ -171,7 +171,7 @@ const fn default_most_events() -> u64 {
     100_000_000
 }
 
-/// The most packets of a run whose specification does not say it.
+/// Default of `most_packets`.
 pub const DEFAULT_MOST_PACKETS: u64 = 4_000_000;
 
 const fn default_most_packets() -> u64 {
@@ -179,7 +179,7 @@ const fn default_most_packets() -> u64 {
 }
 
 impl RunSpec {
-    /// The run of these flows on `path`; the rest is as where a specification does not say it.
+    /// Returns a run of these flows on `path`, with defaults for all other keys.
     pub fn new(seed: u64, duration_s: f64, path: PathSpec, flows: Vec<FlowSpec>) -> Self {
         Self {
             seed,
@@ -199,15 +199,16 @@ impl RunSpec {
     /// Checks everything that can be checked without running.
     ///
     /// # Errors
-    /// One line naming the key, the value and what is allowed.
+    /// Returns an error with the key, the value and the allowed values.
     pub fn validate(&self, backend: Backend, registry: &Registry) -> Result<(), Error> {
         self.validate_until(backend, registry, &mut |_| Ok(()))
     }
 
-    /// The same, of long schedules and large files too.
+    /// Checks the run spec like [`validate`](Self::validate), also with long schedules and large files.
     ///
     /// # Errors
-    /// One line naming the key, its value and what is allowed. What `until` says, which is asked before each flow.
+    /// Returns an error with the key, the value and the allowed values, or the error of `until`. `until` is called
+    /// before each flow.
     pub fn validate_until(
         &self,
         backend: Backend,
@@ -223,7 +224,7 @@ impl RunSpec {
         };
         positive("duration_s", self.duration_s)?;
         positive("sample_interval_s", self.sample_interval_s)?;
-        let least_interval_s = LEAST_INTERVAL_S.max(self.duration_s / MOST_SAMPLES);
+        let least_interval_s = MIN_INTERVAL_S.max(self.duration_s / MAX_SAMPLES);
         if self.sample_interval_s < least_interval_s {
             return Err(Refusal::of_value(
                 "sample_interval_s",
@@ -233,8 +234,8 @@ impl RunSpec {
             .into());
         }
         for (name, value, most) in [
-            ("most_events_per_s", self.most_events_per_s, MOST_EVENTS_PER_S),
-            ("most_packets", self.most_packets, MOST_PACKETS),
+            ("most_events_per_s", self.most_events_per_s, MAX_EVENTS_PER_S),
+            ("most_packets", self.most_packets, MAX_PACKETS),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(Refusal::of_value(name, value, format!("allowed is 1 to {most}")).into());
@@ -252,11 +253,11 @@ impl RunSpec {
         if !(delta > 0.0 && delta < 1.0) {
             return Err(Refusal::of_value("convergence_delta", delta, "must be above 0 and below 1").into());
         }
-        if !(LEAST_INTERVAL_S..=1e6).contains(&self.jain_window_s) {
+        if !(MIN_INTERVAL_S..=1e6).contains(&self.jain_window_s) {
             return Err(Refusal::of_value(
                 "jain_window_s",
                 self.jain_window_s,
-                format!("allowed is {LEAST_INTERVAL_S} to 1000000"),
+                format!("allowed is {MIN_INTERVAL_S} to 1000000"),
             )
             .into());
         }
@@ -352,7 +353,7 @@ impl RunSpec {
             )
             .into());
         }
-        let checked = match (&flow.kernel, &flow.program) {
+        let result = match (&flow.kernel, &flow.program) {
             (Some(kernel), None) if flow.controller.is_empty() => kernel.validate(),
             (None, Some(_)) if flow.application != ApplicationSpec::default() => {
                 Err(Refusal::of_key("application", "a program decides itself what it sends"))
@@ -360,33 +361,34 @@ impl RunSpec {
             (None, Some(program)) if flow.controller.is_empty() => program.validate(),
             _ => Err(Refusal::of_key("controller, kernel, program", "exactly one is needed")),
         };
-        Ok(checked?)
+        Ok(result?)
     }
 
-    /// Additional delay of a flow in each direction, beyond what the path has.
+    /// Returns the additional delay of a flow in each direction, beyond the path's delay.
     pub fn extra_delay(&self, flow: &FlowSpec) -> Span {
-        // Names are checked with the specification.
+        // The check of the run spec includes the names.
         let base = self.subpaths(flow).map_or(Span::ZERO, |subpaths| self.path.base_rtt_within(subpaths));
         flow.rtt_ms.map_or(Span::ZERO, |ms| (Span::from_secs_f64(ms / 1e3) - base) / 2)
     }
 
-    /// What a flow passes of the data and of the ack direction.
+    /// Returns the parts of the data and the ack direction that a flow passes.
     ///
     /// # Errors
-    /// One line naming what is wrong with `enter` or `leave`.
+    /// Returns an error that describes the problem of `enter` or `leave`.
     pub fn subpaths(&self, flow: &FlowSpec) -> Result<[Subpath; 2], Refusal> {
         self.path.subpaths(flow.enter.as_deref(), flow.leave.as_deref(), flow.reverse)
     }
 
-    /// The random seed of flow number `index`: distinct, so that two flows of one scheme do not draw the same numbers.
+    /// Returns the random seed of flow `index`. Seeds are distinct, such that flows of one scheme draw different
+    /// numbers.
     pub const fn flow_seed(&self, index: usize) -> u64 {
         self.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Fresh ends of flow number `index`, which has a controller of `registry`.
+    /// Returns new ends of flow `index`, which has a controller of `registry`.
     ///
     /// # Errors
-    /// One line naming what is wrong with the flow.
+    /// Returns an error that describes the problem of the flow.
     pub fn ends(&self, index: usize, registry: &Registry) -> Result<Ends, Error> {
         let (flow, seed) = (&self.flows[index], self.flow_seed(index));
         let (entry, parameters, config) =
@@ -402,14 +404,15 @@ impl RunSpec {
         Ok(Ends { config, sender, receiver })
     }
 
-    /// Length of the run.
+    /// Returns the length of the run.
     pub fn duration(&self) -> Span {
         Span::from_secs_f64(self.duration_s)
     }
 }
 
 impl FlowSpec {
-    /// The flow of a controller of a registry, over all of the path and run; its scheme has the same name.
+    /// Returns a flow with a controller of a registry, over the whole path and run. Its scheme has the controller's
+    /// name.
     pub fn new(
         controller: &str,
         transport: serde_json::Map<String, serde_json::Value>,
@@ -435,34 +438,34 @@ impl FlowSpec {
         }
     }
 
-    /// Whether one of our controllers and our transport make the flow.
+    /// Returns true if the flow has a built-in or external controller and the built-in transport.
     pub const fn is_core(&self) -> bool {
         self.kernel.is_none() && self.program.is_none()
     }
 
-    /// Whether the flow passes a part of the path only.
+    /// Returns true if the flow passes only a part of the path.
     pub const fn is_confined(&self) -> bool {
         self.enter.is_some() || self.leave.is_some()
     }
 
-    /// The transport's configuration.
+    /// Returns the transport's configuration.
     ///
     /// # Errors
-    /// One line naming the key.
+    /// Returns an error that names the key.
     pub fn config(&self) -> Result<Config, Refusal> {
         Config::from_json(&serde_json::Value::Object(self.transport.clone()))
     }
 
     fn parameters(&self, registry: &Registry) -> Result<Parameters, Refusal> {
-        let declared = registry.find(&self.controller_name())?.parameters;
-        let mut parameters = Parameters::defaults(declared).with_files(self.files.clone());
+        let declarations = registry.find(&self.controller_name())?.parameters;
+        let mut parameters = Parameters::defaults(declarations).with_files(self.files.clone());
         for (name, text) in &self.parameters {
             parameters.set(name, text)?;
         }
         Ok(parameters)
     }
 
-    /// What its controller is given when it is built.
+    /// Returns the controller's start values.
     fn controller_start(&self, config: &Config, seed: u64) -> Start {
         Start {
             now: self.start(),
@@ -472,18 +475,19 @@ impl FlowSpec {
         }
     }
 
-    /// When the flow starts.
+    /// Returns the start time of the flow.
     pub fn start(&self) -> Time {
         Time::from_secs_f64(self.start_s)
     }
 
-    /// When the flow stops, in a run that lasts `duration`.
+    /// Returns the stop time of the flow in a run of length `duration`.
     pub fn stop(&self, duration: Span) -> Time {
         self.stop_s.map_or(Time::ZERO + duration, Time::from_secs_f64)
     }
 
-    /// The name of the flow's controller in the registry of the run. That of a plug-in names the scheme too: what it does
-    /// wrong is told with this name.
+    /// Returns the name of the flow's controller in the registry of the run.
+    ///
+    /// The name of an external controller contains the scheme, since its faults are reported with this name.
     pub fn controller_name(&self) -> Cow<'_, str> {
         let Self { scheme, controller, .. } = self;
         match (&self.plugin, &self.python) {
@@ -494,7 +498,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether the controller comes from outside.
+    /// Returns true if the controller is external.
     pub const fn is_outside(&self) -> bool {
         self.plugin.is_some() || self.python.is_some()
     }
@@ -509,7 +513,7 @@ mod tests {
     fn a_run_that_is_made_is_the_one_that_is_read() {
         let json = r#"{"seed": 7, "duration_s": 3.0, "path": {"data": [{"kind": "delay", "delay_ms": 5}], "ack": []},
                        "flows": [{"scheme": "reno", "controller": "reno"}]}"#;
-        let read: RunSpec = serde_json::from_str(json).unwrap();
+        let parsed: RunSpec = serde_json::from_str(json).unwrap();
         let path = PathSpec {
             data: vec![ElementSpec::Delay(DelaySpec::new(5.0))],
             ack: Vec::new(),
@@ -519,7 +523,7 @@ mod tests {
             schedule: Vec::new(),
         };
         let flow = FlowSpec::new("reno", serde_json::Map::new(), ApplicationSpec::default());
-        let made = RunSpec::new(7, 3.0, path, vec![flow]);
-        assert_eq!(serde_json::to_value(made).unwrap(), serde_json::to_value(read).unwrap());
+        let built = RunSpec::new(7, 3.0, path, vec![flow]);
+        assert_eq!(serde_json::to_value(built).unwrap(), serde_json::to_value(parsed).unwrap());
     }
 }

@@ -1,4 +1,4 @@
-//! What both drivers tell observers in the same words.
+//! Events that both drivers report to observers in the same form.
 
 use crate::Observer;
 use congestion::FieldSink;
@@ -7,8 +7,8 @@ use path::LinkTally;
 use transport::DecodedFrame;
 use units::Time;
 
-/// The state of flow number `flow` (from 1): whatever `fields` puts. What has no value yet (an infinite threshold, no RTT
-/// sample) is left out.
+/// Reports the state of flow `flow` (from 1): the values of `fields`. Values that are not finite (an infinite
+/// threshold, no RTT sample) are left out.
 pub fn flow_fields<O: Observer + ?Sized>(
     observer: &mut O,
     at: Time,
@@ -32,7 +32,7 @@ impl<O: Observer + ?Sized> FieldSink for FlowFields<'_, O> {
     }
 }
 
-/// The state of a link of the direction called `direction` (`data` or `ack`).
+/// Reports the state of a link in `direction` (`data` or `ack`).
 pub fn link_fields<O: Observer + ?Sized>(observer: &mut O, at: Time, direction: &str, link: &LinkTally) {
     let name = full_name(direction, &link.name);
     for (field, unit, value) in [
@@ -44,13 +44,13 @@ pub fn link_fields<O: Observer + ?Sized>(observer: &mut O, at: Time, direction: 
     ] {
         observer.link_value(at, &name, field, unit, value);
     }
-    // A link without a rate has no limit: it offers no number of bytes.
+    // A link without a rate has no limit and thus no offered bytes.
     if link.capacity_bits > 0 {
         observer.link_value(at, &name, "offered", "bytes", (link.capacity_bits / 8) as f64);
     }
 }
 
-/// A frame of a live source was decoded at the receiver of flow number `flow`.
+/// Reports a frame of a live source that the receiver of flow `flow` decoded.
 pub fn decoded_frame<O: Observer + ?Sized>(observer: &mut O, flow: u32, frame: &DecodedFrame) {
     let (captured, decoded) = (frame.mark.captured_at, frame.decoded_at);
     let (bytes, paused) = (u64::from(frame.mark.bytes), frame.mark.paused);
@@ -61,7 +61,7 @@ pub fn decoded_frame<O: Observer + ?Sized>(observer: &mut O, flow: u32, frame: &
     }
 }
 
-/// What a link is called in results: `data/bottleneck` and the like.
+/// Returns the name of a link in results, for example `data/bottleneck`.
 pub(crate) fn full_name(direction: &str, link: &str) -> String {
     format!("{direction}/{link}")
 }

@@ -1,24 +1,24 @@
-//! What a run has counted when it is over.
+//! Final counters of a run.
 
 use crate::Error;
 use measure::{LinkCounters, RunMeter, RunStats, SenderCounters};
 
-/// What a driver hands over at the end of a run, beside what it told its observer.
+/// Final counters of a run, which the driver returns beside the events for its observer.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// All links, those of the data direction first, the bottleneck before all.
+    /// Counters of all links. The data direction comes first, and the bottleneck at the very start.
     pub links: Vec<LinkCounters>,
-    /// The senders that count, in flow order.
+    /// Counters of the senders that count, in flow order.
     pub senders: Vec<SenderCounters>,
-    /// Events that the driver worked through.
+    /// Number of events that the driver processed.
     pub events: u64,
 }
 
 impl Totals {
-    /// The statistics of the run, with what `meter` has seen of it.
+    /// Returns the statistics of the run, with the observations of `meter`.
     ///
     /// # Errors
-    /// One line: how the metrics contradict each other.
+    /// Returns an error if the metrics contradict each other.
     pub fn stats(&self, meter: RunMeter) -> Result<RunStats, Error> {
         let stats = meter.finish(&self.links, &self.senders);
         match &stats.contradiction {

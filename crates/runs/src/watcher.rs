@@ -1,51 +1,51 @@
-//! From what happens inside a path to what the packet log calls it.
+//! Conversion of events inside a path to records of the packet log.
 
 use path::{Packet, PacketEvent, Tap};
 use record::Event;
 use units::Time;
 
-/// Delivery opportunities of the data direction (0) and of the return direction (1).
+/// Delivery opportunities of the data direction (0) and of the ACK direction (1).
 const OPPORTUNITIES: [Event; 2] = [Event::Opportunity, Event::AckOpportunity];
 
-/// Whoever keeps what the packets of a direction carry, and logs what happens to them.
+/// Owner of the data that the packets of a direction carry, and writer of the packets' events.
 pub trait Keeper {
-    /// Whether `packet` is data, rather than one of the return direction of its flow.
+    /// Returns true if `packet` is data, false if it is from the ACK direction of its flow.
     fn is_data(&self, packet: &Packet) -> bool;
 
-    /// One packet more carries the token of `packet`.
+    /// Counts one more packet with the token of `packet`.
     fn share(&mut self, packet: &Packet);
 
-    /// One packet less carries it.
+    /// Counts one packet less with the token of `packet`.
     fn release(&mut self, packet: &Packet);
 
-    /// Something happened to `packet` that the log has a name for.
+    /// Records an event of `packet` that the log has a name for.
     fn packet(&mut self, now: Time, event: Event, packet: &Packet);
 
-    /// Whether `older` is a pure acknowledgement that `newer` of the same flow makes superfluous, as far as a device on the
-    /// way can read them.
+    /// Returns true if `older` is a pure acknowledgment that `newer` of this flow makes redundant, as far as a device
+    /// on the path can read them.
     fn is_superseded(&self, _older: &Packet, _newer: &Packet) -> bool {
         false
     }
 
-    /// A link could have delivered so many bytes.
+    /// Records that a link could have delivered this number of bytes.
     fn opportunity(&mut self, now: Time, event: Event, bytes: u32);
 
-    /// Whether anybody wants to know of opportunities.
+    /// Returns true if opportunities are needed.
     fn wants_opportunities(&self) -> bool;
 }
 
-/// Watches one direction of a path on behalf of a [`Keeper`].
+/// Watcher of one direction of a path for a [`Keeper`].
 #[derive(Debug)]
 pub struct Watcher<K> {
     keeper: K,
-    /// 0 for data, 1 for the return direction.
+    /// Direction: 0 for data, 1 for ACKs.
     direction: usize,
-    /// Whether the log names entering and leaving queues too.
+    /// True if the log contains queue events.
     full_log: bool,
 }
 
 impl<K: Keeper> Watcher<K> {
-    /// A watcher of `direction`: 0 for data, 1 for the return direction.
+    /// Returns a watcher of `direction`: 0 for data, 1 for ACKs.
     pub const fn new(keeper: K, direction: usize, full_log: bool) -> Self {
         Self { keeper, direction, full_log }
     }
@@ -58,8 +58,8 @@ impl<K: Keeper> Tap for Watcher<K> {
             self.keeper.share(packet);
         }
         let is_data = self.keeper.is_data(packet);
-        let Some(logged) = logged_event(event, is_data, self.full_log) else { return };
-        self.keeper.packet(now, logged, packet);
+        let Some(log_event) = logged_event(event, is_data, self.full_log) else { return };
+        self.keeper.packet(now, log_event, packet);
         if event == PacketEvent::Dropped {
             self.keeper.release(packet);
         }
@@ -80,8 +80,10 @@ impl<K: Keeper> Tap for Watcher<K> {
     }
 }
 
-/// The log's name for something that happened to a packet of a flow's data or (`is_data` false) return direction. None for
-/// copies, which show when they leave, and for queue events unless `full` asks for them; those of ACKs are never logged.
+/// Returns the log's name for an event of a packet in a flow's data or (`is_data` false) ACK direction.
+///
+/// Returns `None` for duplicates, since the log shows their departure. Queue events are logged only for data and if
+/// `full`.
 #[inline]
 const fn logged_event(event: PacketEvent, is_data: bool, full: bool) -> Option<Event> {
     match (event, is_data) {
@@ -99,7 +101,7 @@ const fn logged_event(event: PacketEvent, is_data: bool, full: bool) -> Option<E
 mod tests {
     use super::*;
 
-    /// Remembers what it was told.
+    /// Keeper that stores its events.
     #[derive(Default)]
     struct SeenEvents {
         users: i32,
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn copies_are_kept_drops_released_and_queues_logged_in_full_logs_alone() {
-        let happened = [
+        let packet_events = [
             PacketEvent::Duplicated,
             PacketEvent::Enqueued,
             PacketEvent::Dequeued,
@@ -137,20 +139,20 @@ mod tests {
             PacketEvent::Dropped,
             PacketEvent::Duplicated,
         ];
-        let told = |flow: u32, direction: usize, full_log: bool| {
-            let mut told = SeenEvents::default();
-            let mut watcher = Watcher::new(&mut told, direction, full_log);
+        let observed = |flow: u32, direction: usize, full_log: bool| {
+            let mut observed = SeenEvents::default();
+            let mut watcher = Watcher::new(&mut observed, direction, full_log);
             let packet = Packet::new(flow, 0, 1500, 0, Time::ZERO);
-            for event in happened {
+            for event in packet_events {
                 watcher.packet(Time::ZERO, event, &packet);
             }
             watcher.opportunity(Time::ZERO, 1500);
-            (told.users, told.events)
+            (observed.users, observed.events)
         };
         let (mark, drop, opportunity) = (Event::Mark, Event::Drop, Event::Opportunity);
-        assert_eq!(told(0, 0, false), (1, vec![mark, drop, opportunity]));
-        assert_eq!(told(0, 0, true), (1, vec![Event::Enqueue, Event::Dequeue, mark, drop, opportunity]));
+        assert_eq!(observed(0, 0, false), (1, vec![mark, drop, opportunity]));
+        assert_eq!(observed(0, 0, true), (1, vec![Event::Enqueue, Event::Dequeue, mark, drop, opportunity]));
         let of_acks = vec![Event::AckMark, Event::AckDrop, Event::AckOpportunity];
-        assert_eq!(told(1, 1, true), (1, of_acks));
+        assert_eq!(observed(1, 1, true), (1, of_acks));
     }
 }

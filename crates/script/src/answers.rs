@@ -1,27 +1,28 @@
-//! The answers of a controller, by name.
+//! Answers of a controller, by name.
 
-use crate::expect::Found;
+use crate::expect::FieldValue;
 use congestion::{Control, Controller, FieldSink};
 use units::Time;
 
-/// Fields in the order in which they were told.
+/// Fields in the order in which they were reported.
 #[derive(Debug, Default)]
-pub(crate) struct Fields(pub(crate) Vec<Found>);
+pub(crate) struct Fields(pub(crate) Vec<FieldValue>);
 
 impl FieldSink for Fields {
     fn put(&mut self, name: &'static str, unit: &'static str, value: f64) {
-        self.0.push(Found { name: name.to_owned(), unit: unit.to_owned(), value });
+        self.0.push(FieldValue { name: name.to_owned(), unit: unit.to_owned(), value });
     }
 }
 
 impl Fields {
-    pub(crate) fn find(&self, name: &str) -> Option<&Found> {
-        self.0.iter().find(|found| found.name == name)
+    pub(crate) fn find(&self, name: &str) -> Option<&FieldValue> {
+        self.0.iter().find(|field| field.name == name)
     }
 }
 
-/// Returns the control and the state of `controller`: `window`, `pacing`, `burst` and `wake`, then its own fields. One without a
-/// field `cwnd` gets it from its window, packets of `mss_bytes`.
+/// Returns the control and the state of `controller`: `window`, `pacing`, `burst` and `wake`, then its own fields.
+///
+/// A controller without a field `cwnd` gets it from its window, in packets of `mss_bytes`.
 pub(crate) fn answers(controller: &dyn Controller, mss_bytes: u32) -> (Control, Fields) {
     let control = controller.control();
     let mut fields = Fields::default();

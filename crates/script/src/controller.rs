@@ -1,4 +1,4 @@
-//! A script that drives a controller.
+//! Runs of scripts that drive a controller.
 
 use crate::answers::answers;
 use crate::event::Event;
@@ -12,10 +12,10 @@ use serde_json::{Map, Value as Json};
 use strict_input::Refusal;
 use units::Time;
 
-/// The conditions that were checked, and every event with its answer.
+/// Checked conditions, and every event with its answer.
 pub(crate) type Outcome = (Vec<Check>, Vec<Map<String, Json>>);
 
-/// Runs a script; returns what was looked at, and every event with its answer.
+/// Runs a script. Returns the checked conditions, and every event with its answer.
 pub(crate) fn run(
     script: &Script,
     mut controller: Box<dyn Controller>,
@@ -38,9 +38,9 @@ pub(crate) fn run(
                     let (control, fields) = answers(controller.as_ref(), script.mss_bytes);
                     if with_steps {
                         let mut step = event.json();
-                        let answer = fields.0.iter().map(|found| {
-                            let value = if found.value.is_finite() { found.value.into() } else { Json::Null };
-                            (found.name.clone(), value)
+                        let answer = fields.0.iter().map(|field| {
+                            let value = if field.value.is_finite() { field.value.into() } else { Json::Null };
+                            (field.name.clone(), value)
                         });
                         step.insert("line".to_owned(), number.into());
                         step.insert("answer".to_owned(), Json::Object(answer.collect()));
@@ -57,18 +57,18 @@ pub(crate) fn run(
                 let find = |key: &str| fields.find(key);
                 look((*number, at, source), conditions, is_other, find, &mut checks)?;
             }
-            Line::Known { .. } => {}
+            Line::KnownFailure { .. } => {}
         }
     }
     Ok((checks, steps))
 }
 
-/// The answer of a controller as an expectation.
+/// Returns the answer of a controller as an expectation.
 pub(crate) fn expectation(controller: &dyn Controller, mss_bytes: u32) -> String {
     let (_, fields) = answers(controller, mss_bytes);
     let mut line = "expect".to_owned();
-    for found in &fields.0 {
-        let _ = write!(line, " {}={}", found.name, number_text(found.value));
+    for field in &fields.0 {
+        let _ = write!(line, " {}={}", field.name, number_text(field.value));
     }
     line
 }

@@ -1,4 +1,4 @@
-//! The events of a controller: as values, as named fields, and as calls.
+//! Events of a controller: as values, as named fields, and as calls.
 
 use crate::values::{Numbers, hex_text, joined, numbers_json, numbers_text, span_text, time_text};
 use congestion::{Ack, AckedPacket, Controller, Ecn, Frame, Loss, Sent, Timeout, TimeoutKind};
@@ -6,15 +6,15 @@ use core::fmt::Write as _;
 use serde_json::{Map, Value as Json};
 use units::{Span, Time};
 
-/// One call of a controller.
+/// Call of a controller.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// The connection is set up.
+    /// The connection is established.
     Established(Time, Span),
-    /// A packet left.
+    /// The sender sent a packet.
     Sent(Sent),
     /// An ACK arrived.
-    Ack(Box<Acked>),
+    Ack(Box<AckEvent>),
     /// Packets were declared lost.
     Loss(Loss<'static>, Vec<AckedPacket>),
     /// A timer expired.
@@ -23,26 +23,26 @@ pub(crate) enum Event {
     Ecn(Ecn),
     /// An episode is over.
     Recovered(Time),
-    /// A loss episode was a false alarm.
+    /// A loss episode was spurious.
     Spurious(Time),
-    /// The time that the controller asked for has come.
+    /// The controller's wake-up time has come.
     Wake(Time),
     /// An encoder wrote a frame.
     Frame(Frame),
 }
 
-/// An ACK with what it borrows.
+/// ACK with the data that it borrows.
 #[derive(Clone, Debug)]
-pub(crate) struct Acked {
+pub(crate) struct AckEvent {
     /// The event without its packets and its feedback.
     pub(crate) event: Ack<'static>,
-    /// The packets that it acknowledges.
+    /// Acknowledged packets.
     pub(crate) packets: Vec<AckedPacket>,
-    /// Bytes that the receiver-side half of the scheme wrote.
+    /// Bytes from the scheme's receiver-side half.
     pub(crate) feedback: Vec<u8>,
 }
 
-/// A value of a field.
+/// Value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Whole(u64),
@@ -88,7 +88,7 @@ impl Value {
     }
 }
 
-/// Names of the fields of an ACK, as an error lists them.
+/// Names of the fields of an ACK, for error messages.
 pub(crate) const ACK_FIELDS: &[&str] = &[
     "every",
     "releases",
@@ -130,11 +130,11 @@ pub(crate) const ACK_FIELDS: &[&str] = &[
     "feedback",
 ];
 
-/// Name and value of one field.
+/// Name and value of a field.
 pub(crate) type Field = (&'static str, Value);
 
 impl Event {
-    /// Its time.
+    /// Returns the time of the event.
     pub(crate) fn at(&self) -> Time {
         match self {
             Self::Established(now, _) | Self::Recovered(now) | Self::Spurious(now) | Self::Wake(now) => *now,
@@ -147,7 +147,7 @@ impl Event {
         }
     }
 
-    /// Its name in a script.
+    /// Returns the event's name in a script.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Established(..) => "established",
@@ -163,7 +163,7 @@ impl Event {
         }
     }
 
-    /// Whether an ACK brings it, which is told after it at the same time.
+    /// Returns true if an ACK causes the event. A script has the event before this ACK, at its time.
     pub(crate) const fn comes_with_ack(&self) -> bool {
         match self {
             Self::Recovered(_) | Self::Spurious(_) | Self::Ecn(_) => true,
@@ -173,7 +173,7 @@ impl Event {
         }
     }
 
-    /// The packets that it is about.
+    /// Returns the event's packets, or `None` if it has none.
     pub(crate) fn packets(&self) -> Option<Numbers> {
         match self {
             Self::Sent(event) => Some(vec![(event.number, event.number)]),
@@ -183,7 +183,7 @@ impl Event {
         }
     }
 
-    /// Its fields, every one.
+    /// Returns all fields.
     pub(crate) fn fields(&self) -> Vec<Field> {
         use Value::{Flag, Whole};
         match self {
@@ -236,7 +236,7 @@ impl Event {
         }
     }
 
-    /// Its line in a script, every field named.
+    /// Returns the line in a script with all fields.
     pub(crate) fn line(&self) -> String {
         let mut line = format!("@{} {}", time_text(self.at()), self.name());
         if let Some(packets) = self.packets().filter(|packets| !packets.is_empty()) {
@@ -249,7 +249,7 @@ impl Event {
         line
     }
 
-    /// The same for JSON.
+    /// Returns the event with all fields as JSON.
     pub(crate) fn json(&self) -> Map<String, Json> {
         let mut table = Map::new();
         table.insert("time_s".to_owned(), self.at().as_secs_f64().into());
@@ -262,13 +262,13 @@ impl Event {
         table
     }
 
-    /// Tells `controller`.
+    /// Calls `controller` with the event.
     pub(crate) fn tell(&self, controller: &mut dyn Controller) {
         match self {
             Self::Established(now, rtt) => controller.on_established(*now, *rtt),
             Self::Sent(event) => {
                 controller.on_sent(event);
-                // The transport asks for what the packet carries to the receiver-side half right after that.
+                // The transport asks for the packet's message to the receiver-side half right after sending.
                 let _ = controller.message(event);
             }
             Self::Ack(acked) => {
@@ -285,7 +285,7 @@ impl Event {
     }
 }
 
-/// The name of a kind of timeout in a script.
+/// Returns the name of a kind of timeout in a script.
 pub(crate) const fn kind_text(kind: TimeoutKind) -> &'static str {
     match kind {
         TimeoutKind::Rto => "rto",
@@ -293,7 +293,7 @@ pub(crate) const fn kind_text(kind: TimeoutKind) -> &'static str {
     }
 }
 
-/// Returns the fields that tell the sender's state when `packets` were sent.
+/// Returns the fields with the sender's state when `packets` were sent.
 fn at_send(packets: &[AckedPacket]) -> Vec<Field> {
     if packets.is_empty() {
         return vec![];
@@ -307,7 +307,7 @@ fn at_send(packets: &[AckedPacket]) -> Vec<Field> {
     ]
 }
 
-impl Acked {
+impl AckEvent {
     fn fields(&self) -> Vec<Field> {
         use Value::{Flag, Span as Seconds, Whole};
         let Self { event, packets, feedback } = self;
@@ -350,14 +350,16 @@ impl Acked {
             ("sent", Whole(event.sent_bytes)),
         ]);
         if !packets.is_empty() {
-            let those = |of: fn(&AckedPacket) -> bool| {
-                Value::Packets(joined(packets.iter().filter(|packet| of(packet)).map(|packet| packet.number)))
+            let numbers_where = |condition: fn(&AckedPacket) -> bool| {
+                Value::Packets(joined(
+                    packets.iter().filter(|packet| condition(packet)).map(|packet| packet.number),
+                ))
             };
             fields
                 .push(("received", Value::Times(packets.iter().map(|packet| packet.received_at).collect())));
             fields.extend(at_send(packets));
-            fields.push(("was_lost", those(|packet| packet.was_lost)));
-            fields.push(("ce", those(|packet| packet.ce)));
+            fields.push(("was_lost", numbers_where(|packet| packet.was_lost)));
+            fields.push(("ce", numbers_where(|packet| packet.ce)));
         }
         if !feedback.is_empty() {
             fields.push(("feedback", Value::Hex(hex_text(feedback))));

@@ -1,15 +1,16 @@
-//! Conditions of an expectation, and whether they hold.
+//! Conditions of an expectation, and their check.
 
 use crate::line::refusal;
 use serde_json::{Value as Json, json};
 use strict_input::Refusal;
 use units::Time;
 
-/// Default tolerance, as a fraction of the expected value: windows of whole bytes, and constants in 1024ths as Linux has
-/// them (717 / 1024 for 0.7 is 0.03 % more).
+/// Default tolerance, as a fraction of the expected value.
+///
+/// Windows are whole bytes, and Linux stores constants in 1024ths (717 / 1024 for 0.7 is 0.03 % more).
 const RELATIVE: f64 = 1e-3;
 
-/// How a value has to stand to the one expected.
+/// Required relation of a value to the expected value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Relation {
     /// At most the tolerance away.
@@ -18,37 +19,37 @@ enum Relation {
     AtMost,
 }
 
-/// `cwnd=20~0.5`, `pacing>=12`, `state=drain`.
+/// Condition such as `cwnd=20~0.5`, `pacing>=12`, `state=drain`.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     pub(crate) key: String,
     relation: Relation,
-    /// As written: a number, `none`, or a state by its name.
+    /// Expected value as written: a number, `none`, or the name of a state.
     expected: String,
     number: Option<f64>,
 }
 
-/// A state's name and value, and the unit of a field, which lists the names of states.
+/// Name, unit and value of a field. The unit lists the names of states.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FieldValue {
     pub(crate) name: String,
     pub(crate) unit: String,
-    /// Not finite if there is none.
+    /// Value; not finite if absent.
     pub(crate) value: f64,
 }
 
-/// One condition that was looked at.
+/// Checked condition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Check {
     pub(crate) line: usize,
     pub(crate) at: Time,
     pub(crate) condition: String,
-    pub(crate) found: String,
-    /// `None` if the controller does not report the field.
+    pub(crate) value_text: String,
+    /// True if the condition holds; `None` if the controller does not report the field.
     pub(crate) holds: Option<bool>,
     pub(crate) source: String,
-    /// Why it is known not to hold.
-    pub(crate) known: Option<String>,
+    /// Reason why the condition is known to fail.
+    pub(crate) known_reason: Option<String>,
 }
 
 impl Check {
@@ -57,16 +58,16 @@ impl Check {
             "line": self.line,
             "time_s": self.at.as_secs_f64(),
             "condition": self.condition,
-            "found": self.found,
+            "found": self.value_text,
             "holds": self.holds,
             "source": self.source,
-            "known": self.known,
+            "known": self.known_reason,
         })
     }
 }
 
 impl Condition {
-    /// Reads one; an error says what is expected.
+    /// Reads a condition. An error describes the expected form.
     pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let split = |operator: &'static str| text.split_once(operator).map(|parts| (operator, parts));
         let parts = split(">=").or_else(|| split("<=")).or_else(|| split("="));
@@ -100,18 +101,18 @@ impl Condition {
         Ok(Self { key: key.to_owned(), relation, expected: expected.to_owned(), number })
     }
 
-    /// Whether `found` is as expected, and how it is written.
-    pub(crate) fn check(&self, found: &Found) -> Result<(bool, String), Refusal> {
-        let value = found.value;
+    /// Returns true if the field meets the condition, and the field's value as text.
+    pub(crate) fn check(&self, field: &FieldValue) -> Result<(bool, String), Refusal> {
+        let value = field.value;
         let Some(expected) = self.number else {
             if self.expected == "none" {
                 return Ok((!value.is_finite(), number_text(value)));
             }
-            let name = state_name(&found.unit, value).unwrap_or_else(|| number_text(value));
-            if !states(&found.unit).any(|(_, name)| name == self.expected) {
-                let known: Vec<String> = states(&found.unit).map(|(_, name)| name).collect();
-                let known = if known.is_empty() { "a number".to_owned() } else { known.join(", ") };
-                return Err(Refusal::new(format!("`{}={}`: expected {known}", self.key, self.expected)));
+            let name = state_name(&field.unit, value).unwrap_or_else(|| number_text(value));
+            if !states(&field.unit).any(|(_, name)| name == self.expected) {
+                let names: Vec<String> = states(&field.unit).map(|(_, name)| name).collect();
+                let names = if names.is_empty() { "a number".to_owned() } else { names.join(", ") };
+                return Err(Refusal::new(format!("`{}={}`: expected {names}", self.key, self.expected)));
             }
             return Ok((name == self.expected, name));
         };
@@ -124,12 +125,12 @@ impl Condition {
     }
 }
 
-/// Writes a number so that it reads back as the same.
+/// Returns a number as text that reads back as the same number.
 pub(crate) fn number_text(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { "none".to_owned() }
 }
 
-/// States that a unit such as `0 startup, 1 drain` names.
+/// Returns the states in a unit such as `0 startup, 1 drain`.
 fn states(unit: &str) -> impl Iterator<Item = (f64, String)> {
     unit.split(", ").filter_map(|part| {
         let (number, name) = part.split_once(' ')?;
@@ -141,19 +142,19 @@ fn state_name(unit: &str, value: f64) -> Option<String> {
     states(unit).find(|(number, _)| *number == value).map(|(_, name)| name)
 }
 
-/// Looks at the conditions of one line: `find` returns what was found for a key.
+/// Checks the conditions of one line. `find` returns the field of a key.
 pub(crate) fn look<'a>(
     (number, at, source): (usize, Time, &str),
     conditions: &[String],
     is_other: bool,
-    find: impl Fn(&str) -> Option<&'a Found>,
+    find: impl Fn(&str) -> Option<&'a FieldValue>,
     checks: &mut Vec<Check>,
 ) -> Result<(), Refusal> {
     for text in conditions {
         let condition = Condition::parse(text).map_err(|why| refusal(number, why))?;
-        let (holds, found) = match find(&condition.key) {
-            Some(found) => match condition.check(found) {
-                Ok((holds, found)) => (Some(holds), found),
+        let (holds, value_text) = match find(&condition.key) {
+            Some(field) => match condition.check(field) {
+                Ok((holds, text)) => (Some(holds), text),
                 Err(_) if is_other => (None, "no such state".to_owned()),
                 Err(why) => return Err(refusal(number, why)),
             },
@@ -166,10 +167,10 @@ pub(crate) fn look<'a>(
             line: number,
             at,
             condition: text.clone(),
-            found,
+            value_text,
             holds,
             source: source.to_owned(),
-            known: None,
+            known_reason: None,
         });
     }
     Ok(())
@@ -180,8 +181,8 @@ mod tests {
     use super::*;
 
     fn holds(condition: &str, unit: &str, value: f64) -> bool {
-        let found = Found { name: "x".to_owned(), unit: unit.to_owned(), value };
-        Condition::parse(condition).unwrap().check(&found).unwrap().0
+        let field = FieldValue { name: "x".to_owned(), unit: unit.to_owned(), value };
+        Condition::parse(condition).unwrap().check(&field).unwrap().0
     }
 
     #[test]
@@ -202,9 +203,9 @@ mod tests {
         let unit = "0 slow start, 1 Reno-friendly";
         assert!(holds("x=slow-start", unit, 0.0) && holds("x=reno-friendly", unit, 1.0));
         assert!(!holds("x=slow-start", unit, 1.0) && holds("x=1", unit, 1.0));
-        let found = Found { name: "x".to_owned(), unit: unit.to_owned(), value: 0.0 };
-        let refused = Condition::parse("x=drain").unwrap().check(&found).unwrap_err();
-        assert_eq!(refused.to_string(), "`x=drain`: expected slow-start, reno-friendly");
+        let field = FieldValue { name: "x".to_owned(), unit: unit.to_owned(), value: 0.0 };
+        let error = Condition::parse("x=drain").unwrap().check(&field).unwrap_err();
+        assert_eq!(error.to_string(), "`x=drain`: expected slow-start, reno-friendly");
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! From the lines of a script to what a controller is told. A field that a line does not name follows from the lines
-//! before it, by the rules of docs/how-to/vectors.md; what the built-in transport estimates, its own estimators compute.
+//! Conversion of script lines to events of a controller.
+//!
+//! A field that a line does not name follows from earlier lines, by the rules of docs/vectors.md. The built-in
+//! transport's own estimators compute its estimates.
 
-use crate::event::{ACK_FIELDS, Acked, Event};
+use crate::event::{ACK_FIELDS, AckEvent, Event};
 use crate::line::Words;
-use crate::values::{Numbers, each, joined, parse_hex, parse_span, parse_whole};
+use crate::values::{Numbers, all_numbers, joined, parse_hex, parse_span, parse_whole};
 use congestion::{Ack, AckedPacket, Ecn, Frame, Loss, RateSample, Sent, Timeout, TimeoutKind};
 use std::collections::BTreeMap;
 use strict_input::Refusal;
@@ -11,7 +13,7 @@ use transport::Config;
 use transport::estimators::{Newest, RateSampler, Rounds, RttEstimator, Snapshot};
 use units::{Span, Time};
 
-/// The state of a packet.
+/// State of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fate {
     InFlight,
@@ -29,7 +31,7 @@ struct Packet {
     fate: Fate,
 }
 
-/// The state of a connection that a script describes.
+/// State of a connection that a script describes.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     mss_bytes: u32,
@@ -42,10 +44,10 @@ pub(crate) struct Ledger {
     rtt: RttEstimator,
     sampler: RateSampler,
     rounds: Rounds,
-    /// The first packet that is sent after the beginning of the latest episode, and whether that goes on.
+    /// First packet sent after the start of the latest episode, and true if this episode continues.
     episode_from: u64,
     in_episode: bool,
-    /// Whether no ACK has come since the latest timeout.
+    /// True if no ACK has arrived since the latest timeout.
     timed_out: bool,
 }
 
@@ -67,7 +69,7 @@ impl Ledger {
         }
     }
 
-    /// What the line `words` tells a controller: `tell` is called with each event and returns the window afterwards, bytes.
+    /// Reads the line `words`. Calls `tell` with each event; `tell` returns the window after the event, bytes.
     pub(crate) fn read(
         &mut self,
         mut words: Words,
@@ -82,7 +84,7 @@ impl Ledger {
         let every = if is_about_packets && words.name != "lost" { words.span("every")? } else { None };
         match words.name.as_str() {
             "sent" => {
-                for number in each(&numbers) {
+                for number in all_numbers(&numbers) {
                     let mut packet = words.clone();
                     words.at += every.unwrap_or_default();
                     self.send(&mut packet, number, tell)?;
@@ -92,7 +94,7 @@ impl Ledger {
                 let released = Self::released(&mut words)?;
                 let acks: Vec<Numbers> = match every {
                     None => vec![numbers],
-                    Some(_) => each(&numbers).map(|number| vec![(number, number)]).collect(),
+                    Some(_) => all_numbers(&numbers).map(|number| vec![(number, number)]).collect(),
                 };
                 let mut left = 0;
                 for (index, acked) in acks.iter().enumerate() {
@@ -122,12 +124,12 @@ impl Ledger {
         Ok(())
     }
 
-    /// The packets that leave in answer to the ACKs of a line, in ascending order.
+    /// Returns the packets that the ACKs of a line release, in ascending order.
     fn released(words: &mut Words) -> Result<Vec<u64>, Refusal> {
-        Ok(each(&words.numbers("releases")?.unwrap_or_default()).collect())
+        Ok(all_numbers(&words.numbers("releases")?.unwrap_or_default()).collect())
     }
 
-    /// A packet leaves; whether the window kept the next one back is noted.
+    /// Adds a sent packet. Notes if the window prevented the next one.
     fn send(
         &mut self,
         words: &mut Words,
@@ -189,12 +191,12 @@ impl Ledger {
         Ok(Event::Sent(event))
     }
 
-    /// The packet called `number`, which was sent.
+    /// Returns packet `number`, which must have been sent.
     fn packet(&mut self, words: &Words, number: u64) -> Result<&mut Packet, Refusal> {
         self.packets.get_mut(&number).ok_or_else(|| words.refusal(format!("packet {number} was never sent")))
     }
 
-    /// An ACK, and the end of an episode that it brings.
+    /// Adds an ACK, and the end of an episode that the ACK causes.
     fn ack(
         &mut self,
         words: &mut Words,
@@ -205,7 +207,7 @@ impl Ledger {
         let in_flight_before_bytes = words.whole("in_flight_before")?.unwrap_or(self.in_flight_bytes);
         let (mut packets, mut acked_bytes, mut newest) = (Vec::new(), 0, None);
         let owd = words.span("owd")?;
-        for number in each(numbers) {
+        for number in all_numbers(numbers) {
             let packet = self.packet(words, number)?;
             let was_lost = packet.fate == Fate::Lost;
             if packet.fate == Fate::Acked {
@@ -286,7 +288,7 @@ impl Ledger {
         let feedback = words.list("feedback", 1, parse_hex)?.and_then(|mut list| list.pop());
         words.end(ACK_FIELDS)?;
         (self.lost_bytes, self.timed_out) = (0, false);
-        tell(Event::Ack(Box::new(Acked { event, packets, feedback: feedback.unwrap_or_default() })));
+        tell(Event::Ack(Box::new(AckEvent { event, packets, feedback: feedback.unwrap_or_default() })));
         if event.round_start {
             self.rounds.begin(self.in_flight_bytes);
         }
@@ -296,7 +298,7 @@ impl Ledger {
     fn lost(&mut self, words: &mut Words, numbers: &Numbers) -> Result<Event, Refusal> {
         let before = self.in_flight_bytes;
         let (mut packets, mut lost_bytes) = (Vec::new(), 0);
-        for number in each(numbers) {
+        for number in all_numbers(numbers) {
             let packet = self.packet(words, number)?;
             if packet.fate != Fate::InFlight {
                 return Err(words.refusal(format!("packet {number} is not in flight")));
@@ -356,7 +358,7 @@ impl Ledger {
         (self.episode_from, self.in_episode) = (self.next_number, true);
     }
 
-    /// Events that are about no packets. `idle` tells the controller nothing.
+    /// Adds an event without packets. `idle` causes no call of the controller.
     fn other(&mut self, words: &mut Words) -> Result<Option<Event>, Refusal> {
         let now = words.at;
         match words.name.as_str() {
@@ -440,12 +442,12 @@ impl Ledger {
     fn ecn(&mut self, words: &mut Words) -> Result<Event, Refusal> {
         let ce_packets = words.whole("ce")?.ok_or_else(|| words.refusal("`ecn` needs `ce`"))?;
         let earlier = self.packets.values().map(|packet| packet.sent_at).filter(|&at| at < words.at).max();
-        let named = words.span("newest")?.map(|since_start| Time::ZERO + since_start);
+        let newest = words.span("newest")?.map(|since_start| Time::ZERO + since_start);
         let event = Ecn {
             now: words.at,
             ce_packets,
             packets: words.whole("packets")?.unwrap_or(ce_packets),
-            newest_sent_at: named.or(earlier).unwrap_or(words.at),
+            newest_sent_at: newest.or(earlier).unwrap_or(words.at),
             new_episode: words.flag("new_episode")?.unwrap_or(!self.in_episode),
             in_flight_bytes: words.whole("in_flight")?.unwrap_or(self.in_flight_bytes),
             srtt: words.span("srtt")?.unwrap_or(self.rtt.smoothed()),
@@ -458,7 +460,7 @@ impl Ledger {
     }
 }
 
-/// Takes what a line says of each of its packets.
+/// Reads the fields with one value per packet.
 fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Refusal> {
     let count = packets.len();
     if let Some(times) = words.list("received", count, parse_span)? {
@@ -471,13 +473,13 @@ fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Re
         packets.iter_mut().zip(in_flight).for_each(|(packet, bytes)| packet.in_flight_at_send_bytes = bytes);
     }
     let mut flag = |key: &str, set: fn(&mut AckedPacket, bool)| -> Result<(), Refusal> {
-        let Some(named) = words.numbers(key)? else { return Ok(()) };
+        let Some(listed) = words.numbers(key)? else { return Ok(()) };
         for packet in packets.iter_mut() {
-            set(packet, named.iter().any(|(first, last)| (*first..=*last).contains(&packet.number)));
+            set(packet, listed.iter().any(|(first, last)| (*first..=*last).contains(&packet.number)));
         }
-        let own = joined(packets.iter().map(|packet| packet.number));
-        let is_other = |number: u64| !own.iter().any(|(first, last)| (*first..=*last).contains(&number));
-        match each(&named).find(|number| is_other(*number)) {
+        let numbers = joined(packets.iter().map(|packet| packet.number));
+        let is_other = |number: u64| !numbers.iter().any(|(first, last)| (*first..=*last).contains(&number));
+        match all_numbers(&listed).find(|number| is_other(*number)) {
             Some(number) => {
                 Err(words.refusal(format!("{key}: packet {number} is not among the packets of this event")))
             }
@@ -488,7 +490,7 @@ fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Re
     flag("ce", |packet, is| packet.ce = is)
 }
 
-/// The delivery-rate sample: derived, replaced, or with named parts.
+/// Returns the delivery-rate sample: derived, replaced, or with named parts.
 fn named_rate(words: &mut Words, derived: Option<RateSample>) -> Result<Option<RateSample>, Refusal> {
     let rate = words.rate_or_none("rate", derived.map(|sample| sample.rate))?;
     let mut sample = rate.map(|rate| RateSample { rate, ..derived.unwrap_or_default() });
@@ -509,7 +511,7 @@ mod tests {
     use congestion::{Entry, Parameters, Registry};
     use serde_json::Value as Json;
 
-    /// Every event of a script for Reno, with all of its fields.
+    /// Returns every event of a script for Reno, with all fields.
     fn steps(lines: &str) -> Vec<Json> {
         let script = Script::parse(&format!("dumbbell script 1\ncontroller reno\n{lines}")).unwrap();
         let registry = Registry::builtin();
@@ -519,7 +521,7 @@ mod tests {
         report["steps"].as_array().unwrap().clone()
     }
 
-    fn refused(lines: &str) -> String {
+    fn error_text(lines: &str) -> String {
         let script = Script::parse(&format!("dumbbell script 1\ncontroller reno\n{lines}"));
         let registry = Registry::builtin();
         let entry = registry.find("reno").unwrap();
@@ -539,10 +541,10 @@ mod tests {
             (first["round_start"].as_bool(), first["window_limited"].as_bool()),
             (Some(true), Some(true))
         );
-        // 2000 bytes since nothing was delivered, in 0.1 s.
+        // 2000 bytes were delivered in 0.1 s, starting at 0.
         assert_eq!((first["rate"].as_u64(), first["rate_prior"].as_u64()), (Some(160_000), Some(0)));
         let second = &steps[15]["fields"];
-        // RFC 9002 5.3: 140 ms less 20 of delay, 7/8 * 100 + 1/8 * 120 and 3/4 * 50 + 1/4 * 20.
+        // RFC 9002 5.3: 140 ms minus 20 ms of delay, 7/8 * 100 + 1/8 * 120 and 3/4 * 50 + 1/4 * 20.
         assert_eq!((second["rtt"].as_f64(), second["srtt"].as_f64()), (Some(0.14), Some(0.1025)));
         assert_eq!((second["rttvar"].as_f64(), second["min_rtt"].as_f64()), (Some(0.0425), Some(0.1)));
         assert_eq!((second["round_start"].as_bool(), second["next"].as_u64()), (Some(false), Some(14)));
@@ -592,7 +594,7 @@ mod tests {
     #[test]
     fn acks_of_one_time_find_the_flight_full_where_packets_left_in_between() {
         let steps = steps("@0 sent 0..9\n@0.1 ack 0..3 every=0 releases=10..16\n@0.2 ack 4..9 releases=17\n");
-        let told: Vec<(String, u64)> = steps[10..]
+        let events: Vec<(String, u64)> = steps[10..]
             .iter()
             .map(|step| {
                 let key = if step["event"] == "ack" { "in_flight_before" } else { "in_flight" };
@@ -614,10 +616,10 @@ mod tests {
             ("ack", 13),
             ("sent", 8),
         ];
-        assert_eq!(told, expected.map(|(name, packets)| (name.to_owned(), packets)));
+        assert_eq!(events, expected.map(|(name, packets)| (name.to_owned(), packets)));
         assert_eq!(steps[11]["time_s"].as_f64(), Some(0.1), "they have the time of the ACK");
-        let refused = refused("@0 sent 0..9\n@0.1 ack 0 releases=9\n");
-        assert_eq!(refused, "line 4: packet 9 was sent: numbers only grow, the next one is 10");
+        let error = error_text("@0 sent 0..9\n@0.1 ack 0 releases=9\n");
+        assert_eq!(error, "line 4: packet 9 was sent: numbers only grow, the next one is 10");
     }
 
     #[test]
@@ -646,7 +648,7 @@ mod tests {
             ),
             ("@0 sent 0 bytes=65001\n", "line 3: bytes = 65001: expected a whole number up to 65000"),
         ] {
-            assert_eq!(refused(lines), why);
+            assert_eq!(error_text(lines), why);
         }
     }
 }

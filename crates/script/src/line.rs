@@ -1,53 +1,53 @@
-//! The lines of a script: header, events, expectations. Nothing is known here of what an event means.
+//! Syntax of scripts: header, events, expectations. This module does not know the meaning of events.
 
 use crate::values::{Numbers, parse_numbers, parse_span, parse_whole};
 use std::collections::BTreeMap;
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// The first words of every script.
+/// First line of every script.
 pub(crate) const FIRST_LINE: &str = "dumbbell script 1";
-/// Most lines of a script.
+/// Maximum lines of a script.
 const MAX_LINES: usize = 200_000;
-/// Largest packet, bytes of payload.
+/// Maximum payload of a packet, bytes.
 pub(crate) const MAX_PACKET_BYTES: u32 = 65_000;
 
-/// One line after the header.
+/// Line after the header.
 #[derive(Clone, Debug)]
 pub(crate) enum Line {
-    /// Something happens.
+    /// Event.
     Event(Words),
-    /// Conditions that must hold after the event above, and their source.
+    /// Conditions that must hold after the previous event, with their source.
     Expect {
-        /// Its number in the file, from 1.
+        /// Line number in the file, from 1.
         number: usize,
-        /// The conditions as written.
+        /// Conditions as written.
         conditions: Vec<String>,
-        /// Where it is written that they must hold.
+        /// Source of the conditions.
         source: String,
     },
-    /// Why the line before it is known not to hold.
-    Known {
-        /// Its number in the file, from 1.
+    /// Reason why an earlier line is known to fail.
+    KnownFailure {
+        /// Line number in the file, from 1.
         number: usize,
-        /// Number of the line that does not hold.
-        of: usize,
-        /// The reason.
+        /// Number of the failing line.
+        line: usize,
+        /// Reason of the failure.
         reason: String,
     },
 }
 
 impl Line {
-    /// Its number in the file, from 1.
+    /// Returns the line number in the file, from 1.
     pub(crate) const fn number(&self) -> usize {
         match self {
             Self::Event(words) => words.number,
-            Self::Expect { number, .. } | Self::Known { number, .. } => *number,
+            Self::Expect { number, .. } | Self::KnownFailure { number, .. } => *number,
         }
     }
 }
 
-/// An event: its time, its name, the packets that it is about, and its fields.
+/// Event as written: time, name, packets and fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
     pub(crate) number: usize,
@@ -58,7 +58,7 @@ pub(crate) struct Words {
     source: String,
 }
 
-/// Header lines by their key, with the line's number.
+/// Header lines by key, with the line number.
 pub(crate) type Header = BTreeMap<String, (usize, String)>;
 
 /// Reads the lines of a script.
@@ -90,7 +90,11 @@ pub(crate) fn parse(text: &str) -> Result<(Header, Vec<Line>), Refusal> {
             let conditions = conditions.split_whitespace().map(str::to_owned).collect();
             events.push(Line::Expect { number, conditions, source: comment.to_owned() });
         } else if let (Some(reason), Some(before)) = (content.strip_prefix("known "), events.last()) {
-            events.push(Line::Known { number, of: before.number(), reason: reason.trim().to_owned() });
+            events.push(Line::KnownFailure {
+                number,
+                line: before.number(),
+                reason: reason.trim().to_owned(),
+            });
         } else if events.is_empty() {
             let (key, value) = content.split_once(char::is_whitespace).unwrap_or((content, ""));
             let value = value.trim().to_owned();
@@ -104,7 +108,7 @@ pub(crate) fn parse(text: &str) -> Result<(Header, Vec<Line>), Refusal> {
     Ok((header, events))
 }
 
-/// A refusal of line `number`.
+/// Returns an error for line `number`.
 pub(crate) fn refusal(number: usize, why: impl core::fmt::Display) -> Refusal {
     Refusal::new(format!("line {number}: {why}"))
 }
@@ -141,7 +145,7 @@ impl Words {
         &self.source
     }
 
-    /// Another event of the same line and time, about no packets and without fields.
+    /// Returns another event of this line and time, without packets and fields.
     pub(crate) fn bare(&self, name: &str) -> Self {
         Self {
             number: self.number,
@@ -153,22 +157,22 @@ impl Words {
         }
     }
 
-    /// Refuses this line.
+    /// Returns an error for this line.
     pub(crate) fn refusal(&self, why: impl core::fmt::Display) -> Refusal {
         refusal(self.number, why)
     }
 
-    /// Whether a field is named that nobody has taken.
+    /// Returns true if the line has this field and it is not taken yet.
     pub(crate) fn names(&self, key: &str) -> bool {
         self.fields.contains_key(key)
     }
 
-    /// Takes the value of a field as it is written.
+    /// Takes the value of a field as written.
     pub(crate) fn take(&mut self, key: &str) -> Option<String> {
         self.fields.remove(key)
     }
 
-    fn taken<T>(
+    fn take_value<T>(
         &mut self,
         key: &str,
         expected: &str,
@@ -183,12 +187,12 @@ impl Words {
 
     /// Takes a whole number.
     pub(crate) fn whole(&mut self, key: &str) -> Result<Option<u64>, Refusal> {
-        self.taken(key, "a whole number up to 1000000000000000", parse_whole)
+        self.take_value(key, "a whole number up to 1000000000000000", parse_whole)
     }
 
     /// Takes a whole number, or `unlimited`.
     pub(crate) fn whole_or_unlimited(&mut self, key: &str) -> Result<Option<u64>, Refusal> {
-        self.taken(key, "a whole number up to 1000000000000000, or `unlimited`", |text| match text {
+        self.take_value(key, "a whole number up to 1000000000000000, or `unlimited`", |text| match text {
             "unlimited" => Some(u64::MAX),
             _ => parse_whole(text),
         })
@@ -196,41 +200,41 @@ impl Words {
 
     /// Takes the number of a frame.
     pub(crate) fn frame(&mut self, key: &str) -> Result<Option<u32>, Refusal> {
-        self.taken(key, "a whole number below 4294967296", |text| text.parse().ok())
+        self.take_value(key, "a whole number below 4294967296", |text| text.parse().ok())
     }
 
     /// Takes the size of a packet.
     pub(crate) fn size(&mut self, key: &str) -> Result<Option<u32>, Refusal> {
         let allowed = |bytes: &u32| *bytes <= MAX_PACKET_BYTES;
-        self.taken(key, "a whole number up to 65000", |text| text.parse().ok().filter(allowed))
+        self.take_value(key, "a whole number up to 65000", |text| text.parse().ok().filter(allowed))
     }
 
     /// Takes a duration in s.
     pub(crate) fn span(&mut self, key: &str) -> Result<Option<Span>, Refusal> {
-        self.taken(key, "a number of seconds with at most 9 decimals", parse_span)
+        self.take_value(key, "a number of seconds with at most 9 decimals", parse_span)
     }
 
-    /// Takes a duration in s, or `none`; `derived` if the field is not named.
+    /// Takes a duration in s, or `none`. Returns `derived` if the field is absent.
     pub(crate) fn span_or_none(&mut self, key: &str, derived: Option<Span>) -> Result<Option<Span>, Refusal> {
-        let named = self.taken(key, "a number of seconds, or `none`", |text| match text {
+        let list = self.take_value(key, "a number of seconds, or `none`", |text| match text {
             "none" => Some(vec![]),
             _ => parse_span(text).map(|span| vec![span]),
         })?;
-        Ok(named.map_or(derived, |mut named| named.pop()))
+        Ok(list.map_or(derived, |mut list| list.pop()))
     }
 
-    /// Takes a rate in bit/s, or `none`; `derived` if the field is not named.
+    /// Takes a rate in bit/s, or `none`. Returns `derived` if the field is absent.
     pub(crate) fn rate_or_none(&mut self, key: &str, derived: Option<Rate>) -> Result<Option<Rate>, Refusal> {
-        let named = self.taken(key, "a whole number of bit/s, or `none`", |text| match text {
+        let list = self.take_value(key, "a whole number of bit/s, or `none`", |text| match text {
             "none" => Some(vec![]),
             _ => parse_whole(text).map(|bps| vec![Rate::from_bps(bps)]),
         })?;
-        Ok(named.map_or(derived, |mut named| named.pop()))
+        Ok(list.map_or(derived, |mut list| list.pop()))
     }
 
     /// Takes `yes` or `no`.
     pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>, Refusal> {
-        self.taken(key, "`yes` or `no`", |text| match text {
+        self.take_value(key, "`yes` or `no`", |text| match text {
             "yes" => Some(true),
             "no" => Some(false),
             _ => None,
@@ -239,7 +243,7 @@ impl Words {
 
     /// Takes packet numbers, or `none`.
     pub(crate) fn numbers(&mut self, key: &str) -> Result<Option<Numbers>, Refusal> {
-        self.taken(key, "packets, for example `4` or `0..9,12`, or `none`", |text| match text {
+        self.take_value(key, "packets, for example `4` or `0..9,12`, or `none`", |text| match text {
             "none" => Some(Numbers::new()),
             _ => parse_numbers(text),
         })
@@ -252,13 +256,13 @@ impl Words {
         count: usize,
         read: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<Vec<T>>, Refusal> {
-        self.taken(key, &format!("{count} values with commas between"), |text| {
+        self.take_value(key, &format!("{count} values with commas between"), |text| {
             let values: Option<Vec<T>> = text.split(',').map(&read).collect();
             values.filter(|values| values.len() == count)
         })
     }
 
-    /// Refuses fields that nobody has taken.
+    /// Refuses fields that were not taken.
     pub(crate) fn end(&self, allowed: &[&str]) -> Result<(), Refusal> {
         match self.fields.keys().next() {
             None => Ok(()),

@@ -1,9 +1,9 @@
-//! A script that drives the transport's receiver: packets go in, ACKs come out.
+//! Runs of scripts that drive the transport's receiver: packets are the input, ACKs the output.
 
 use crate::expect::Check;
 use crate::line::{Line, Words};
 use crate::script::{MAX_EVENTS, Script};
-use crate::values::{Numbers, each, joined, numbers_text, span_text, time_text};
+use crate::values::{Numbers, all_numbers, joined, numbers_text, span_text, time_text};
 use core::fmt::Write as _;
 use std::collections::VecDeque;
 use strict_input::Refusal;
@@ -16,12 +16,12 @@ struct Driver<'a> {
     receiver: Receiver,
     now: Time,
     acks: VecDeque<(Time, AckFrame)>,
-    /// Where the stream goes on after the latest packet.
+    /// Stream offset after the latest packet, bytes.
     offset: u64,
     checks: Vec<Check>,
 }
 
-/// Runs a script; returns what was looked at.
+/// Runs a script. Returns the checked conditions.
 pub(crate) fn run(script: &Script, config: &Config) -> Result<Vec<Check>, Refusal> {
     let receiver = Receiver::new(config, None).with_seed(config, script.seed);
     let mut driver = Driver {
@@ -38,7 +38,7 @@ pub(crate) fn run(script: &Script, config: &Config) -> Result<Vec<Check>, Refusa
             Line::Event(words) => {
                 driver.event(words.clone())?;
             }
-            Line::Known { .. } => {}
+            Line::KnownFailure { .. } => {}
             Line::Expect { number, .. } => {
                 return Err(crate::line::refusal(*number, "a receiver has no fields: expected `out`"));
             }
@@ -48,9 +48,9 @@ pub(crate) fn run(script: &Script, config: &Config) -> Result<Vec<Check>, Refusa
     Ok(driver.checks)
 }
 
-/// An ACK as a line names it.
+/// Returns an ACK as a line of a script.
 fn text(at: Time, frame: &AckFrame) -> String {
-    let ranges = joined(received(frame).into_iter());
+    let ranges = joined(received_numbers(frame).into_iter());
     let (at, delay) = (time_text(at), span_text(frame.delay));
     format!(
         "@{at} out {} next={} delay={delay} ce={}",
@@ -60,8 +60,8 @@ fn text(at: Time, frame: &AckFrame) -> String {
     )
 }
 
-/// Every packet that an ACK says was received, ascending.
-fn received(frame: &AckFrame) -> Vec<u64> {
+/// Returns every packet that an ACK reports as received, ascending.
+fn received_numbers(frame: &AckFrame) -> Vec<u64> {
     frame.ranges.iter().rev().flat_map(|range| range.start..range.end).collect()
 }
 
@@ -95,7 +95,7 @@ impl Driver<'_> {
             }
             self.now = next;
             if !self.poll() {
-                // Nothing is due in spite of the timer: time has to go on.
+                // The timer expired without an ACK: time must continue.
                 self.now = until;
                 return Ok(());
             }
@@ -106,7 +106,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Takes the ACKs that are due; returns whether there was one.
+    /// Takes the due ACKs. Returns true if there was one.
     fn poll(&mut self) -> bool {
         let before = self.acks.len();
         let mut frame = AckFrame::default();
@@ -122,7 +122,7 @@ impl Driver<'_> {
                 line,
                 at,
                 condition: "no other ACK leaves before this line".to_owned(),
-                found: text(at, &frame),
+                value_text: text(at, &frame),
                 holds: Some(false),
                 ..Check::default()
             });
@@ -139,9 +139,9 @@ impl Driver<'_> {
         let ce = words.flag("ce")?.unwrap_or(false);
         let least_unacked = words.whole("least_unacked")?.unwrap_or(0);
         words.end(&["offset", "bytes", "retransmission", "ce", "least_unacked"])?;
-        // An ACK that was waited for may have come later than this.
+        // Waiting for an ACK may have passed this time.
         self.now = self.now.max(words.at);
-        for number in each(numbers) {
+        for number in all_numbers(numbers) {
             let data = Data {
                 number,
                 offset,
@@ -172,7 +172,8 @@ impl Driver<'_> {
         let late = |at: Time| at.max(words.at).since(at.min(words.at)) > self.script.tolerance;
         let holds = ack.as_ref().is_some_and(|(at, frame)| {
             !late(*at)
-                && (numbers.is_empty() || joined(received(frame).into_iter()) == joined(each(numbers)))
+                && (numbers.is_empty()
+                    || joined(received_numbers(frame).into_iter()) == joined(all_numbers(numbers)))
                 && next.is_none_or(|next| next == frame.next_offset)
                 && delay.is_none_or(|delay| delay == frame.delay)
                 && ce.is_none_or(|ce| ce == frame.ecn.ce)
@@ -187,9 +188,17 @@ impl Driver<'_> {
         if let Some(ce) = ce {
             let _ = write!(condition, " ce={ce}");
         }
-        let found = ack.map_or_else(|| "no ACK leaves".to_owned(), |(at, frame)| text(at, &frame));
+        let value_text = ack.map_or_else(|| "no ACK leaves".to_owned(), |(at, frame)| text(at, &frame));
         let (line, at, source) = (words.number, words.at, words.source().to_owned());
-        self.checks.push(Check { line, at, condition, found, holds: Some(holds), source, known: None });
+        self.checks.push(Check {
+            line,
+            at,
+            condition,
+            value_text,
+            holds: Some(holds),
+            source,
+            known_reason: None,
+        });
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Runs scripts.
+//! Execution of scripts.
 
 use crate::expect::Check;
 use crate::line::{Line, refusal};
@@ -9,26 +9,29 @@ use serde_json::{Value as Json, json};
 use strict_input::Refusal;
 
 impl Script {
-    /// Runs the script with the controller that `entry` builds of `parameters`: each condition with what was found, and whether
-    /// it holds; with `with_steps` every event with all of its fields, and the answer to it. Another controller than the one that
-    /// the script is for (`is_other`) need not report all fields: those conditions are skipped. If it begins with other answers than
-    /// the script needs, `not_applicable` says so.
+    /// Runs the script with the controller that `entry` builds from `parameters`.
+    ///
+    /// Returns each condition with its value, and whether it holds. With `with_steps`, also returns every event with
+    /// all its fields and the answer.
+    ///
+    /// `is_other` marks a controller that the script was not made for. Conditions on fields that it does not report
+    /// are skipped. If its first answers differ from the script's needs, `not_applicable` has the reason.
     ///
     /// # Errors
-    /// One line: an event or condition that is not allowed, or a file that a parameter names.
+    /// Returns an error if an event or condition is not allowed, or a parameter's file cannot be read.
     pub fn run(
         &self,
         entry: Option<(&Entry, &Parameters)>,
         is_other: bool,
         with_steps: bool,
     ) -> Result<Json, Refusal> {
-        let built = |start: &Start| match entry {
+        let build = |start: &Start| match entry {
             Some((entry, parameters)) => entry.build(parameters, start),
             None => Err(refusal(1, "a receiver has no controller: a sender or controller is needed")),
         };
         let (mut checks, steps) = match self.subject {
             Subject::Controller => {
-                let controller = built(&self.start())?;
+                let controller = build(&self.start())?;
                 if is_other && let Some(why) = self.unmet(&*controller)? {
                     return Ok(self.not_applicable(&why));
                 }
@@ -36,7 +39,7 @@ impl Script {
             }
             Subject::Sender => {
                 let config = self.config()?;
-                let controller = built(&self.start())?;
+                let controller = build(&self.start())?;
                 (sender::run(self, &config, controller, is_other)?, vec![])
             }
             Subject::Receiver => (receiver::run(self, &self.config()?)?, vec![]),
@@ -54,20 +57,22 @@ impl Script {
         Ok(report)
     }
 
-    /// Notes which conditions are known not to hold. One that holds after all is a failure, so that nobody keeps the line.
+    /// Marks the conditions that are known to fail.
+    ///
+    /// A marked condition that holds is a failure, since its line must be removed.
     fn mark_known(&self, checks: &mut Vec<Check>) {
         for line in &self.lines {
-            let Line::Known { number, of, reason } = line else { continue };
+            let Line::KnownFailure { number, line, reason } = line else { continue };
             let mut failing: Vec<&mut Check> =
-                checks.iter_mut().filter(|check| check.line == *of && check.holds == Some(false)).collect();
+                checks.iter_mut().filter(|check| check.line == *line && check.holds == Some(false)).collect();
             for check in &mut failing {
-                check.known = Some(reason.clone());
+                check.known_reason = Some(reason.clone());
             }
             if failing.is_empty() {
                 checks.push(Check {
                     line: *number,
-                    condition: format!("line {of} does not hold"),
-                    found: format!("line {of} holds: take this line away"),
+                    condition: format!("line {line} does not hold"),
+                    value_text: format!("line {line} holds: take this line away"),
                     holds: Some(false),
                     ..Check::default()
                 });

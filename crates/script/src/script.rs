@@ -1,4 +1,4 @@
-//! A script that was read.
+//! Script: header and lines.
 
 use crate::answers;
 use crate::expect::Condition;
@@ -11,17 +11,17 @@ use strict_input::Refusal;
 use transport::Config;
 use units::Time;
 
-/// Most events that one script causes.
+/// Maximum events of one script.
 pub(crate) const MAX_EVENTS: usize = 1_000_000;
-/// Smallest and largest packet of a script, bytes.
+/// Allowed packet sizes of a script, bytes.
 const MSS_BYTES: core::ops::RangeInclusive<u64> = 1..=65_000;
-/// Largest first window, packets.
+/// Maximum initial window, packets.
 const MAX_WINDOW: u64 = 100_000;
 
-/// The kind of code that a script drives.
+/// Kind of code that a script drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A controller by itself.
+    /// A controller alone.
     Controller,
     /// The built-in transport's sender, with a controller.
     Sender,
@@ -29,26 +29,26 @@ pub enum Subject {
     Receiver,
 }
 
-/// A script that was read.
+/// Parsed script.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// The kind of code that the script drives.
+    /// Kind of code that the script drives.
     pub subject: Subject,
     /// Title of the script; empty if it has none.
     pub title: String,
-    /// Name of the controller that it is for.
+    /// Name of the script's controller.
     pub controller: String,
-    /// Parameters of that controller that differ from the defaults, as text.
+    /// Parameters of this controller that differ from the defaults, as text.
     pub parameters: BTreeMap<String, String>,
-    /// Names of the transports that it holds for: `tcp`, `quic`.
+    /// Transports for which the script holds: `tcp`, `quic`.
     pub transports: Vec<String>,
-    /// Parameters and first answers without which the script says nothing about another controller.
+    /// Parameters and first answers that the script needs to be meaningful for another controller.
     pub(crate) needs: Vec<String>,
     pub(crate) mss_bytes: u32,
     pub(crate) window: u32,
     pub(crate) seed: u64,
     pub(crate) transport: Json,
-    /// Largest distance of a packet from its time.
+    /// Maximum distance of a packet from its time.
     pub(crate) tolerance: units::Span,
     pub(crate) lines: Vec<Line>,
 }
@@ -57,7 +57,7 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// One line: the line's number, what stands there, and what is expected.
+    /// Returns an error with the line number, the problem, and the expected form.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let (mut header, mut lines) = line::parse(text)?;
         let mut take = |key: &str| header.remove(key);
@@ -78,7 +78,7 @@ impl Script {
         let title = take("title").map(|(_, title)| title).unwrap_or_default();
         let source = take("source").map(|(_, source)| source).unwrap_or_default();
         let (controller, parameters) = match take("controller") {
-            Some((number, words)) => named(number, &words)?,
+            Some((number, words)) => controller_and_parameters(number, &words)?,
             None if subject == Subject::Receiver => (String::new(), BTreeMap::new()),
             None => return Err(refusal(1, "the header needs `controller NAME`")),
         };
@@ -91,7 +91,7 @@ impl Script {
             Some((number, _)) if subject == Subject::Controller => {
                 return Err(refusal(number, "`transport` is for scripts that drive a sender or a receiver"));
             }
-            given => transport_table(given)?,
+            entry => transport_table(entry)?,
         };
         let tolerance = match take("tolerance") {
             None => units::Span::from_us(1),
@@ -101,8 +101,8 @@ impl Script {
         };
         refuse_unknown(&header)?;
         for line in &mut lines {
-            if let Line::Expect { source: own, number, .. } = line
-                && own.is_empty()
+            if let Line::Expect { source: line_source, number, .. } = line
+                && line_source.is_empty()
             {
                 if source.is_empty() {
                     return Err(refusal(
@@ -110,7 +110,7 @@ impl Script {
                         "expected `# SOURCE` after the conditions, or `source` in the header",
                     ));
                 }
-                own.clone_from(&source);
+                line_source.clone_from(&source);
             }
         }
         Ok(Self {
@@ -129,7 +129,7 @@ impl Script {
         })
     }
 
-    /// The start values that the controller is built with.
+    /// Returns the start values of the controller.
     pub(crate) fn start(&self) -> Start {
         Start {
             now: Time::ZERO,
@@ -139,7 +139,7 @@ impl Script {
         }
     }
 
-    /// The transport that a sender or receiver is configured with.
+    /// Returns the configuration of the sender's or receiver's transport.
     pub(crate) fn config(&self) -> Result<Config, Refusal> {
         let mut table = self.transport.clone();
         table["payload_bytes"] = self.mss_bytes.into();
@@ -147,34 +147,36 @@ impl Script {
         Config::from_json(&table)
     }
 
-    /// Gives another controller than the script's those of the script's parameters that it has and that it takes. Returns why the
-    /// script does not apply if it needs one of the others.
+    /// Sets the script's parameters on another controller, as far as it has and accepts them.
+    ///
+    /// Returns the reason why the script does not apply, if it needs one of the other parameters.
     pub fn lend(&self, entry: &Entry, parameters: &mut Parameters) -> Option<String> {
         let mut why_not = None;
         for (name, value) in &self.parameters {
             let is_known = entry.parameters.iter().any(|parameter| parameter.name == name);
-            let refused = match parameters.set(name, value) {
+            let reason = match parameters.set(name, value) {
                 Ok(()) => continue,
                 Err(why) if is_known => format!("its parameter {why}"),
                 Err(_) => format!("the controller has no parameter `{name}`"),
             };
             if self.needs.contains(name) {
-                why_not = why_not.or(Some(refused));
+                why_not = why_not.or(Some(reason));
             }
         }
         why_not
     }
 
-    /// Returns why the script does not apply to `controller`, which is another one than the script's, before its first event.
+    /// Returns the reason why the script does not apply to another controller, from the answers before the first
+    /// event.
     pub(crate) fn unmet(&self, controller: &dyn Controller) -> Result<Option<String>, Refusal> {
         let (_, fields) = answers::answers(controller, self.mss_bytes);
         for text in self.needs.iter().filter(|text| text.contains('=')) {
             let condition = Condition::parse(text)?;
-            let Some(found) = fields.find(&condition.key) else { continue };
-            let (holds, found) = condition.check(found)?;
+            let Some(value) = fields.find(&condition.key) else { continue };
+            let (holds, value) = condition.check(value)?;
             if !holds {
                 return Ok(Some(format!(
-                    "the controller begins with {}={found}, the script with {text}",
+                    "the controller begins with {}={value}, the script with {text}",
                     condition.key
                 )));
             }
@@ -182,31 +184,31 @@ impl Script {
         Ok(None)
     }
 
-    /// The report on a script that says nothing about a controller.
+    /// Returns the report of a script that does not apply to a controller.
     pub fn not_applicable(&self, why: &str) -> Json {
         json!({ "title": self.title, "checks": [], "not_applicable": why })
     }
 }
 
-/// Transports whose rules differ.
+/// Transports with different rules.
 const TRANSPORTS: [&str; 2] = ["tcp", "quic"];
 
-/// The transports that a script holds for: both unless it says so.
-fn transports(given: Option<(usize, String)>) -> Result<Vec<String>, Refusal> {
-    let Some((number, words)) = given else { return Ok(TRANSPORTS.map(str::to_owned).to_vec()) };
-    let named: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
-    if named.is_empty() || named.iter().any(|name| !TRANSPORTS.contains(&name.as_str())) {
+/// Returns the transports for which a script holds; by default both.
+fn transports(entry: Option<(usize, String)>) -> Result<Vec<String>, Refusal> {
+    let Some((number, words)) = entry else { return Ok(TRANSPORTS.map(str::to_owned).to_vec()) };
+    let names: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+    if names.is_empty() || names.iter().any(|name| !TRANSPORTS.contains(&name.as_str())) {
         return Err(refusal(number, format!("transports = {words}: expected tcp, quic or both")));
     }
-    Ok(named)
+    Ok(names)
 }
 
-/// Names of parameters that the header sets, and conditions of the first answers.
+/// Returns the needs of a script: names of parameters that the header sets, and conditions on the first answers.
 fn needs(
-    given: Option<(usize, String)>,
+    entry: Option<(usize, String)>,
     parameters: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Refusal> {
-    let Some((number, words)) = given else { return Ok(vec![]) };
+    let Some((number, words)) = entry else { return Ok(vec![]) };
     for word in words.split_whitespace() {
         if word.contains('=') {
             Condition::parse(word).map_err(|why| refusal(number, why))?;
@@ -217,8 +219,11 @@ fn needs(
     Ok(words.split_whitespace().map(str::to_owned).collect())
 }
 
-/// A controller's name and its parameters.
-fn named(number: usize, words: &str) -> Result<(String, BTreeMap<String, String>), Refusal> {
+/// Returns a controller's name and its parameters.
+fn controller_and_parameters(
+    number: usize,
+    words: &str,
+) -> Result<(String, BTreeMap<String, String>), Refusal> {
     let mut words = words.split_whitespace();
     let name = words.next().unwrap_or_default().to_owned();
     let mut parameters = BTreeMap::new();
@@ -234,22 +239,22 @@ fn named(number: usize, words: &str) -> Result<(String, BTreeMap<String, String>
 }
 
 fn whole(
-    given: Option<(usize, String)>,
+    entry: Option<(usize, String)>,
     key: &str,
     default: u64,
     allowed: core::ops::RangeInclusive<u64>,
 ) -> Result<u64, Refusal> {
-    let Some((number, text)) = given else { return Ok(default) };
+    let Some((number, text)) = entry else { return Ok(default) };
     text.parse().ok().filter(|value| allowed.contains(value)).ok_or_else(|| {
         let (first, last) = (allowed.start(), allowed.end());
         refusal(number, format!("{key} = {text}: expected a whole number from {first} to {last}"))
     })
 }
 
-/// The transport's table: numbers, `yes`, `no` and names.
-fn transport_table(given: Option<(usize, String)>) -> Result<Json, Refusal> {
+/// Returns the transport's table: numbers, `yes`, `no` and names.
+fn transport_table(entry: Option<(usize, String)>) -> Result<Json, Refusal> {
     let mut table = Map::new();
-    let Some((number, words)) = given else { return Ok(Json::Object(table)) };
+    let Some((number, words)) = entry else { return Ok(Json::Object(table)) };
     for word in words.split_whitespace() {
         let (key, value) = word
             .split_once('=')

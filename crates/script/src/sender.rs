@@ -1,10 +1,10 @@
-//! A script that drives the transport's sender: ACKs go in, packets come out.
+//! Runs of scripts that drive the transport's sender: ACKs are the input, packets the output.
 
 use crate::answers::Fields;
-use crate::expect::{Check, Found, look};
+use crate::expect::{Check, FieldValue, look};
 use crate::line::{Line, Words};
 use crate::script::{MAX_EVENTS, Script};
-use crate::values::{Numbers, each, time_text};
+use crate::values::{Numbers, all_numbers, time_text};
 use congestion::Controller;
 use core::fmt::Write as _;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,17 +12,17 @@ use strict_input::Refusal;
 use transport::{AckFrame, Application, ApplicationSpec, Arrival, Config, Data, RangeSet, Sender};
 use units::Time;
 
-/// When the flow ends: after everything.
+/// End of the flow, after all events.
 const STOP: Time = Time::from_ns(u64::MAX / 4);
 
-/// A packet that left.
+/// Sent packet with its time.
 #[derive(Clone, Copy, Debug)]
-struct Departed {
+struct Departure {
     at: Time,
     data: Data,
 }
 
-impl Departed {
+impl Departure {
     fn text(&self) -> String {
         let Data { number, offset, payload_bytes, retransmission, .. } = self.data;
         let again = if retransmission { "yes" } else { "no" };
@@ -37,32 +37,33 @@ struct Driver<'a> {
     script: &'a Script,
     sender: Sender,
     now: Time,
-    /// Packets that left and that no line has named yet.
-    departed: VecDeque<Departed>,
-    /// Every packet that left, by its number.
-    sent: BTreeMap<u64, Departed>,
-    /// Packets that the ACKs have acknowledged so far, and the bytes of the stream.
+    /// Sent packets that no line has named yet.
+    departures: VecDeque<Departure>,
+    /// All sent packets by number.
+    sent: BTreeMap<u64, Departure>,
+    /// Acknowledged packets, and acknowledged bytes of the stream.
     acked: RangeSet,
     stream: RangeSet,
     frame: AckFrame,
     checks: Vec<Check>,
 }
 
-/// Runs a script; returns what was looked at.
+/// Runs a script. Returns the checked conditions.
 pub(crate) fn run(
     script: &Script,
     config: &Config,
     controller: Box<dyn Controller>,
     is_other: bool,
 ) -> Result<Vec<Check>, Refusal> {
-    let application = Application::new(written(script)?, Time::ZERO, config.payload_bytes, script.seed);
+    let application =
+        Application::new(application_spec(script)?, Time::ZERO, config.payload_bytes, script.seed);
     let sender =
         Sender::new(config, controller, application, Time::ZERO, STOP).with_seed(config, script.seed);
     let mut driver = Driver {
         script,
         sender,
         now: Time::ZERO,
-        departed: VecDeque::new(),
+        departures: VecDeque::new(),
         sent: BTreeMap::new(),
         acked: RangeSet::default(),
         stream: RangeSet::default(),
@@ -77,20 +78,20 @@ pub(crate) fn run(
                 driver.sender.all_fields(&mut fields);
                 let timer = driver.sender.next_timer();
                 let value = if timer.is_finite() { timer.as_secs_f64() } else { f64::INFINITY };
-                fields.0.push(Found { name: "timer".to_owned(), unit: "s".to_owned(), value });
+                fields.0.push(FieldValue { name: "timer".to_owned(), unit: "s".to_owned(), value });
                 let find = |key: &str| fields.find(key);
                 let place = (*number, driver.now, source.as_str());
                 look(place, conditions, is_other, find, &mut driver.checks)?;
             }
-            Line::Known { .. } => {}
+            Line::KnownFailure { .. } => {}
         }
     }
     driver.refuse_departed(script.lines.last().map_or(1, Line::number));
     Ok(driver.checks)
 }
 
-/// What the lines `write` say of the application: without one it always has data.
-fn written(script: &Script) -> Result<ApplicationSpec, Refusal> {
+/// Returns the application that the lines `write` describe; without such lines it always has data.
+fn application_spec(script: &Script) -> Result<ApplicationSpec, Refusal> {
     let mut writes = Vec::new();
     for line in &script.lines {
         let Line::Event(words) = line else { continue };
@@ -116,7 +117,7 @@ impl Driver<'_> {
             "skip" => {
                 words.end(&[])?;
                 self.advance(&words, words.at)?;
-                self.departed.clear();
+                self.departures.clear();
                 Ok(())
             }
             "wait" => {
@@ -136,7 +137,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Lets time pass: timers expire, packets leave.
+    /// Advances time: timers expire, packets leave.
     fn advance(&mut self, words: &Words, until: Time) -> Result<(), Refusal> {
         let mut steps = 0;
         loop {
@@ -158,9 +159,9 @@ impl Driver<'_> {
     fn poll(&mut self, words: &Words) -> Result<(), Refusal> {
         let mut data = Data::default();
         while self.sender.poll_transmit(self.now, &mut data) {
-            let departed = Departed { at: self.now, data };
-            self.departed.push_back(departed);
-            self.sent.insert(data.number, departed);
+            let departure = Departure { at: self.now, data };
+            self.departures.push_back(departure);
+            self.sent.insert(data.number, departure);
             if self.sent.len() > MAX_EVENTS {
                 return Err(words.refusal(format!("more than {MAX_EVENTS} packets leave before this line")));
             }
@@ -168,30 +169,30 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Packets that left before an input, by more than the tolerance, and that no line names are a failure.
+    /// Adds failures for packets that left before an input by more than the tolerance and that no line names.
     fn refuse_early(&mut self, words: &Words) {
-        let is_early = |departed: &Departed| departed.at + self.script.tolerance < words.at;
-        let count = self.departed.iter().take_while(|departed| is_early(departed)).count();
-        let later = self.departed.split_off(count);
+        let is_early = |departure: &Departure| departure.at + self.script.tolerance < words.at;
+        let count = self.departures.iter().take_while(|departure| is_early(departure)).count();
+        let later = self.departures.split_off(count);
         self.refuse_departed(words.number);
-        self.departed = later;
+        self.departures = later;
     }
 
-    /// Packets that left and that no line names are a failure.
+    /// Adds failures for packets that left and that no line names.
     fn refuse_departed(&mut self, line: usize) {
-        for departed in self.departed.drain(..) {
+        for departure in self.departures.drain(..) {
             self.checks.push(Check {
                 line,
-                at: departed.at,
+                at: departure.at,
                 condition: "no other packet leaves before this line".to_owned(),
-                found: departed.text(),
+                value_text: departure.text(),
                 holds: Some(false),
                 ..Check::default()
             });
         }
     }
 
-    /// Packets that have to leave at a time.
+    /// Checks packets that must leave at a time.
     fn out(&mut self, words: &mut Words, numbers: &Numbers) -> Result<(), Refusal> {
         if numbers.is_empty() {
             return Err(words.refusal("`out` needs packets, for example `0..9`"));
@@ -200,13 +201,13 @@ impl Driver<'_> {
         let (mut offset, bytes) = (words.whole("offset")?, words.size("bytes")?);
         let retransmission = words.flag("retransmission")?;
         words.end(&["offset", "bytes", "retransmission"])?;
-        for number in each(numbers) {
-            if self.departed.is_empty() {
+        for number in all_numbers(numbers) {
+            if self.departures.is_empty() {
                 self.advance(words, words.at + self.script.tolerance)?;
             }
-            let departed = self.departed.pop_front();
+            let departure = self.departures.pop_front();
             let late = |at: Time| at.max(words.at).since(at.min(words.at)) > self.script.tolerance;
-            let holds = departed.is_some_and(|Departed { at, data }| {
+            let holds = departure.is_some_and(|Departure { at, data }| {
                 !late(at)
                     && data.number == number
                     && offset.is_none_or(|offset| offset == data.offset)
@@ -224,21 +225,30 @@ impl Driver<'_> {
             if let Some(again) = retransmission {
                 condition += if again { " retransmission=yes" } else { " retransmission=no" };
             }
-            let found = departed.map_or_else(|| "no packet leaves".to_owned(), |departed| departed.text());
+            let value_text =
+                departure.map_or_else(|| "no packet leaves".to_owned(), |departure| departure.text());
             let (line, at, source) = (words.number, words.at, words.source().to_owned());
-            self.checks.push(Check { line, at, condition, found, holds: Some(holds), source, known: None });
+            self.checks.push(Check {
+                line,
+                at,
+                condition,
+                value_text,
+                holds: Some(holds),
+                source,
+                known_reason: None,
+            });
         }
         Ok(())
     }
 
-    /// An ACK: of packets by their number, or of bytes as TCP's are.
+    /// Adds an ACK: of packets by number, or of bytes as in TCP.
     fn ack(&mut self, words: &mut Words, numbers: &Numbers) -> Result<(), Refusal> {
         let next = words.whole("next")?;
-        let mut newly: Vec<u64> = each(numbers).collect();
+        let mut newly: Vec<u64> = all_numbers(numbers).collect();
         if let Some(number) = newly.iter().find(|number| !self.sent.contains_key(number)) {
             return Err(words.refusal(format!("packet {number} has not left")));
         }
-        // Bytes are those of the latest packet that carried them.
+        // The bytes belong to the latest packet that carried them.
         let mut ranges: Vec<(u64, u64)> = words.numbers("sack")?.unwrap_or_default();
         for (_, last) in &mut ranges {
             *last += 1;
@@ -247,7 +257,7 @@ impl Driver<'_> {
             ranges.push((0, next));
         }
         let mut latest = BTreeMap::new();
-        for (number, Departed { data, .. }) in self.sent.iter().filter(|_| !ranges.is_empty()) {
+        for (number, Departure { data, .. }) in self.sent.iter().filter(|_| !ranges.is_empty()) {
             latest.insert(data.offset, (*number, data.offset + u64::from(data.payload_bytes)));
         }
         for (start, end) in ranges {
@@ -257,12 +267,12 @@ impl Driver<'_> {
         newly.sort_unstable();
         newly.dedup();
         newly.retain(|number| !self.acked.contains(*number));
-        // A packet that was waited for may have come later than this.
+        // Waiting for a packet may have passed this time.
         let now = self.now.max(words.at);
         self.frame.clear();
         for number in newly {
             self.acked.insert(number, number + 1);
-            let Departed { at, data } = self.sent[&number];
+            let Departure { at, data } = self.sent[&number];
             self.stream.insert(data.offset, data.offset + u64::from(data.payload_bytes));
             self.frame.arrivals.push(Arrival { number, at: at + (now - at) / 2, ce: false });
         }

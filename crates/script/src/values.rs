@@ -1,17 +1,17 @@
-//! How values are written: times, packet numbers, numbers with a tolerance.
+//! Text forms of values: times, packet numbers, whole numbers, bytes.
 
 use core::fmt::Write;
 use serde_json::Value as Json;
 use units::{Span, Time};
 
-/// Ranges of packet numbers, first and last, in the order in which they are written.
+/// Ranges of packet numbers, first and last, in written order.
 pub(crate) type Numbers = Vec<(u64, u64)>;
 
-/// Most packets that one event is about.
+/// Maximum packets of one event.
 pub(crate) const MAX_PACKETS: u64 = 100_000;
-/// Largest number of bytes, of bit/s, and of a packet.
+/// Maximum number of bytes or of bit/s, and maximum packet number.
 const MAX_WHOLE: u64 = 1_000_000_000_000_000;
-/// Longest time that is written, s.
+/// Maximum time, s.
 const MAX_SECONDS: u64 = 1_000_000;
 
 /// Reads seconds with at most nine decimals, exactly.
@@ -43,7 +43,7 @@ pub(crate) fn parse_whole(text: &str) -> Option<u64> {
     text.parse().ok().filter(|number| *number <= MAX_WHOLE)
 }
 
-/// Reads `4`, `0..9` or `0..3,5`; the ranges hold at most [`MAX_PACKETS`] numbers.
+/// Reads `4`, `0..9` or `0..3,5`. The ranges contain at most [`MAX_PACKETS`] numbers.
 pub(crate) fn parse_numbers(text: &str) -> Option<Numbers> {
     let ranges: Option<Numbers> = text
         .split(',')
@@ -56,13 +56,13 @@ pub(crate) fn parse_numbers(text: &str) -> Option<Numbers> {
     ranges.filter(|ranges| count(ranges) <= MAX_PACKETS)
 }
 
-/// How many numbers there are in `ranges`.
+/// Returns the count of numbers in `ranges`.
 fn count(ranges: &[(u64, u64)]) -> u64 {
     ranges.iter().map(|(first, last)| last - first + 1).sum()
 }
 
-/// Every number of `ranges`.
-pub(crate) fn each(ranges: &[(u64, u64)]) -> impl Iterator<Item = u64> {
+/// Returns every number in `ranges`.
+pub(crate) fn all_numbers(ranges: &[(u64, u64)]) -> impl Iterator<Item = u64> {
     ranges.iter().flat_map(|(first, last)| *first..=*last)
 }
 
@@ -86,12 +86,12 @@ pub(crate) fn numbers_text(ranges: &[(u64, u64)]) -> String {
     if ranges.is_empty() { "none".to_owned() } else { ranges.iter().map(part).collect::<Vec<_>>().join(",") }
 }
 
-/// Packet numbers for JSON: first and last of each range.
+/// Returns packet numbers as JSON: first and last of each range.
 pub(crate) fn numbers_json(ranges: &[(u64, u64)]) -> Json {
     ranges.iter().map(|(first, last)| Json::from(vec![*first, *last])).collect()
 }
 
-/// Reads what bytes in hexadecimal digits mean.
+/// Reads bytes in hexadecimal digits.
 pub(crate) fn parse_hex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;

@@ -1,24 +1,24 @@
-//! A controller that writes down what it is told, and what it answers, as a script.
+//! Recording of a controller's events and answers as a script.
 
 use crate::controller::expectation;
-use crate::event::{Acked, Event};
+use crate::event::{AckEvent, Event};
 use crate::line::FIRST_LINE;
 use congestion::{Ack, Control, Controller, Ecn, FieldSink, Frame, Loss, Message, Sent, Start, Timeout};
 use core::fmt::Write as _;
 use units::{Span, Time};
 
-/// Writes a script while it passes everything on to another controller.
+/// Controller that writes a script and passes everything on to another controller.
 #[derive(Debug)]
 pub struct Writer {
     inner: Box<dyn Controller>,
     mss_bytes: u32,
     text: String,
-    /// The expectation that was written last.
+    /// Latest written expectation.
     latest: String,
 }
 
 impl Writer {
-    /// A writer around `inner`, which was built with `start`. `head` has the lines of the header that say what it is.
+    /// Returns a writer around `inner`, which was built with `start`. `head` has the descriptive lines of the header.
     pub fn new(inner: Box<dyn Controller>, start: &Start, head: &str) -> Self {
         let mss_bytes = start.mss_bytes;
         let window = start.initial_window_bytes / u64::from(mss_bytes.max(1));
@@ -27,13 +27,15 @@ impl Writer {
         Self { inner, mss_bytes, text, latest: String::new() }
     }
 
-    /// The script so far.
+    /// Returns the script so far.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// Tells the controller, and writes event and answer. The answer to what an ACK brings is that after the ACK. The answer to
-    /// a packet that left is written if it is another one than before; nothing else is left out.
+    /// Calls the controller, and writes event and answer.
+    ///
+    /// The answer to an event caused by an ACK is the answer after that ACK. The answer to a sent packet is written
+    /// only if it differs from the previous answer. Nothing else is left out.
     fn pass(&mut self, event: &Event) {
         event.tell(self.inner.as_mut());
         self.text += &event.line();
@@ -60,7 +62,7 @@ impl Controller for Writer {
     }
 
     fn on_ack(&mut self, event: &Ack<'_>) {
-        self.pass(&Event::Ack(Box::new(Acked {
+        self.pass(&Event::Ack(Box::new(AckEvent {
             event: Ack { packets: &[], feedback: &[], ..*event },
             packets: event.packets.to_vec(),
             feedback: event.feedback.to_vec(),
@@ -95,7 +97,7 @@ impl Controller for Writer {
         self.pass(&Event::Frame(*event));
     }
 
-    /// Nothing: [`Event::tell`] has asked for it after the packet left.
+    /// Returns no message, since [`Event::tell`] has asked for it after the sending.
     fn message(&mut self, _event: &Sent) -> Message {
         Message::default()
     }
@@ -116,7 +118,7 @@ mod tests {
     use congestion::{AckedPacket, Parameters, RateSample, Registry};
     use units::Rate;
 
-    /// What is written of a controller's calls is read as the same calls: every answer holds, and none is left out.
+    /// A recorded script reads back as the same calls: every answer holds, and no answer is missing.
     #[test]
     fn what_is_written_is_read_as_the_same() {
         let registry = Registry::builtin();
@@ -138,7 +140,8 @@ mod tests {
         }
     }
 
-    /// A stack that keeps losses and marks until their ACK answers after it: a trace that was judged before accused it.
+    /// Some stacks delay losses and marks until their ACK, and answer after it. A check before the ACK would blame
+    /// them wrongly.
     #[test]
     fn the_answer_to_losses_of_an_ack_stands_after_the_ack() {
         let registry = Registry::builtin();
