@@ -3,7 +3,7 @@
 //! The interpreter is entered once per event, for the event's method and for `control`.
 
 use crate::errors::error;
-use crate::events::{Ack, Control, Ecn, Frame, Loss, Sent, Start, Timeout};
+use crate::events::{Ack, Control, Ecn, Frame, Loss, SentPacket, Start, Timeout};
 use congestion::{Entry, FieldSink, Parameter, ParameterKind, Parameters, Start as CoreStart, Value};
 use plugin::Fault;
 use plugin::{Answer, Callback, Code, Event, Foreign, Guarded, Watch, check_field, keep};
@@ -239,7 +239,7 @@ impl Foreign for Instance {
                     Ok(value) => sink.put(field, unit, value),
                     Err(_) => {
                         return Err(foreign_fault(format!(
-                            "returned {} as `{known}`: allowed is a number",
+                            "returned {} as `{field}`: allowed is a number",
                             short_repr(&value)
                         )));
                     }

@@ -1,4 +1,4 @@
-//! Judges tables of rules: `judge TABLE LINK_MBPS[,...] [RTT_MS SENDERS ON_OFF_MS PACKETS SEEDS]`.
+//! Evaluates rule tables: `judge TABLE LINK_MBPS[,...] [RTT_MS SENDERS ON_OFF_MS PACKETS SEEDS]`.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -8,7 +8,7 @@
 
 use congestion::remy::Table;
 use std::sync::Arc;
-use train::Wanted;
+use train::StopSignal;
 use train::remy::{Network, Trial};
 
 fn main() {
@@ -27,17 +27,18 @@ fn main() {
         let packets = number(5, 200_000.0);
         let seeds = number(6, 1.0) as u64;
         let started = std::time::Instant::now();
-        let found: Vec<_> = (1..=seeds)
-            .map(|seed| network.judge(&table, &Trial::patient(seed, packets), Wanted::always()).unwrap())
+        let outcomes: Vec<_> = (1..=seeds)
+            .map(|seed| network.judge(&table, &Trial::patient(seed, packets), StopSignal::never()).unwrap())
             .collect();
-        let mean = |of: fn(&train::remy::Outcome) -> f64| found.iter().map(of).sum::<f64>() / seeds as f64;
+        let mean =
+            |value: fn(&train::remy::Outcome) -> f64| outcomes.iter().map(value).sum::<f64>() / seeds as f64;
         let seconds = started.elapsed().as_secs_f64();
         println!(
             "{link} Mbit/s: throughput {:.3}, raw {:.2}, delay {:.1} ms, utility {:.3}; {:.2} M link packets/s",
-            mean(|one| one.throughput),
-            0.75 * network.link_mbps * mean(|one| one.throughput),
-            mean(|one| one.delay_ms),
-            mean(|one| one.utility),
+            mean(|outcome| outcome.throughput),
+            0.75 * network.link_mbps * mean(|outcome| outcome.throughput),
+            mean(|outcome| outcome.delay_ms),
+            mean(|outcome| outcome.utility),
             packets * seeds as f64 / seconds / 1e6,
         );
     }

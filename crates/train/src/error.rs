@@ -1,21 +1,21 @@
-//! The errors of this crate.
+//! Errors of this crate.
 
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why nothing is learned.
+/// Reason why a training fails.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The trainer's name, a setting, or something in the file to go on from is not allowed.
+    /// The trainer's name, a setting, or the file to resume from is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A run of the training.
+    /// A run of the training failed.
     #[error(transparent)]
     Simulation(simulator::Error),
-    /// Somebody wanted the training, or this part of it, to end: why.
+    /// The training, or this part of it, was stopped, with a reason.
     #[error("{0}")]
     Stopped(String),
-    /// The state of the training cannot be written down.
+    /// The state of the training cannot be stored.
     #[error(transparent)]
     State(#[from] serde_json::Error),
 }

@@ -1,36 +1,36 @@
-//! What a trainer is given, and what it tells meanwhile.
+//! Input of a trainer, and its progress reports.
 
 use crate::Error;
 use core::fmt::{self, Debug, Formatter};
 
-/// A trainer that can be named.
+/// Named trainer.
 #[derive(Clone, Copy, Debug)]
 pub struct Trainer {
-    /// Its name.
+    /// Name of the trainer.
     pub name: &'static str,
-    /// Trains until the job's time is over; returns the file that was learned. An error is one line.
+    /// Function that trains until the job's time is over and returns the learned file.
     pub train: fn(&Job<'_>) -> Result<Vec<u8>, Error>,
 }
 
-/// One training.
+/// Training job.
 #[derive(Clone, Copy)]
 pub struct Job<'a> {
-    /// The trainer's own settings: a JSON object.
+    /// Trainer's own settings: a JSON object.
     pub settings: &'a str,
-    /// Seed of everything that is drawn.
+    /// Seed of all random draws.
     pub seed: u64,
-    /// Most threads that work at once.
+    /// Maximum threads.
     pub jobs: usize,
-    /// Seconds of [`Watch::elapsed_s`] after which to end; infinite if something else in `settings` ends it.
+    /// Time limit in seconds of [`Watch::elapsed_s`]; infinite if `settings` limit the training.
     pub seconds: f64,
-    /// What an earlier training reported, to go on from.
+    /// Result of an earlier training, to continue from.
     pub start: Option<&'a [u8]>,
-    /// Who is told.
+    /// Receiver of progress reports.
     pub watch: &'a dyn Watch,
 }
 
 impl Job<'_> {
-    /// Whether the time is over.
+    /// Returns true if the time is over.
     pub fn is_over(&self) -> bool {
         self.watch.elapsed_s() >= self.seconds
     }
@@ -46,29 +46,29 @@ impl Debug for Job<'_> {
     }
 }
 
-/// Where a training stands.
+/// Progress report of a training.
 #[derive(Clone, Copy, Debug)]
 pub struct News<'a> {
-    /// In words: what is being done, the objective.
+    /// Progress line: current activity, objective.
     pub text: &'a str,
-    /// What has been learned, if this is a point to go on from; it is kept.
+    /// Learned file, if the training can continue from this point; it is stored.
     pub result: Option<&'a [u8]>,
 }
 
-/// Is told how a training goes, and knows the time.
+/// Observer of a training, with a clock.
 pub trait Watch {
-    /// Where it stands.
+    /// Reports progress.
     ///
     /// # Errors
-    /// One line: why the training is to end now, without a result.
+    /// Returns the reason to end the training now, without a result.
     fn tell(&self, news: &News<'_>) -> Result<(), Error>;
 
-    /// Asked ten times a second while others work.
+    /// Checks for a stop. Called ten times a second during work.
     ///
     /// # Errors
-    /// As of [`tell`](Self::tell).
+    /// Returns the reason like [`tell`](Self::tell).
     fn look(&self) -> Result<(), Error>;
 
-    /// Seconds since the training began.
+    /// Returns the seconds since the training began.
     fn elapsed_s(&self) -> f64;
 }

@@ -1,8 +1,9 @@
-//! Trainers of learned controllers, over our own simulator.
+//! Trainers of learned controllers on the built-in simulator.
 //!
-//! A trainer is one file with a [`Trainer`], and one line in [`TRAINERS`]. It reads no file and no clock: the caller gives it
-//! what it starts from, says when its time is over, and keeps what it reports. Work is spread over threads in a way
-//! that what comes out does not depend on how many they are.
+//! A trainer is one file with a [`Trainer`], and one line in [`TRAINERS`]. It uses no files and no clock. The caller
+//! provides the start, limits the time, and stores the reports.
+//!
+//! Work is distributed over threads such that the result does not depend on their number.
 
 mod error;
 pub mod imitation;
@@ -12,22 +13,23 @@ mod spread;
 
 pub use error::Error;
 pub use job::{Job, News, Trainer, Watch};
-pub use spread::{Wanted, spread};
+pub use spread::{StopSignal, spread};
 
 use strict_input::Refusal;
 
-/// All trainers, by name.
+/// All trainers.
 pub const TRAINERS: &[Trainer] = &[imitation::INDIGO, imitation::MUSES, remy::TRAINER];
 
-/// Trains what `name` stands for; returns the file that was learned.
+/// Trains with the trainer `name`. Returns the learned file.
 ///
 /// # Errors
-/// One line: what is wrong with the name, the settings or the file to go on from, or why it was told to stop.
+/// Returns an error if the name, the settings or the start file are invalid, or the reason why the training was
+/// stopped.
 pub fn train(name: &str, job: &Job<'_>) -> Result<Vec<u8>, Error> {
     let Some(trainer) = TRAINERS.iter().find(|trainer| trainer.name == name) else {
-        let known: Vec<&str> = TRAINERS.iter().map(|trainer| trainer.name).collect();
+        let names: Vec<&str> = TRAINERS.iter().map(|trainer| trainer.name).collect();
         return Err(
-            Refusal::new(format!("unknown trainer `{name}`: allowed are {}", known.join(", "))).into()
+            Refusal::new(format!("unknown trainer `{name}`: allowed are {}", names.join(", "))).into()
         );
     };
     (trainer.train)(job)

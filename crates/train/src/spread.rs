@@ -1,4 +1,4 @@
-//! Independent pieces of work on several threads, their results in order.
+//! Independent pieces of work on several threads, with results in order.
 
 use crate::Error;
 use crate::Watch;
@@ -7,37 +7,38 @@ use runs::Observer;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
-/// How long a result is waited for before the next look at `watch`; there is one after each result, too.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Maximum time between two calls of `watch`. It is also called after each result.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Tells a piece of work whether anybody still waits for it; a simulation that is told so ends within some thousand events.
+/// Stop signal for a piece of work. A simulation ends within some thousand events after the signal.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a>(&'a AtomicBool);
+pub struct StopSignal<'a>(&'a AtomicBool);
 
-impl Wanted<'_> {
-    /// Work that is wanted to its end.
-    pub const fn always() -> Self {
+impl StopSignal<'_> {
+    /// Returns a signal that is never set.
+    pub const fn never() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Self(&NEVER)
     }
 }
 
-impl Observer for Wanted<'_> {
+impl Observer for StopSignal<'_> {
     fn stop(&self) -> Option<String> {
         self.0.load(Ordering::Relaxed).then(|| "nobody waits for it".to_owned())
     }
 }
 
-/// `work` of every number below `count`, by at most `jobs` threads. A piece that may take longer than a second looks
-/// whether it is still [`Wanted`].
+/// Returns the results of `work` for every number below `count`, on at most `jobs` threads.
+///
+/// A piece that may take longer than a second must check its [`StopSignal`].
 ///
 /// # Errors
-/// What `watch` says, or the first error of a piece.
+/// Returns the error of `watch`, or the first error of a piece.
 pub fn spread<T: Send>(
     jobs: usize,
     count: usize,
     watch: &dyn Watch,
-    work: impl Fn(usize, Wanted<'_>) -> Result<T, Error> + Sync,
+    work: impl Fn(usize, StopSignal<'_>) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
     let (next, is_stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = channel();
@@ -48,7 +49,8 @@ pub fn spread<T: Send>(
             scope.spawn(move || {
                 while !is_stopped.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count || sender.send((number, work(number, Wanted(is_stopped)))).is_err() {
+                    if number >= count || sender.send((number, work(number, StopSignal(is_stopped)))).is_err()
+                    {
                         break;
                     }
                 }
@@ -57,7 +59,7 @@ pub fn spread<T: Send>(
         drop(sender);
         let mut collect = || {
             loop {
-                match receiver.recv_timeout(LOOK_EVERY) {
+                match receiver.recv_timeout(LOOK_INTERVAL) {
                     Ok((number, result)) => {
                         results[number] = Some(result?);
                         watch.look()?;
@@ -80,7 +82,7 @@ mod tests {
     use crate::News;
     use std::cell::Cell;
 
-    /// Wants an end after some looks.
+    /// Watch that requests a stop after some calls.
     struct Patience(Cell<u32>);
 
     impl Watch for Patience {
@@ -102,8 +104,8 @@ mod tests {
     fn results_are_in_order_for_any_number_of_threads() {
         let patient = Patience(Cell::new(u32::MAX));
         for jobs in [1, 2, 7] {
-            let found = spread(jobs, 100, &patient, |number, _| Ok(number * number)).unwrap();
-            assert_eq!(found, (0..100).map(|number| number * number).collect::<Vec<_>>());
+            let results = spread(jobs, 100, &patient, |number, _| Ok(number * number)).unwrap();
+            assert_eq!(results, (0..100).map(|number| number * number).collect::<Vec<_>>());
         }
         assert_eq!(spread(3, 0, &patient, |number, _| Ok(number)).unwrap(), Vec::<usize>::new());
     }
@@ -118,18 +120,18 @@ mod tests {
     #[test]
     fn an_error_and_who_watches_end_it() {
         let patient = Patience(Cell::new(u32::MAX));
-        let refused = spread(2, 10, &patient, |number, _| {
+        let result = spread(2, 10, &patient, |number, _| {
             if number == 3 { Err(Error::Stopped("three".to_owned())) } else { Ok(number) }
         });
-        assert_eq!(refused.unwrap_err().to_string(), "three");
+        assert_eq!(result.unwrap_err().to_string(), "three");
         let impatient = Patience(Cell::new(1));
-        // One that never ends by itself.
-        let ended = spread(1, usize::MAX >> 40, &impatient, |_, wanted| {
-            while wanted.stop().is_none() {
+        // This piece never ends by itself.
+        let result = spread(1, usize::MAX >> 40, &impatient, |_, stop_signal| {
+            while stop_signal.stop().is_none() {
                 std::thread::yield_now();
             }
             Ok(())
         });
-        assert_eq!(ended.unwrap_err().to_string(), "stopped");
+        assert_eq!(result.unwrap_err().to_string(), "stopped");
     }
 }

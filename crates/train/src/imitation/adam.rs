@@ -1,8 +1,8 @@
-//! Adam, with a bound on the length of the gradient.
+//! Adam with a limit on the length of the gradient.
 
 const DECAY: [f32; 2] = [0.9, 0.999];
 const EPSILON: f32 = 1e-8;
-/// Longer gradients are scaled down to this.
+/// Maximum length of a gradient. Longer gradients are scaled down.
 const LONGEST: f64 = 1.0;
 /// Weight of the sum of squares.
 const L2: f32 = 1e-5;
@@ -12,7 +12,7 @@ const L2: f32 = 1e-5;
 pub(super) struct Adam {
     mean: Vec<f32>,
     square: Vec<f32>,
-    /// What is left of the starting values, which are zeros.
+    /// Remaining weight of the initial values, which are zeros.
     left: [f64; 2],
 }
 
@@ -21,7 +21,7 @@ impl Adam {
         Self { mean: vec![0.0; parameters], square: vec![0.0; parameters], left: [1.0; 2] }
     }
 
-    /// One step against `gradient`.
+    /// Performs a step against `gradient`.
     pub(super) fn step(&mut self, rate: f32, gradient: &mut [f32], parameters: &mut [f32]) {
         for (slope, parameter) in gradient.iter_mut().zip(parameters.iter()) {
             *slope += L2 * parameter;

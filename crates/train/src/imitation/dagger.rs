@@ -1,4 +1,4 @@
-//! The iterations of a training.
+//! Iterations of a training.
 
 use super::adam::Adam;
 use super::environment::{Outcome, all};
@@ -15,9 +15,9 @@ use units::{Rng, Time};
 
 /// Episodes whose gradients make one step.
 const BATCH: usize = 10;
-/// Up to which part of the iterations which rate holds.
+/// Learning rates, each with the fraction of the iterations at which it ends.
 const RATES: [(f64, f32); 3] = [(0.3, 0.005), (0.7, 0.002), (1.0, 0.0005)];
-/// What the expert showed is learned from as many times more often, before anything acts by it.
+/// Factor of the epochs in the first iteration, which learns only from the expert before the network acts.
 const FIRST: usize = 4;
 
 /// Trains `scheme`.
@@ -33,15 +33,15 @@ pub(super) fn train(scheme: &Scheme, job: &Job<'_>) -> Result<Vec<u8>, Error> {
         Some(start) => resumed(start, training, inputs, outputs)?,
     };
     let adam = Adam::new(model.parameters.len());
-    let begun_at = training.iteration;
+    let start_iteration = training.iteration;
     let mut dagger = Dagger {
         scheme,
         job,
         model: Arc::new(model),
         training,
         adam,
-        kept: Vec::new(),
-        begun_at,
+        episodes: Vec::new(),
+        start_iteration,
         line: String::new(),
     };
     while dagger.training.iteration < dagger.training.settings.iterations && !job.is_over() {
@@ -50,22 +50,24 @@ pub(super) fn train(scheme: &Scheme, job: &Job<'_>) -> Result<Vec<u8>, Error> {
     file::write(&dagger.model, &dagger.training)
 }
 
-/// What an earlier training learned with the same settings. Its episodes are not in the file: some are made anew.
+/// Returns the state of an earlier training with these settings. The file lacks its episodes, thus some are made
+/// anew.
 fn resumed(
     start: &[u8],
-    wanted: Training,
+    request: Training,
     inputs: usize,
     outputs: usize,
 ) -> Result<(Model, Training), Error> {
-    let (model, found) = file::read(start, inputs, outputs)?;
-    let same = Settings { iterations: wanted.settings.iterations, ..found.settings.clone() };
-    if (found.trainer.as_str(), found.seed, &same) != (wanted.trainer.as_str(), wanted.seed, &wanted.settings)
+    let (model, saved) = file::read(start, inputs, outputs)?;
+    let same = Settings { iterations: request.settings.iterations, ..saved.settings.clone() };
+    if (saved.trainer.as_str(), saved.seed, &same)
+        != (request.trainer.as_str(), request.seed, &request.settings)
     {
         return Err(
             Refusal::new("it was trained with another seed or other settings: they are in the file").into()
         );
     }
-    Ok((model, Training { iteration: found.iteration, ..wanted }))
+    Ok((model, Training { iteration: saved.iteration, ..request }))
 }
 
 struct Dagger<'a> {
@@ -74,61 +76,61 @@ struct Dagger<'a> {
     model: Arc<Model>,
     training: Training,
     adam: Adam,
-    /// All episodes.
-    kept: Vec<Episode>,
-    begun_at: usize,
+    /// All episodes so far.
+    episodes: Vec<Episode>,
+    start_iteration: usize,
     line: String,
 }
 
 impl Dagger<'_> {
-    /// Episodes of the expert at first and of what was learned later, then lessons from all there are.
+    /// Runs one iteration: episodes of the expert at first, later of the network, then lessons from all episodes.
     fn iteration(&mut self) -> Result<(), Error> {
         let number = self.training.iteration;
-        let is_first = self.kept.is_empty();
+        let is_first = self.episodes.is_empty();
         let mut rng = Rng::new(self.job.seed, &format!("{} {number}", self.scheme.name));
         if is_first {
-            let shown = self.episodes(None, &mut rng)?;
-            self.keep(shown);
+            let outcomes = self.episodes(None, &mut rng)?;
+            self.keep(outcomes);
         }
         if !is_first || number > 0 {
             let learner = Arc::clone(&self.model);
-            let tried = self.episodes(Some(&learner), &mut rng)?;
-            self.describe(&tried);
-            self.keep(tried);
+            let outcomes = self.episodes(Some(&learner), &mut rng)?;
+            self.describe(&outcomes);
+            self.keep(outcomes);
         }
         let epochs = if is_first { FIRST } else { 1 } * self.training.settings.epochs;
         self.lessons(epochs, &mut rng)?;
         self.training.iteration += 1;
-        let written = file::write(&self.model, &self.training)?;
-        self.job.watch.tell(&News { text: &self.line, result: Some(&written) })
+        let file_bytes = file::write(&self.model, &self.training)?;
+        self.job.watch.tell(&News { text: &self.line, result: Some(&file_bytes) })
     }
 
-    fn episodes(&self, learned: Option<&Arc<Model>>, rng: &mut Rng) -> Result<Vec<Outcome>, Error> {
+    fn episodes(&self, model: Option<&Arc<Model>>, rng: &mut Rng) -> Result<Vec<Outcome>, Error> {
         let settings = &self.training.settings;
         let environments = all(settings, rng);
         let seed = rng.next_u64();
-        spread(self.job.jobs, environments.len(), self.job.watch, |number, wanted| {
+        spread(self.job.jobs, environments.len(), self.job.watch, |number, stop_signal| {
             environments[number].episode(
                 self.scheme,
                 settings,
-                learned,
+                model,
                 seed.wrapping_add(number as u64) >> 1,
-                wanted,
+                stop_signal,
             )
         })
     }
 
     fn keep(&mut self, outcomes: Vec<Outcome>) {
-        self.kept.extend(
+        self.episodes.extend(
             outcomes.into_iter().map(|outcome| outcome.episode).filter(|episode| !episode.labels.is_empty()),
         );
     }
 
     fn lessons(&mut self, epochs: usize, rng: &mut Rng) -> Result<(), Error> {
         let settings = &self.training.settings;
-        let mut order = Vec::with_capacity(epochs * self.kept.len());
-        while order.len() < (epochs * self.kept.len()).min(settings.lessons) {
-            let mut epoch: Vec<usize> = (0..self.kept.len()).collect();
+        let mut order = Vec::with_capacity(epochs * self.episodes.len());
+        while order.len() < (epochs * self.episodes.len()).min(settings.lessons) {
+            let mut epoch: Vec<usize> = (0..self.episodes.len()).collect();
             for last in (1..epoch.len()).rev() {
                 epoch.swap(last, rng.below(last as u64 + 1) as usize);
             }
@@ -139,12 +141,12 @@ impl Dagger<'_> {
         let rate = RATES.iter().find(|(until, _)| part < *until).map_or(RATES[2].1, |(_, rate)| *rate);
         let mut model = Model::clone(&self.model);
         for batch in order.chunks(BATCH) {
-            let found = spread(self.job.jobs, batch.len(), self.job.watch, |number, _| {
-                Ok(model.learn(&self.kept[batch[number]]))
+            let lessons = spread(self.job.jobs, batch.len(), self.job.watch, |number, _| {
+                Ok(model.learn(&self.episodes[batch[number]]))
             })?;
-            let steps: usize = batch.iter().map(|episode| self.kept[*episode].labels.len()).sum();
+            let steps: usize = batch.iter().map(|episode| self.episodes[*episode].labels.len()).sum();
             let mut gradient = vec![0.0; model.parameters.len()];
-            for lesson in &found {
+            for lesson in &lessons {
                 for (sum, slope) in gradient.iter_mut().zip(&lesson.gradient) {
                     *sum += slope / steps as f32;
                 }
@@ -155,14 +157,15 @@ impl Dagger<'_> {
         Ok(())
     }
 
-    /// How what was learned did, and how long the rest may take.
-    fn describe(&mut self, tried: &[Outcome]) {
-        let steps: usize = tried.iter().map(|outcome| outcome.episode.labels.len()).sum();
-        let agreed: usize = tried.iter().map(|outcome| outcome.agreed).sum();
-        let utility = tried.iter().map(|outcome| outcome.utility).sum::<f64>() / tried.len() as f64;
+    /// Sets the progress line: results of the network, and the estimated remaining time.
+    fn describe(&mut self, outcomes: &[Outcome]) {
+        let steps: usize = outcomes.iter().map(|outcome| outcome.episode.labels.len()).sum();
+        let agreed: usize = outcomes.iter().map(|outcome| outcome.agreed).sum();
+        let utility = outcomes.iter().map(|outcome| outcome.utility).sum::<f64>() / outcomes.len() as f64;
         let (number, all) = (self.training.iteration, self.training.settings.iterations);
-        let each = self.job.watch.elapsed_s() / (number - self.begun_at).max(1) as f64;
-        let left = (each * (all - number) as f64).min(self.job.seconds);
+        let seconds_per_iteration =
+            self.job.watch.elapsed_s() / (number - self.start_iteration).max(1) as f64;
+        let left = (seconds_per_iteration * (all - number) as f64).min(self.job.seconds);
         self.line = format!(
             "iteration {} of {all}, {:.1} % as the expert, utility {utility:.3}, about {left:.0} s left",
             number + 1,

@@ -1,11 +1,11 @@
-//! The paths that are trained on, and one episode on one of them.
+//! Training paths, and an episode on one of them.
 
 use super::lstm::{Episode, Model};
-use super::pupil::{Notes, Pupil, Shared};
+use super::pupil::{Notes, Pupil, SharedNotes};
 use super::scheme::Scheme;
-use super::settings::{Drawn, Settings};
+use super::settings::{RandomPaths, Settings};
 use crate::Error;
-use crate::Wanted;
+use crate::StopSignal;
 use congestion::{BuildClosure, Entry, Registry, policy};
 use path::{DelaySpec, DroptailSpec, ElementSpec, JitterSpec, LinkSpec, LossSpec, PathSpec, QueueSpec};
 use record::{Event, Record};
@@ -15,36 +15,36 @@ use strict_input::Refusal;
 use transport::ApplicationSpec;
 use units::Rng;
 
-/// A step is over with the first ACK after 10 ms, by a clock of whole ms.
+/// Step duration, ms: a step ends with the first ACK after 10 ms by a clock of whole ms.
 const STEP_MS: f64 = 11.5;
-/// Round trips before the first steps and behind the last.
+/// Round trips before the first step and after the last.
 const RTTS: f64 = 3.0;
-/// Of an exponential distribution with mean 1 a tenth is above this.
+/// 90th percentile of an exponential distribution with mean 1.
 const NINE_TENTHS: f64 = 2.303;
-/// How long a delay by jitter holds, ms: about as long as a step.
+/// Range of the duration of a jitter delay, ms: about as long as a step.
 const REDRAW_MS: [f64; 2] = [8.0, 24.0];
-/// No expert wants less in the queue.
+/// Minimum queue that an expert aims for, packets.
 const LEAST_QUEUED: f64 = 2.0;
-/// Bytes of Pantheon's tunnel.
+/// Overhead of Pantheon's tunnel, bytes.
 const OVERHEAD_BYTES: u32 = 36;
 
-/// A path, and what the expert knows of it.
+/// Path with the jitter that the expert knows.
 #[derive(Clone, Debug)]
 pub(super) struct Environment {
     path: PathSpec,
     jitter_ms: f64,
 }
 
-/// What became of an episode.
+/// Result of an episode.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) episode: Episode,
     pub(super) agreed: usize,
-    /// ln of the share of the link, less ln of the 95th percentile of the one-way delay over its smallest.
+    /// Utility: ln of the share of the link, minus ln of the 95th percentile of the one-way delay over its minimum.
     pub(super) utility: f64,
 }
 
-/// All paths of iteration number `iteration`.
+/// Returns all paths of an iteration.
 pub(super) fn all(settings: &Settings, rng: &mut Rng) -> Vec<Environment> {
     let grid = settings.rates_mbps.iter().flat_map(|rate| {
         settings.delays_ms.iter().map(|delay| link(*rate, *delay, QueueSpec::default(), 0.0))
@@ -77,7 +77,7 @@ fn link(rate_mbps: f64, delay_ms: f64, queue: QueueSpec, loss: f64) -> PathSpec 
     }
 }
 
-impl Drawn {
+impl RandomPaths {
     fn draw(&self, rng: &mut Rng) -> PathSpec {
         let mut between = |[low, high]: [f64; 2]| low * libm::pow(high / low, rng.uniform());
         let (rate, rtt, buffer) = (between(self.rate_mbps), between(self.rtt_ms), between(self.buffer_bdp));
@@ -89,7 +89,7 @@ impl Drawn {
 }
 
 impl Environment {
-    /// The expert's window in packets, and ms between two packets.
+    /// Returns the expert's window in packets, ms between two packets, and the base RTT in ms.
     fn target(&self, settings: &Settings, spec: &RunSpec) -> Result<(f64, f64, f64), Error> {
         let description = spec.path.describe()?;
         let bottleneck = description.bottleneck.and_then(|index| description.links[index].rate_mbps);
@@ -103,7 +103,7 @@ impl Environment {
         Ok((packets_per_ms * rtt_ms + queue, 1.0 / packets_per_ms, description.base_rtt_ms))
     }
 
-    /// The smallest queue of the data direction that is finite.
+    /// Returns the smallest finite queue of the data direction, packets.
     fn queue_packets(&self) -> Option<u64> {
         self.path.data.iter().filter_map(|element| element.queue()?.packets()).min()
     }
@@ -122,23 +122,23 @@ impl Environment {
         RunSpec { log: LogLevel::None, ..RunSpec::new(seed, 1.0, path, vec![flow]) }
     }
 
-    /// An episode, as long as it is `wanted`: `learned` acts, or the expert.
+    /// Runs an episode until its end or `stop_signal`. `model` acts, or the expert without a model.
     pub(super) fn episode(
         &self,
         scheme: &Scheme,
         settings: &Settings,
-        learned: Option<&Arc<Model>>,
+        model: Option<&Arc<Model>>,
         seed: u64,
-        wanted: Wanted<'_>,
+        stop_signal: StopSignal<'_>,
     ) -> Result<Outcome, Error> {
         let mut spec = self.spec(settings, scheme.in_training, seed);
         let (target, spacing_ms, base_ms) = self.target(settings, &spec)?;
         let steps_ms = settings.steps as f64 * (STEP_MS + spacing_ms);
         spec.duration_s = (steps_ms + RTTS * base_ms) / 1e3;
         spec.sample_interval_s = spec.duration_s;
-        let notes = Shared::default();
-        let registry = registry(scheme, settings, target, learned, &notes)?;
-        let mut observers = (Arrivals::default(), wanted);
+        let notes = SharedNotes::default();
+        let registry = registry(scheme, settings, target, model, &notes)?;
+        let mut observers = (Arrivals::default(), stop_signal);
         simulator::Simulation::new(&spec, &registry)?.run(&mut observers)?;
         let (mut arrivals, _) = observers;
         drop(registry);
@@ -153,21 +153,21 @@ fn registry(
     scheme: &Scheme,
     settings: &Settings,
     target: f64,
-    learned: Option<&Arc<Model>>,
-    notes: &Shared,
+    model: Option<&Arc<Model>>,
+    notes: &SharedNotes,
 ) -> Result<Registry, Error> {
-    let (scheme, steps, learned, notes) = (*scheme, settings.steps, learned.cloned(), Arc::clone(notes));
+    let (scheme, steps, model, notes) = (*scheme, settings.steps, model.cloned(), Arc::clone(notes));
     let mut registry = Registry::default();
     let build: Arc<BuildClosure> = Arc::new(move |_, start| {
         let policy =
             policy(scheme.name, start).unwrap_or_else(|| unreachable!("schemes here are learned ones"));
-        Box::new(Pupil::new(scheme, policy, target, learned.clone(), steps, Arc::clone(&notes)))
+        Box::new(Pupil::new(scheme, policy, target, model.clone(), steps, Arc::clone(&notes)))
     });
     registry.add(Entry::with_closure(scheme.in_training, "a learned scheme in training", &[], build))?;
     Ok(registry)
 }
 
-/// One-way delays of what arrived, ns.
+/// One-way delays of delivered packets, ns.
 #[derive(Default)]
 struct Arrivals(Vec<i64>);
 

@@ -1,4 +1,4 @@
-//! The file that is learned: safetensors, the layers and what the training was in its metadata.
+//! File of a trained network: safetensors with the layers and the training in its metadata.
 
 use super::lstm::{Model, Shape};
 use super::settings::Settings;
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use strict_input::Refusal;
 
-/// As `congestion` names the layers: the number is the forget bias.
+/// Layers in the notation of `congestion`; the number is the forget bias.
 const LAYERS: &str = "lstm:1 dense";
-/// Bytes before the header.
+/// Length of the header's length, bytes.
 const LENGTH: usize = 8;
 
-/// What a file says of its training.
+/// Training as stored in a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Training {
     pub(super) trainer: String,
     pub(super) seed: u64,
     pub(super) settings: Settings,
-    /// Iterations that are over.
+    /// Number of finished iterations.
     pub(super) iteration: usize,
 }
 
-/// The same bytes for the same network and training.
+/// Returns the file of a network and its training. The bytes are reproducible.
 pub(super) fn write(model: &Model, training: &Training) -> Result<Vec<u8>, Error> {
     let text = serde_json::to_string(training)?;
     let mut header = Map::new();
@@ -44,7 +44,7 @@ pub(super) fn write(model: &Model, training: &Training) -> Result<Vec<u8>, Error
     Ok(file)
 }
 
-/// The parameters in a file that [`write`] wrote, and its training.
+/// Reads a file of [`write`]. Returns the network and its training.
 pub(super) fn read(file: &[u8], inputs: usize, outputs: usize) -> Result<(Model, Training), Refusal> {
     let no = || Refusal::new("allowed is a file of this trainer");
     let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(no)?;

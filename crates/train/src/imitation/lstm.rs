@@ -1,19 +1,19 @@
-//! The network that is trained: an LSTM layer and a dense one, as `congestion` evaluates `lstm:1 dense`.
+//! Trained network: an LSTM layer and a dense layer, as `congestion` evaluates `lstm:1 dense`.
 
 use super::math::{BLOCK, accumulate, accumulate_outer, sigmoid, tanh, transposed};
 use units::Rng;
 
-/// Widths.
+/// Widths of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) inputs: usize,
-    /// A multiple of `BLOCK`.
+    /// Units of the LSTM layer, a multiple of `BLOCK`.
     pub(super) units: usize,
     pub(super) outputs: usize,
 }
 
 impl Shape {
-    /// Name, shape and place of each tensor, in order.
+    /// Returns the name and shape of each tensor, in order.
     pub(super) fn tensors(self) -> [(&'static str, Vec<usize>); 4] {
         let Self { inputs, units, outputs } = self;
         [
@@ -32,7 +32,7 @@ impl Shape {
         self.sizes().iter().sum()
     }
 
-    /// The four tensors of all parameters.
+    /// Returns the four tensors of all parameters.
     fn split(self, parameters: &[f32]) -> [&[f32]; 4] {
         let mut rest = parameters;
         self.sizes().map(|size| {
@@ -43,26 +43,27 @@ impl Shape {
     }
 }
 
-/// Parameters, one tensor after the other.
+/// Network with its parameters, one tensor after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) shape: Shape,
     pub(super) parameters: Vec<f32>,
 }
 
-/// What a network remembers between steps.
+/// State of a network between steps.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// The input, then the last output.
+    /// Input, then the previous output.
     joined: Vec<f32>,
     cell: Vec<f32>,
     gates: Vec<f32>,
     logits: Vec<f32>,
 }
 
-/// What is needed of every step to go back.
+/// Values of every step that back-propagation needs.
 struct Trace {
-    /// Inputs with last outputs; activated gates; cells before each step, and the last one; their tanh; outputs.
+    /// Inputs with previous outputs; activated gates; cells before each step, and the final cells; their tanh;
+    /// outputs.
     joined: Vec<f32>,
     gates: Vec<f32>,
     cells: Vec<f32>,
@@ -70,25 +71,25 @@ struct Trace {
     outputs: Vec<f32>,
 }
 
-/// What was learned of an episode.
+/// Gradient and results of an episode.
 #[derive(Clone, Debug)]
 pub(super) struct Lesson {
-    /// Sums over the steps.
+    /// Sum of the gradients over the steps.
     pub(super) gradient: Vec<f32>,
     pub(super) loss: f64,
     pub(super) right: usize,
 }
 
-/// Steps in which an expert said what to do.
+/// Steps with the expert's actions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Episode {
-    /// What was seen, one step after the other.
-    pub(super) seen: Vec<f32>,
+    /// Observations, one step after the other.
+    pub(super) observations: Vec<f32>,
     pub(super) labels: Vec<u8>,
 }
 
 impl Model {
-    /// A network that nobody has trained.
+    /// Returns an untrained network.
     pub(super) fn random(shape: Shape, rng: &mut Rng) -> Self {
         let mut parameters = Vec::with_capacity(shape.parameters());
         for (_, sizes) in shape.tensors() {
@@ -112,7 +113,7 @@ impl Model {
         }
     }
 
-    /// What the network says of `input`: one number for each action.
+    /// Returns the network's scores for `input`: one number per action.
     pub(super) fn step<'a>(&self, input: &[f32], memory: &'a mut Memory) -> &'a [f32] {
         let [kernel, bias, kernel_out, bias_out] = self.shape.split(&self.parameters);
         let units = self.shape.units;
@@ -130,7 +131,7 @@ impl Model {
         &memory.logits
     }
 
-    /// Goes through an episode and back: the gradient of the sum of cross entropies.
+    /// Returns the gradient of the sum of cross entropies over an episode, by back-propagation through time.
     pub(super) fn learn(&self, episode: &Episode) -> Lesson {
         let Shape { inputs, units, outputs } = self.shape;
         let [kernel, _, kernel_out, bias_out] = self.shape.split(&self.parameters);
@@ -186,7 +187,7 @@ impl Model {
         };
         for step in 0..steps {
             let joined = &mut trace.joined[step * width..][..width];
-            joined[..inputs].copy_from_slice(&episode.seen[step * inputs..][..inputs]);
+            joined[..inputs].copy_from_slice(&episode.observations[step * inputs..][..inputs]);
             if step > 0 {
                 joined[inputs..].copy_from_slice(&trace.outputs[(step - 1) * units..][..units]);
             }
@@ -208,7 +209,8 @@ impl Model {
 }
 
 impl Trace {
-    /// The slopes of the gates before their functions; `cell_slope` becomes that of the cells before the step.
+    /// Computes the slopes of the gates before their activation. Replaces `cell_slope` by the slope of the cells
+    /// before the step.
     fn back(
         &self,
         step: usize,
@@ -240,7 +242,7 @@ fn change(values: &mut [f32], function: impl Fn(f32) -> f32) {
     }
 }
 
-/// The functions of the gates, in their places.
+/// Applies the activation functions of the gates in place.
 fn activate(gates: &mut [f32], units: usize) {
     debug_assert!(units.is_multiple_of(BLOCK), "whole blocks");
     let (admit, rest) = gates.split_at_mut(units);
@@ -261,7 +263,8 @@ fn dense(input: &[f32], kernel: &[f32], bias: &[f32], output: &mut [f32]) {
     }
 }
 
-/// Makes the slopes of the cross entropy out of scores; returns it and whether the label had the best score.
+/// Replaces scores by the slopes of the cross entropy. Returns the cross entropy, and true if the label had the best
+/// score.
 fn soften(scores: &mut [f32], label: usize) -> (f64, bool) {
     let is_right = largest(scores) == label;
     let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -276,7 +279,7 @@ fn soften(scores: &mut [f32], label: usize) -> (f64, bool) {
     (loss, is_right)
 }
 
-/// Which of `values` is the largest; the first of equal ones.
+/// Returns the index of the largest of `values`; the first of equal values.
 pub(super) fn largest(values: &[f32]) -> usize {
     (1..values.len()).fold(0, |best, index| if values[index] > values[best] { index } else { best })
 }
@@ -289,17 +292,17 @@ mod tests {
 
     fn episode(steps: usize, rng: &mut Rng) -> Episode {
         Episode {
-            seen: (0..SHAPE.inputs * steps).map(|_| (4.0 * rng.uniform() - 2.0) as f32).collect(),
+            observations: (0..SHAPE.inputs * steps).map(|_| (4.0 * rng.uniform() - 2.0) as f32).collect(),
             labels: (0..steps).map(|_| rng.below(5) as u8).collect(),
         }
     }
 
-    /// The sum of cross entropies, step by step.
+    /// Returns the sum of cross entropies, step by step.
     fn loss(model: &Model, episode: &Episode) -> f64 {
         let mut memory = model.memory();
-        let steps = episode.seen.chunks(SHAPE.inputs).zip(&episode.labels);
-        let loss = |(seen, label): (&[f32], &u8)| {
-            let mut scores = model.step(seen, &mut memory).to_vec();
+        let steps = episode.observations.chunks(SHAPE.inputs).zip(&episode.labels);
+        let loss = |(observations, label): (&[f32], &u8)| {
+            let mut scores = model.step(observations, &mut memory).to_vec();
             soften(&mut scores, usize::from(*label)).0
         };
         steps.map(loss).sum()

@@ -1,10 +1,11 @@
-//! Sums and functions of training, written so that the compiler works on several values at a time. All are exact to about
-//! 1e-6, and the same on every machine.
+//! Sums and functions of training, written such that the compiler vectorizes them.
+//!
+//! All functions are accurate to about 1e-6 and give identical results on every machine.
 
-/// Columns that are worked on together. Widths are multiples of it.
+/// Columns that are processed together. Widths are multiples of it.
 pub(super) const BLOCK: usize = 32;
 
-/// `output += input . kernel`, the rows of `kernel` in order.
+/// Computes `output += input . kernel`, with the rows of `kernel` in order.
 pub(super) fn accumulate(input: &[f32], kernel: &[f32], output: &mut [f32]) {
     let columns = output.len();
     for (block, output) in output.as_chunks_mut::<BLOCK>().0.iter_mut().enumerate() {
@@ -18,7 +19,7 @@ pub(super) fn accumulate(input: &[f32], kernel: &[f32], output: &mut [f32]) {
     }
 }
 
-/// `gradient[row] += inputs[t][row] * outputs[t]` over all times.
+/// Computes `gradient[row] += inputs[t][row] * outputs[t]` over all times.
 pub(super) fn accumulate_outer(
     inputs: &[f32],
     rows: usize,
@@ -46,15 +47,15 @@ fn add(sums: &mut [f32; BLOCK], value: f32, row: &[f32; BLOCK]) {
     }
 }
 
-/// A matrix of `columns` columns with rows and columns exchanged.
+/// Returns the transpose of a matrix with `columns` columns.
 pub(super) fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
     (0..columns).flat_map(|column| matrix.iter().skip(column).step_by(columns).copied()).collect()
 }
 
-/// `exp(x)`: a power of two times a polynomial of what remains.
+/// Returns `exp(x)`: a power of two times a polynomial of the remainder.
 #[inline]
 pub(super) fn exp(x: f32) -> f32 {
-    /// Added to a small number and taken away again it rounds to a whole one, which is then in the last bits.
+    /// Constant that rounds: after its addition, the last bits of a small number contain the nearest whole number.
     const ROUND: f32 = 12_582_912.0;
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     let x = x.clamp(-80.0, 80.0);

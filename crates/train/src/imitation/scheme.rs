@@ -1,16 +1,16 @@
-//! The schemes that imitate an expert.
+//! Schemes that imitate an expert.
 
 /// Parts of the training that differ between schemes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scheme {
-    /// Name of its controller, and of its trainer.
+    /// Name of the controller and of the trainer.
     pub(super) name: &'static str,
-    /// That of the controller that takes its place in training.
+    /// Name of the controller that replaces it in training.
     pub(super) in_training: &'static str,
-    /// Which of the values that it sees is the window, and what that is divided by.
+    /// Position of the window in an observation, and the divisor of the window.
     pub(super) window: usize,
     pub(super) window_unit: f64,
-    /// Least and most packets of a window.
+    /// Minimum and maximum window, packets.
     pub(super) limits: [f64; 2],
 }
 

@@ -1,21 +1,21 @@
-//! What is trained for, and how thoroughly.
+//! Settings of an imitation training: paths, expert, and amount of training.
 
 use path::PathSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use strict_input::Refusal;
 
-/// Paths that are drawn anew in every iteration, by ratios between the ends of each range.
+/// Random paths, drawn anew in every iteration. Values are distributed by ratios between the ends of each range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Drawn {
-    /// How many.
+pub(super) struct RandomPaths {
+    /// Number of paths.
     pub(super) count: usize,
     pub(super) rate_mbps: [f64; 2],
     pub(super) rtt_ms: [f64; 2],
-    /// Queue, in products of rate and RTT.
+    /// Queue, as a multiple of rate times RTT.
     pub(super) buffer_bdp: [f64; 2],
-    /// Highest probability of a random loss; half of the paths have none.
+    /// Maximum probability of a random loss; half of the paths have none.
     pub(super) loss: f64,
 }
 
@@ -23,25 +23,25 @@ pub(super) struct Drawn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Settings {
-    /// Rates and one-way delays of links with an endless queue: every combination.
+    /// Rates and one-way delays of links with an infinite queue: every combination.
     pub(super) rates_mbps: Vec<f64>,
     pub(super) delays_ms: Vec<f64>,
-    /// Other paths, as run specifications have them.
+    /// Other paths, as in run specs.
     pub(super) paths: Vec<PathSpec>,
-    pub(super) drawn: Drawn,
-    /// The transport, as run specifications have it.
+    pub(super) drawn: RandomPaths,
+    /// Transport, as in run specs.
     pub(super) transport: Map<String, Value>,
-    /// What the expert wants in the queue: so many ms of the link's rate...
+    /// Queue that the expert aims for, in ms of the link's rate ...
     pub(super) queue_ms: f64,
-    /// ... and such a part of a queue that is finite.
+    /// ... plus this fraction of a finite queue.
     pub(super) queue_share: f64,
-    /// Most jitter, ms, and which part of the episodes has any.
+    /// Maximum jitter, ms, and fraction of the episodes with jitter.
     pub(super) jitter_ms: f64,
     pub(super) jitter_share: f64,
     /// Steps of an episode.
     pub(super) steps: usize,
     pub(super) iterations: usize,
-    /// How often an iteration learns from each episode, and from how many it learns at most.
+    /// Passes of an iteration over each episode, and maximum episodes of an iteration.
     pub(super) epochs: usize,
     pub(super) lessons: usize,
     /// Units of the network.

@@ -1,8 +1,11 @@
-//! The trainer of `RemyCC`s.
+//! Trainer of `RemyCC`s.
 //!
-//! tcpexmachina/remy@ad05f8a, `src/ratbreeder.cc`, with what makes it run in minutes: a few networks instead of a hundred, drawn
-//! anew in every epoch, steps along one coordinate at a time instead of all combinations, candidates that are sorted out by short
-//! trials, and an epoch whose changes do not stand up to trials ten times as long is undone.
+//! It follows tcpexmachina/remy@ad05f8a, `src/ratbreeder.cc`, with changes that reduce the time to minutes:
+//!
+//! - It draws a few networks in every epoch, not a hundred.
+//! - It changes one coordinate at a time, not all combinations.
+//! - Short trials filter the candidates.
+//! - Changes of an epoch are undone if trials of ten times the length do not confirm them.
 
 mod candidates;
 mod network;
@@ -15,5 +18,5 @@ pub use network::{Network, Outcome, Trial};
 pub use settings::Settings;
 pub use usage::Usage;
 
-/// The trainer.
+/// Trainer of Remy.
 pub const TRAINER: Trainer = Trainer { name: "remy", train: search::train };

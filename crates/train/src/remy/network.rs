@@ -1,12 +1,13 @@
-//! The network that rules are judged in, and how well they do there.
+//! Network for the evaluation of rules.
 //!
-//! tcpexmachina/remy@2094e8d, `src/network.cc`, `src/utility.hh`: senders that are on and off share a link with an endless queue;
-//! behind it packets are delayed by the whole RTT, and acknowledged without delay. A sender that comes on begins anew. A packet has
-//! 10,000 bits.
+//! It follows tcpexmachina/remy@2094e8d, `src/network.cc`, `src/utility.hh`: senders alternate between on and off and
+//! share a link with an infinite queue. Behind the link, packets are delayed by the whole RTT. ACKs have no delay.
+//!
+//! A sender that turns on starts anew. A packet has 10,000 bits.
 
 use super::usage::{Tracker, Usage};
 use crate::Error;
-use crate::Wanted;
+use crate::StopSignal;
 use congestion::remy::{Remy, Shell, Table};
 use congestion::{BuildClosure, Entry, Registry};
 use path::{DelaySpec, ElementSpec, LinkSpec, PathSpec, QueueSpec};
@@ -18,20 +19,20 @@ use std::sync::{Arc, Mutex};
 use transport::{Application, ApplicationSpec};
 use units::Time;
 
-/// Payload and headers of a packet.
+/// Payload and headers of a packet, bytes.
 const PAYLOAD_BYTES: u32 = 1210;
 const HEADER_BYTES: u32 = 40;
 /// Megabits of 1000 packets.
 const MBPS_PER_PACKET_PER_MS: f64 = 10.0;
-/// What delays are compared with, ms.
+/// Unit of delays in the utility, ms.
 const DELAY_UNIT_MS: f64 = 100.0;
-/// What a sender is worth that was on and got nothing through, and a table that fills the memory.
+/// Utility of a sender that was on and delivered nothing, and of a table that fills the memory.
 const WORST: f64 = -1000.0;
-/// What is more than memory is to hold.
-const MOST_PACKETS: f64 = 2e7;
+/// Maximum packets in memory.
+const MAX_PACKETS: f64 = 2e7;
 const CONTROLLER: &str = "remy-in-training";
 
-/// A network.
+/// Network with senders that alternate between on and off.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
@@ -39,51 +40,53 @@ pub struct Network {
     pub link_mbps: f64,
     /// RTT without a queue, ms.
     pub rtt_ms: f64,
-    /// Senders.
+    /// Number of senders.
     pub senders: usize,
-    /// Mean time that a sender is on, ms.
+    /// Mean on-time of a sender, ms.
     pub on_ms: f64,
-    /// Mean time that it is off, ms.
+    /// Mean off-time of a sender, ms.
     pub off_ms: f64,
 }
 
-/// How long rules are tried in a network, and what counts there.
+/// Length and limits of a trial of rules in a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// What a doubled delay costs, in doublings of the throughput.
+    /// Cost of a doubled delay, in doublings of the throughput.
     pub delta: f64,
-    /// Seed of when senders are on.
+    /// Seed of the senders' on-times.
     pub seed: u64,
-    /// As much time as the link needs for so many packets...
+    /// Length of the trial in packets of the link ...
     pub packets: f64,
-    /// ... but so many seconds at least.
+    /// ... but at least this, s.
     pub seconds: f64,
-    /// Most packets that may be on their way, as a multiple of what the link sends: rules that have more do as badly as can be.
+    /// Maximum packets in flight, as a multiple of the packets that the link sends. Rules above it get the worst
+    /// utility.
     pub most_queued: f64,
-    /// Is told what is looked up.
+    /// Recorder of rule lookups.
     pub usage: Option<&'a Arc<Mutex<Usage>>>,
 }
 
 impl Trial<'_> {
-    /// Whatever rules do, for delta 1.
+    /// Returns a trial without limits, for delta 1.
     pub fn patient(seed: u64, packets: f64) -> Self {
         Self { delta: 1.0, seed, packets, seconds: 0.0, most_queued: f64::INFINITY, usage: None }
     }
 }
 
-/// How rules did in a network: means over its senders.
+/// Results of rules in a network: means over its senders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// log2 of the throughput in packets/ms of an equal share, less delta times log2 of the delay in 100 ms.
+    /// Utility: log2 of the throughput in packets/ms of an equal share, minus delta times log2 of the delay in 100
+    /// ms.
     pub utility: f64,
-    /// Throughput as a part of an equal share of the link.
+    /// Throughput as a fraction of an equal share of the link.
     pub throughput: f64,
     /// Mean RTT of packets, ms.
     pub delay_ms: f64,
 }
 
 impl Network {
-    /// Packets that the link can send in a ms.
+    /// Returns the packets that the link can send per ms.
     fn packets_per_ms(&self) -> f64 {
         self.link_mbps / MBPS_PER_PACKET_PER_MS
     }
@@ -102,7 +105,7 @@ impl Network {
 
     fn spec(&self, trial: &Trial<'_>) -> RunSpec {
         let duration_s = f64::max(trial.packets / self.packets_per_ms() / 1e3, trial.seconds);
-        let most_packets = (trial.most_queued * duration_s * self.packets_per_ms() * 1e3).min(MOST_PACKETS);
+        let most_packets = (trial.most_queued * duration_s * self.packets_per_ms() * 1e3).min(MAX_PACKETS);
         let transport = Map::from_iter([
             ("profile".to_owned(), "datagram".into()),
             ("payload_bytes".to_owned(), PAYLOAD_BYTES.into()),
@@ -128,27 +131,33 @@ impl Network {
         }
     }
 
-    /// How `table` does here, as long as that is `wanted`.
+    /// Returns the results of `table` in this network. Ends early at `stop_signal`.
     ///
     /// # Errors
-    /// One line: what is wrong with the network, or that nobody waits for it any more.
-    pub fn judge(&self, table: &Arc<Table>, trial: &Trial<'_>, wanted: Wanted<'_>) -> Result<Outcome, Error> {
+    /// Returns an error if the network is invalid or the stop signal is set.
+    pub fn judge(
+        &self,
+        table: &Arc<Table>,
+        trial: &Trial<'_>,
+        stop_signal: StopSignal<'_>,
+    ) -> Result<Outcome, Error> {
         let spec = self.spec(trial);
         let simulation = simulator::Simulation::new(&spec, &registry(table, trial.usage)?)?;
-        let mut observers = (Counts(vec![Count::default(); self.senders]), wanted);
+        let mut observers = (Counts(vec![Count::default(); self.senders]), stop_signal);
         if simulation.run(&mut observers).is_err() {
             let outcome = Outcome { utility: WORST, throughput: 0.0, delay_ms: f64::INFINITY };
-            return wanted.stop().map_or(Ok(outcome), |why| Err(Error::Stopped(why)));
+            return stop_signal.stop().map_or(Ok(outcome), |why| Err(Error::Stopped(why)));
         }
         let (counts, _) = observers;
-        let shares_ms = shares_ms(&spec, &self.application(), wanted)?;
+        let shares_ms = shares_ms(&spec, &self.application(), stop_signal)?;
         let outcomes: Vec<Outcome> = counts
             .0
             .iter()
             .zip(shares_ms)
             .map(|(count, share_ms)| self.outcome(trial.delta, count, share_ms))
             .collect();
-        let mean = |of: fn(&Outcome) -> f64| outcomes.iter().map(of).sum::<f64>() / outcomes.len() as f64;
+        let mean =
+            |value: fn(&Outcome) -> f64| outcomes.iter().map(value).sum::<f64>() / outcomes.len() as f64;
         Ok(Outcome {
             utility: mean(|outcome| outcome.utility),
             throughput: mean(|outcome| outcome.throughput),
@@ -156,7 +165,7 @@ impl Network {
         })
     }
 
-    /// What a sender got that had `share_ms` of the link to itself.
+    /// Returns the results of a sender with a share of `share_ms` of the link's time.
     fn outcome(&self, delta: f64, count: &Count, share_ms: f64) -> Outcome {
         if share_ms == 0.0 {
             return Outcome { utility: 0.0, throughput: 0.0, delay_ms: 0.0 };
@@ -174,7 +183,7 @@ impl Network {
     }
 }
 
-/// A registry with a controller that follows `table`.
+/// Returns a registry with a controller that follows `table`.
 fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Registry, Error> {
     let (table, usage) = (Arc::clone(table), usage.cloned());
     let mut registry = Registry::default();
@@ -189,8 +198,12 @@ fn registry(table: &Arc<Table>, usage: Option<&Arc<Mutex<Usage>>>) -> Result<Reg
     Ok(registry)
 }
 
-/// Of each sender the time that it was on, divided by how many were on with it, ms.
-fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) -> Result<Vec<f64>, Error> {
+/// Returns the share of each sender, ms: its on-time divided by the number of senders that are on.
+fn shares_ms(
+    spec: &RunSpec,
+    application: &ApplicationSpec,
+    stop_signal: StopSignal<'_>,
+) -> Result<Vec<f64>, Error> {
     let end = Time::ZERO + spec.duration();
     let mut senders: Vec<(Application, bool)> = (0..spec.flows.len())
         .map(|index| {
@@ -200,7 +213,7 @@ fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) 
     let mut shares = vec![0.0; senders.len()];
     let mut now = Time::ZERO;
     while now < end {
-        if let Some(why) = wanted.stop() {
+        if let Some(why) = stop_signal.stop() {
             return Err(Error::Stopped(why));
         }
         for (application, is_on) in &mut senders {
@@ -217,7 +230,7 @@ fn shares_ms(spec: &RunSpec, application: &ApplicationSpec, wanted: Wanted<'_>) 
     Ok(shares)
 }
 
-/// What arrived of a sender.
+/// Delivered packets of a sender, and the sum of their delays.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     packets: u64,

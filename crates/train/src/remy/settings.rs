@@ -1,12 +1,13 @@
-//! What is trained for, and how thoroughly.
+//! Settings of a Remy training: networks, and amount of training.
 
 use super::network::Network;
 use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::Rng;
 
-/// Most epochs: trials become longer with each, by sixty times up to here. Published tables took less than 20.
-pub(super) const MOST_EPOCHS: u64 = 1000;
+/// Maximum epochs. The length of trials grows with the epochs, by a factor of sixty up to here. Published tables took
+/// less than 20.
+pub(super) const MAX_EPOCHS: u64 = 1000;
 
 /// Settings of a training.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,23 +17,23 @@ pub struct Settings {
     pub link_mbps: [f64; 2],
     /// Shortest and longest RTT, ms.
     pub rtt_ms: [f64; 2],
-    /// Fewest and most senders.
+    /// Minimum and maximum number of senders.
     pub senders: [usize; 2],
-    /// Mean time that a sender is on, ms.
+    /// Mean on-time of a sender, ms.
     pub on_ms: f64,
-    /// Mean time that it is off, ms.
+    /// Mean off-time of a sender, ms.
     pub off_ms: f64,
-    /// What a doubled delay costs, in doublings of the throughput.
+    /// Cost of a doubled delay, in doublings of the throughput.
     pub delta: f64,
-    /// Networks that a table is judged in.
+    /// Number of networks in which a table is evaluated.
     pub networks: usize,
-    /// How long a trial is, in packets of its link.
+    /// Length of a trial, in packets of its link.
     pub packets: f64,
-    /// How long a trial is at least, s: senders are to come and go a few times.
+    /// Minimum length of a trial, s, since senders must turn on and off a few times.
     pub seconds: f64,
-    /// Rules are divided up to this number of them.
+    /// Maximum number of rules after divisions.
     pub rules: usize,
-    /// Epochs in all; 0: until the time is over, or as many as are allowed.
+    /// Number of epochs; 0: until the time is over, or the maximum number.
     pub epochs: u64,
 }
 
@@ -40,7 +41,7 @@ impl Settings {
     /// Reads and checks settings.
     ///
     /// # Errors
-    /// One line naming the key, the value and what is allowed.
+    /// Returns an error with the key, the value and the allowed values.
     pub fn read(text: &str) -> Result<Self, Refusal> {
         let settings: Self = strict_input::parse(text)?;
         let range = |name: &str, [low, high]: [f64; 2], least: f64, most: f64| {
@@ -62,12 +63,14 @@ impl Settings {
         within("packets", settings.packets, 1000.0, 1e8)?;
         within("seconds", settings.seconds, 0.0, 10_000.0)?;
         within("rules", settings.rules as f64, 1.0, 5000.0)?;
-        within("epochs", settings.epochs as f64, 0.0, MOST_EPOCHS as f64)?;
+        within("epochs", settings.epochs as f64, 0.0, MAX_EPOCHS as f64)?;
         Ok(settings)
     }
 
-    /// Networks and what each weighs: links over the whole range, both ends among them with double weight, those between
-    /// somewhere in their part of it.
+    /// Returns networks with their weights.
+    ///
+    /// The links cover the whole range. Both ends are included and have double weight. The other links lie at random
+    /// positions in their part of the range.
     pub(super) fn draw(&self, rng: &mut Rng) -> Vec<(Network, f64)> {
         let last = self.networks.saturating_sub(1).max(1) as f64;
         (0..self.networks)
@@ -88,7 +91,7 @@ impl Settings {
     }
 }
 
-/// The value at `part` of the way from the low to the high one, by ratios.
+/// Returns the value at the fraction `part` between low and high, by ratios.
 fn between([low, high]: [f64; 2], part: f64) -> f64 {
     low * libm::pow(high / low, part)
 }

@@ -1,83 +1,84 @@
-//! Which rules are used, and for what signals.
+//! Lookups of rules, with their signals.
 
 use congestion::remy::{Lookups, SIGNALS, Signals};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Signals kept of each rule: when they are too many every other one goes, and later ones are thinned out likewise.
-const KEPT: usize = 2048;
+/// Maximum signals stored per rule. Above it, every second one is removed, and later signals are thinned equally.
+const MAX_SIGNALS: usize = 2048;
 
-/// What all lookups of one network count as.
-const PARTS: u64 = 1_000_000_000;
+/// Lookups that one network counts for.
+const LOOKUPS_PER_NETWORK: u64 = 1_000_000_000;
 
-/// Of one rule.
+/// Lookups of one rule.
 #[derive(Clone, Debug, Default)]
-struct Of {
+struct RuleUsage {
     lookups: u64,
-    /// One in so many lookups is kept.
+    /// Lookups per stored signal.
     stride: u64,
-    kept: Vec<Signals>,
+    signals: Vec<Signals>,
 }
 
-/// Of all rules.
+/// Lookups of all rules.
 #[derive(Clone, Debug)]
-pub struct Usage(Vec<Of>);
+pub struct Usage(Vec<RuleUsage>);
 
 impl Usage {
-    /// Of `rules` rules, none of which is used.
+    /// Returns a record of `rules` rules without lookups.
     pub fn new(rules: usize) -> Self {
-        Self(vec![Of { stride: 1, ..Of::default() }; rules])
+        Self(vec![RuleUsage { stride: 1, ..RuleUsage::default() }; rules])
     }
 
     fn note(&mut self, rule: usize, signals: &Signals) {
-        let of = &mut self.0[rule];
-        if of.lookups.is_multiple_of(of.stride) {
-            if of.kept.len() >= KEPT {
+        let usage = &mut self.0[rule];
+        if usage.lookups.is_multiple_of(usage.stride) {
+            if usage.signals.len() >= MAX_SIGNALS {
                 let mut number = 0;
-                of.kept.retain(|_| {
+                usage.signals.retain(|_| {
                     number += 1;
                     number % 2 == 1
                 });
-                of.stride *= 2;
+                usage.stride *= 2;
             }
-            of.kept.push(*signals);
+            usage.signals.push(*signals);
         }
-        of.lookups += 1;
+        usage.lookups += 1;
     }
 
-    /// The lookups of rule number `rule`.
+    /// Returns the number of lookups of rule `rule`.
     pub fn lookups(&self, rule: usize) -> u64 {
         self.0[rule].lookups
     }
 
-    /// The lookups of all rules.
+    /// Returns the number of lookups of all rules.
     pub fn total(&self) -> u64 {
-        self.0.iter().map(|of| of.lookups).sum()
+        self.0.iter().map(|usage| usage.lookups).sum()
     }
 
-    /// The median of each signal where rule number `rule` was used, if it was.
+    /// Returns the median of each signal in the lookups of rule `rule`, or `None` without lookups.
     pub fn medians(&self, rule: usize) -> Option<Signals> {
-        let kept = &self.0[rule].kept;
+        let kept = &self.0[rule].signals;
         let mut medians = [0.0; SIGNALS];
         for (signal, median) in medians.iter_mut().enumerate() {
-            let mut values: Vec<f64> = kept.iter().map(|signals| signals[signal]).collect();
+            let mut values: Vec<f64> = kept.iter().map(|kept| kept[signal]).collect();
             values.sort_unstable_by(f64::total_cmp);
             *median = *values.get(values.len() / 2)?;
         }
         Some(medians)
     }
 
-    /// Adds what was noted elsewhere, of the same rules, all of it counting as `PARTS` lookups: a fast network is no more than
-    /// a slow one.
+    /// Adds the lookups of another network. They count as [`LOOKUPS_PER_NETWORK`] lookups, such that a fast network
+    /// has no more weight than a slow one.
     pub fn merge(&mut self, other: &Self) {
         let total = u128::from(other.total().max(1));
-        for (of, also) in self.0.iter_mut().zip(&other.0) {
-            of.lookups += (u128::from(also.lookups) * u128::from(PARTS) / total) as u64;
-            of.kept.extend(&also.kept);
+        for (usage, other_usage) in self.0.iter_mut().zip(&other.0) {
+            usage.lookups +=
+                (u128::from(other_usage.lookups) * u128::from(LOOKUPS_PER_NETWORK) / total) as u64;
+            usage.signals.extend(&other_usage.signals);
         }
     }
 }
 
-/// Notes the lookups of one sender.
+/// Recorder of one sender's lookups.
 #[derive(Debug)]
 pub(super) struct Tracker(Arc<Mutex<Usage>>);
 

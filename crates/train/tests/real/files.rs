@@ -1,4 +1,4 @@
-//! What is in the files (tcpexmachina/remy@1c3579b, `tests`; pratiksha/learnability-reproduce@d43afba).
+//! Contents of the files (tcpexmachina/remy@1c3579b, `tests`; pratiksha/learnability-reproduce@d43afba).
 
 use crate::{contents, table};
 use congestion::remy::{Action, Table};
@@ -22,7 +22,7 @@ pub(crate) fn published_files_have_their_rules() {
     }
 }
 
-/// Signals, rule, increment, multiple, time between packets, and the window that follows one of 100.
+/// Signals, rule, increment, multiple, time between packets, and the window after a window of 100.
 type Vector = ([f64; 4], usize, i32, f64, f64, u32);
 
 pub(crate) fn signals_fall_into_the_rules_they_should() {
@@ -51,8 +51,8 @@ pub(crate) fn signals_fall_into_the_rules_they_should() {
 
 pub(crate) fn a_file_that_is_cut_anywhere_is_refused() {
     let whole = contents(HUNDREDFOLD);
-    // The last message of the file is what the optimizer was given: without it the rules are complete.
-    let (mut refused, mut complete) = (0, 0);
+    // The last message of the file is the optimizer's input: without it the rules are complete.
+    let (mut refusals, mut complete) = (0, 0);
     for length in (0..whole.len()).step_by(37) {
         match Table::read(&whole[..length]) {
             Ok(table) => {
@@ -61,9 +61,9 @@ pub(crate) fn a_file_that_is_cut_anywhere_is_refused() {
             }
             Err(why) => {
                 assert!(!why.to_string().contains('\n'));
-                refused += 1;
+                refusals += 1;
             }
         }
     }
-    assert!(refused > 500 && complete < 10, "{refused} refused, {complete} complete");
+    assert!(refusals > 500 && complete < 10, "{refusals} refused, {complete} complete");
 }

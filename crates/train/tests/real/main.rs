@@ -1,4 +1,4 @@
-//! Tables that others have trained, which may not be shipped: what their files hold, and their published figures.
+//! Tables trained by other projects, which may not be shipped: contents of their files, and published figures.
 #![allow(clippy::disallowed_methods, reason = "reads tables")]
 
 mod files;
@@ -8,18 +8,18 @@ mod training;
 use congestion::remy::Table;
 use std::process::ExitCode;
 
-/// Why there are no tables, if there are none.
+/// Returns the reason why there are no tables, or `None`.
 fn missing() -> Option<String> {
     needs::folder("LEARNED_WEIGHTS").err()
 }
 
-/// The content of a file of the folder `remy`.
+/// Returns the contents of a file in the directory `remy`.
 fn contents(name: &str) -> Vec<u8> {
     let folder = needs::folder("LEARNED_WEIGHTS").expect("asked before");
     std::fs::read(folder.join("remy").join(name)).expect("a table")
 }
 
-/// The table in it.
+/// Returns the table in a file.
 fn table(name: &str) -> Table {
     Table::read(&contents(name)).expect("a table")
 }

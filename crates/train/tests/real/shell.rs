@@ -1,5 +1,6 @@
-//! The table that Pantheon ran, in the transport that it ran it in. Expected values are those of an independent simulator of the same
-//! description, written before this one.
+//! Pantheon's table in Pantheon's transport.
+//!
+//! An independent simulator of this description, written earlier, gives the expected values.
 
 use crate::contents;
 use congestion::{Files, Registry};
@@ -9,8 +10,8 @@ use serde_json::{Value, json};
 
 const FILE: &str = "RemyCC-2014-100x.dna";
 
-/// Throughput in Mbit/s and 95th percentile of the one-way delay in ms, of one flow for `seconds`.
-fn measured(data: &Value, one_way_ms: f64, seconds: f64) -> (f64, f64) {
+/// Returns the throughput in Mbit/s and the 95th percentile of the one-way delay in ms of one flow over `seconds`.
+fn measure(data: &Value, one_way_ms: f64, seconds: f64) -> (f64, f64) {
     let spec = json!({
         "seed": 1, "duration_s": seconds, "log": "none",
         "path": {"data": data, "ack": [{"kind": "delay", "delay_ms": one_way_ms}]},
@@ -46,13 +47,14 @@ pub(crate) fn one_flow_through_the_program_has_its_throughput_and_delay() {
         (200.0, 75.0, 0.89, 101.0),
         (40.0, 10.0, 0.988, 11.3),
     ] {
-        let (throughput, p95) = measured(&link(rate_mbps, one_way_ms), one_way_ms, 60.0);
+        let (throughput, p95) = measure(&link(rate_mbps, one_way_ms), one_way_ms, 60.0);
         assert!((throughput / rate_mbps / share - 1.0).abs() < 0.01, "{rate_mbps} Mbit/s: {throughput}");
         assert!((p95 / p95_ms - 1.0).abs() < 0.04, "{rate_mbps} Mbit/s: {p95} ms");
     }
 }
 
-/// The rule that a flow is in keeps it there: it sends a packet every 0.9105 ms, and that is what its averages show.
+/// The flow's rule keeps the flow in this rule: it sends a packet every 0.9105 ms, and its averages show this
+/// interval.
 pub(crate) fn a_slow_start_traps_a_flow_at_13_mbps() {
     let changing = |first_mbps: f64| {
         json!([
@@ -63,7 +65,7 @@ pub(crate) fn a_slow_start_traps_a_flow_at_13_mbps() {
     };
     let after_mbps = |first_mbps: f64| {
         let [long, short] =
-            [33.0, 13.0].map(|seconds| measured(&changing(first_mbps), 10.0, seconds).0 * seconds);
+            [33.0, 13.0].map(|seconds| measure(&changing(first_mbps), 10.0, seconds).0 * seconds);
         (long - short) / 20.0
     };
     let trapped = after_mbps(5.0);
@@ -80,6 +82,6 @@ pub(crate) fn random_loss_changes_nothing() {
         {"kind": "link", "rate_mbps": 20.0, "queue": {"kind": "droptail", "packets": 200}},
         {"kind": "delay", "delay_ms": 40.0},
     ]);
-    let (throughput, _) = measured(&lossy, 40.0, 30.0);
+    let (throughput, _) = measure(&lossy, 40.0, 30.0);
     assert!(throughput > 0.98 * 20.0, "{throughput}");
 }
