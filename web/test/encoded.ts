@@ -1,6 +1,6 @@
 /** Tables as bytes, as servers send them. */
 
-export interface Given {
+export interface ColumnData {
     name: string;
     type: "f64" | "f32" | "u32" | "i32" | "u8";
     values: number[];
@@ -10,7 +10,7 @@ export interface Given {
 const SIZES = { f64: 8, f32: 4, u32: 4, i32: 4, u8: 1 };
 
 /** Returns a table as bytes, by the description of python/dumbbell/present/serve/columns.py. */
-export function encoded(meta: unknown, given: Given[], before = 0): ArrayBuffer {
+export function encodeColumns(meta: unknown, given: ColumnData[], before = 0): ArrayBuffer {
     let at = 0;
     const columns = given.map(({ name, type, values, names }) => {
         const column = { name, type, offset: at, length: values.length, ...(names ? { names } : {}) };

@@ -41,10 +41,10 @@ export function tableOf(
     given: readonly Field[] = [],
     more: Partial<RunsFacts> = {},
 ): Runs {
-    const known = new Map([GOODPUT, DELAY, ...given].map((field) => [field.name, field]));
+    const fieldsByName = new Map([GOODPUT, DELAY, ...given].map((field) => [field.name, field]));
     const isText = (values: Values) => !(values instanceof Float32Array) && typeof values[0] !== "number";
     const fields = Object.entries(columns).map(
-        ([name, values]) => known.get(name) ?? (isText(values) ? textField(name) : numberField(name)),
+        ([name, values]) => fieldsByName.get(name) ?? (isText(values) ? textField(name) : numberField(name)),
     );
     const runs = new Runs({
         kind: "files",

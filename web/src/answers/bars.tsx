@@ -1,4 +1,4 @@
-/** The mean of a metric by scheme, with where it lies: bars that are a table. */
+/** Bars of the mean of a metric by scheme, with its interval; the bars are rows of a table. */
 
 import { useMemo } from "preact/hooks";
 import type { Runs } from "../data/runs";
@@ -23,17 +23,17 @@ export function Bars(props: {
     const { runs, facet, metric } = props;
     const width = useNarrow() ? NARROW : WIDE;
     const bars = useMemo(() => {
-        const found = facet.schemes.flatMap(({ scheme, rows }) => {
+        const schemeMeans = facet.schemes.flatMap(({ scheme, rows }) => {
             const mean = estimateOf(runs, rows, metric.name);
             return mean ? [{ scheme, found: mean }] : [];
         });
         const sign = metric.better === "less" ? 1 : -1;
-        return found.sort((a, b) => sign * (a.found.mean - b.found.mean));
+        return schemeMeans.sort((a, b) => sign * (a.found.mean - b.found.mean));
     }, [runs, facet, metric]);
     const sentence = useMemo(() => bestSentence(runs, facet, [metric]), [runs, facet, metric]);
     const means = bars.map(({ found }) => found.mean);
     const reach = Math.max(...means.map(Math.abs), Number.MIN_VALUE);
-    // the end of an interval far beyond all means would leave the bars no room: it is cut, and has an arrow
+    // An interval that ends far beyond all means would leave no room for the bars. It is cut, with an arrow.
     const high = Math.min(Math.max(0, ...means, ...bars.map(({ found }) => found.high ?? 0)), 2 * reach);
     const low = Math.max(Math.min(0, ...means, ...bars.map(({ found }) => found.low ?? 0)), -2 * reach);
     const at = (value: number) => 2 + ((Math.max(low, Math.min(high, value)) - low) / (high - low || 1)) * (width - 8);

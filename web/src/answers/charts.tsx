@@ -1,8 +1,8 @@
-/** Charts of one kind: one for each path, or for each panel of a sweep. */
+/** Charts of one kind: one per path, or one per panel of a sweep. */
 
 import type { Runs } from "../data/runs";
 import type { Field, Findings } from "../data/source";
-import { counted } from "../data/words";
+import { countText } from "../data/words";
 import type { Look } from "../ui/plot";
 import { Bars } from "./bars";
 import { Ecdf } from "./ecdf";
@@ -26,19 +26,21 @@ export function Charts(props: {
     along: Field | null;
     over: Field | null;
     looks: (scheme: string) => Look;
-    /** Filters of the address, which links to the table keep. */
+    /** Filters in the page address. The link to the table of runs keeps them. */
     entries: readonly string[];
-    /** Metrics that the tip of a run has. */
+    /** Metrics in the tooltip of a run. */
     shown: readonly Field[];
     most?: number;
     findings: Findings;
-    /** The charts say no sentences: findings above them do, or are not here yet. */
+    /** True if the page shows findings or has not loaded them yet. The charts then show no sentences. */
     isAnswered: boolean;
 }) {
     const { chart, runs, facets, metric, along, looks, entries, shown, most = MOST_FACETS, isAnswered } = props;
-    // the server judges the conduct of so many runs only
-    const isJudged = isAnswered || facets.every(({ directory }) => props.findings[directory]);
-    const unjudged = !isJudged && <p class="quiet">There are too many runs to judge the conduct of their flows.</p>;
+    // The server judges the conduct of flows only up to a limit of runs.
+    const hasAllFindings = isAnswered || facets.every(({ directory }) => props.findings[directory]);
+    const conductNote = !hasAllFindings && (
+        <p class="quiet">There are too many runs to judge the conduct of their flows.</p>
+    );
     if (chart === "sweep")
         return (
             along && (
@@ -51,7 +53,7 @@ export function Charts(props: {
                         x={along}
                         y={props.over}
                     />
-                    {unjudged}
+                    {conductNote}
                 </>
             )
         );
@@ -78,10 +80,10 @@ export function Charts(props: {
             </div>
             {facets.length > most && (
                 <p>
-                    {most} of {counted(facets.length, "path")} are drawn: filter for others.
+                    {most} of {countText(facets.length, "path")} are drawn: filter for others.
                 </p>
             )}
-            {unjudged}
+            {conductNote}
         </>
     );
 }

@@ -1,9 +1,9 @@
-/** How the runs of each scheme are distributed: the part of them at or below a value. */
+/** Distribution of a metric over the runs of each scheme: fraction of runs at or below a value. */
 
 import { useMemo, useState } from "preact/hooks";
 import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
-import { capitalized, inSentence, numberOf } from "../data/words";
+import { capitalize, inSentence, numberOf } from "../data/words";
 import { markerPath } from "../ui/looks";
 import { type Area, Frame, type Look, Scrolling, Tip, useWidth } from "../ui/plot";
 import { fieldScale, plainScale } from "../ui/scale";
@@ -13,7 +13,7 @@ import { RunTip } from "./plane";
 
 interface Curve {
     scheme: string;
-    /** Sorted, as people see them. */
+    /** Sorted values in the field's display unit. */
     values: Float64Array;
     rows: number[];
 }
@@ -49,8 +49,8 @@ export function Ecdf(props: {
     );
     const y = plainScale(0, 1, area.bottom, area.top, "Part of the runs at or below");
     const nearest = (event: PointerEvent) => {
-        const found = (event.currentTarget as Element).getBoundingClientRect();
-        const [px, py] = [event.clientX - found.left, event.clientY - found.top];
+        const bounds = (event.currentTarget as Element).getBoundingClientRect();
+        const [px, py] = [event.clientX - bounds.left, event.clientY - bounds.top];
         let least = 20 ** 2;
         let near: { x: number; y: number; curve: Curve; place: number } | null = null;
         for (const curve of curves)
@@ -83,12 +83,12 @@ export function Ecdf(props: {
                             onPointerMove={(event) => setHover(nearest(event))}
                             onPointerLeave={() => setHover(null)}
                             onClick={(event) => {
-                                const found = nearest(event as unknown as PointerEvent) as {
+                                const nearestRun = nearest(event as unknown as PointerEvent) as {
                                     curve: Curve;
                                     place: number;
                                 } | null;
-                                if (found)
-                                    location.hash = `#/run/${encodeURIComponent(runs.id(found.curve.rows[found.place]!))}`;
+                                if (nearestRun)
+                                    location.hash = `#/run/${encodeURIComponent(runs.id(nearestRun.curve.rows[nearestRun.place]!))}`;
                             }}
                         >
                             <Frame area={area} x={x} y={y} />
@@ -169,7 +169,7 @@ export function Ecdf(props: {
                                     ))}
                                 </tbody>
                                 <caption>
-                                    {capitalized(inSentence(metric.title))}
+                                    {capitalize(inSentence(metric.title))}
                                     {metric.unit && ` in ${metric.unit}`}
                                 </caption>
                             </table>
@@ -185,18 +185,20 @@ function curvesOf(runs: Runs, facet: Facet, metric: Field): Curve[] {
     if (!runs.has(metric.name)) return [];
     const numbers = runs.numbers(metric.name);
     return facet.schemes.flatMap(({ scheme, rows }) => {
-        const known = rows.filter((row) => !Number.isNaN(numbers[row]!)).sort((a, b) => numbers[a]! - numbers[b]!);
-        const values = Float64Array.from(known, (row) => numbers[row]! * (metric.factor ?? 1));
-        return known.length ? [{ scheme, values, rows: known }] : [];
+        const rowsWithValue = rows
+            .filter((row) => !Number.isNaN(numbers[row]!))
+            .sort((a, b) => numbers[a]! - numbers[b]!);
+        const values = Float64Array.from(rowsWithValue, (row) => numbers[row]! * (metric.factor ?? 1));
+        return rowsWithValue.length ? [{ scheme, values, rows: rowsWithValue }] : [];
     });
 }
 
 function steps(values: Float64Array, x: (value: number) => number, y: (value: number) => number, area: Area): string {
     const count = values.length;
-    const each = Math.max(1, Math.floor(count / MOST_STEPS));
+    const stepSize = Math.max(1, Math.floor(count / MOST_STEPS));
     let path = `M${x(values[0]!).toFixed(1)} ${area.bottom}`;
     for (let place = 0; place < count; place++)
-        if (place % each === each - 1 || place === count - 1)
+        if (place % stepSize === stepSize - 1 || place === count - 1)
             path += `H${x(values[place]!).toFixed(1)}V${y((place + 1) / count).toFixed(1)}`;
     return `${path}H${area.right}`;
 }

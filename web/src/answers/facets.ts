@@ -1,4 +1,4 @@
-/** What charts are drawn of: the runs of each path of each results directory, by scheme. */
+/** Facets: the runs of each path of each results directory, by scheme. Charts are drawn from facets. */
 
 import { estimateOf, type Group, groupRows, type Runs, valuesOf } from "../data/runs";
 import type { Findings } from "../data/source";
@@ -12,29 +12,32 @@ export interface SchemeRuns {
 export interface Facet {
     directory: string;
     path: string;
-    /** Path, and the directory where there are several. */
+    /** Path. The directory precedes it if there are several. */
     title: string;
     schemes: SchemeRuns[];
-    /** Whether flows of another scheme compete with those of each scheme: then none is by itself. */
+    /** True if flows of a competing scheme share the path. No scheme then runs by itself. */
     beside: boolean;
-    /** Schemes that break a rule for conduct, so that comparisons leave them out. */
+    /** Schemes that comparisons leave out because they break a rule for conduct. */
     leftOut: readonly string[];
 }
 
-/** Axes of grids that name competitors. */
+/** Axes of grids that name competing schemes. */
 const COMPETITORS = ["axis:versus", "axis:scheme"];
 
 export const MOST_FACETS = 12;
 
-/** The facets in the order of the table. Conduct is judged by all runs of a scheme on a path, whatever the filter. */
+/**
+ * Returns the facets in the order of the table. All runs of a scheme on a path decide about its conduct, whatever the
+ * filter.
+ */
 export function facetsOf(runs: Runs, rows: Uint32Array, findings: Findings): Facet[] {
     const competitors = COMPETITORS.filter((name) => runs.has(name));
     const several = runs.facts.directories.length > 1;
-    const found = new Map<string, Facet>();
+    const facets = new Map<string, Facet>();
     for (const group of groupRows(runs, rows, ["directory", "path", "scheme"])) {
         const [directory = "", path = "", scheme = ""] = group.values;
         const key = JSON.stringify([directory, path]);
-        let facet = found.get(key);
+        let facet = facets.get(key);
         if (!facet) {
             const title = several ? `${path} (${runs.directoryLabel(directory)})` : path;
             const row = group.rows[0]!;
@@ -44,27 +47,30 @@ export function facetsOf(runs: Runs, rows: Uint32Array, findings: Findings): Fac
             });
             const leftOut = leftOutOf(findings, directory, path);
             facet = { directory, path, title, schemes: [], beside, leftOut };
-            found.set(key, facet);
+            facets.set(key, facet);
         }
         facet.schemes.push({ scheme, rows: goodRows(runs, group) });
     }
     const order = schemeOrder(runs);
-    for (const facet of found.values()) facet.schemes.sort((a, b) => (order(a.scheme) < order(b.scheme) ? -1 : 1));
-    return [...found.values()];
+    for (const facet of facets.values()) facet.schemes.sort((a, b) => (order(a.scheme) < order(b.scheme) ? -1 : 1));
+    return [...facets.values()];
 }
 
-/** Returns the schemes on a path that break a rule for conduct, so that comparisons leave them out. */
+/** Returns the schemes on a path that comparisons leave out because they break a rule for conduct. */
 export function leftOutOf(findings: Findings, directory: string, path: string): readonly string[] {
     return findings[directory]?.left_out[path] ?? [];
 }
 
-/** Returns what a comparison takes: all whose conduct is sound. If none is sound, the comparison takes all. */
-export function compared<T>(all: readonly T[], isLeftOut: (each: T) => boolean): readonly T[] {
+/** Returns the members of `all` with sound conduct. If no member is sound, returns all of them. */
+export function soundOrAll<T>(all: readonly T[], isLeftOut: (each: T) => boolean): readonly T[] {
     const sound = all.filter((each) => !isLeftOut(each));
     return sound.length ? sound : all;
 }
 
-/** Returns sort keys of schemes: as the experiment has them, mixes behind them. Runs come in the order in which they ended. */
+/**
+ * Returns a function that gives the sort key of a scheme: experiment order, mixes last. The table lists runs in the
+ * order in which they ended.
+ */
 export function schemeOrder(runs: Runs): (scheme: string) => string {
     const order = new Map(Object.keys(runs.facts.schemes).map((scheme, place) => [scheme, place]));
     const places = (scheme: string) =>
@@ -78,22 +84,22 @@ function goodRows(runs: Runs, group: Group): number[] {
     return group.good === group.rows.length ? group.rows : group.rows.filter((row) => runs.counts(row));
 }
 
-/** Whether the flows of a run have several schemes. */
+/** Returns true if the flows of a run have several schemes. */
 export function isMix(scheme: string): boolean {
     return scheme.includes("+");
 }
 
-/** The schemes of a mix such as `cubic*2+bbr`, with how many flows each has. */
+/** Returns the number of flows of each scheme in a mix such as `cubic*2+bbr`. */
 export function partsOf(mix: string): Map<string, number> {
-    const found = new Map<string, number>();
+    const counts = new Map<string, number>();
     for (const part of mix.split("+")) {
         const [, name = "", count = "1"] = /^(.*?)(?:\*(\d+))?$/.exec(part.trim()) ?? [];
-        found.set(name, (found.get(name) ?? 0) + Number(count));
+        counts.set(name, (counts.get(name) ?? 0) + Number(count));
     }
-    return found;
+    return counts;
 }
 
-/** The entries of `filter` that choose a facet, or one scheme of it. */
+/** Returns the entries of `filter` that select a facet, or one scheme in it. */
 export function filterOf(runs: Runs, facet: Facet, scheme?: string): string[] {
     return [
         ...(runs.facts.directories.length > 1 ? [`directory:${facet.directory}`] : []),
@@ -102,7 +108,7 @@ export function filterOf(runs: Runs, facet: Facet, scheme?: string): string[] {
     ];
 }
 
-/** The address of the list of these runs; filters of other fields stay. */
+/** Returns the address of the list of these runs. Filters of other fields stay. */
 export function tableAddress(entries: readonly string[], own: readonly string[]): string {
     const query = new URLSearchParams({ list: "runs" });
     const fields = own.map((entry) => entry.slice(0, entry.indexOf(":") + 1));

@@ -1,24 +1,30 @@
-/** Sentences that answer, by the rules of docs/reference/findings.md: who is in front, who is best, and whether the runs tell. */
+/**
+ * Sentences that answer, by the rules of docs/reference/findings.md: the Pareto front, the best schemes, and
+ * significance.
+ */
 
 import type { Runs } from "../data/runs";
 import { estimateOf, valuesOf } from "../data/runs";
 import type { Field } from "../data/source";
 import { areSignificant, difference, type Estimate } from "../data/statistics";
-import { capitalized, inSentence, listing, numberOf } from "../data/words";
-import { compared, type Facet, isMix, type SchemeRuns } from "./facets";
+import { capitalize, inSentence, listing, numberOf } from "../data/words";
+import { type Facet, isMix, type SchemeRuns, soundOrAll } from "./facets";
 
-/** Of the most throughput on a path: the least share that a scheme carries whose delay is compared with others. */
+/** Minimum throughput of a scheme whose delay is compared, as a fraction of the highest on the path. */
 const ENOUGH = 0.5;
-/** So many of the best schemes in a metric are compared with each other. */
+/** Maximum number of leading schemes in a metric that are compared with each other. */
 const CANDIDATES = 4;
 
-interface Known {
+interface SchemeEstimate {
     scheme: string;
     found: Estimate;
     rows: readonly number[];
 }
 
-/** Points that no other beats: better in one of the two and not worse in the other. By growing badness of `x`. */
+/**
+ * Returns the indices of the Pareto front (no other point is better in one coordinate and as good in the other), in
+ * order of growing badness of `x`.
+ */
 export function paretoFront(points: readonly (readonly [number, number])[]): number[] {
     const order = points
         .map((_, index) => index)
@@ -32,34 +38,34 @@ export function paretoFront(points: readonly (readonly [number, number])[]): num
     return front;
 }
 
-/** The schemes in front of a facet, for two metrics of which one way is better. */
+/** Returns the Pareto front of a facet for two metrics that have a better direction. */
 export function frontOf(runs: Runs, facet: Facet, x: Field, y: Field): Set<string> {
     return new Set(front(runs, facet, x, y).map(({ scheme }) => scheme));
 }
 
 function front(runs: Runs, facet: Facet, x: Field, y: Field): { scheme: string; x: Estimate; y: Estimate }[] {
     if (!judges(x) || !judges(y)) return [];
-    const known = candidates(facet).flatMap(({ scheme, rows }) => {
+    const points = candidates(facet).flatMap(({ scheme, rows }) => {
         const [a, b] = [estimateOf(runs, rows, x.name), estimateOf(runs, rows, y.name)];
         return a && b && Number.isFinite(a.mean) && Number.isFinite(b.mean) ? [{ scheme, x: a, y: b }] : [];
     });
     const bad = x.better === "less" ? 1 : -1;
     const good = y.better === "more" ? 1 : -1;
-    return paretoFront(known.map((each) => [bad * each.x.mean, good * each.y.mean])).map((index) => known[index]!);
+    return paretoFront(points.map((each) => [bad * each.x.mean, good * each.y.mean])).map((index) => points[index]!);
 }
 
 function judges(field: Field): boolean {
     return field.better === "more" || field.better === "less";
 }
 
-/** Schemes by themselves; those of a mix are no rivals. */
+/** Returns the schemes that run by themselves. Schemes of a mix are no rivals. */
 function single(facet: Facet): SchemeRuns[] {
     return facet.beside ? [] : facet.schemes.filter(({ scheme, rows }) => !isMix(scheme) && rows.length > 0);
 }
 
-/** Returns the schemes by themselves that comparisons on a path take. */
+/** Returns the schemes by themselves that a comparison on a path includes. */
 function candidates(facet: Facet): readonly SchemeRuns[] {
-    return compared(single(facet), ({ scheme }) => facet.leftOut.includes(scheme));
+    return soundOrAll(single(facet), ({ scheme }) => facet.leftOut.includes(scheme));
 }
 
 /** Returns the candidates that have both numbers. */
@@ -67,13 +73,13 @@ function havingBoth(runs: Runs, facet: Facet, x: Field, y: Field): readonly Sche
     return candidates(facet).filter(({ rows }) => estimateOf(runs, rows, x.name) && estimateOf(runs, rows, y.name));
 }
 
-/** Says why a facet has no comparison by two numbers. */
+/** Says why a facet has no comparison in two metrics. */
 export function loneSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
-    const known = havingBoth(runs, facet, x, y).length;
-    if (known > 1) return "Which of these schemes is better, these numbers do not say.";
-    if (known === 0) return "No run that went well has both numbers.";
+    const count = havingBoth(runs, facet, x, y).length;
+    if (count > 1) return "Which of these schemes is better, these numbers do not say.";
+    if (count === 0) return "No run that went well has both numbers.";
     const left = without(facet);
-    return capitalized(`${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`);
+    return capitalize(`${left ? `${left}one scheme is left` : "a single scheme"}: there is none to compare it with.`);
 }
 
 /** Returns `without blast, ` if the comparison leaves schemes out for their conduct. */
@@ -83,19 +89,19 @@ function without(facet: Facet): string {
     return left.length ? `without ${listing(left.map(({ scheme }) => scheme))}, ` : "";
 }
 
-/** Says which schemes no other one beats in both metrics, by the means; nothing of fewer than two. */
+/** Says which schemes no other scheme beats in both means. Returns "" for fewer than two schemes. */
 export function frontSentence(runs: Runs, facet: Facet, x: Field, y: Field): string {
     if (havingBoth(runs, facet, x, y).length < 2) return "";
-    const found = front(runs, facet, x, y);
-    if (!found.length) return "";
-    const said = found.map((each) => `${each.scheme} (${bare(each.y, y)}, ${bare(each.x, x)})`);
+    const frontPoints = front(runs, facet, x, y);
+    if (!frontPoints.length) return "";
+    const descriptions = frontPoints.map((each) => `${each.scheme} (${bare(each.y, y)}, ${bare(each.x, x)})`);
     const [more, less] = [inSentence(y.title), inSentence(x.title)];
     const word = { y: y.better === "more" ? "more" : "less", x: x.better === "less" ? "less" : "more" };
-    const which = byConvention(x, y);
+    const conventionText = byConvention(x, y);
     const text =
-        said.length === 1
-            ? `on ${facet.path} no other scheme has ${word.y} ${more} or ${word.x} ${less}${which} than ${said[0]}`
-            : `in front on ${facet.path}, where no other beats them in both ${more} and ${less}${which}: ${listing(said)}`;
+        descriptions.length === 1
+            ? `on ${facet.path} no other scheme has ${word.y} ${more} or ${word.x} ${less}${conventionText} than ${descriptions[0]}`
+            : `in front on ${facet.path}, where no other beats them in both ${more} and ${less}${conventionText}: ${listing(descriptions)}`;
     return `${alone(facet, without(facet) + text)}.`;
 }
 
@@ -104,57 +110,60 @@ function byConvention(...fields: Field[]): string {
 }
 
 function alone(facet: Facet, text: string): string {
-    return facet.schemes.some(({ scheme }) => isMix(scheme)) ? `Alone, ${text}` : capitalized(text);
+    return facet.schemes.some(({ scheme }) => isMix(scheme)) ? `Alone, ${text}` : capitalize(text);
 }
 
-/** Says who has the most, or the least, of each metric, and whether the runs tell them from the others. */
+/** Says which scheme has the most, or the least, of each metric, and if the difference is significant. */
 export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]): string {
-    const ranked = metrics
+    const rankings = metrics
         .filter(judges)
         .map((metric) => ({ metric, known: best(runs, facet, metric), ...rivals(runs, facet, metric) }))
         .filter(({ known }) => known.length > 1);
-    const pairs = ranked.flatMap(({ metric, known }) =>
+    const pairs = rankings.flatMap(({ metric, known }) =>
         known.flatMap((one, index) => known.slice(index + 1).map((other) => ({ metric, one, other }))),
     );
-    const verdicts = judged(runs, pairs);
-    const clauses = ranked.map(({ metric, known, among }) => {
+    const verdicts = judgeDifferences(runs, pairs);
+    const clauses = rankings.map(({ metric, known, among }) => {
         const [first, ...others] = known;
-        const found = others.map((other) => ({
+        const comparisons = others.map((other) => ({
             other: other.scheme,
             verdict:
                 verdicts[
                     pairs.findIndex((pair) => pair.metric === metric && pair.one === first && pair.other === other)
                 ]!,
         }));
-        return clause(first!, found, metric, among);
+        return clause(first!, comparisons, metric, among);
     });
     return clauses.length ? `${alone(facet, without(facet) + clauses.join("; "))}${byConvention(...metrics)}.` : "";
 }
 
-/** The schemes that are compared in a metric: of the delay of a convention, those that carry enough. */
+/**
+ * Returns the schemes that are compared in a metric. For the delay of a convention, only schemes with enough
+ * throughput.
+ */
 function rivals(runs: Runs, facet: Facet, metric: Field): { schemes: readonly SchemeRuns[]; among: string } {
-    const all = candidates(facet);
+    const schemesInQuestion = candidates(facet);
     const convention = Object.values(runs.facts.conventions).find(({ metrics }) => metrics[1] === metric.name);
     const throughput = convention && runs.fields.get(convention.metrics[0]);
-    if (!throughput || !runs.has(throughput.name)) return { schemes: all, among: "" };
-    const means = all.map(({ rows }) => estimateOf(runs, rows, throughput.name)?.mean ?? null);
+    if (!throughput || !runs.has(throughput.name)) return { schemes: schemesInQuestion, among: "" };
+    const means = schemesInQuestion.map(({ rows }) => estimateOf(runs, rows, throughput.name)?.mean ?? null);
     const least = ENOUGH * Math.max(0, ...means.filter((mean) => mean !== null));
-    const schemes = all.filter((_, place) => means[place] === null || means[place]! >= least);
+    const schemes = schemesInQuestion.filter((_, place) => means[place] === null || means[place]! >= least);
     return {
         schemes,
         among:
-            schemes.length === all.length
+            schemes.length === schemesInQuestion.length
                 ? ""
                 : ` among schemes with at least half of the most ${inSentence(throughput.title)}`,
     };
 }
 
-function best(runs: Runs, facet: Facet, metric: Field): Known[] {
+function best(runs: Runs, facet: Facet, metric: Field): SchemeEstimate[] {
     const sign = metric.better === "more" ? -1 : 1;
     return rivals(runs, facet, metric)
         .schemes.flatMap(({ scheme, rows }) => {
-            const found = estimateOf(runs, rows, metric.name);
-            return found && Number.isFinite(found.mean) ? [{ scheme, found, rows }] : [];
+            const mean = estimateOf(runs, rows, metric.name);
+            return mean && Number.isFinite(mean.mean) ? [{ scheme, found: mean, rows }] : [];
         })
         .sort((a, b) => sign * (a.found.mean - b.found.mean))
         .slice(0, CANDIDATES);
@@ -168,28 +177,34 @@ interface Verdict {
     high: number | null;
 }
 
-/** Judges all differences that are spoken of together: each is tested for their number. Runs of the same seeds are pairs. */
-function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: Known }[]): Verdict[] {
+/**
+ * Judges all differences of one sentence together: each test accounts for their number. Runs with equal seeds are
+ * pairs.
+ */
+function judgeDifferences(
+    runs: Runs,
+    pairs: readonly { metric: Field; one: SchemeEstimate; other: SchemeEstimate }[],
+): Verdict[] {
     const sides = pairs.map(({ metric, one, other }) => {
-        // findings take the difference from the second to the first
-        const [a, b] = [bySeed(runs, other.rows, metric.name), bySeed(runs, one.rows, metric.name)];
-        const paired =
+        // Findings report the second value minus the first.
+        const [a, b] = [valuesBySeed(runs, other.rows, metric.name), valuesBySeed(runs, one.rows, metric.name)];
+        const isPaired =
             a.seeds !== null &&
             b.seeds !== null &&
             a.seeds.size === b.seeds.size &&
             [...a.seeds.keys()].every((seed) => b.seeds!.has(seed));
-        const first = paired ? [...a.seeds!.values()] : a.values;
-        const second = paired ? [...a.seeds!.keys()].map((seed) => b.seeds!.get(seed)!) : b.values;
+        const first = isPaired ? [...a.seeds!.values()] : a.values;
+        const second = isPaired ? [...a.seeds!.keys()].map((seed) => b.seeds!.get(seed)!) : b.values;
         return {
             first,
             second,
-            paired,
+            paired: isPaired,
             mean: one.found.mean - other.found.mean,
-            found: difference(first, second, paired, runs.facts.critical_values),
+            found: difference(first, second, isPaired, runs.facts.critical_values),
         };
     });
-    const known = sides.flatMap(({ found }) => (found ? [found] : []));
-    const significant = areSignificant(known, runs.facts.critical_values);
+    const differences = sides.flatMap(({ found }) => (found ? [found] : []));
+    const significant = areSignificant(differences, runs.facts.critical_values);
     return sides.map(({ first, second, paired, mean, found }) => {
         const count = Math.min(first.length, second.length);
         const verdict = { runs: count, difference: mean, low: null, high: null };
@@ -198,7 +213,7 @@ function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: 
             new Set([...first, ...second]).size === 1;
         if (equal) return { ...verdict, noise: "equal", difference: 0 };
         if (found) {
-            const noise = significant[known.indexOf(found)] ? "resolved" : "open";
+            const noise = significant[differences.indexOf(found)] ? "resolved" : "open";
             return { ...verdict, noise, low: found.low, high: found.high };
         }
         if (count < 2) return { ...verdict, noise: "single" };
@@ -207,7 +222,7 @@ function judged(runs: Runs, pairs: readonly { metric: Field; one: Known; other: 
     });
 }
 
-function bySeed(
+function valuesBySeed(
     runs: Runs,
     rows: readonly number[],
     metric: string,
@@ -215,9 +230,9 @@ function bySeed(
     const values = valuesOf(runs, rows, metric);
     if (!runs.has("seed")) return { values, seeds: null };
     const [seeds, numbers] = [runs.numbers("seed"), runs.numbers(metric)];
-    const found = new Map<number, number>();
-    for (const row of rows) if (!Number.isNaN(numbers[row]!)) found.set(seeds[row]!, numbers[row]!);
-    return { values, seeds: found.size === values.length && !found.has(Number.NaN) ? found : null };
+    const valueOfSeed = new Map<number, number>();
+    for (const row of rows) if (!Number.isNaN(numbers[row]!)) valueOfSeed.set(seeds[row]!, numbers[row]!);
+    return { values, seeds: valueOfSeed.size === values.length && !valueOfSeed.has(Number.NaN) ? valueOfSeed : null };
 }
 
 function bare(found: Estimate, metric: Field): string {
@@ -225,7 +240,7 @@ function bare(found: Estimate, metric: Field): string {
 }
 
 function clause(
-    first: Known,
+    first: SchemeEstimate,
     others: readonly { other: string; verdict: Verdict }[],
     metric: Field,
     among: string,

@@ -1,4 +1,4 @@
-/** The answer that the first page begins with: what the runs say, and the charts that fit them. */
+/** Answer at the top of the first page: the findings, and the charts that fit the runs. */
 
 import "./answers.css";
 import { useMemo } from "preact/hooks";
@@ -8,7 +8,7 @@ import { useBenchmark } from "../data/benchmark";
 import { useFindings } from "../data/findings";
 import type { Runs } from "../data/runs";
 import type { DirectoryFacts } from "../data/source";
-import type { Chosen } from "../ui/filters";
+import type { Selection } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";
 import { useInks } from "../ui/theme";
 import { type Chart, Charts } from "./charts";
@@ -16,17 +16,19 @@ import { type Facet, facetsOf, isMix } from "./facets";
 import { shareFields } from "./shares";
 import { axesOf } from "./sweep";
 
-/** Charts of one kind, and directories whose findings are said: the others are on the page of charts. */
+/** Maximum number of charts of one kind, and of directories with findings. The page of charts shows the rest. */
 const MOST = 4;
 const MOST_SWEEPS = 2;
 
-/** Columns that the answer is made of. */
+/** Returns the names of the columns that the answer needs. */
 export function firstColumns(runs: Runs, convention: string): string[] {
     const axes = runs.facts.fields.filter(({ group }) => group === "axis").map(({ name }) => name);
     return [...runs.mainOf(convention).map(({ name }) => name), ...axes, ...shareFields(runs), "seed"];
 }
 
-/** Returns the directories whose runs are all among the rows; null if rows of others are, too. */
+/**
+ * Returns the directories whose runs are all among the rows, or null if the rows also contain a part of a directory.
+ */
 function wholeDirectories(runs: Runs, rows: Uint32Array): DirectoryFacts[] | null {
     const { values, names } = runs.column("directory");
     const [here, all] = [new Uint32Array(names?.length ?? 0), new Uint32Array(names?.length ?? 0)];
@@ -36,7 +38,7 @@ function wholeDirectories(runs: Runs, rows: Uint32Array): DirectoryFacts[] | nul
     return runs.facts.directories.filter(({ id }) => here[names?.indexOf(id) ?? -1]);
 }
 
-export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen: Chosen; convention: string }) {
+export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen: Selection; convention: string }) {
     const { rows, ready, age, entries } = chosen;
     const { dark } = useInks();
     const findings = useFindings(runs);
@@ -48,10 +50,12 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
     const axes = useMemo(() => (ready ? axesOf(runs, rows) : []), [runs, rows, ready, age]);
     const [throughput, delay] = runs.mainOf(convention);
     if (!throughput || !delay || !facets.length) return null;
-    const whole = wholeDirectories(runs, rows);
-    const said = findings ? (whole ?? []).filter(({ id }) => findings[id]?.sentences.length) : [];
+    const completeDirectories = wholeDirectories(runs, rows);
+    const directoriesWithFindings = findings
+        ? (completeDirectories ?? []).filter(({ id }) => findings[id]?.sentences.length)
+        : [];
     const along = axes.find(({ kind }) => kind === "number") ?? axes[0] ?? null;
-    const drawn: { chart: Chart; of: readonly Facet[]; metric: typeof throughput }[] = along
+    const chartSets: { chart: Chart; of: readonly Facet[]; metric: typeof throughput }[] = along
         ? [throughput, delay].map((metric) => ({ chart: "sweep", of: facets, metric }))
         : chartsOf(facets).map((each) => ({ ...each, metric: throughput }));
     const looks = (scheme: string) => lookOf(runs.facts.schemes, scheme, dark);
@@ -77,7 +81,7 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
     return (
         <section aria-label="What the runs say">
             {benchmark && experiment && <ExperimentHead {...{ benchmark, experiment }} facts={runs.facts} />}
-            {said.slice(0, MOST).map(({ id, label }) => (
+            {directoriesWithFindings.slice(0, MOST).map(({ id, label }) => (
                 <div key={id}>
                     {directories.size > 1 && <h3>{label}</h3>}
                     <ul class="findings">
@@ -87,8 +91,8 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
                     </ul>
                 </div>
             ))}
-            {drawn.some(({ chart }) => chart !== "shares") && <Legend schemes={[...schemes]} looks={looks} />}
-            {drawn.map(({ chart, of, metric }) => (
+            {chartSets.some(({ chart }) => chart !== "shares") && <Legend schemes={[...schemes]} looks={looks} />}
+            {chartSets.map(({ chart, of, metric }) => (
                 <Charts
                     key={`${chart} ${metric.name}`}
                     {...{ chart, runs, rows, axes, metric, along, looks, entries }}
@@ -98,7 +102,7 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
                     over={null}
                     shown={runs.mainOf(convention)}
                     most={chart === "sweep" ? MOST_SWEEPS : MOST}
-                    isAnswered={findings === null || said.length > 0}
+                    isAnswered={findings === null || directoriesWithFindings.length > 0}
                     findings={findings ?? {}}
                 />
             ))}
@@ -109,13 +113,13 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
     );
 }
 
-/** Schemes by themselves are points of a plane, those of a mix have shares. */
+/** Returns the charts: schemes by themselves are points of a plane, schemes of a mix have shares. */
 function chartsOf(facets: readonly Facet[]): { chart: Chart; of: Facet[] }[] {
     const having = (mix: boolean) =>
         facets.filter((facet) => facet.schemes.some(({ scheme, rows }) => isMix(scheme) === mix && rows.length > 0));
-    const found: { chart: Chart; of: Facet[] }[] = [
+    const chartKinds: { chart: Chart; of: Facet[] }[] = [
         { chart: "plane", of: having(false) },
         { chart: "shares", of: having(true) },
     ];
-    return found.filter(({ of }) => of.length > 0);
+    return chartKinds.filter(({ of }) => of.length > 0);
 }

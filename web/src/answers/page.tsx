@@ -1,4 +1,4 @@
-/** Charts that answer: each has a title that says what is asked, the answer as a sentence, and its numbers as a table. */
+/** Charts that answer a question: the title asks, a sentence answers, and a table has the numbers. */
 
 import "./answers.css";
 import { useMemo } from "preact/hooks";
@@ -6,7 +6,7 @@ import { useFindings } from "../data/findings";
 import type { Runs } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
-import { counted, inSentence } from "../data/words";
+import { countText, inSentence } from "../data/words";
 import { CONVENTION, ConventionChoice, FieldOptions, FilterBar, useChosen, useRuns } from "../ui/filters";
 import { Legend, lookOf } from "../ui/plot";
 import { useInks } from "../ui/theme";
@@ -49,9 +49,9 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
     const hasMixes = facts.fields.some(({ name }) => name.startsWith("share:"));
     const chart = CHARTS.find((each) => each.chart === query.get("chart"))?.chart ?? "plane";
     const shares = chart === "shares" ? shareFields(runs) : [];
-    const wanted = [x, y, metric, ...usual].flatMap((each) => (each ? [each.name] : []));
-    const chosen = useChosen(runs, [...wanted, ...axisNames, ...shares, "seed"]);
-    const { rows, ready, age } = chosen;
+    const columnNames = [x, y, metric, ...usual].flatMap((each) => (each ? [each.name] : []));
+    const selection = useChosen(runs, [...columnNames, ...axisNames, ...shares, "seed"]);
+    const { rows, ready, age } = selection;
     const facets = useMemo(
         () => (ready ? facetsOf(runs, rows, findings ?? {}) : []),
         [runs, rows, ready, age, findings],
@@ -65,7 +65,7 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
         [facets],
     );
     const looks = (scheme: string) => lookOf(facts.schemes, scheme, dark);
-    const shown = [...new Set([...(y ? [y] : []), ...(x ? [x] : []), ...usual, ...(metric ? [metric] : [])])];
+    const tipFields = [...new Set([...(y ? [y] : []), ...(x ? [x] : []), ...usual, ...(metric ? [metric] : [])])];
     const metricChoice = (name: string, title: string, value: Field | undefined) => (
         <label>
             {title}{" "}
@@ -77,11 +77,11 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
     const available = CHARTS.filter(
         (each) => (each.chart !== "sweep" || axisNames.length > 0) && (each.chart !== "shares" || hasMixes),
     );
-    const drawn =
+    const chartProps =
         chart === "shares" ? facets.filter((facet) => facet.schemes.some(({ scheme }) => isMix(scheme))) : facets;
     return (
         <>
-            <FilterBar runs={runs} chosen={chosen} />
+            <FilterBar runs={runs} chosen={selection} />
             <div class="row tools">
                 <fieldset class="switch">
                     <legend class="hidden">Chart</legend>
@@ -124,7 +124,7 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                 />
                 <span class="count quiet" role="status">
                     {ready
-                        ? `${counted(rows.length, "run")} on ${counted(new Set(facets.map(({ path }) => path)).size, "path")}`
+                        ? `${countText(rows.length, "run")} on ${countText(new Set(facets.map(({ path }) => path)).size, "path")}`
                         : "Reading…"}
                 </span>
             </div>
@@ -144,14 +144,26 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                         ready && <p>None of the axes of these runs has several values.</p>
                     ) : (
                         <Charts
-                            {...{ chart, runs, rows, facets: drawn, axes, x, y, metric, over, looks, shown }}
+                            {...{
+                                chart,
+                                runs,
+                                rows,
+                                facets: chartProps,
+                                axes,
+                                x,
+                                y,
+                                metric,
+                                over,
+                                looks,
+                                shown: tipFields,
+                            }}
                             along={along ?? null}
-                            entries={chosen.entries}
+                            entries={selection.entries}
                             findings={findings ?? {}}
                             isAnswered={findings === null}
                         />
                     )}
-                    {chart === "shares" && ready && drawn.length === 0 && (
+                    {chart === "shares" && ready && chartProps.length === 0 && (
                         <p>None of these runs has flows of two schemes, such as those of the mix cubic+bbr.</p>
                     )}
                 </>
@@ -160,7 +172,7 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
     );
 }
 
-function much(field: Field): string {
+function adjectiveOf(field: Field): string {
     return field.better === "less" ? "little" : field.better === "more" ? "much" : "which";
 }
 
@@ -185,7 +197,7 @@ function question(
         case "shares":
             return "Who gets what beside whom?";
         default:
-            return `Who has ${much(y)} ${title(y)} and ${much(x)} ${title(x)}?`;
+            return `Who has ${adjectiveOf(y)} ${title(y)} and ${adjectiveOf(x)} ${title(x)}?`;
     }
 }
 

@@ -1,9 +1,12 @@
-/** One metric over another: a faint point for each run, the mean of each scheme, how far its runs are apart, and who is in front. */
+/**
+ * Scatter plot of two metrics: a faint point per run, the mean of each scheme, an ellipse for the spread, and the
+ * Pareto front.
+ */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Runs } from "../data/runs";
 import type { Field } from "../data/source";
-import { boundsText, capitalized, counted, inSentence, numberOf } from "../data/words";
+import { boundsText, capitalize, countText, inSentence, numberOf } from "../data/words";
 import { drawMarker, markerPath } from "../ui/looks";
 import { type Area, Frame, type Look, leftOf, placeNames, Scrolling, Tip, useWidth } from "../ui/plot";
 import { fieldScale, type Scale } from "../ui/scale";
@@ -15,7 +18,7 @@ interface Mean {
     scheme: string;
     x: Estimate;
     y: Estimate;
-    /** Variances and covariance of the runs, as people see the numbers. */
+    /** Variance of x, covariance, and variance of y of the runs, in display units. */
     spread: [number, number, number] | null;
     front: boolean;
 }
@@ -51,7 +54,9 @@ export function Plane(props: {
     const { across, up, area } = useMemo(() => {
         const ends = (name: "x" | "y", field: Field) =>
             means.flatMap((mean) =>
-                mean[name].low === null ? [] : [mean[name].low!, mean[name].high!].map((each) => scaled(each, field)),
+                mean[name].low === null
+                    ? []
+                    : [mean[name].low!, mean[name].high!].map((each) => toDisplay(each, field)),
             );
         const xs = points.map((point) => point.x);
         const ys = points.map((point) => point.y);
@@ -66,8 +71,8 @@ export function Plane(props: {
     );
     const places = placeNames(
         means.map((mean) => ({
-            x: across.at(scaled(mean.x.mean, x)),
-            y: up.at(scaled(mean.y.mean, y)),
+            x: across.at(toDisplay(mean.x.mean, x)),
+            y: up.at(toDisplay(mean.y.mean, y)),
             name: mean.scheme,
         })),
         area,
@@ -81,35 +86,36 @@ export function Plane(props: {
         canvas.current.height = height * ratio;
         context.scale(ratio, ratio);
         context.clearRect(0, 0, width, height);
-        const many = points.length > 2000;
+        const hasManyPoints = points.length > 2000;
         context.globalAlpha = Math.max(0.05, Math.min(0.45, 20 / Math.sqrt(points.length)));
         for (const point of points) {
             const look = looks(point.scheme);
             const [px, py] = [across.at(point.x), up.at(point.y)];
             context.fillStyle = look.color;
             context.strokeStyle = look.color;
-            if (many) context.fillRect(px - 1, py - 1, 2, 2);
+            if (hasManyPoints) context.fillRect(px - 1, py - 1, 2, 2);
             else drawMarker(context, look.marker, px, py, 6);
         }
     }, [points, width, height, inks, across, up]);
 
     const place = (event: PointerEvent): [number, number] => {
-        const found = (event.currentTarget as Element).getBoundingClientRect();
-        return [event.clientX - found.left, event.clientY - found.top];
+        const bounds = (event.currentTarget as Element).getBoundingClientRect();
+        return [event.clientX - bounds.left, event.clientY - bounds.top];
     };
     const nearest = (at: [number, number]) => {
         let least = NEAR ** 2;
-        let found: { at: [number, number]; run?: Run; mean?: Mean } | null = null;
+        let closest: { at: [number, number]; run?: Run; mean?: Mean } | null = null;
         const look = (px: number, py: number, what: { run: Run } | { mean: Mean }, weight: number) => {
             const away = ((px - at[0]) ** 2 + (py - at[1]) ** 2) * weight;
             if (away < least) {
                 least = away;
-                found = { at: [px, py], ...what };
+                closest = { at: [px, py], ...what };
             }
         };
         for (const run of points) look(across.at(run.x), up.at(run.y), { run }, 1);
-        for (const mean of means) look(across.at(scaled(mean.x.mean, x)), up.at(scaled(mean.y.mean, y)), { mean }, 0.5);
-        return found;
+        for (const mean of means)
+            look(across.at(toDisplay(mean.x.mean, x)), up.at(toDisplay(mean.y.mean, y)), { mean }, 0.5);
+        return closest;
     };
     const onMove = (event: PointerEvent) => {
         const at = place(event);
@@ -130,10 +136,10 @@ export function Plane(props: {
         start.current = null;
         if (!began || Math.hypot(at[0] - began[0], at[1] - began[1]) > 5) return;
         setBrush(null);
-        const found = nearest(at) as { run?: Run } | null;
-        if (found?.run) location.hash = `#/run/${encodeURIComponent(runs.id(found.run.row))}`;
+        const hit = nearest(at) as { run?: Run } | null;
+        if (hit?.run) location.hash = `#/run/${encodeURIComponent(runs.id(hit.run.row))}`;
     };
-    const selected = brush
+    const brushRows = brush
         ? points.filter((point) => {
               const [px, py] = [across.at(point.x), up.at(point.y)];
               return px >= brush[0] && px <= brush[2] && py >= brush[1] && py <= brush[3];
@@ -160,7 +166,7 @@ export function Plane(props: {
                     width={width}
                     height={height}
                     role="group"
-                    aria-label={`${capitalized(inSentence(y.title))} over ${inSentence(x.title)} on ${facet.title}, means by scheme; the table below has the same numbers`}
+                    aria-label={`${capitalize(inSentence(y.title))} over ${inSentence(x.title)} on ${facet.title}, means by scheme; the table below has the same numbers`}
                     onPointerDown={(event) => {
                         if ((event.target as Element).closest("a")) return;
                         start.current = place(event);
@@ -195,7 +201,7 @@ export function Plane(props: {
                     })}
                     {means.map((mean, index) => {
                         const look = looks(mean.scheme);
-                        const [px, py] = [across.at(scaled(mean.x.mean, x)), up.at(scaled(mean.y.mean, y))];
+                        const [px, py] = [across.at(toDisplay(mean.x.mean, x)), up.at(toDisplay(mean.y.mean, y))];
                         const spot = places[index];
                         return (
                             <a
@@ -248,18 +254,18 @@ export function Plane(props: {
             <p class="selection" role="status">
                 {brush && (
                     <>
-                        {counted(selected.length, "run")} chosen.{" "}
-                        {selected.length > 0 && (
+                        {countText(brushRows.length, "run")} chosen.{" "}
+                        {brushRows.length > 0 && (
                             <a
                                 href={tableAddress(props.entries, [
                                     ...filterOf(runs, facet),
                                     rangeEntry(
                                         x,
-                                        selected.map((each) => each.x),
+                                        brushRows.map((each) => each.x),
                                     ),
                                     rangeEntry(
                                         y,
-                                        selected.map((each) => each.y),
+                                        brushRows.map((each) => each.y),
                                     ),
                                 ])}
                             >
@@ -313,11 +319,11 @@ export function Plane(props: {
     );
 }
 
-function scaled(value: number, field: Field): number {
+function toDisplay(value: number, field: Field): number {
     return value * (field.factor ?? 1);
 }
 
-/** Values with ends of intervals that do not stretch the axis beyond the range of the values on either side. */
+/** Returns the range of the values, and the interval ends limited to one range beyond either side. */
 function within(values: readonly number[], ends: readonly number[]): number[] {
     let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const value of values) {
@@ -337,13 +343,14 @@ function dataOf(runs: Runs, facet: Facet, x: Field, y: Field): { points: Run[]; 
     const points: Run[] = [];
     const means: Mean[] = [];
     for (const { scheme, rows } of facet.schemes) {
-        const own: Run[] = [];
+        const schemePoints: Run[] = [];
         for (const row of rows)
             if (!Number.isNaN(xs[row]!) && !Number.isNaN(ys[row]!))
-                own.push({ row, scheme, x: scaled(xs[row]!, x), y: scaled(ys[row]!, y) });
-        for (const run of own) points.push(run);
+                schemePoints.push({ row, scheme, x: toDisplay(xs[row]!, x), y: toDisplay(ys[row]!, y) });
+        for (const run of schemePoints) points.push(run);
         const [a, b] = [estimateOf(runs, rows, x.name), estimateOf(runs, rows, y.name)];
-        if (a && b && own.length) means.push({ scheme, x: a, y: b, spread: covariance(own), front: front.has(scheme) });
+        if (a && b && schemePoints.length)
+            means.push({ scheme, x: a, y: b, spread: covariance(schemePoints), front: front.has(scheme) });
     }
     return { points, means };
 }
@@ -364,7 +371,7 @@ function covariance(points: readonly Run[]): [number, number, number] | null {
     return [xx / (count - 1), xy / (count - 1), yy / (count - 1)];
 }
 
-/** One standard deviation along each of the two directions in which the runs vary independently. */
+/** Returns the outline of one standard deviation along both principal axes of the runs. */
 function ellipse(mean: Mean, across: Scale, up: Scale, x: Field, y: Field, area: Area): string {
     const [xx, xy, yy] = mean.spread!;
     const [middle, half] = [(xx + yy) / 2, Math.hypot((xx - yy) / 2, xy)];
@@ -373,8 +380,8 @@ function ellipse(mean: Mean, across: Scale, up: Scale, x: Field, y: Field, area:
     const points = Array.from({ length: 72 }, (_, step) => {
         const angle = (2 * Math.PI * step) / 72;
         const [u, v] = [long * Math.cos(angle), short * Math.sin(angle)];
-        const px = across.at(scaled(mean.x.mean, x) + u * Math.cos(turn) - v * Math.sin(turn));
-        const py = up.at(scaled(mean.y.mean, y) + u * Math.sin(turn) + v * Math.cos(turn));
+        const px = across.at(toDisplay(mean.x.mean, x) + u * Math.cos(turn) - v * Math.sin(turn));
+        const py = up.at(toDisplay(mean.y.mean, y) + u * Math.sin(turn) + v * Math.cos(turn));
         const clamp = (value: number, low: number, high: number) =>
             Math.max(low, Math.min(high, Number.isFinite(value) ? value : high));
         return `${clamp(px, area.left, area.right).toFixed(1)} ${clamp(py, area.top, area.bottom).toFixed(1)}`;
@@ -384,9 +391,9 @@ function ellipse(mean: Mean, across: Scale, up: Scale, x: Field, y: Field, area:
 
 function staircase(front: readonly Mean[], across: Scale, up: Scale, x: Field, y: Field): string {
     const spots = front
-        .map((mean) => [across.at(scaled(mean.x.mean, x)), up.at(scaled(mean.y.mean, y))] as const)
+        .map((mean) => [across.at(toDisplay(mean.x.mean, x)), up.at(toDisplay(mean.y.mean, y))] as const)
         .sort((a, b) => b[0] - a[0]);
-    // from the best in x on, each holds until the next is reached
+    // From the best scheme in x on, a step holds until the next one.
     return spots.map(([px, py], place) => (place ? `H${px}V${py}` : `M${px} ${py}`)).join("");
 }
 
@@ -399,7 +406,7 @@ function MeanTip({ mean, x, y }: { mean: Mean; x: Field; y: Field }) {
     const [numberX, numberY] = [numberOf(x), numberOf(y)];
     return (
         <>
-            <b>{mean.scheme}</b>, mean of {counted(Math.max(mean.x.count, mean.y.count), "run")}
+            <b>{mean.scheme}</b>, mean of {countText(Math.max(mean.x.count, mean.y.count), "run")}
             <br />
             {y.title}: {numberY(mean.y.mean)} {y.unit} {boundsText(mean.y, numberY)}
             <br />

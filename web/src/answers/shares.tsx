@@ -1,4 +1,4 @@
-/** Who gets what beside whom: the mean share of the payload in runs of two schemes. */
+/** Shares of the payload: the mean share of each scheme in runs of two schemes. */
 
 import { useMemo } from "preact/hooks";
 import { byText, type Runs } from "../data/runs";
@@ -9,11 +9,11 @@ import { useInks } from "../ui/theme";
 import { type Facet, filterOf, isMix, partsOf, tableAddress } from "./facets";
 import { Matrix } from "./matrix";
 
-/** Of the fair share: whoever gets less starves. */
+/** Fraction of the fair share below which a flow starves. */
 const STARVES = 0.1;
 const MOST_LISTED = 6;
 
-/** Columns of the shares of all schemes that are in mixes. */
+/** Returns the share columns of all schemes that occur in mixes. */
 export function shareFields(runs: Runs): string[] {
     const names = runs.has("scheme") ? (runs.column("scheme").names ?? []) : [];
     const schemes = new Set(names.filter(isMix).flatMap((mix) => [...partsOf(mix).keys()]));
@@ -27,7 +27,7 @@ interface Got {
 }
 
 export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
-    const gathered = new Map<string, { shares: number[]; fair: number[]; mixes: Set<string> }>();
+    const samples = new Map<string, { shares: number[]; fair: number[]; mixes: Set<string> }>();
     for (const { scheme: mix, rows } of facet.schemes) {
         const parts = partsOf(mix);
         if (parts.size !== 2 || ![...parts.keys()].every((name) => runs.has(`share:${name}`))) continue;
@@ -36,18 +36,18 @@ export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
         for (const [place, one] of names.entries()) {
             const values = runs.numbers(`share:${one}`);
             const key = JSON.stringify([one, names[1 - place]]);
-            const own = gathered.get(key) ?? { shares: [], fair: [], mixes: new Set() };
+            const sample = samples.get(key) ?? { shares: [], fair: [], mixes: new Set() };
             for (const row of rows) {
                 if (Number.isNaN(values[row]!)) continue;
-                own.shares.push(values[row]!);
-                own.fair.push(parts.get(one)! / flows);
+                sample.shares.push(values[row]!);
+                sample.fair.push(parts.get(one)! / flows);
             }
-            own.mixes.add(mix);
-            if (own.shares.length) gathered.set(key, own);
+            sample.mixes.add(mix);
+            if (sample.shares.length) samples.set(key, sample);
         }
     }
     return new Map(
-        [...gathered].map(([key, { shares, fair, mixes }]) => [
+        [...samples].map(([key, { shares, fair, mixes }]) => [
             key,
             { found: estimate(shares, runs.facts.critical_values, true)!, fair: meanOf(fair), mixes: [...mixes] },
         ]),
@@ -112,24 +112,30 @@ export function Shares({
     );
 }
 
-/** `Beside cubic on india: bbr 26 % [24, 28] of the payload (fair: 50 %)`: the commonest competitor first. */
+/**
+ * Returns sentences such as `Beside cubic on india: bbr 26 % [24, 28] of the payload (fair: 50 %)`, the commonest
+ * competitor first.
+ */
 function sentences(path: string, got: Map<string, Got>, pairs: readonly [string, string][]): string[] {
-    // both ways of a pair stand one after the other
+    // Both directions of a pair are neighbours in `pairs`.
     let mixes = pairs.filter((_, index) => index % 2 === 0);
-    const said: string[] = [];
+    const texts: string[] = [];
     while (mixes.length) {
         const counts = new Map<string, number>();
         for (const scheme of mixes.flat()) counts.set(scheme, (counts.get(scheme) ?? 0) + 1);
-        const most = Math.max(...counts.values());
-        const competitor = [...counts].find(([, count]) => count === most)![0];
-        const others = mixes.flatMap((mix) =>
+        const maximum = Math.max(...counts.values());
+        const competitor = [...counts].find(([, count]) => count === maximum)![0];
+        const competitorShares = mixes.flatMap((mix) =>
             mix.includes(competitor) ? mix.filter((each) => each !== competitor) : [],
         );
         mixes = mixes.filter((mix) => !mix.includes(competitor));
-        const entries = others.map((scheme) => ({ scheme, ...got.get(JSON.stringify([scheme, competitor]))! }));
-        said.push(sentence(path, competitor, entries, got));
+        const entries = competitorShares.map((scheme) => ({
+            scheme,
+            ...got.get(JSON.stringify([scheme, competitor]))!,
+        }));
+        texts.push(sentence(path, competitor, entries, got));
     }
-    return said;
+    return texts;
 }
 
 function sentence(
@@ -140,7 +146,7 @@ function sentence(
 ): string {
     const percent = (value: number) => decimal(100 * value, 0);
     const fair = new Set(entries.map((each) => percent(each.fair)));
-    const each = entries.map(({ scheme, found, fair: own }) =>
+    const shareTexts = entries.map(({ scheme, found, fair: own }) =>
         [
             `${scheme} ${percent(found.mean)} %`,
             boundsText(found, percent),
@@ -150,29 +156,29 @@ function sentence(
             .join(" "),
     );
     let text = `Beside ${competitor} on ${path}: `;
-    if (each.length > MOST_LISTED) {
-        const ranked = [...entries].sort((a, b) => a.found.mean - b.found.mean);
-        const [least, most] = [ranked[0]!, ranked.at(-1)!];
-        text += `of ${each.length} schemes ${least.scheme} gets the least on average, ${percent(least.found.mean)} % of the payload, and ${most.scheme} the most, ${percent(most.found.mean)} %`;
-    } else text += `${listing(each, MOST_LISTED)} of the payload`;
+    if (shareTexts.length > MOST_LISTED) {
+        const sortedEntries = [...entries].sort((a, b) => a.found.mean - b.found.mean);
+        const [least, most] = [sortedEntries[0]!, sortedEntries.at(-1)!];
+        text += `of ${shareTexts.length} schemes ${least.scheme} gets the least on average, ${percent(least.found.mean)} % of the payload, and ${most.scheme} the most, ${percent(most.found.mean)} %`;
+    } else text += `${listing(shareTexts, MOST_LISTED)} of the payload`;
     if (fair.size === 1) text += ` (fair: ${[...fair][0]} %)`;
     const starves = ({ found, fair: own }: Got) => (found.high ?? found.mean) < STARVES * own;
-    const starved = [
+    const starvingSchemes = [
         ...entries.filter(starves).map(({ scheme }) => scheme),
         ...entries.flatMap(({ scheme }) => {
-            const turned = got.get(JSON.stringify([competitor, scheme]));
-            return turned && starves(turned) ? [`${competitor} beside ${scheme}`] : [];
+            const reverse = got.get(JSON.stringify([competitor, scheme]));
+            return reverse && starves(reverse) ? [`${competitor} beside ${scheme}`] : [];
         }),
     ];
-    if (starved.length) text += `; below a tenth of the fair share: ${listing(starved)}`;
-    return `${text}${unresolved(entries)}.`;
+    if (starvingSchemes.length) text += `; below a tenth of the fair share: ${listing(starvingSchemes)}`;
+    return `${text}${unresolvedText(entries)}.`;
 }
 
-function unresolved(entries: readonly (Got & { scheme: string })[]): string {
+function unresolvedText(entries: readonly (Got & { scheme: string })[]): string {
     const runs = Math.min(...entries.map(({ found }) => found.count));
     if (runs < 2) return "; of one run the noise is not known";
-    const what = `${entries.some(({ found }) => found.bounds === "range") ? "range" : "interval"} (${runs} runs)`;
+    const intervalText = `${entries.some(({ found }) => found.bounds === "range") ? "range" : "interval"} (${runs} runs)`;
     const open = entries.filter(({ found, fair }) => found.low !== null && found.low <= fair && fair <= found.high!);
-    if (!open.length) return `; ${entries.length > 1 ? "each" : "the"} ${what} excludes the fair share`;
-    return `; the ${what}${entries.length > 1 ? ` of ${listing(open.map(({ scheme }) => scheme))}` : ""} includes the fair share`;
+    if (!open.length) return `; ${entries.length > 1 ? "each" : "the"} ${intervalText} excludes the fair share`;
+    return `; the ${intervalText}${entries.length > 1 ? ` of ${listing(open.map(({ scheme }) => scheme))}` : ""} includes the fair share`;
 }

@@ -1,18 +1,18 @@
-/** A metric along an axis of a grid, as lines; over two axes, as a heat map of each scheme. */
+/** Metric along an axis of a grid, as lines. Over two axes: a heat map per scheme. */
 
 import { useMemo } from "preact/hooks";
 import { byText, type Group, groupRows, type Runs } from "../data/runs";
 import type { Field, Findings } from "../data/source";
-import { boundsLegend, boundsText, capitalized, inSentence, listing, numberOf, titleOf } from "../data/words";
+import { boundsLegend, boundsText, capitalize, inSentence, listing, numberOf, titleOf } from "../data/words";
 import { markerPath } from "../ui/looks";
 import { type Area, Frame, type Look, leftOf, useWidth } from "../ui/plot";
 import { fieldScale, plainScale, type Scale, tickText } from "../ui/scale";
 import { shade } from "../ui/shade";
 import { useInks } from "../ui/theme";
-import { compared, type Estimate, estimateOf, leftOutOf, tableAddress } from "./facets";
+import { type Estimate, estimateOf, leftOutOf, soundOrAll, tableAddress } from "./facets";
 import { Matrix } from "./matrix";
 
-/** Axes of the grid that have several values among the runs. */
+/** Returns the axes of the grid that have several values among the runs. */
 export function axesOf(runs: Runs, rows: Uint32Array): Field[] {
     return runs.facts.fields.filter((field) => {
         if (field.group !== "axis" || !runs.has(field.name)) return false;
@@ -26,7 +26,7 @@ interface Cell {
     x: string;
     y: string;
     found: Estimate;
-    /** True if comparisons leave the scheme out here for its conduct. */
+    /** True if comparisons leave the scheme out at this value for its conduct. */
     isLeftOut: boolean;
 }
 
@@ -77,7 +77,10 @@ export function Sweeps(props: {
     );
 }
 
-/** Axes that are not drawn have one value in each panel: means are never over different cells. */
+/**
+ * Returns one panel per combination of the values of all axes that are not drawn, since means are never over different
+ * cells.
+ */
 function panelsOf(
     runs: Runs,
     rows: Uint32Array,
@@ -90,20 +93,20 @@ function panelsOf(
     const rest = axes.filter((axis) => axis !== x && axis !== y);
     const several = runs.facts.directories.length > 1 ? ["directory"] : [];
     const fields = [...several, ...rest.map(({ name }) => name)];
-    const found = new Map<string, Panel>();
+    const panels = new Map<string, Panel>();
     for (const group of groupRows(runs, rows, [...fields, "scheme", x.name, ...(y ? [y.name] : [])])) {
         const mean = estimateOf(runs, group.rows, metric.name);
         const place = fields.length;
         if (!mean || group.values[place + 1] === "" || (y && group.values[place + 2] === "")) continue;
         const key = JSON.stringify(group.values.slice(0, place));
-        let panel = found.get(key);
+        let panel = panels.get(key);
         if (!panel) {
             panel = {
                 title: panelTitle(runs, fields, group),
                 entries: fields.map((name, at) => `${name}:${group.values[at]}`),
                 cells: [],
             };
-            found.set(key, panel);
+            panels.set(key, panel);
         }
         const [scheme, row] = [group.values[place]!, group.rows[0]!];
         const leftOut = leftOutOf(findings, runs.text("directory", row), runs.text("path", row));
@@ -115,47 +118,47 @@ function panelsOf(
             found: mean,
         });
     }
-    return [...found.values()];
+    return [...panels.values()];
 }
 
 function panelTitle(runs: Runs, fields: readonly string[], group: Group): string {
-    const said = fields.map((name, at) => {
+    const values = fields.map((name, at) => {
         const value = group.values[at]!;
         return name === "directory" ? runs.directoryLabel(value) : `${runs.fields.get(name)!.title} ${value || "none"}`;
     });
-    return said.join(", ");
+    return values.join(", ");
 }
 
 function distinct(cells: readonly Cell[], of: "x" | "y" | "scheme"): string[] {
-    const found = [...new Set(cells.map((cell) => cell[of]))];
-    return of === "scheme" ? found : found.sort(byText);
+    const distinctValues = [...new Set(cells.map((cell) => cell[of]))];
+    return of === "scheme" ? distinctValues : distinctValues.sort(byText);
 }
 
-/** Says which scheme has the best mean at each value, and not if the runs tell it from others. Only sound conduct is compared. */
+/** Says which scheme has the best mean at each value, without a test of significance. Compares sound conduct only. */
 export function bestSentence(cells: readonly Cell[], x: Field, metric: Field): string {
     if (metric.better !== "more" && metric.better !== "less") return "";
     if (new Set(cells.map(({ scheme }) => scheme)).size < 2) return "";
     const [places, without] = [new Map<string, string[]>(), new Map<string, string[]>()];
     for (const value of distinct(cells, "x")) {
-        const all = cells.filter((cell) => cell.x === value);
-        const own = compared(all, ({ isLeftOut }) => isLeftOut);
-        if (own.length < 2 && all.length > 1) continue;
-        for (const { scheme } of all.filter((cell) => !own.includes(cell)))
+        const cellsAtValue = cells.filter((cell) => cell.x === value);
+        const soundCells = soundOrAll(cellsAtValue, ({ isLeftOut }) => isLeftOut);
+        if (soundCells.length < 2 && cellsAtValue.length > 1) continue;
+        for (const { scheme } of cellsAtValue.filter((cell) => !soundCells.includes(cell)))
             without.set(scheme, [...(without.get(scheme) ?? []), value]);
-        const least = own.reduce((best, each) =>
+        const least = soundCells.reduce((best, each) =>
             (metric.better === "less") === each.found.mean < best.found.mean ? each : best,
         );
         places.set(least.scheme, [...(places.get(least.scheme) ?? []), value]);
     }
     const word = metric.better === "more" ? "Most" : "Least";
     if (!places.size) return "";
-    const said = (schemes: Map<string, string[]>) =>
+    const describe = (schemes: Map<string, string[]>) =>
         listing(
             [...schemes].map(([scheme, values]) => `${scheme} at ${x.title} ${listing(values)}`),
             6,
         );
-    const left = without.size ? `, without ${said(without)}` : "";
-    return `${word} ${inSentence(metric.title)} by the means${left}: ${said(places)}.`;
+    const left = without.size ? `, without ${describe(without)}` : "";
+    return `${word} ${inSentence(metric.title)} by the means${left}: ${describe(places)}.`;
 }
 
 function Lines(props: {
@@ -183,19 +186,19 @@ function Lines(props: {
     const number = numberOf(metric);
     return (
         <section class="chart">
-            <h3>{panel.title || `${capitalized(inSentence(metric.title))} along ${x.title}`}</h3>
+            <h3>{panel.title || `${capitalize(inSentence(metric.title))} along ${x.title}`}</h3>
             {!props.isAnswered && <p class="answer">{bestSentence(cells, x, metric)}</p>}
             <div class="plot" ref={box}>
                 <svg
                     width={width}
                     height={height}
                     role="img"
-                    aria-label={`${capitalized(inSentence(metric.title))} of each scheme along ${x.title}; the table below has the numbers`}
+                    aria-label={`${capitalize(inSentence(metric.title))} of each scheme along ${x.title}; the table below has the numbers`}
                 >
                     <Frame area={area} x={across.scale} y={up} />
                     {schemes.map((scheme, index) => {
                         const look = looks(scheme);
-                        const own = values.flatMap(
+                        const linePoints = values.flatMap(
                             (value) => cells.find((cell) => cell.scheme === scheme && cell.x === value) ?? [],
                         );
                         const shift =
@@ -206,7 +209,7 @@ function Lines(props: {
                         return (
                             <g key={scheme}>
                                 <path
-                                    d={own
+                                    d={linePoints
                                         .map(
                                             (cell, place) =>
                                                 `${place ? "L" : "M"}${px(cell).toFixed(1)} ${at(cell.found.mean).toFixed(1)}`,
@@ -217,7 +220,7 @@ function Lines(props: {
                                     stroke-width="1.8"
                                     stroke-dasharray={look.dashes}
                                 />
-                                {own.map((cell) => (
+                                {linePoints.map((cell) => (
                                     <g key={cell.x}>
                                         {cell.found.low !== null && cell.found.high !== null && (
                                             <line
@@ -269,7 +272,7 @@ function Lines(props: {
     );
 }
 
-/** Numbers have their place, logarithmic if they span widely; texts stand side by side. */
+/** Returns the x axis. Numbers are placed by value (logarithmic if they span widely), strings at equal distances. */
 function xScale(x: Field, values: readonly string[], area: Area): { scale: Scale; at: (value: string) => number } {
     if (x.kind === "number") {
         const numbers = values.map(Number);
@@ -279,7 +282,7 @@ function xScale(x: Field, values: readonly string[], area: Area): { scale: Scale
         const [a, b] = [turn(low), turn(high)];
         const at = (value: number) =>
             area.left + 14 + ((turn(value) - a) / (b - a || 1)) * (area.right - area.left - 28);
-        const label = `${capitalized(x.title)}${x.unit ? ` (${x.unit})` : ""}${wide ? ", logarithmic" : ""}`;
+        const label = `${capitalize(x.title)}${x.unit ? ` (${x.unit})` : ""}${wide ? ", logarithmic" : ""}`;
         return {
             scale: { at, value: () => Number.NaN, ticks: apart(numbers, at), text: tickText, label },
             at: (value) => at(Number(value)),
@@ -287,7 +290,7 @@ function xScale(x: Field, values: readonly string[], area: Area): { scale: Scale
     }
     const fits = values.join("").length * 7 + values.length * 12 < area.right - area.left;
     const names = fits ? "" : `: ${values.map((value, place) => `${place + 1} ${value}`).join(", ")}`;
-    const scale = plainScale(-0.5, values.length - 0.5, area.left, area.right, `${capitalized(x.title)}${names}`);
+    const scale = plainScale(-0.5, values.length - 0.5, area.left, area.right, `${capitalize(x.title)}${names}`);
     return {
         scale: {
             ...scale,
@@ -300,10 +303,11 @@ function xScale(x: Field, values: readonly string[], area: Area): { scale: Scale
 }
 
 function apart(values: readonly number[], at: (value: number) => number): number[] {
-    const kept: number[] = [];
+    const labelPlaces: number[] = [];
     for (const value of [...values].sort((a, b) => a - b))
-        if (!kept.length || at(value) - at(kept.at(-1)!) > 7 * tickText(value).length + 8) kept.push(value);
-    return kept;
+        if (!labelPlaces.length || at(value) - at(labelPlaces.at(-1)!) > 7 * tickText(value).length + 8)
+            labelPlaces.push(value);
+    return labelPlaces;
 }
 
 function HeatMaps(props: { runs: Runs; panel: Panel; x: Field; y: Field; metric: Field; entries: readonly string[] }) {
@@ -317,7 +321,7 @@ function HeatMaps(props: { runs: Runs; panel: Panel; x: Field; y: Field; metric:
     return (
         <>
             {distinct(cells, "scheme").map((scheme) => {
-                const own = new Map(
+                const schemeCells = new Map(
                     cells
                         .filter((cell) => cell.scheme === scheme)
                         .map((cell) => [JSON.stringify([cell.y, cell.x]), cell]),
@@ -340,7 +344,7 @@ function HeatMaps(props: { runs: Runs; panel: Panel; x: Field; y: Field; metric:
                             rows={rows}
                             columns={columns}
                             cell={(row, column) => {
-                                const cell = own.get(JSON.stringify([row, column]));
+                                const cell = schemeCells.get(JSON.stringify([row, column]));
                                 if (!cell) return null;
                                 const part = high > low ? (cell.found.mean - low) / (high - low) : 0.5;
                                 return {

@@ -1,10 +1,10 @@
-/** An experiment of a benchmark, above its runs: the scenario, what went wrong, who got what, and the commands. */
+/** Experiment of a benchmark, above its runs: the scenario, the failures, the shares, and the commands. */
 
 import "./benchmark.css";
 import { Matrix } from "../answers/matrix";
 import type { Benchmark, Experiment } from "../data/benchmark";
 import type { RunsFacts } from "../data/source";
-import { boundsText, capitalized, counted } from "../data/words";
+import { boundsText, capitalize, countText } from "../data/words";
 import { decimals, fixed } from "./numbers";
 import { Matches, NumbersTable } from "./parts";
 
@@ -16,7 +16,7 @@ export function ExperimentHead(props: { benchmark: Benchmark; facts: RunsFacts; 
         <section class="benchmark" aria-label={experiment.title}>
             <h2>{experiment.title}</h2>
             <p class="quiet">
-                {experiment.group}: {experiment.name}, {counted(experiment.cells, "cell")}
+                {experiment.group}: {experiment.name}, {countText(experiment.cells, "cell")}
                 {experiment.varied.length > 0 && ` over ${experiment.varied.join(" and ")}`}.
             </p>
             {experiment.text.split(/\n\s*\n/).map((text) => (
@@ -39,8 +39,8 @@ export function ExperimentHead(props: { benchmark: Benchmark; facts: RunsFacts; 
             {experiment.bad.length > 0 && (
                 <div class="alarm">
                     <p class="bad">
-                        {experiment.runs - experiment.bad.length} of {counted(experiment.runs, "run")} succeeded. In no
-                        number here:
+                        {experiment.runs - experiment.bad.length} of {countText(experiment.runs, "run")} succeeded. In
+                        no number here:
                     </p>
                     <ul>
                         {experiment.bad.map((each) => (
@@ -104,15 +104,17 @@ function Completions({ benchmark, label, bytes, times }: Experiment["completions
                 const schemes = new Map(Object.keys(found).map((name) => [benchmark.schemes[name] ?? name, name]));
                 return (
                     <section class="chart" key={key}>
-                        <h3>{capitalized(title)}</h3>
+                        <h3>{capitalize(title)}</h3>
                         <Matrix
                             label={title}
                             corner="by bytes"
                             rows={[...schemes.keys()]}
                             columns={bytes.map(String)}
                             cell={(row, column) => {
-                                const each = found[schemes.get(row)!]![bytes.indexOf(Number(column))];
-                                return each ? { text: number(each.mean), small: boundsText(each, number) } : null;
+                                const estimate = found[schemes.get(row)!]![bytes.indexOf(Number(column))];
+                                return estimate
+                                    ? { text: number(estimate.mean), small: boundsText(estimate, number) }
+                                    : null;
                             }}
                         />
                     </section>

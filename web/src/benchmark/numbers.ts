@@ -1,52 +1,52 @@
-/** Values that stand beside each other: as many decimals for all, and which of them are the best. */
+/** Numbers in columns: a common number of decimals, and marks for the best values. */
 
 import type { Metric, Numbers } from "../data/benchmark";
 
 const DIGITS = 4;
 const MOST_DECIMALS = 6;
 
-/** Returns how many decimals values beside each other get: four digits for the largest, none for counts. */
+/** Returns the number of decimals for a column: four digits for the largest value, none for counts. */
 export function decimals(values: readonly number[]): number {
-    const known = values.filter(Number.isFinite);
-    const most = Math.max(0, ...known.map(Math.abs));
-    if (most === 0 || known.every(Number.isInteger)) return 0;
-    return Math.min(Math.max(DIGITS - 1 - Math.floor(Math.log10(most)), 0), MOST_DECIMALS);
+    const finiteValues = values.filter(Number.isFinite);
+    const largest = Math.max(0, ...finiteValues.map(Math.abs));
+    if (largest === 0 || finiteValues.every(Number.isInteger)) return 0;
+    return Math.min(Math.max(DIGITS - 1 - Math.floor(Math.log10(largest)), 0), MOST_DECIMALS);
 }
 
-/** Returns the value with so many decimals, without a minus in front of zero. */
+/** Returns the value with `places` decimals, and without a minus sign in front of zero. */
 export function fixed(value: number, places: number): string {
     if (value === 0) return "0";
     const text = value.toFixed(places);
     return Number(text) === 0 ? text.replace("-", "") : text;
 }
 
-/** Returns which of the shown values are the best; none if all are alike. */
+/** Returns a flag per value: true for the best ones. All flags are false if all shown values are equal. */
 export function best(
     shown: readonly (string | null)[],
     values: readonly (number | null)[],
     better: Metric["better"],
 ): boolean[] {
-    const known = values.filter((value) => value !== null);
+    const presentValues = values.filter((value) => value !== null);
     if (better === "neutral" || new Set(shown.filter((text) => text !== null)).size < 2) return shown.map(() => false);
-    const text = shown[values.indexOf(better === "more" ? Math.max(...known) : Math.min(...known))];
+    const text = shown[values.indexOf(better === "more" ? Math.max(...presentValues) : Math.min(...presentValues))];
     return shown.map((each) => each !== null && each === text);
 }
 
-export interface Shown {
+export interface TableNumber {
     text: string;
-    /** The lowest and the highest cell. */
+    /** Range over the cells, from lowest to highest. */
     small: string;
     best: boolean;
 }
 
-/** Returns a metric of each scheme as it stands in a table; null of a scheme without it. */
-export function shownNumbers(numbers: Numbers, labels: readonly string[], cells: number): (Shown | null)[] {
-    const own = labels.map((label) => numbers.values[label] ?? null);
-    const places = decimals(own.flatMap((each) => (each ? [each.mean, each.low, each.high] : [])));
-    const texts = own.map((each) => each && fixed(each.mean, places));
-    const means = own.map((each) => each?.mean ?? null);
+/** Returns a metric of each scheme as a table shows it, or null for a scheme without the metric. */
+export function shownNumbers(numbers: Numbers, labels: readonly string[], cells: number): (TableNumber | null)[] {
+    const schemeNumbers = labels.map((label) => numbers.values[label] ?? null);
+    const places = decimals(schemeNumbers.flatMap((each) => (each ? [each.mean, each.low, each.high] : [])));
+    const texts = schemeNumbers.map((each) => each && fixed(each.mean, places));
+    const means = schemeNumbers.map((each) => each?.mean ?? null);
     const marks = best(texts, means, numbers.comparable ? numbers.metric.better : "neutral");
-    return own.map((each, index) => {
+    return schemeNumbers.map((each, index) => {
         if (!each) return null;
         const range = each.cells > 1 ? `[${fixed(each.low, places)}, ${fixed(each.high, places)}]` : "";
         const part = numbers.comparable || each.cells === cells ? "" : ` in ${each.cells} of ${cells} cells`;
@@ -54,12 +54,12 @@ export function shownNumbers(numbers: Numbers, labels: readonly string[], cells:
     });
 }
 
-/** Returns the median of the gains in percent, with its sign; `-` of none. */
+/** Returns the median of the gains in percent, with its sign, or `-` without gains. */
 export function medianGain(gains: readonly number[]): string {
     if (!gains.length) return "-";
-    const sorted = [...gains].sort((a, b) => a - b);
-    const middle = sorted.length >> 1;
-    const median = sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+    const ascending = [...gains].sort((a, b) => a - b);
+    const middle = ascending.length >> 1;
+    const median = ascending.length % 2 ? ascending[middle]! : (ascending[middle - 1]! + ascending[middle]!) / 2;
     const text = fixed(100 * median, 1);
     return Number(text) > 0 ? `+${text}` : text;
 }

@@ -1,4 +1,4 @@
-/** Tables that the pages of a benchmark share. */
+/** Tables shared by the pages of a benchmark. */
 
 import type { ComponentChildren } from "preact";
 import { Matrix } from "../answers/matrix";
@@ -14,15 +14,18 @@ import type { RunsFacts } from "../data/source";
 import { boundsText } from "../data/words";
 import { lookOf, Scrolling } from "../ui/plot";
 import { useInks } from "../ui/theme";
-import { decimals, fixed, type Shown, shownNumbers } from "./numbers";
+import { decimals, fixed, shownNumbers, type TableNumber } from "./numbers";
 
 export const SHARE_RULE =
     "A share is the part of the payload delivered (goodput after the warm-up) that the flows of the scheme got beside those of the competitor; below it the share if all flows got the same.";
 export const HARM_RULE =
     "Harm is the part that the victim loses of what it has alone on the same path: (solo − beside) / solo where more is better, (beside − solo) / beside where less is (Ware et al. 2019). 0 is none, 1 all; below 0 the victim gains. No value: the victim was not run alone in that number, or has nothing to lose.";
 
-/** The benchmark's data for `children`; until then, or if they cannot be read, a line that says so. `what` is read. */
-export function Loaded({
+/**
+ * Shows `children` with the benchmark's data. While these load, or if they cannot be read, shows a line of text. `what`
+ * names the data.
+ */
+export function LoadedBenchmark({
     facts,
     what,
     children,
@@ -47,7 +50,7 @@ export function Loaded({
     return <div class="benchmark">{children(benchmark)}</div>;
 }
 
-/** A scheme's colour and title. */
+/** Colour and title of a scheme. */
 export function SchemeName({ benchmark, facts, name }: { benchmark: Benchmark; facts: RunsFacts; name: string }) {
     const { dark } = useInks();
     return (
@@ -58,20 +61,20 @@ export function SchemeName({ benchmark, facts, name }: { benchmark: Benchmark; f
     );
 }
 
-/** The address of an experiment: the results page with its runs alone. */
+/** Returns the address of an experiment: the results page filtered to its runs. */
 export function addressOfExperiment(directory: string, path?: string): string {
     const query = new URLSearchParams({ filter: `directory:${directory}` });
     if (path !== undefined) query.append("filter", `path:${path}`);
     return `#/runs?${query}`;
 }
 
-/** A metric with its unit and an arrow to the better side. */
+/** Returns the title of a metric with its unit and an arrow in the better direction. */
 export function metricTitle({ title, unit, better }: Metric): string {
     const arrow = { more: "↑", less: "↓", neutral: "" }[better];
     return [title, unit && `(${unit})`, arrow].filter(Boolean).join(" ");
 }
 
-export function NumberCell({ shown }: { shown: Shown | null }) {
+export function NumberCell({ shown }: { shown: TableNumber | null }) {
     if (!shown) return <td class="number quiet">–</td>;
     return (
         <td class="number">
@@ -81,7 +84,7 @@ export function NumberCell({ shown }: { shown: Shown | null }) {
     );
 }
 
-/** Metrics of one experiment: a row for each scheme. */
+/** Metrics of one experiment: a row per scheme. */
 export function NumbersTable(props: {
     benchmark: Benchmark;
     facts: RunsFacts;
@@ -125,7 +128,7 @@ export function NumbersTable(props: {
     );
 }
 
-/** Shares and harm of an experiment whose schemes compete, by where they do. */
+/** Shares and harm of an experiment with competing schemes, by place. */
 export function Matches({ benchmark, experiment }: { benchmark: Benchmark; experiment: Experiment }) {
     const places = [...new Set(experiment.matches.map(({ place }) => place))];
     return (
@@ -146,15 +149,17 @@ export function Matches({ benchmark, experiment }: { benchmark: Benchmark; exper
 }
 
 function MatchesAt({ benchmark, place, matches }: { benchmark: Benchmark; place: string; matches: readonly Match[] }) {
-    const mixed = new Set(matches.map(({ numbers }) => numbers)).size > 1;
+    const hasSeveralNumbers = new Set(matches.map(({ numbers }) => numbers)).size > 1;
     const column = ({ competitor, numbers }: Match) =>
-        `${benchmark.schemes[competitor] ?? competitor}${mixed ? `, ${numbers}` : ""}`;
+        `${benchmark.schemes[competitor] ?? competitor}${hasSeveralNumbers ? `, ${numbers}` : ""}`;
     const row = ({ label }: Match) => benchmark.schemes[label] ?? label;
     const at = new Map(matches.map((each) => [JSON.stringify([row(each), column(each)]), each]));
     const rows = [...new Set(matches.map(row))];
     const columns = [...new Set(matches.map(column))];
-    const harmed = new Map(matches.flatMap(({ done }) => done.map(({ metric }) => [metric.name, metric] as const)));
-    const where = place && ` (${place})`;
+    const harmMetrics = new Map(
+        matches.flatMap(({ done }) => done.map(({ metric }) => [metric.name, metric] as const)),
+    );
+    const placeText = place && ` (${place})`;
     const two = (value: number) => fixed(value, 2);
     const matrix = (
         title: string,
@@ -177,17 +182,17 @@ function MatchesAt({ benchmark, place, matches }: { benchmark: Benchmark; place:
     return (
         <div class="facets">
             {matrix(
-                `Share beside each competitor${where}`,
+                `Share beside each competitor${placeText}`,
                 ({ share, fair }) =>
                     share && { text: two(share.mean), small: `${boundsText(share, two)} equal: ${two(fair)}`.trim() },
             )}
-            {[...harmed.values()].map((metric) =>
-                matrix(`Harm to the competitor’s ${metric.title}${where}`, ({ done }) => {
-                    const found = done.find((each) => each.metric.name === metric.name);
-                    if (!found) return null;
-                    const places = decimals([found.solo, found.beside]);
-                    const small = `${fixed(found.solo, places)} → ${fixed(found.beside, places)} ${metric.unit}`.trim();
-                    return { text: two(found.harm), small };
+            {[...harmMetrics.values()].map((metric) =>
+                matrix(`Harm to the competitor’s ${metric.title}${placeText}`, ({ done }) => {
+                    const harm = done.find((each) => each.metric.name === metric.name);
+                    if (!harm) return null;
+                    const places = decimals([harm.solo, harm.beside]);
+                    const small = `${fixed(harm.solo, places)} → ${fixed(harm.beside, places)} ${metric.unit}`.trim();
+                    return { text: two(harm.harm), small };
                 }),
             )}
         </div>

@@ -1,16 +1,16 @@
-/** The scorecard: RFC 9743's list, and the evidence of this benchmark for each item. */
+/** Scorecard: the list of RFC 9743, and the evidence of this benchmark for each item. */
 
 import "./benchmark.css";
 import type { Benchmark, Criterion, Experiment, Sight } from "../data/benchmark";
 import type { RunsFacts } from "../data/source";
 import { Scrolling } from "../ui/plot";
-import { addressOfExperiment, Loaded, Matches, NumbersTable, SchemeName } from "./parts";
+import { addressOfExperiment, LoadedBenchmark, Matches, NumbersTable, SchemeName } from "./parts";
 
 export function ScorecardPage({ facts }: { facts: RunsFacts }) {
     return (
-        <Loaded facts={facts} what="scorecard">
+        <LoadedBenchmark facts={facts} what="scorecard">
             {(benchmark) => <Scorecard benchmark={benchmark} facts={facts} />}
-        </Loaded>
+        </LoadedBenchmark>
     );
 }
 
@@ -105,17 +105,17 @@ function anchor({ section }: Criterion): string {
     return `c${section}`;
 }
 
-/** Returns the facts of a criterion that were seen of a scheme, and whether any was. */
+/** Returns the evidence for a criterion that the runs of a scheme showed, and true if there is any. */
 export function seenBy(criterion: Criterion, scheme: string): [string, boolean] {
     const sights = criterion.facts.map(({ name, sights }) => ({
         name,
         sight: sights.find((each) => each.scheme === scheme),
     }));
-    const seen = sights.filter(({ sight }) => sight?.seen.length).map(({ name }) => name);
-    if (seen.length) return [seen.join("; "), true];
-    const looked = sights.some(({ sight }) => sight?.looked);
-    if (!looked && !criterion.evidence.length) return ["", false];
-    return [looked ? "no fact marked" : "numbers only", false];
+    const shownFacts = sights.filter(({ sight }) => sight?.seen.length).map(({ name }) => name);
+    if (shownFacts.length) return [shownFacts.join("; "), true];
+    const wasChecked = sights.some(({ sight }) => sight?.looked);
+    if (!wasChecked && !criterion.evidence.length) return ["", false];
+    return [wasChecked ? "no fact marked" : "numbers only", false];
 }
 
 function CriterionSection(props: { benchmark: Benchmark; facts: RunsFacts; criterion: Criterion }) {
@@ -143,7 +143,7 @@ function CriterionSection(props: { benchmark: Benchmark; facts: RunsFacts; crite
                         {fact.sights.map((sight) => (
                             <li key={sight.scheme}>
                                 <SchemeName benchmark={benchmark} facts={facts} name={sight.scheme} />:{" "}
-                                <Seen benchmark={benchmark} sight={sight} />
+                                <SightCell benchmark={benchmark} sight={sight} />
                             </li>
                         ))}
                     </ul>
@@ -175,7 +175,7 @@ function CriterionSection(props: { benchmark: Benchmark; facts: RunsFacts; crite
     );
 }
 
-function Seen({ benchmark, sight }: { benchmark: Benchmark; sight: Sight }) {
+function SightCell({ benchmark, sight }: { benchmark: Benchmark; sight: Sight }) {
     if (!sight.looked) return <>not measured here</>;
     if (!sight.seen.length) return <>not seen in {sight.looked} cells</>;
     return (

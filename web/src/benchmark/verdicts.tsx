@@ -1,15 +1,15 @@
-/** Verdicts: whether the schemes under test beat the baselines, and one number for each experiment. */
+/** Verdicts on the schemes under test against the baselines, and one number per experiment. */
 
 import "./benchmark.css";
 import type { Benchmark, Experiment, Verdict } from "../data/benchmark";
 import type { Field, RunsFacts } from "../data/source";
-import { counted, listing } from "../data/words";
+import { countText, listing } from "../data/words";
 import { markerPath } from "../ui/looks";
 import { type Area, Frame, leftOf, lookOf, placeNames, Scrolling, useWidth } from "../ui/plot";
 import { fieldScale } from "../ui/scale";
 import { useInks } from "../ui/theme";
 import { medianGain, shownNumbers } from "./numbers";
-import { addressOfExperiment, Loaded, metricTitle, NumberCell, SchemeName } from "./parts";
+import { addressOfExperiment, LoadedBenchmark, metricTitle, NumberCell, SchemeName } from "./parts";
 
 const USED: Field = {
     name: "utilization",
@@ -31,31 +31,35 @@ const WAITED: Field = {
     better: "less",
 };
 
-/** Counts of the cells of all experiments, for each scheme and baseline. */
+/** Returns sentences with the counts of cells of all experiments, for each scheme and baseline. */
 export function verdictSentences(benchmark: Benchmark): string[] {
     const title = (name: string) => benchmark.schemes[name] ?? name;
-    const found = new Map<string, Verdict[]>();
-    for (const each of benchmark.verdicts) {
-        const what = each.metric.name === "owd_p95_ms" ? "in p95 one-way delay" : "in the number of each experiment";
-        const key = `${title(each.scheme)} beside ${title(each.baseline)}, ${what}`;
-        found.set(key, [...(found.get(key) ?? []), each]);
+    const groups = new Map<string, Verdict[]>();
+    for (const verdict of benchmark.verdicts) {
+        const metricText =
+            verdict.metric.name === "owd_p95_ms" ? "in p95 one-way delay" : "in the number of each experiment";
+        const key = `${title(verdict.scheme)} beside ${title(verdict.baseline)}, ${metricText}`;
+        groups.set(key, [...(groups.get(key) ?? []), verdict]);
     }
-    return [...found].map(([head, own]) => {
+    return [...groups].map(([head, own]) => {
         const sum = (count: "cells" | "better" | "worse" | "alike" | "unknown") =>
             own.reduce((total, each) => total + each[count], 0);
-        const said = [`better in ${sum("better")} of ${counted(sum("cells"), "cell")}`, `worse in ${sum("worse")}`];
-        if (sum("alike")) said.push(`not distinguishable in ${sum("alike")}`);
-        if (sum("unknown")) said.push(`not known in ${sum("unknown")} with one run each`);
+        const phrases = [
+            `better in ${sum("better")} of ${countText(sum("cells"), "cell")}`,
+            `worse in ${sum("worse")}`,
+        ];
+        if (sum("alike")) phrases.push(`not distinguishable in ${sum("alike")}`);
+        if (sum("unknown")) phrases.push(`not known in ${sum("unknown")} with one run each`);
         const behind = own.filter(({ worst }) => worst).map((each) => each.title);
-        return `${head}: ${listing(said)}${behind.length ? `; worse in ${listing([...new Set(behind)])}` : ""}.`;
+        return `${head}: ${listing(phrases)}${behind.length ? `; worse in ${listing([...new Set(behind)])}` : ""}.`;
     });
 }
 
 export function VerdictsPage({ facts }: { facts: RunsFacts }) {
     return (
-        <Loaded facts={facts} what="verdicts">
+        <LoadedBenchmark facts={facts} what="verdicts">
             {(benchmark) => <Verdicts benchmark={benchmark} facts={facts} />}
-        </Loaded>
+        </LoadedBenchmark>
     );
 }
 
@@ -94,7 +98,7 @@ function Verdicts({ benchmark, facts }: { benchmark: Benchmark; facts: RunsFacts
     );
 }
 
-/** What was examined, what went wrong, and all schemes over all experiments. */
+/** Head of a benchmark: the subject, the failures, and all schemes over all experiments. */
 export function BenchmarkHead({ benchmark, facts }: { benchmark: Benchmark; facts: RunsFacts }) {
     const hours = (benchmark.simulated_s / 3600).toFixed(1);
     const bad = benchmark.experiments.filter((each) => each.bad.length);
@@ -119,8 +123,9 @@ export function BenchmarkHead({ benchmark, facts }: { benchmark: Benchmark; fact
                 </div>
             )}
             <p>
-                {benchmark.quick ? "Quick" : "Full"} form: {counted(benchmark.experiments.length, "experiment")},{" "}
-                {counted(benchmark.cells, "cell")}, {counted(benchmark.runs, "run")}, {hours} hours of simulated time.
+                {benchmark.quick ? "Quick" : "Full"} form: {countText(benchmark.experiments.length, "experiment")},{" "}
+                {countText(benchmark.cells, "cell")}, {countText(benchmark.runs, "run")}, {hours} hours of simulated
+                time.
                 {bad.length === 0 && " All runs succeeded."} What RFC 9743 asks for: <a href="#/scorecard">scorecard</a>
                 .
             </p>
@@ -166,7 +171,9 @@ function Overall({ benchmark, facts }: { benchmark: Benchmark; facts: RunsFacts 
     );
     return (
         <section class="chart overall">
-            <h3>Utilisation and delay: means over {counted(overall.cells, "cell")} that all of these schemes ran in</h3>
+            <h3>
+                Utilisation and delay: means over {countText(overall.cells, "cell")} that all of these schemes ran in
+            </h3>
             <div class="plot" ref={box}>
                 <svg width={width} height={height} role="img" aria-label={words.join("; ")}>
                     <Frame area={area} x={across} y={up} />
@@ -302,9 +309,9 @@ function ExperimentsTable(props: { benchmark: Benchmark; facts: RunsFacts; exper
 }
 
 function meanShare(experiment: Experiment, name: string): { text: string; small: string; best: boolean } | null {
-    const own = experiment.matches.filter(({ label, share }) => label === name && share);
-    if (!own.length) return null;
-    const mean = own.reduce((sum, { share }) => sum + share!.mean, 0) / own.length;
-    const fair = own.reduce((sum, each) => sum + each.fair, 0) / own.length;
+    const schemeMatches = experiment.matches.filter(({ label, share }) => label === name && share);
+    if (!schemeMatches.length) return null;
+    const mean = schemeMatches.reduce((sum, { share }) => sum + share!.mean, 0) / schemeMatches.length;
+    const fair = schemeMatches.reduce((sum, each) => sum + each.fair, 0) / schemeMatches.length;
     return { text: mean.toFixed(2), small: `equal: ${fair.toFixed(2)}`, best: false };
 }

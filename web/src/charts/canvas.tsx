@@ -1,4 +1,4 @@
-/** A canvas as wide as its place, drawn again when what it shows changes; it says in words what it shows. */
+/** Canvas as wide as its place. It is redrawn when its content changes, and has a label in words. */
 
 import type { HTMLAttributes } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -9,7 +9,7 @@ interface Props extends Omit<HTMLAttributes<HTMLCanvasElement>, "label" | "width
     width: number;
     height: number;
     draw: Draw;
-    /** What `draw` depends on. */
+    /** Values that `draw` depends on. */
     of: readonly unknown[];
     label: string;
 }
@@ -32,7 +32,7 @@ export function Canvas({ width, height, draw, of, label, ...others }: Props) {
     return <canvas ref={place} role="img" aria-label={label} {...others} />;
 }
 
-/** Returns a place and its width in pixels, which follows the window. */
+/** Returns a reference to an element, and its width in pixels, which follows the window. */
 export function useWidth<E extends HTMLElement>(): [{ current: E | null }, number] {
     const place = useRef<E>(null);
     const [width, setWidth] = useState(0);

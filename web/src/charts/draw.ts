@@ -1,4 +1,4 @@
-/** How series, axes and events are drawn on a canvas. */
+/** Drawing of series, axes and events on a canvas. */
 
 import { drawMarker } from "../ui/looks";
 import type { Inks } from "../ui/theme";
@@ -8,7 +8,7 @@ import { type Plot, plotOf, type View, xOf } from "./view";
 
 export const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", "DejaVu Sans", sans-serif';
 
-/** How one line is told from the others, without its colour too. */
+/** Look of a line that differs from other lines even without colour. */
 export interface Stroke {
     color: string;
     dashes: number[];
@@ -27,12 +27,12 @@ export function yOf(value: number, scale: Scale): number {
     return scale.bottom - ((value - scale.low) / (scale.high - scale.low)) * (scale.bottom - scale.top);
 }
 
-/** Returns how many ticks with labels of this width fit. */
+/** Returns the number of ticks that fit if a label takes `each` pixels. */
 function ticksIn(plot: Plot, each: number): number {
     return Math.max(2, Math.floor((plot.right - plot.left) / each));
 }
 
-/** Draws the times below or above a stack of diagrams. */
+/** Draws the time axis below or above a stack of diagrams. */
 export function drawTimeAxis(
     context: CanvasRenderingContext2D,
     width: number,
@@ -69,7 +69,7 @@ export function drawTimeAxis(
     }
 }
 
-/** Draws the frame of a panel: lines at round times and values, and the values beside them. */
+/** Draws the frame of a panel: lines at round times and values, with the values at the side. */
 export function drawGrid(
     context: CanvasRenderingContext2D,
     plot: Plot,
@@ -104,8 +104,8 @@ export function drawGrid(
     context.stroke();
 }
 
-/** Keeps what is drawn inside of the plot. */
-export function clipped(
+/** Calls `draw` with everything outside of the plot clipped. */
+export function clip(
     context: CanvasRenderingContext2D,
     plot: Plot,
     top: number,
@@ -120,14 +120,14 @@ export function clipped(
     context.restore();
 }
 
-/** Returns the rows of a series that a view touches: one more on each side. */
+/** Returns the range of rows that a view touches, plus one row at either end. */
 export function rowsIn(series: Series, view: View): [number, number] {
     const first = Math.max(0, firstAt(series.time, view.from) - 1);
     const last = Math.min(series.time.length, firstAt(series.time, view.to) + 1);
     return [first, last];
 }
 
-/** Returns the lowest and highest value in a view, what holds at its start included. */
+/** Returns the lowest and highest value in a view, including the value that holds at its start. */
 export function extent(series: Series, view: View): [number, number] {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;
@@ -142,7 +142,7 @@ export function extent(series: Series, view: View): [number, number] {
     return [low, high];
 }
 
-/** Returns the gap from which on two points are not joined: much more than is usual between them. */
+/** Returns the shortest gap across which points are not joined: far above the usual distance. */
 function longestGap(series: Series, first: number, last: number): number {
     const gaps: number[] = [];
     const stride = Math.max(1, Math.floor((last - first) / 200));
@@ -151,7 +151,7 @@ function longestGap(series: Series, first: number, last: number): number {
     return (gaps[gaps.length >> 1] ?? 0) * 25;
 }
 
-/** Draws a series: a band from minima to maxima and its edges, steps, bars, or points that are joined. */
+/** Draws a series: a band from minima to maxima, steps, bars, or joined points. */
 export function drawSeries(
     context: CanvasRenderingContext2D,
     series: Series,
@@ -177,7 +177,7 @@ export function drawSeries(
         parts.push([begin, row]);
         begin = row;
     }
-    // A thinned row is of all the time up to the next: where that is seen, it is a box.
+    // A thinned row covers all time until the next row. If that is wide enough to see, a box shows it.
     const wide = series.thinned && (plot.right - plot.left) / (last - first) > 4;
     if (series.thinned) {
         context.globalAlpha = 0.3;
@@ -211,7 +211,7 @@ export function drawSeries(
             continue;
         }
         if (series.kind === "points") {
-            // Each row's range is a part of the line: a peak of a single sample is seen at any zoom.
+            // The line includes the range of each row, since a single peak must be visible at any zoom.
             context.beginPath();
             let up = true;
             for (let row = from; row < to; row++) {
@@ -251,7 +251,7 @@ export function drawSeries(
         if (to - from > 1 || series.kind !== "points" || room > 7) continue;
         context.fillRect(x(from) - 1, y(series.high[from]!) - 1, 2, y(series.low[from]!) - y(series.high[from]!) + 2);
     }
-    // Markers far from each other say which line it is where colours do not.
+    // Sparse markers identify the line for readers who do not see colours.
     if (stroke.marker === "") return;
     let free = plot.left + 20 + ((stroke.marker.charCodeAt(0) * 37) % 90);
     for (let row = first; row < last; row++) {
@@ -264,7 +264,7 @@ export function drawSeries(
 
 const HATCHES = ["/", "", "\\", "-", "x", "|"];
 
-/** Fills a rectangle with one of six hatches, so that neighbours differ without colour too. */
+/** Fills a rectangle with one of six hatches. Neighbours then differ even without colour. */
 export function hatch(
     context: CanvasRenderingContext2D,
     number: number,
@@ -313,7 +313,7 @@ export function hatch(
     context.globalAlpha = 1;
 }
 
-/** How each kind of event is drawn everywhere, and what it means. */
+/** Look and meaning of each kind of event, shared by all diagrams. */
 export const EVENT_LOOKS: Record<
     string,
     { title: string; color: string; dark: string; marker: string; dashes: number[]; says: string }

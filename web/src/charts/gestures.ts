@@ -1,7 +1,7 @@
-/** What hands do on diagrams of time: wheel, pinch, drag; and the cursor that follows. */
+/** Gestures on diagrams of time: wheel, pinch, drag, and the cursor. */
 
 import { useEffect, useRef } from "preact/hooks";
-import { moved, plotOf, timeAt, type View, zoomed } from "./view";
+import { move, plotOf, timeAt, type View, zoom } from "./view";
 
 export type Drag = "zoom" | "measure" | "move";
 
@@ -10,18 +10,18 @@ interface Doing {
     whole: View;
     drag: Drag;
     onView: (view: View) => void;
-    /** The part that is being dragged over; null when the drag ends. */
+    /** Called with the part under the drag, and with null when the drag ends. */
     onBrush: (brush: View | null) => void;
     onRange: (range: View) => void;
     onCursor: (time: number | null) => void;
-    /** A plain wheel zooms too, not only one with Ctrl: where nothing scrolls under it. */
+    /** True if a wheel zooms without Ctrl too: for elements in which nothing scrolls. */
     wheels?: boolean;
 }
 
-/** A drag of fewer pixels is a click. */
+/** Minimum length of a drag, pixels. A shorter one is a click. */
 const SLOP = 4;
 
-/** Zooms and moves by wheel (with Ctrl, or as pinch), fingers and drags on the element. */
+/** Zooms and moves the view by wheel (with Ctrl), pinch, touch and drag on the element. */
 export function useGestures(place: { current: HTMLElement | null }, doing: Doing): void {
     const now = useRef(doing);
     now.current = doing;
@@ -34,7 +34,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             const box = element.getBoundingClientRect();
             return timeAt(clientX - box.left, view, plotOf(box.width));
         };
-        /** Several movements can come before the page is drawn again: each goes on from the one before. */
+        /** Several movements can arrive before the page is redrawn. Each starts from the view of the previous one. */
         const show = (view: View) => {
             now.current = { ...now.current, view };
             now.current.onView(view);
@@ -45,12 +45,12 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY);
             if (sideways || event.shiftKey) {
                 event.preventDefault();
-                show(moved(view, whole, (sideways ? event.deltaX : event.deltaY) / 1000));
+                show(move(view, whole, (sideways ? event.deltaX : event.deltaY) / 1000));
             } else if (event.ctrlKey || event.metaKey || wheels) {
                 event.preventDefault();
                 const lines = event.deltaMode === 1 ? 30 : 1;
                 show(
-                    zoomed(
+                    zoom(
                         view,
                         whole,
                         Math.exp((event.deltaY * lines) / (event.ctrlKey ? 150 : 400)),
@@ -84,7 +84,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
                 const other = [...pointers].find(([id]) => id !== event.pointerId)![1];
                 const last = Math.max(20, Math.abs(before - other));
                 const next = Math.max(20, Math.abs(event.clientX - other));
-                show(zoomed(now.current.view, whole, last / next, timeOf((event.clientX + other) / 2)));
+                show(zoom(now.current.view, whole, last / next, timeOf((event.clientX + other) / 2)));
                 return;
             }
             if (!start || Math.abs(event.clientX - start.x) < SLOP) return;
@@ -92,7 +92,7 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
             if (start.does === "move") {
                 const box = element.getBoundingClientRect();
                 const plot = plotOf(box.width);
-                show(moved(start.view, whole, (start.x - event.clientX) / (plot.right - plot.left)));
+                show(move(start.view, whole, (start.x - event.clientX) / (plot.right - plot.left)));
                 return;
             }
             onBrush(brush(start.x, event.clientX));
@@ -103,15 +103,15 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
         };
         const onUp = (event: PointerEvent) => {
             pointers.delete(event.pointerId);
-            const begun = start;
+            const origin = start;
             start = null;
-            if (!begun || begun.does === "move") return;
+            if (!origin || origin.does === "move") return;
             now.current.onBrush(null);
-            if (event.type === "pointercancel" || Math.abs(event.clientX - begun.x) < SLOP) return;
-            const found = brush(begun.x, event.clientX);
-            if (found.to <= found.from) return;
-            if (begun.does === "zoom") show(zoomed(found, now.current.whole, 1));
-            else now.current.onRange(found);
+            if (event.type === "pointercancel" || Math.abs(event.clientX - origin.x) < SLOP) return;
+            const selection = brush(origin.x, event.clientX);
+            if (selection.to <= selection.from) return;
+            if (origin.does === "zoom") show(zoom(selection, now.current.whole, 1));
+            else now.current.onRange(selection);
         };
         const onLeave = (event: PointerEvent) => {
             if (event.pointerType === "mouse") now.current.onCursor(null);
@@ -133,7 +133,10 @@ export function useGestures(place: { current: HTMLElement | null }, doing: Doing
     }, [place]);
 }
 
-/** Returns what a key makes of the window, or null where it means nothing. `inside`: a diagram has the focus, so arrows are its own. */
+/**
+ * Returns the window that a key leads to, or null for other keys. `inside`: a diagram has the focus and uses the arrow
+ * keys.
+ */
 export function keyView(
     event: KeyboardEvent,
     view: View,
@@ -148,24 +151,24 @@ export function keyView(
         case "w":
         case "+":
         case "=":
-            return zoomed(view, whole, 0.5, centre);
+            return zoom(view, whole, 0.5, centre);
         case "s":
         case "-":
-            return zoomed(view, whole, 2, centre);
+            return zoom(view, whole, 2, centre);
         case "a":
-            return moved(view, whole, -step);
+            return move(view, whole, -step);
         case "d":
-            return moved(view, whole, step);
+            return move(view, whole, step);
         case "0":
             return whole;
         case "ArrowLeft":
-            return inside ? moved(view, whole, -step) : null;
+            return inside ? move(view, whole, -step) : null;
         case "ArrowRight":
-            return inside ? moved(view, whole, step) : null;
+            return inside ? move(view, whole, step) : null;
         case "ArrowUp":
-            return inside && event.shiftKey ? zoomed(view, whole, 0.5, centre) : null;
+            return inside && event.shiftKey ? zoom(view, whole, 0.5, centre) : null;
         case "ArrowDown":
-            return inside && event.shiftKey ? zoomed(view, whole, 2, centre) : null;
+            return inside && event.shiftKey ? zoom(view, whole, 2, centre) : null;
         case "Home":
             return inside ? whole : null;
         default:

@@ -1,9 +1,9 @@
-/** Keys of the diagrams: zoom, move, cursors. */
+/** Keyboard control of the diagrams: zoom, move, cursors. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { keyView } from "./gestures";
 import { firstAt, type Series } from "./series";
-import { limited, ordered, sameView, type View } from "./view";
+import { limit, sameView, type View, viewBetween } from "./view";
 
 interface Keys {
     view: View;
@@ -19,7 +19,7 @@ interface Keys {
     tell: (time: number) => void;
 }
 
-/** Lets the keyboard do what pointers do; `listens` is where keys are pressed. */
+/** Makes every pointer action available by keyboard. `listens` is the element that receives the keys. */
 export function useKeys(
     listens: { current: HTMLElement | null },
     stack: { current: HTMLElement | null },
@@ -51,13 +51,13 @@ export function useKeys(
                     if (anchor === null) setAnchor(Math.round(cursor ?? (view.from + view.to) / 2));
                     else {
                         setAnchor(null);
-                        if (cursor !== null) onRange(ordered(anchor, cursor));
+                        if (cursor !== null) onRange(viewBetween(anchor, cursor));
                     }
                     break;
                 }
                 case "z":
                 case "Z":
-                    if (range) onView(limited(range, whole));
+                    if (range) onView(limit(range, whole));
                     break;
                 case "Escape":
                     setAnchor(null);
@@ -66,9 +66,9 @@ export function useKeys(
                 case ",":
                 case ".": {
                     const from = cursor ?? (view.from + view.to) / 2;
-                    const found = neighbour(times, from, event.key === "." ? 1 : -1, view);
-                    now.current.onCursor(found);
-                    now.current.tell(found);
+                    const nextTime = neighbour(times, from, event.key === "." ? 1 : -1, view);
+                    now.current.onCursor(nextTime);
+                    now.current.tell(nextTime);
                     break;
                 }
                 default:
@@ -84,12 +84,12 @@ export function useKeys(
 /** Returns the time of the next sample of any series after (1) or before (-1) a time, at least a pixel away. */
 function neighbour(all: Series[], time: number, way: 1 | -1, view: View): number {
     const least = (view.to - view.from) / 1000;
-    let found = way === 1 ? view.to : view.from;
+    let nearestTime = way === 1 ? view.to : view.from;
     for (const { time: times } of all) {
         const row = way === 1 ? firstAt(times, time + least) : firstAt(times, time - least) - 1;
         const at = times[row];
         if (at === undefined || at < view.from || at > view.to) continue;
-        if (way === 1 ? at < found : at > found) found = at;
+        if (way === 1 ? at < nearestTime : at > nearestTime) nearestTime = at;
     }
-    return found;
+    return nearestTime;
 }

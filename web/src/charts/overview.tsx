@@ -1,17 +1,17 @@
-/** The whole run in one strip above the diagrams. */
+/** Strip with the whole run, above the diagrams. */
 
 import { useEffect, useRef } from "preact/hooks";
 import type { RunData } from "../data/source";
 import type { Inks } from "../ui/theme";
 import { Canvas } from "./canvas";
-import { clipped, drawSeries } from "./draw";
-import { flowOf, type Known, keyOf } from "./panels";
+import { clip, drawSeries } from "./draw";
+import { flowOf, keyOf, type SeriesInfo } from "./panels";
 import { type FlowLook, strokeOf } from "./strokes";
 import { exactTime, spanText } from "./ticks";
-import { limited, plotOf, timeAt, type View, xOf, zoomed } from "./view";
+import { limit, plotOf, timeAt, type View, xOf, zoom } from "./view";
 import { useWindow } from "./windows";
 
-/** The whole run in one strip, and which part of it is shown. */
+/** Strip with the whole run and a frame around the shown part. */
 export function Overview({
     source,
     known,
@@ -25,7 +25,7 @@ export function Overview({
     flowLook,
 }: {
     source: RunData;
-    known: Known[];
+    known: SeriesInfo[];
     flows: number[];
     whole: View;
     view: View;
@@ -38,23 +38,25 @@ export function Overview({
     const strip = useRef<HTMLDivElement>(null);
     const names = ["throughput", "delivery_rate", "one_way_delay"];
     const name = names.find((each) => known.some((series) => series.name === each));
-    const wanted = known.filter((each) => each.name === name && flows.includes(flowOf(each.owner) ?? -1)).map(keyOf);
-    const { data } = useWindow(wanted.length > 0 ? source : null, whole, width > 0 ? 500 : 0, wanted, age);
-    const shown = wanted.flatMap((key) => data?.series.get(key) ?? []);
+    const seriesKeys = known
+        .filter((each) => each.name === name && flows.includes(flowOf(each.owner) ?? -1))
+        .map(keyOf);
+    const { data } = useWindow(seriesKeys.length > 0 ? source : null, whole, width > 0 ? 500 : 0, seriesKeys, age);
+    const stripSeries = seriesKeys.flatMap((key) => data?.series.get(key) ?? []);
     const plot = plotOf(width);
     const now = useRef({ view, onView, width });
     now.current = { view, onView, width };
     useEffect(() => {
         const element = strip.current;
         if (!element) return;
-        let held: number | null = null;
+        let grabOffset: number | null = null;
         const at = (event: PointerEvent | WheelEvent) => {
             const { left } = element.getBoundingClientRect();
             return timeAt(event.clientX - left, whole, plotOf(now.current.width));
         };
         const go = (time: number) => {
             const half = (now.current.view.to - now.current.view.from) / 2;
-            now.current.onView(limited({ from: time - half, to: time + half }, whole));
+            now.current.onView(limit({ from: time - half, to: time + half }, whole));
         };
         const onDown = (event: PointerEvent) => {
             event.stopPropagation();
@@ -62,22 +64,22 @@ export function Overview({
                 view: { from, to },
             } = now.current;
             const time = at(event);
-            held = time >= from && time <= to ? time - (from + to) / 2 : 0;
+            grabOffset = time >= from && time <= to ? time - (from + to) / 2 : 0;
             element.setPointerCapture(event.pointerId);
-            if (held === 0) go(time);
+            if (grabOffset === 0) go(time);
         };
         const onMove = (event: PointerEvent) => {
-            if (held === null) return;
+            if (grabOffset === null) return;
             event.stopPropagation();
-            go(at(event) - held);
+            go(at(event) - grabOffset);
         };
         const onUp = () => {
-            held = null;
+            grabOffset = null;
         };
         const onWheel = (event: WheelEvent) => {
             event.preventDefault();
             event.stopPropagation();
-            now.current.onView(zoomed(now.current.view, whole, Math.exp(event.deltaY / 400)));
+            now.current.onView(zoom(now.current.view, whole, Math.exp(event.deltaY / 400)));
         };
         element.addEventListener("pointerdown", onDown);
         element.addEventListener("pointermove", onMove);
@@ -105,10 +107,10 @@ export function Overview({
                     context.fillStyle = inks.soft;
                     context.fillRect(plot.left, 0, plot.right - plot.left, 34);
                     let high = 0;
-                    for (const series of shown)
+                    for (const series of stripSeries)
                         for (let row = 0; row < series.high.length; row++) high = Math.max(high, series.high[row]!);
-                    clipped(context, plot, 0, 34, () => {
-                        for (const [index, series] of shown.entries()) {
+                    clip(context, plot, 0, 34, () => {
+                        for (const [index, series] of stripSeries.entries()) {
                             const look = flowLook?.(flowOf(series.owner) ?? 1);
                             const stroke = {
                                 ...(look ?? strokeOf(index, 0, false, inks.dark, series.name)),

@@ -1,9 +1,9 @@
-/** Packets of a window as they are drawn: what happened to each, and what is nearest to a place. */
+/** Packets of a window: the events of each packet, and a search for the packet nearest to a place. */
 
 import type { Columns, NumberArray } from "../data/columns";
 import type { PacketsMeta } from "../data/source";
 
-/** What happens to a packet, in the order in which it happens, with the column of its time. */
+/** Events of a packet in order of time, as pairs of time column and title. */
 export const STEPS = [
     ["send_ns", "sent"],
     ["enqueue_ns", "entered a queue"],
@@ -33,37 +33,37 @@ export interface Packets {
         drop: NumberArray;
         seq: NumberArray;
     } | null;
-    /** So many there would be; none of them is here. */
+    /** Number of packets if there were too many to load (then none is loaded), else 0. */
     tooMany: number;
 }
 
 export function packetsOf(columns: Columns<PacketsMeta>): Packets {
-    const of = (name: string) => columns.numbers(name);
-    const seq = of("seq");
-    const times = Object.fromEntries(STEPS.map(([name]) => [name, of(name)])) as Packets["times"];
+    const column = (name: string) => columns.numbers(name);
+    const seq = column("seq");
+    const times = Object.fromEntries(STEPS.map(([name]) => [name, column(name)])) as Packets["times"];
     return {
         rows: seq.length,
-        flow: of("flow"),
+        flow: column("flow"),
         seq,
-        size: of("size_bytes"),
+        size: column("size_bytes"),
         times,
-        retransmission: of("retransmission"),
-        sacked: of("sacked"),
+        retransmission: column("retransmission"),
+        sacked: column("sacked"),
         acks: columns.has("ack_seq")
             ? {
                   rows: columns.numbers("ack_seq").length,
-                  flow: of("ack_flow"),
-                  seq: of("ack_seq"),
-                  send: of("ack_send_ns"),
-                  deliver: of("ack_deliver_ns"),
-                  drop: of("ack_drop_ns"),
+                  flow: column("ack_flow"),
+                  seq: column("ack_seq"),
+                  send: column("ack_send_ns"),
+                  deliver: column("ack_deliver_ns"),
+                  drop: column("ack_drop_ns"),
               }
             : null,
         tooMany: columns.meta?.too_many ?? 0,
     };
 }
 
-/** What a packet is drawn as. */
+/** Symbol of one event of a packet. */
 export interface Mark {
     id: string;
     title: string;
@@ -71,7 +71,7 @@ export interface Mark {
     color: string;
     dark: string;
     marker: string;
-    /** Which packets have it, and when. */
+    /** Returns the time of the event for a packet, ns; NaN for a packet without the event. */
     at: (packets: Packets, row: number) => number;
 }
 
@@ -152,7 +152,7 @@ export const MARKS: Mark[] = [
     },
 ];
 
-/** Returns the row of the packet whose drawn marks are nearest to a place, not farther than `most` pixels. */
+/** Returns the row of the packet with the nearest visible mark, at most `most` pixels away. */
 export function nearestPacket(
     packets: Packets,
     marks: readonly Mark[],
@@ -161,7 +161,7 @@ export function nearestPacket(
     at: { x: number; y: number },
     most: number,
 ): number | null {
-    let found: number | null = null;
+    let nearestRow: number | null = null;
     let distance = most * most;
     for (let row = 0; row < packets.rows; row++) {
         const down = y(packets.seq[row]!) - at.y;
@@ -173,10 +173,10 @@ export function nearestPacket(
             const away = across * across + down * down;
             if (away > distance) continue;
             distance = away;
-            found = row;
+            nearestRow = row;
         }
     }
-    return found;
+    return nearestRow;
 }
 
 export interface LifeStep {
@@ -185,7 +185,7 @@ export interface LifeStep {
     time: number;
 }
 
-/** Returns what happened to a packet, in order of time. */
+/** Returns the events of a packet in order of time. */
 export function lifeSteps(time: (step: Step) => number | null | undefined): LifeStep[] {
     return STEPS.flatMap(([name, title]) => {
         const at = time(name);
@@ -193,8 +193,8 @@ export function lifeSteps(time: (step: Step) => number | null | undefined): Life
     }).sort((one, other) => one.time - other.time);
 }
 
-/** Returns how the time until a step was spent, as it follows from the step before it. */
-export function spent(before: Step, now: Step): string {
+/** Returns how a packet spent the time between two consecutive events. */
+export function stepActivity(before: Step, now: Step): string {
     if (before === "enqueue_ns" && now === "dequeue_ns") return "queued";
     if (now === "dequeue_ns") return "queued";
     if (now === "enqueue_ns") return "on the way to the queue";

@@ -1,11 +1,11 @@
-/** One panel of a stack: lines over time with their values at the cursor, or bands with the names of states. */
+/** Panel of a stack: lines over time with their values at the cursor, or bands with the names of states. */
 
 import { useMemo } from "preact/hooks";
 import { drawMarker } from "../ui/looks";
 import type { Inks } from "../ui/theme";
 import { Canvas } from "./canvas";
 import {
-    clipped,
+    clip,
     drawGrid,
     drawSeries,
     EVENT_LOOKS,
@@ -20,12 +20,12 @@ import { type Events, firstAt, type Series, type Value, valueAt } from "./series
 import { axisRange, timeIn, valueText } from "./ticks";
 import { plotOf, type View, xOf } from "./view";
 
-/** A line of a panel: a series, how it is drawn, and what it is called. */
+/** Line of a panel: a series, its stroke and its title. */
 export interface Line {
     series: Series;
     stroke: Stroke;
     title: string;
-    /** Of the run that is laid over. */
+    /** True for the run that is laid over this one. */
     other: boolean;
 }
 
@@ -75,26 +75,26 @@ interface PanelProps {
     title: string;
     unit: string;
     lines: Line[];
-    /** Draws what stands behind the lines: events, states. */
+    /** Events and states that are drawn behind the lines. */
     behind: Behind;
     view: View;
     width: number;
     height: number;
     inks: Inks;
     cursor: number | null;
-    /** Says that what is drawn may be of another window. */
+    /** Data that the drawing depends on. */
     of: readonly unknown[];
     onClose?: (() => void) | undefined;
 }
 
-/** Kinds of events that are lines through all panels. */
+/** Events that cross all panels as vertical lines. */
 export interface Behind {
     events: Events | null;
     kinds: readonly string[];
     flows: ReadonlySet<number>;
 }
 
-/** The most vertical lines of a window; beyond it there is one in each pixel at most anyway. */
+/** Draws events as vertical lines, at most one per pixel. */
 function drawEventLines(
     context: CanvasRenderingContext2D,
     { events, kinds, flows }: Behind,
@@ -131,7 +131,10 @@ function drawEventLines(
     context.globalAlpha = 1;
 }
 
-/** How far above the other lines a limit (capacity) may be and still be shown in full: in short bins it has huge peaks. */
+/**
+ * Maximum height of a limit (capacity) that still fits the axis, relative to the other lines. In short bins a limit has
+ * huge peaks.
+ */
 const LIMIT_ROOM = 2.5;
 
 function isLimit({ series }: Line): boolean {
@@ -206,7 +209,7 @@ export function Panel({ title, unit, lines, behind, view, width, height, inks, c
                     const plot = plotOf(width);
                     const scale = scaleOf(lines, view, height);
                     drawGrid(context, plot, scale, view, inks);
-                    clipped(context, plot, 0, height, () => {
+                    clip(context, plot, 0, height, () => {
                         drawEventLines(context, behind, view, width, scale.top, scale.bottom, inks);
                         for (const line of lines) drawSeries(context, line.series, view, plot, scale, line.stroke);
                     });
@@ -218,7 +221,7 @@ export function Panel({ title, unit, lines, behind, view, width, height, inks, c
 
 export interface Lane {
     title: string;
-    /** What stands beside it, where there is little room. */
+    /** Title for narrow windows. */
     short: string;
     other: boolean;
     series: Series;
@@ -226,7 +229,7 @@ export interface Lane {
 
 const LANE = 20;
 
-/** Bands that say in which state something is: names where there is room, colour and hatch everywhere. */
+/** Bands of states: names if there is room, colour and hatch always. */
 export function States({
     lanes,
     view,
@@ -252,7 +255,7 @@ export function States({
             ? text(series, value.low)
             : `${text(series, value.low)} to ${text(series, value.high)}`;
     };
-    const seen = lanes.map(({ title, series }) => {
+    const visibleLanes = lanes.map(({ title, series }) => {
         const names = new Set<string>();
         for (
             let row = Math.max(0, firstAt(series.time, view.from) - 1);
@@ -277,7 +280,7 @@ export function States({
             <Canvas
                 width={width}
                 height={lanes.length * (LANE + 4) + 2}
-                label={`Modes of the controller in this window. ${seen.join(". ")}`}
+                label={`Modes of the controller in this window. ${visibleLanes.join(". ")}`}
                 of={[...of, view.from, view.to, inks]}
                 draw={(context) => {
                     const plot = plotOf(width);
@@ -288,7 +291,7 @@ export function States({
                         context.textAlign = "right";
                         context.fillStyle = inks.quiet;
                         context.fillText(fitting(context, short, plot.left - 6), plot.left - 5, top + LANE / 2);
-                        clipped(context, plot, top, top + LANE, () =>
+                        clip(context, plot, top, top + LANE, () =>
                             drawStates(context, series, view, width, top, inks, colors),
                         );
                         context.strokeStyle = inks.line;
@@ -300,11 +303,11 @@ export function States({
     );
 }
 
-/** Returns as much of a text from its start as has room. */
+/** Returns the longest start of a text that fits. */
 function fitting(context: CanvasRenderingContext2D, text: string, room: number): string {
-    let shown = text.slice(0, 100);
-    while (shown.length > 1 && context.measureText(shown).width > room) shown = shown.slice(0, -1);
-    return shown;
+    let start = text.slice(0, 100);
+    while (start.length > 1 && context.measureText(start).width > room) start = start.slice(0, -1);
+    return start;
 }
 
 function drawStates(
@@ -319,41 +322,41 @@ function drawStates(
     const plot = plotOf(width);
     const first = Math.max(0, firstAt(series.time, view.from) - 1);
     for (let row = first; row < series.time.length && series.time[row]! <= view.to; ) {
-        const begun = row;
+        const firstRow = row;
         const value = series.low[row]!;
-        const mixed = value !== series.high[row];
-        // Samples that say the same again belong to one band.
+        const isMixed = value !== series.high[row];
+        // Consecutive samples of equal value form one band.
         while (
             row < series.time.length &&
-            (mixed ? series.low[row] !== series.high[row] : series.low[row] === value && series.high[row] === value)
+            (isMixed ? series.low[row] !== series.high[row] : series.low[row] === value && series.high[row] === value)
         )
             row++;
-        const from = Math.max(plot.left, xOf(series.time[begun]!, view, plot));
+        const from = Math.max(plot.left, xOf(series.time[firstRow]!, view, plot));
         const to = Math.min(plot.right, xOf(series.time[row] ?? view.to, view, plot));
         if (to <= plot.left) continue;
-        const name = mixed ? "several" : (series.states?.get(value) ?? String(value));
-        if (!mixed && (name === "no" || name === "false")) continue;
+        const name = isMixed ? "several" : (series.states?.get(value) ?? String(value));
+        if (!isMixed && (name === "no" || name === "false")) continue;
         const wide = Math.max(to - from, 1);
-        hatch(context, mixed ? 4 : value, from, top, wide, LANE, mixed ? inks.quiet : colors(value));
-        context.fillStyle = mixed ? inks.quiet : colors(value);
+        hatch(context, isMixed ? 4 : value, from, top, wide, LANE, isMixed ? inks.quiet : colors(value));
+        context.fillStyle = isMixed ? inks.quiet : colors(value);
         context.fillRect(from, top, 1, LANE);
         if (wide < 16) continue;
         context.textAlign = "left";
         const room = wide - 8;
-        const shown = fitting(context, name, room);
-        if (shown.length < Math.min(name.length, 3)) continue;
+        const label = fitting(context, name, room);
+        if (label.length < Math.min(name.length, 3)) continue;
         context.fillStyle = inks.ground;
         context.globalAlpha = 0.75;
-        context.fillRect(from + 2, top + 3, context.measureText(shown).width + 4, LANE - 6);
+        context.fillRect(from + 2, top + 3, context.measureText(label).width + 4, LANE - 6);
         context.globalAlpha = 1;
         context.fillStyle = inks.ink;
-        context.fillText(shown, from + 4, top + LANE / 2 + 0.5);
+        context.fillText(label, from + 4, top + LANE / 2 + 0.5);
     }
 }
 
 const ROW = 16;
 
-/** Ticks where packets were dropped, marked and declared lost, a row for each kind that there is. */
+/** Ticks at drops, marks and declared losses, with a row per kind that occurs. */
 export function EventTicks({
     behind,
     kinds,
@@ -378,8 +381,8 @@ export function EventTicks({
     of: readonly unknown[];
 }) {
     const { events, flows } = behind;
-    const thinned = events?.thinned ?? false;
-    const count = (kind: string) => `${thinned ? "at least " : ""}${counts.get(kind) ?? 0}`;
+    const isThinned = events?.thinned ?? false;
+    const count = (kind: string) => `${isThinned ? "at least " : ""}${counts.get(kind) ?? 0}`;
     const title = (kind: string) => EVENT_LOOKS[kind]?.title ?? kind;
     const near = cursor === null || !events ? null : nearest(events, cursor, flows, kinds, (view.to - view.from) / 100);
     return (
@@ -430,7 +433,7 @@ export function EventTicks({
                 draw={(context) => {
                     if (!events) return;
                     const plot = plotOf(width);
-                    clipped(context, plot, 0, kinds.length * ROW + 4, () => {
+                    clip(context, plot, 0, kinds.length * ROW + 4, () => {
                         for (const [index, kind] of kinds.entries()) {
                             const y = index * ROW + ROW / 2 + 2;
                             context.strokeStyle = inks.line;
@@ -467,7 +470,7 @@ export function EventTicks({
     );
 }
 
-/** Returns the row of the event nearest to a time, of these kinds and flows, not farther than `most`. */
+/** Returns the row of the event nearest to a time, of these kinds and flows, at most `most` ns away. */
 function nearest(
     events: Events,
     time: number,
@@ -475,7 +478,7 @@ function nearest(
     kinds: readonly string[],
     most: number,
 ): number | null {
-    let found: number | null = null;
+    let nearestRow: number | null = null;
     let distance = most;
     for (
         let row = firstAt(events.time, time - most);
@@ -486,7 +489,7 @@ function nearest(
         const away = Math.abs(events.time[row]! - time);
         if (away > distance) continue;
         distance = away;
-        found = row;
+        nearestRow = row;
     }
-    return found;
+    return nearestRow;
 }

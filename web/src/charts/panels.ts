@@ -1,13 +1,13 @@
-/** Which series are drawn together: only panels of what a run has, and one unit in each. */
+/** Division of series into panels: only panels with data, with one unit each. */
 
 import { statesOf } from "./series";
 
-export interface Known {
+export interface SeriesInfo {
     owner: string;
     name: string;
     title: string;
     unit: string;
-    /** What 0, 1, ... stand for, where values are states. */
+    /** Names of the states 0, 1, ... for a series of states. */
     names?: string[];
 }
 
@@ -15,18 +15,18 @@ export interface PanelSpec {
     id: string;
     title: string;
     unit: string;
-    /** `owner/name` of its lines. */
+    /** `owner/name` of each line. */
     keys: string[];
 }
 
 interface Group {
     id: string;
     title: string;
-    /** Names of series; of names with the same meaning the first that there is. */
+    /** Names of series. A list means one quantity: the first existing name counts. */
     names: (string | string[])[];
-    /** What those with another unit than the first are called. */
+    /** Title of a panel for series with another unit than the first. */
     others?: string;
-    /** Names left out where several flows are drawn: they can be added. */
+    /** Names that are left out if several flows are drawn. The reader can add them. */
     alone?: string[];
 }
 
@@ -55,10 +55,10 @@ const PANELS: Group[] = [
     { id: "queue", title: "Queue", names: [["queue", "queue_bytes"]] },
 ];
 
-/** What only the diagram of packets needs. */
+/** Series that only the diagram of packets needs. */
 const HIDDEN = new Set(["seq"]);
 
-/** Where only rates make sense, what counts bytes stays among the other series. */
+/** Panels of rates: a series that counts bytes does not fit and stays with the other series. */
 const RATES = new Set(["throughput", "pacing"]);
 
 function isRate(unit: string): boolean {
@@ -69,41 +69,44 @@ export function keyOf({ owner, name }: { owner: string; name: string }): string 
     return `${owner}/${name}`;
 }
 
-/** Returns what a series belongs to: the number of its flow, or null for those of links. */
+/** Returns the number of the flow that owns a series, or null for a link. */
 export function flowOf(owner: string): number | null {
-    const found = /^flow (\d+)$/.exec(owner);
-    return found ? Number(found[1]) : null;
+    const match = /^flow (\d+)$/.exec(owner);
+    return match ? Number(match[1]) : null;
 }
 
-/** Returns the name of an owner for people: "bottleneck" of "link data/bottleneck". */
+/** Returns an owner's name for people: "bottleneck" for "link data/bottleneck". */
 export function ownerText(owner: string): string {
     return owner.replace(/^link (data\/)?/, "").replace(/^path$/, "");
 }
 
-export interface Chosen {
+export interface PanelChoice {
     panels: PanelSpec[];
-    /** Series whose values are names of states: bands. */
-    states: Known[];
-    /** What can be added. */
-    others: Known[];
+    /** Series of named states, drawn as bands. */
+    states: SeriesInfo[];
+    /** Series that the reader can add. */
+    others: SeriesInfo[];
 }
 
-/** Divides the series of a run into panels. `flows` are those that are drawn, `added` are names of other series, `hidden` panels. */
+/**
+ * Divides the series of a run into panels. `flows`: the flows that are drawn; `added`: names of additional series;
+ * `hidden`: panels to hide.
+ */
 export function panelsOf(
-    known: readonly Known[],
+    known: readonly SeriesInfo[],
     bottleneck: string | null,
     flows: ReadonlySet<number>,
     added: readonly string[],
-): Chosen {
-    const seen = known.filter(({ owner }) => {
+): PanelChoice {
+    const visibleSeries = known.filter(({ owner }) => {
         const flow = flowOf(owner);
         return flow === null || flows.has(flow);
     });
-    const ofBottleneck = ({ owner }: Known) =>
+    const ofBottleneck = ({ owner }: SeriesInfo) =>
         flowOf(owner) !== null || owner === "path" || bottleneck === null || owner === bottleneck;
     const panels: PanelSpec[] = [];
     const used = new Set<string>();
-    const place = ({ id, title, others = title }: Omit<Group, "names">, series: Known[]) => {
+    const place = ({ id, title, others = title }: Omit<Group, "names">, series: SeriesInfo[]) => {
         for (const [index, unit] of [...new Set(series.map((each) => each.unit))].entries()) {
             const keys = series.filter((each) => each.unit === unit).map(keyOf);
             for (const key of keys) used.add(key);
@@ -111,35 +114,36 @@ export function panelsOf(
         }
     };
     for (const group of PANELS) {
-        const fits = (each: Known) =>
+        const fits = (each: SeriesInfo) =>
             ofBottleneck(each) && statesOf(each) === null && (!RATES.has(group.id) || isRate(each.unit));
         const left = flows.size > 1 ? (group.alone ?? []) : [];
-        const usable = seen.filter((each) => fits(each) && !left.includes(each.name));
-        const found = group.names.flatMap((name) => {
+        const usable = visibleSeries.filter((each) => fits(each) && !left.includes(each.name));
+        const members = group.names.flatMap((name) => {
             const names = typeof name === "string" ? [name] : name;
-            const owners = new Map<string, Known>();
+            const owners = new Map<string, SeriesInfo>();
             for (const alternative of [...names].reverse())
-                for (const each of usable) if (each.name === alternative) owners.set(each.owner, each);
+                for (const series of usable) if (series.name === alternative) owners.set(series.owner, series);
             return usable.filter((each) => owners.get(each.owner) === each);
         });
-        if (found.length > 0) place(group, found);
+        if (members.length > 0) place(group, members);
     }
-    const rest = seen.filter((each) => !used.has(keyOf(each)) && !HIDDEN.has(each.name));
+    const rest = visibleSeries.filter((each) => !used.has(keyOf(each)) && !HIDDEN.has(each.name));
     const states = rest.filter((each) => statesOf(each) !== null);
-    const others = rest.filter((each) => statesOf(each) === null);
-    for (const wanted of added) {
-        const found = others.filter((each) => addedName(each) === wanted);
-        if (found.length > 0) place({ id: wanted, title: capital(addedTitle(found[0]!)) }, found);
+    const addableSeries = rest.filter((each) => statesOf(each) === null);
+    for (const addedSeries of added) {
+        const addedMembers = addableSeries.filter((each) => addedName(each) === addedSeries);
+        if (addedMembers.length > 0)
+            place({ id: addedSeries, title: capital(addedTitle(addedMembers[0]!)) }, addedMembers);
     }
-    return { panels, states, others };
+    return { panels, states, others: addableSeries };
 }
 
-/** Returns what the address calls a series that was added: fields of all flows by their name, those of links in full. */
-export function addedName(series: Known): string {
+/** Returns the name of an added series in the address: a plain name for fields of flows, owner and name for links. */
+export function addedName(series: SeriesInfo): string {
     return flowOf(series.owner) === null ? keyOf(series) : series.name;
 }
 
-export function addedTitle(series: Known): string {
+export function addedTitle(series: SeriesInfo): string {
     return flowOf(series.owner) === null ? `${series.title} of ${ownerText(series.owner)}` : series.title;
 }
 

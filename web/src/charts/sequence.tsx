@@ -1,11 +1,11 @@
-/** The time-sequence diagram: every packet of a flow over time, by number, and what became of it. */
+/** Time-sequence diagram: every packet of a flow over time, by number, with its fate. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Life, RunData } from "../data/source";
 import { drawMarker } from "../ui/looks";
 import type { Inks } from "../ui/theme";
 import { Canvas } from "./canvas";
-import { clipped, drawGrid, drawSeries, eventColor, extent, type Scale, yOf } from "./draw";
+import { clip, drawGrid, drawSeries, eventColor, extent, type Scale, yOf } from "./draw";
 import {
     lifeSteps,
     MARKS,
@@ -15,18 +15,18 @@ import {
     packetsOf,
     STEPS,
     type Step,
-    spent,
+    stepActivity,
 } from "./packets";
 import { firstAt, type Series, type WindowData } from "./series";
 import { axisRange, exactTime, spanText, valueTicks } from "./ticks";
-import { limited, plotOf, type View, xOf } from "./view";
+import { limit, plotOf, type View, xOf } from "./view";
 import { identity, useNewest } from "./windows";
 
-/** More packets than this are not drawn one by one. */
+/** Maximum number of packets that are drawn individually. */
 const MOST = 12_000;
 const ROWS = 50;
 const NONE: number[] = [];
-/** Pixels around the pointer in which a packet is found. */
+/** Radius around the pointer in which a packet is selected, pixels. */
 const REACH = 30;
 
 export interface PacketName {
@@ -42,14 +42,14 @@ interface Props {
     whole: View;
     onView: (view: View) => void;
     width: number;
-    /** The window's series and events: what is drawn while there are too many packets. */
+    /** Series and events of the window, drawn if there are too many packets. */
     data: WindowData | null;
     inks: Inks;
     pinned: PacketName | null;
     onPin: (packet: PacketName | null) => void;
-    /** Keys are listened for here too. */
+    /** Additional element whose keys are handled. */
     keys?: { current: HTMLElement | null };
-    /** Only what was written is there: no lives of other packets. */
+    /** True for a written site, which has the life of no other packet. */
     written: boolean;
     age?: number;
 }
@@ -71,47 +71,56 @@ export function Sequence(props: Props) {
         `${identity(source)} ${flow} ${view.from} ${view.to} ${age} ${width > 0}`,
     );
     const packets = answer?.packets ?? null;
-    const shown = useMemo(() => MARKS.filter(({ id }) => !off.includes(id)), [off]);
+    const visibleMarks = useMemo(() => MARKS.filter(({ id }) => !off.includes(id)), [off]);
     const height = width < 560 ? 260 : 340;
     const plot = plotOf(width);
-    const seen = useMemo(() => (packets ? visible(packets, view, flow) : []), [packets, view.from, view.to, flow]);
-    const tooMany = packets?.tooMany || (seen.length > MOST ? seen.length : 0);
-    const many = tooMany > 0;
-    const drawn = many ? null : packets;
-    const ends = useNewest(
-        many && !props.written ? () => endsOf(source, view, flow) : null,
-        many && !props.written ? `${identity(source)} ${flow} ${view.from} ${view.to} ${age}` : "",
+    const visibleRows = useMemo(
+        () => (packets ? visible(packets, view, flow) : []),
+        [packets, view.from, view.to, flow],
     );
-    const sent = useMemo(() => (many ? sentLine(data, flow, ends.data) : null), [many, data, flow, ends.data]);
-    const rows = drawn ? seen : NONE;
+    const tooMany = packets?.tooMany || (visibleRows.length > MOST ? visibleRows.length : 0);
+    const isTooMany = tooMany > 0;
+    const drawnPackets = isTooMany ? null : packets;
+    const ends = useNewest(
+        isTooMany && !props.written ? () => endsOf(source, view, flow) : null,
+        isTooMany && !props.written ? `${identity(source)} ${flow} ${view.from} ${view.to} ${age}` : "",
+    );
+    const sentSeries = useMemo(
+        () => (isTooMany ? sentLine(data, flow, ends.data) : null),
+        [isTooMany, data, flow, ends.data],
+    );
+    const rows = drawnPackets ? visibleRows : NONE;
     const scale = useMemo(
-        () => (drawn ? scaleOfPackets(drawn, rows, view, height) : scaleOfEvents(data, sent, flow, view, height)),
-        [drawn, rows, data, sent, view.from, view.to, flow, height],
+        () =>
+            drawnPackets
+                ? scaleOfPackets(drawnPackets, rows, view, height)
+                : scaleOfEvents(data, sentSeries, flow, view, height),
+        [drawnPackets, rows, data, sentSeries, view.from, view.to, flow, height],
     );
     const counts = useMemo(
-        () => new Map(MARKS.map((mark) => [mark.id, drawn ? countMarks(drawn, rows, mark, view) : 0])),
-        [drawn, rows, view.from, view.to],
+        () => new Map(MARKS.map((mark) => [mark.id, drawnPackets ? countMarks(drawnPackets, rows, mark, view) : 0])),
+        [drawnPackets, rows, view.from, view.to],
     );
     const span = view.to - view.from;
-    const enough = many ? Math.max(1000, (span * MOST * 0.7) / tooMany) : 0;
-    useEffect(() => setHovered(null), [drawn]);
+    const enough = isTooMany ? Math.max(1000, (span * MOST * 0.7) / tooMany) : 0;
+    useEffect(() => setHovered(null), [drawnPackets]);
 
     const pinnedRow = useMemo(() => {
-        if (!drawn || !pinned || pinned.flow !== flow) return null;
-        const row = rows.find((each) => drawn.seq[each] === pinned.seq);
+        if (!drawnPackets || !pinned || pinned.flow !== flow) return null;
+        const row = rows.find((each) => drawnPackets.seq[each] === pinned.seq);
         return row ?? null;
-    }, [drawn, rows, pinned, flow]);
+    }, [drawnPackets, rows, pinned, flow]);
     const current = hovered ?? pinnedRow;
     const step = (by: number) => {
-        if (!drawn || rows.length === 0) return;
+        if (!drawnPackets || rows.length === 0) return;
         const from = current === null ? -1 : rows.indexOf(current);
         const next = from < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, from + by));
         setHovered(rows[next]!);
     };
     const pin = (row: number | null) => {
-        if (!drawn || row === null) return;
-        const same = pinned && pinned.seq === drawn.seq[row] && pinned.flow === flow;
-        onPin(same ? null : { flow, seq: drawn.seq[row]! });
+        if (!drawnPackets || row === null) return;
+        const isPinned = pinned && pinned.seq === drawnPackets.seq[row] && pinned.flow === flow;
+        onPin(isPinned ? null : { flow, seq: drawnPackets.seq[row]! });
     };
     const figure = useRef<HTMLElement>(null);
     const acts = useRef({ step, pin, current });
@@ -135,21 +144,21 @@ export function Sequence(props: Props) {
         return () => element.removeEventListener("keydown", onKey);
     }, [props.keys]);
     const point = (event: PointerEvent | MouseEvent): number | null => {
-        if (!drawn) return null;
+        if (!drawnPackets) return null;
         const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
         const at = { x: event.clientX - box.left, y: event.clientY - box.top };
         return nearestPacket(
-            drawn,
-            shown,
+            drawnPackets,
+            visibleMarks,
             (time) => xOf(time, view, plot),
             (seq) => yOf(seq, scale),
             at,
             REACH,
         );
     };
-    const pressed = useRef<[number, number] | null>(null);
+    const pressPoint = useRef<[number, number] | null>(null);
     const title = `Packets of ${props.flowTitle}`;
-    const says = many
+    const says = isTooMany
         ? `${tooMany} packets, too many to draw each; zoom in to ${spanText(enough)}`
         : MARKS.filter((mark) => counts.get(mark.id))
               .map((mark) => `${mark.title} ${counts.get(mark.id)}`)
@@ -162,19 +171,19 @@ export function Sequence(props: Props) {
                     {title}
                     <span class="quiet"> by number, over time</span>
                 </span>
-                {many && props.written && packets?.tooMany ? (
+                {isTooMany && props.written && packets?.tooMany ? (
                     <span>{tooMany} packets are more than this site keeps.</span>
                 ) : (
-                    many && (
+                    isTooMany && (
                         <span role="status">
                             {tooMany} packets: zoom in to {spanText(enough)} to see them
-                            {sent && "; the line is how many were sent"}.{" "}
+                            {sentSeries && "; the line is how many were sent"}.{" "}
                             <button
                                 type="button"
                                 class="small"
                                 onClick={() => {
                                     const middle = (view.from + view.to) / 2;
-                                    onView(limited({ from: middle - enough / 2, to: middle + enough / 2 }, whole));
+                                    onView(limit({ from: middle - enough / 2, to: middle + enough / 2 }, whole));
                                 }}
                             >
                                 zoom in
@@ -197,7 +206,7 @@ export function Sequence(props: Props) {
                         }
                     >
                         <MarkSwatch mark={mark} inks={inks} /> {mark.title}
-                        {drawn && <b data-packets={mark.id}> {counts.get(mark.id)}</b>}
+                        {drawnPackets && <b data-packets={mark.id}> {counts.get(mark.id)}</b>}
                     </button>
                 ))}
                 <button
@@ -218,45 +227,46 @@ export function Sequence(props: Props) {
                     width={width}
                     height={height}
                     label={`${title}, by number, from ${exactTime(view.from)} to ${exactTime(view.to)}: ${says}`}
-                    of={[drawn, rows, data, sent, view.from, view.to, inks, off, paths, scale]}
+                    of={[drawnPackets, rows, data, sentSeries, view.from, view.to, inks, off, paths, scale]}
                     onPointerMove={(event) => {
                         if (event.buttons === 0) setHovered(point(event));
                     }}
                     onPointerLeave={() => setHovered(null)}
                     onPointerDown={(event) => {
-                        pressed.current = [event.clientX, event.clientY];
+                        pressPoint.current = [event.clientX, event.clientY];
                     }}
                     onClick={(event) => {
-                        const [x, y] = pressed.current ?? [event.clientX, event.clientY];
+                        const [x, y] = pressPoint.current ?? [event.clientX, event.clientY];
                         if (Math.hypot(event.clientX - x, event.clientY - y) < 4) pin(point(event));
                     }}
                     draw={(context) => {
                         drawGrid(context, plot, scale, view, inks, wholeTicks(scale));
-                        clipped(context, plot, 0, height, () => {
-                            if (drawn) drawPackets(context, drawn, rows, shown, paths, view, width, scale, inks);
-                            else drawThinned(context, data, sent, flow, view, width, scale, inks, shown);
+                        clip(context, plot, 0, height, () => {
+                            if (drawnPackets)
+                                drawPackets(context, drawnPackets, rows, visibleMarks, paths, view, width, scale, inks);
+                            else drawSummary(context, data, sentSeries, flow, view, width, scale, inks, visibleMarks);
                         });
                     }}
                 />
-                {drawn && current !== null && (
+                {drawnPackets && current !== null && (
                     <Canvas
                         class="above"
                         width={width}
                         height={height}
                         aria-hidden="true"
                         label=""
-                        of={[drawn, current, view.from, view.to, inks, scale]}
+                        of={[drawnPackets, current, view.from, view.to, inks, scale]}
                         draw={(context) =>
-                            clipped(context, plot, 0, height, () =>
-                                drawCurrent(context, drawn, current, view, width, scale, inks),
+                            clip(context, plot, 0, height, () =>
+                                drawCurrent(context, drawnPackets, current, view, width, scale, inks),
                             )
                         }
                     />
                 )}
             </div>
-            {drawn && current !== null && (
+            {drawnPackets && current !== null && (
                 <PacketLife
-                    packets={drawn}
+                    packets={drawnPackets}
                     row={current}
                     pinned={current === pinnedRow}
                     onUnpin={() => onPin(null)}
@@ -266,7 +276,7 @@ export function Sequence(props: Props) {
                     written={props.written}
                 />
             )}
-            {drawn && current === null && rows.length > 0 && (
+            {drawnPackets && current === null && rows.length > 0 && (
                 <p class="quiet">Point at a packet, or press N, to see its life. A click or Enter keeps it.</p>
             )}
             {pinned && pinnedRow === null && (
@@ -277,14 +287,14 @@ export function Sequence(props: Props) {
                     </button>
                 </p>
             )}
-            {table && drawn && <PacketTable packets={drawn} rows={rows} />}
+            {table && drawnPackets && <PacketTable packets={drawnPackets} rows={rows} />}
         </figure>
     );
 }
 
-/** Returns the packets of a flow that something happens to in the window, by number. */
+/** Returns the rows of a flow's packets with an event in the window, by number. */
 function visible(packets: Packets, view: View, flow: number): number[] {
-    const found: number[] = [];
+    const visibleRows: number[] = [];
     for (let row = 0; row < packets.rows; row++) {
         if (packets.flow[row] !== flow) continue;
         let first = Number.POSITIVE_INFINITY;
@@ -294,9 +304,9 @@ function visible(packets: Packets, view: View, flow: number): number[] {
             if (time < first) first = time;
             if (time > last) last = time;
         }
-        if (first <= view.to && last >= view.from) found.push(row);
+        if (first <= view.to && last >= view.from) visibleRows.push(row);
     }
-    return found.sort((one, other) => packets.seq[one]! - packets.seq[other]!);
+    return visibleRows.sort((one, other) => packets.seq[one]! - packets.seq[other]!);
 }
 
 function countMarks(packets: Packets, rows: readonly number[], mark: Mark, view: View): number {
@@ -334,26 +344,26 @@ function roomy(low: number, high: number, height: number): Scale {
     return { low: low - room, high: high + room, top: 8, bottom: height - 8 };
 }
 
-/** The series of which the line of packets sent is made where there are too many. */
+/** Returns the key of the send rate, from which the line of sent packets is computed if there are too many packets. */
 export function sequenceSeries(flow: number): string {
     return `flow ${flow}/send_rate`;
 }
 
-/** The highest packet numbers that were sent at the ends of a window. */
+/** Highest packet numbers sent by either end of a window. */
 interface Ends {
     view: View;
     first: number;
     last: number;
 }
 
-/** Asks for the packets at the ends of a window: these are few, whatever is between them. */
+/** Fetches the packets around the ends of a window: few, however many packets lie between. */
 async function endsOf(source: RunData, view: View, flow: number): Promise<Ends | null> {
     const at = async (time: number, reach: number) => {
-        const found = packetsOf(await source.packets(Math.max(0, time - reach), Math.max(1, time), flow, MOST));
+        const packets = packetsOf(await source.packets(Math.max(0, time - reach), Math.max(1, time), flow, MOST));
         let highest = Number.NEGATIVE_INFINITY;
-        for (let row = 0; row < found.rows; row++)
-            if (found.flow[row] === flow && found.times.send_ns[row]! <= time)
-                highest = Math.max(highest, found.seq[row]!);
+        for (let row = 0; row < packets.rows; row++)
+            if (packets.flow[row] === flow && packets.times.send_ns[row]! <= time)
+                highest = Math.max(highest, packets.seq[row]!);
         return Number.isFinite(highest) ? highest : null;
     };
     const first = (await at(view.from, 1)) ?? 0;
@@ -361,7 +371,7 @@ async function endsOf(source: RunData, view: View, flow: number): Promise<Ends |
     return last !== null && last > first ? { view, first, last } : null;
 }
 
-/** Returns how many packets were sent by the end of each bin: from the ends of the window, and the rate between them. */
+/** Returns the number of packets sent by the end of each bin, computed from both ends and the send rate. */
 function sentLine(data: WindowData | null, flow: number, ends: Ends | null): Series | null {
     const rate = data?.series.get(sequenceSeries(flow));
     if (!rate || !ends || rate.thinned || rate.bin_ns === 0) return null;
@@ -402,11 +412,11 @@ function scaleOfEvents(data: WindowData | null, sent: Series | null, flow: numbe
     return { low: from, high: to, top: 8, bottom: height - 8 };
 }
 
-/** Returns ticks at whole numbers only: there is no half of a packet. */
+/** Returns ticks at whole numbers only, since packet numbers are whole. */
 function wholeTicks(scale: Scale): { values: number[]; labels: string[] } {
     const { values } = valueTicks(scale.low, scale.high, Math.max(2, (scale.bottom - scale.top) / 36));
-    const whole = values.filter((each) => Number.isInteger(each) && each >= 0);
-    return { values: whole, labels: whole.map(String) };
+    const integers = values.filter((each) => Number.isInteger(each) && each >= 0);
+    return { values: integers, labels: integers.map(String) };
 }
 
 function colorOf(mark: Mark, inks: Inks): string {
@@ -426,7 +436,7 @@ function MarkSwatch({ mark, inks }: { mark: Mark; inks: Inks }) {
     );
 }
 
-/** Draws a mark; sent packets are bars and deliveries rings, so that both are seen where they meet. */
+/** Draws a mark. Sent packets are bars and deliveries rings, so that both are visible if they overlap. */
 function drawMark(
     context: CanvasRenderingContext2D,
     mark: Mark,
@@ -488,7 +498,7 @@ function drawPackets(
         }
         context.globalAlpha = 1;
     }
-    // As large as rows allow, or as the way from one to the next does where few are sent.
+    // The size is limited by the height of a row, or by the distance between packets if they are sparse.
     const apart = (plot.right - plot.left) / Math.max(1, rows.length);
     const size = Math.max(3, Math.min(9, Math.max(row_height * 0.9, apart * 0.9)));
     for (const mark of marks) {
@@ -508,7 +518,7 @@ function drawPackets(
     }
 }
 
-/** Draws a ring around everything that happened to a packet, and a line along its number. */
+/** Draws a ring around each event of a packet, and a line along its number. */
 function drawCurrent(
     context: CanvasRenderingContext2D,
     { times, seq }: Packets,
@@ -537,8 +547,8 @@ function drawCurrent(
     context.setLineDash([]);
 }
 
-/** What stands for the packets where there are too many: how far the numbers were, and the rare events in full. */
-function drawThinned(
+/** Draws a summary if there are too many packets: the line of sent numbers, and every rare event. */
+function drawSummary(
     context: CanvasRenderingContext2D,
     data: WindowData | null,
     sent: Series | null,
@@ -655,7 +665,9 @@ function PacketLife({
                                     <th scope="row">{title}</th>
                                     <td class="number">{exactTime(time)}</td>
                                     <td class="number">{spanText(time - first)}</td>
-                                    <td>{before && `${spent(before.name, name)} ${spanText(time - before.time)}`}</td>
+                                    <td>
+                                        {before && `${stepActivity(before.name, name)} ${spanText(time - before.time)}`}
+                                    </td>
                                 </tr>
                             );
                         })}

@@ -1,4 +1,4 @@
-/** Time series of a window as they are drawn and read: decoded once, then only looked at. */
+/** Time series of a window, decoded once for drawing and for reading values. */
 
 import type { Columns } from "../data/columns";
 import type { SeriesHeader, WindowMeta } from "../data/source";
@@ -19,7 +19,7 @@ export interface Series {
     time: Numbers;
     low: Numbers;
     high: Numbers;
-    /** What whole numbers stand for, where they are names of states. */
+    /** Names of the states that the whole numbers stand for; null for ordinary numbers. */
     states: ReadonlyMap<number, string> | null;
 }
 
@@ -38,12 +38,12 @@ export interface WindowData {
     events: Events;
 }
 
-/** Returns what the whole numbers of a series stand for, or null where they are just numbers. */
+/** Returns the state names of a series by number, or null for ordinary numbers. */
 export function statesOf({ names }: { names?: readonly string[] }): ReadonlyMap<number, string> | null {
     return names && names.length > 0 ? new Map(names.map((name, number) => [number, name])) : null;
 }
 
-/** Decodes the answer to a question for a window. */
+/** Decodes the response for a window. */
 export function windowData(columns: Columns<WindowMeta>): WindowData {
     const { meta } = columns;
     const time = columns.numbers("time_ns");
@@ -83,8 +83,8 @@ export function windowData(columns: Columns<WindowMeta>): WindowData {
     };
 }
 
-/** Returns the series and events at other times: `by` later. */
-export function shifted(data: WindowData, by: number): WindowData {
+/** Returns the series and events `by` ns later. */
+export function shiftData(data: WindowData, by: number): WindowData {
     if (by === 0) return data;
     const later = (times: Numbers) => Float64Array.from(times, (each) => each + by);
     const series = new Map([...data.series].map(([key, each]) => [key, { ...each, time: later(each.time) }]));
@@ -112,10 +112,10 @@ export interface Value {
 }
 
 /**
- * Returns the value of a series at a time, or null where it has none.
+ * Returns the value of a series at a time, or null if it has none.
  *
- * Steps and bars hold from their time on, and so does a thinned row: it is of all samples up to the next.
- * Of single points it is the nearest.
+ * Steps and bars hold from their time on. A thinned row does too, since it covers all samples up to the next row.
+ * For single points the nearest one counts.
  */
 export function valueAt(series: Series, time: number): Value | null {
     const { time: times, low, high } = series;
@@ -137,14 +137,14 @@ export interface Aggregate {
     rows: number;
     min: number;
     max: number;
-    /** Of samples, each alike; of bars and steps over time. NaN where only minima and maxima are known. */
+    /** Mean of the samples; for bars and steps the mean over time. NaN if only minima and maxima are known. */
     mean: number;
 }
 
-/** Returns what a series is between two times. */
+/** Returns the number of rows, minimum, maximum and mean of a series within a view. */
 export function aggregate(series: Series, view: View): Aggregate {
     const { time, low, high, kind, thinned, bin_ns } = series;
-    const found: Aggregate = { rows: 0, min: Number.NaN, max: Number.NaN, mean: Number.NaN };
+    const result: Aggregate = { rows: 0, min: Number.NaN, max: Number.NaN, mean: Number.NaN };
     let sum = 0;
     let weight = 0;
     const first = firstAt(time, view.from);
@@ -154,17 +154,17 @@ export function aggregate(series: Series, view: View): Aggregate {
         if (kind !== "points" && end <= view.from) continue;
         if (Number.isNaN(low[row]!)) continue;
         const width = kind === "points" ? 1 : Math.min(end, view.to) - Math.max(time[row]!, view.from);
-        found.rows++;
-        if (!(low[row]! >= found.min)) found.min = low[row]!;
-        if (!(high[row]! <= found.max)) found.max = high[row]!;
+        result.rows++;
+        if (!(low[row]! >= result.min)) result.min = low[row]!;
+        if (!(high[row]! <= result.max)) result.max = high[row]!;
         sum += width * low[row]!;
         weight += width;
     }
-    if (!thinned && weight > 0) found.mean = sum / weight;
-    return found;
+    if (!thinned && weight > 0) result.mean = sum / weight;
+    return result;
 }
 
-/** Returns how many events of each kind lie between two times, of the flows that are looked at (all: null). */
+/** Returns the number of events of each kind between two times, for the given flows (null: all flows). */
 export function countEvents(events: Events, view: View, flows: ReadonlySet<number> | null): Map<string, number> {
     const counts = new Map<string, number>();
     for (let row = firstAt(events.time, view.from); row < events.time.length && events.time[row]! <= view.to; row++) {

@@ -1,20 +1,20 @@
-/** Where axes have ticks, and what stands beside them; times keep every nanosecond. */
+/** Ticks of axes and their labels. Times keep every nanosecond. */
 
 import type { View } from "./view";
 
 const SECOND = 1e9;
 
-/** Returns a time as seconds with so many digits behind the point (nine: every nanosecond), computed in integers. */
+/** Returns a time in seconds with `digits` decimals (nine: every nanosecond), computed in integers. */
 export function exactTime(ns: number, digits = 9): string {
     const unit = 10 ** (9 - digits);
-    const rounded = Math.round(Math.abs(ns) / unit) * unit;
-    const whole = Math.floor(rounded / SECOND);
-    const rest = String(Math.round(rounded - whole * SECOND)).padStart(9, "0");
-    const sign = ns < 0 && rounded > 0 ? "−" : "";
-    return digits === 0 ? `${sign}${whole} s` : `${sign}${whole}.${rest.slice(0, digits)} s`;
+    const roundedTime = Math.round(Math.abs(ns) / unit) * unit;
+    const wholeSeconds = Math.floor(roundedTime / SECOND);
+    const rest = String(Math.round(roundedTime - wholeSeconds * SECOND)).padStart(9, "0");
+    const sign = ns < 0 && roundedTime > 0 ? "−" : "";
+    return digits === 0 ? `${sign}${wholeSeconds} s` : `${sign}${wholeSeconds}.${rest.slice(0, digits)} s`;
 }
 
-/** Returns a time with the digits that a window this long shows: about a thousandth of it. */
+/** Returns a time with the digits that a window of length `span` needs: to about a thousandth of the window. */
 export function timeIn(ns: number, span: number): string {
     const digits = Math.ceil(Math.log10(SECOND / Math.max(span / 1000, 1)));
     return exactTime(ns, Math.max(0, Math.min(9, digits)));
@@ -27,14 +27,14 @@ export function spanText(ns: number): string {
         size >= SECOND ? [SECOND, "s"] : size >= 1e6 ? [1e6, "ms"] : size >= 1e3 ? [1e3, "µs"] : [1, "ns"];
     const value = ns / unit;
     const digits = unit === 1 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.max(Math.abs(value), 1))));
-    return `${trimmed(value.toFixed(digits)).replace("-", "−")} ${name}`;
+    return `${trimZeros(value.toFixed(digits)).replace("-", "−")} ${name}`;
 }
 
-function trimmed(text: string): string {
+function trimZeros(text: string): string {
     return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** Returns a round step (1, 2 or 5 times a power of ten) that gives about `count` of them. */
+/** Returns a round step (1, 2 or 5 times a power of ten) that divides `span` into about `count` steps. */
 export function roundStep(span: number, count: number): number {
     const rough = span / Math.max(count, 1);
     const power = 10 ** Math.floor(Math.log10(rough));
@@ -45,11 +45,11 @@ export function roundStep(span: number, count: number): number {
 export interface TimeTicks {
     times: number[];
     labels: string[];
-    /** What is added to every label where windows are short: "12.345678 s +"; else "". */
+    /** Prefix that every label continues in a short window, such as "12.345678 s +"; else "". */
     base: string;
 }
 
-/** Returns ticks over a window; of windows below 1 ms the labels count from a round time at their left. */
+/** Returns ticks over a window. If the window is shorter than 1 ms, labels count from a round time at its left. */
 export function timeTicks(view: View, count: number): TimeTicks {
     const span = view.to - view.from;
     const step = Math.max(1, roundStep(span, count));
@@ -65,12 +65,12 @@ export function timeTicks(view: View, count: number): TimeTicks {
     const [unit, name] = span >= 2e3 ? [1e3, "µs"] : [1, "ns"];
     return {
         times,
-        labels: times.map((each) => `+${trimmed(((each - start) / unit).toFixed(unit === 1 ? 0 : 3))} ${name}`),
+        labels: times.map((each) => `+${trimZeros(((each - start) / unit).toFixed(unit === 1 ? 0 : 3))} ${name}`),
         base: `${exactTime(start, 9 - Math.round(Math.log10(round)))} +`,
     };
 }
 
-/** Returns the range that an axis shows: from zero where that wastes less than half of it, with a little room. */
+/** Returns the range of an axis: from zero unless that wastes half of the range, with a small margin. */
 export function axisRange(low: number, high: number): [number, number] {
     if (!(low <= high)) return [0, 1];
     if (low === high) {
@@ -88,11 +88,11 @@ const LARGE: [number, string][] = [
     [1e3, "k"],
 ];
 
-/** Returns round values and what stands beside them; large ones in thousands, millions or milliards. */
+/** Returns round values and their labels. Large values are in thousands, millions or milliards. */
 export function valueTicks(low: number, high: number, count: number): { values: number[]; labels: string[] } {
     const step = roundStep(high - low, count);
-    const most = Math.max(Math.abs(low), Math.abs(high));
-    const [unit, name] = (most >= 1e5 && LARGE.find(([size]) => most >= size)) || [1, ""];
+    const largest = Math.max(Math.abs(low), Math.abs(high));
+    const [unit, name] = (largest >= 1e5 && LARGE.find(([size]) => largest >= size)) || [1, ""];
     const digits = Math.max(0, Math.min(12, -Math.floor(Math.log10(step / unit) + 1e-9)));
     const values: number[] = [];
     for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number++)
@@ -100,12 +100,12 @@ export function valueTicks(low: number, high: number, count: number): { values: 
     return { values, labels: values.map((each) => (each === 0 ? "0" : `${(each / unit).toFixed(digits)}${name}`)) };
 }
 
-/** Returns a value as people read it: five digits. */
+/** Returns a value with about five significant digits. */
 export function valueText(value: number): string {
     if (Number.isNaN(value)) return "-";
     if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value);
     const size = Math.abs(value);
     if (size >= 1e5 && size < 1e15) return String(Math.round(value));
     if (size !== 0 && (size < 1e-3 || size >= 1e15)) return value.toPrecision(4);
-    return trimmed(value.toFixed(Math.max(0, Math.min(6, 4 - Math.floor(Math.log10(size || 1))))));
+    return trimZeros(value.toFixed(Math.max(0, Math.min(6, 4 - Math.floor(Math.log10(size || 1))))));
 }

@@ -1,4 +1,4 @@
-/** Diagrams below each other over the same time: panels of a run, its events and modes, one cursor through all of them. */
+/** Stack of diagrams over one time axis: panels of a run, its events and modes, and a common cursor. */
 
 import "./charts.css";
 import type { ComponentChildren } from "preact";
@@ -12,16 +12,16 @@ import { type Drag, useGestures } from "./gestures";
 import { useKeys } from "./keys";
 import { Overview } from "./overview";
 import { EventTicks, type Lane, type Line, Panel, rangeText, States } from "./panel";
-import { flowOf, type Known, keyOf, ownerText, panelsOf } from "./panels";
-import { countEvents, type Series, shifted, valueAt, type WindowData } from "./series";
+import { flowOf, keyOf, ownerText, panelsOf, type SeriesInfo } from "./panels";
+import { countEvents, type Series, shiftData, valueAt, type WindowData } from "./series";
 import { type FlowLook, ownStroke, strokeOf } from "./strokes";
 import { exactTime, spanText, timeIn } from "./ticks";
 import { Tools } from "./tools";
 import { Range, Values } from "./values";
-import { limited, ordered, plotOf, type View, xOf } from "./view";
+import { limit, plotOf, type View, viewBetween, xOf } from "./view";
 import { useWindow } from "./windows";
 
-/** What a diagram in the stack is told. */
+/** Properties that the stack gives to an additional diagram. */
 export interface InStack {
     width: number;
     cursor: number | null;
@@ -31,59 +31,59 @@ export interface InStack {
 
 export interface OtherRun {
     source: RunData;
-    known: Known[];
+    known: SeriesInfo[];
     title: string;
-    /** How much later it is drawn. */
+    /** Shift of the run that is laid over this one, ns. */
     shift_ns: number;
 }
 
-/** A time that moves; whoever draws it listens. */
+/** Observable time. */
 export interface Moment {
     at_ns: number;
-    /** Calls `heard` when it has moved, until the function that this returns is called. */
-    listen(heard: () => void): () => void;
+    /** Calls `listener` after each change, until the returned function is called. */
+    listen(listener: () => void): () => void;
 }
 
 export interface TimelineProps {
     source: RunData;
-    known: Known[];
-    /** Owner of the series of the link whose queue is shown; null: those of all links. */
+    known: SeriesInfo[];
+    /** Owner of the series of the link whose queue is shown; null: the links' series are all shown. */
     bottleneck: string | null;
     whole: View;
     view: View;
     onView: (view: View) => void;
     flows: number[];
     flowTitle: (flow: number) => string;
-    /** Where flows have looks of their own. */
+    /** Look of a flow, if flows have their own looks. */
     flowLook?: ((flow: number) => FlowLook) | undefined;
     other?: OtherRun | null;
-    /** Names of series that are shown besides the usual ones. */
+    /** Names of series that are shown in addition to the default ones. */
     added?: string[];
     onAdded?: (added: string[]) => void;
     hidden?: string[];
     onHidden?: (hidden: string[]) => void;
-    /** Kinds of events that are lines through all panels. */
+    /** Kinds of events that cross all panels as vertical lines. */
     lines?: string[];
     onLines?: (lines: string[]) => void;
     range?: View | null;
     onRange?: (range: View | null) => void;
-    /** What is pointed at from outside, with what it is called. */
+    /** Part of the time axis that an element outside the stack highlights. */
     highlight?: View | null;
-    /** A moment that is shown elsewhere, and moves. */
+    /** Time that moves in another picture and is shown here as a line. */
     moment?: Moment;
-    /** Keys are listened for here; else in the stack. */
+    /** Element whose keys are handled; default: the stack. */
     keys?: { current: HTMLElement | null };
-    /** Grows when there is more to ask for. */
+    /** Counter that grows with the data of a running simulation. */
     age?: number;
-    /** Where several runs come from one source: which of them this is. */
+    /** Number of the run, if one source delivers several runs. */
     run?: number;
-    /** `owner/name` of series that are asked for besides those of the panels, for `more`. */
+    /** `owner/name` of series that `more` needs in addition to those of the panels. */
     also?: string[];
-    /** More diagrams over the same time. */
+    /** Additional diagrams over the common time axis. */
     more?: (stack: InStack) => ComponentChildren;
 }
 
-/** Asked for every few pixels of a screen this wide at most. */
+/** Maximum number of columns to request, for wide screens. */
 const MOST_COLUMNS = 2000;
 
 export function Timeline(props: TimelineProps) {
@@ -101,30 +101,30 @@ export function Timeline(props: TimelineProps) {
     const shownFlows = useMemo(() => new Set(flows), [flows.join()]);
     const ownKeys = useMemo(() => new Set(known.map(keyOf)), [known]);
     const otherKeys = useMemo(() => new Set(other?.known.map(keyOf)), [other?.known]);
-    const chosen = useMemo(() => {
-        // What only the run laid over has is shown too.
-        const all = [...known, ...(other?.known ?? []).filter((each) => !ownKeys.has(keyOf(each)))];
-        return panelsOf(all, props.bottleneck, shownFlows, added);
+    const choice = useMemo(() => {
+        // Series that only the overlaid run has are shown too.
+        const allSeries = [...known, ...(other?.known ?? []).filter((each) => !ownKeys.has(keyOf(each)))];
+        return panelsOf(allSeries, props.bottleneck, shownFlows, added);
     }, [known, other?.known, props.bottleneck, shownFlows, added.join()]);
-    const panels = chosen.panels.filter(({ id }) => !hidden.includes(id));
-    const wanted = [
-        ...new Set([...panels.flatMap(({ keys }) => keys), ...chosen.states.map(keyOf), ...(props.also ?? [])]),
+    const panels = choice.panels.filter(({ id }) => !hidden.includes(id));
+    const requestKeys = [
+        ...new Set([...panels.flatMap(({ keys }) => keys), ...choice.states.map(keyOf), ...(props.also ?? [])]),
     ];
     const plot = plotOf(width);
     const columns = Math.max(0, Math.min(MOST_COLUMNS, Math.round(plot.right - plot.left)));
-    const own = wanted.filter((key) => ownKeys.has(key));
-    const answer = useWindow(source, view, columns, own, age);
+    const ownRequestKeys = requestKeys.filter((key) => ownKeys.has(key));
+    const answer = useWindow(source, view, columns, ownRequestKeys, age);
     const shift = other?.shift_ns ?? 0;
     const otherView = { from: Math.max(0, view.from - shift), to: Math.max(1, view.to - shift) };
     const otherAnswer = useWindow(
         other?.source ?? null,
         otherView,
         columns,
-        wanted.filter((key) => otherKeys.has(key)),
+        requestKeys.filter((key) => otherKeys.has(key)),
     );
     const { data } = answer;
     const otherData = useMemo(
-        () => (other && otherAnswer.data ? shifted(otherAnswer.data, shift) : null),
+        () => (other && otherAnswer.data ? shiftData(otherAnswer.data, shift) : null),
         [other, otherAnswer.data, shift],
     );
     const onRange = props.onRange ?? (() => {});
@@ -140,7 +140,7 @@ export function Timeline(props: TimelineProps) {
         times: data ? [...data.series.values()] : [],
         tell: (time) => setTold(`${timeIn(time, view.to - view.from)}: ${readOut(time)}`),
     });
-    const live = anchor !== null && cursor !== null ? ordered(anchor, cursor) : range;
+    const live = anchor !== null && cursor !== null ? viewBetween(anchor, cursor) : range;
 
     const several = flows.length > 1;
     const strokeIn = (series: Series, index: number, names: string[], isOther: boolean): Stroke => {
@@ -156,7 +156,7 @@ export function Timeline(props: TimelineProps) {
     };
     const linesOf = (keys: string[]): Line[] => {
         const names = [...new Set(keys.map((key) => key.slice(key.lastIndexOf("/") + 1)))];
-        const found: Line[] = [];
+        const panelLines: Line[] = [];
         for (const [index, key] of keys.entries()) {
             for (const [from, isOther] of [
                 [data, false],
@@ -167,7 +167,7 @@ export function Timeline(props: TimelineProps) {
                 const flow = flowOf(series.owner);
                 const owner = flow === null ? ownerText(series.owner) : several ? props.flowTitle(flow) : "";
                 const name = names.length > 1 || !several || flow === null ? series.title : "";
-                found.push({
+                panelLines.push({
                     series,
                     stroke: strokeIn(series, index, names, isOther),
                     title: [owner, name].filter(Boolean).join(" ") + (isOther && other ? ` (${other.title})` : ""),
@@ -175,18 +175,18 @@ export function Timeline(props: TimelineProps) {
                 });
             }
         }
-        return found;
+        return panelLines;
     };
-    const drawn = panels.map((panel) => ({ ...panel, lines: linesOf(panel.keys) }));
+    const panelsWithLines = panels.map((panel) => ({ ...panel, lines: linesOf(panel.keys) }));
     function readOut(time: number): string {
-        return drawn
+        return panelsWithLines
             .flatMap((panel) =>
                 panel.lines.map((line) => `${line.title} ${rangeText(valueAt(line.series, time))} ${panel.unit}`),
             )
             .join("; ");
     }
     const lanes: Lane[] = [data, otherData].flatMap((from, index) =>
-        chosen.states.flatMap((each) => {
+        choice.states.flatMap((each) => {
             const series = from?.series.get(keyOf(each));
             if (!series?.states || series.time.length === 0) return [];
             // Flags of many flows would hide the modes.
@@ -206,7 +206,7 @@ export function Timeline(props: TimelineProps) {
     );
     const kinds = useKinds(data, props.run ?? 0);
     const behind = { events: data?.events ?? null, kinds: lines, flows: shownFlows };
-    const of = [data, otherData, lines.join(), flows.join(), props.flowLook];
+    const dependencies = [data, otherData, lines.join(), flows.join(), props.flowLook];
     const height = width < 560 ? 104 : 118;
     const span = view.to - view.from;
 
@@ -217,7 +217,7 @@ export function Timeline(props: TimelineProps) {
                 setDrag={setDrag}
                 anchor={anchor}
                 measure={() => setAnchor(anchor === null ? (cursor ?? (view.from + view.to) / 2) : null)}
-                chosen={chosen}
+                chosen={choice}
                 added={added}
                 hidden={hidden}
                 onAdded={props.onAdded}
@@ -270,22 +270,22 @@ export function Timeline(props: TimelineProps) {
                 </div>
                 {kinds.length > 0 && (
                     <EventTicks
-                        {...{ behind, kinds, counts, view, width, inks, cursor, lines, of }}
+                        {...{ behind, kinds, counts, view, width, inks, cursor, lines, of: dependencies }}
                         onLines={props.onLines ?? (() => {})}
                     />
                 )}
                 {lanes.length > 0 && (
                     <States
-                        {...{ lanes, view, width, inks, cursor, of }}
+                        {...{ lanes, view, width, inks, cursor, of: dependencies }}
                         colors={(state) => onGround(freeLook(Math.abs(Math.round(state))).color, inks.dark)}
                     />
                 )}
-                {drawn.map(({ id, title, unit, lines: all }) => (
+                {panelsWithLines.map(({ id, title, unit, lines: all }) => (
                     <Panel
                         key={id}
                         {...{ title, unit, view, width, height, inks, cursor, behind }}
                         lines={all}
-                        of={of}
+                        of={dependencies}
                         onClose={props.onHidden && (() => props.onHidden!([...hidden, id]))}
                     />
                 ))}
@@ -320,7 +320,7 @@ export function Timeline(props: TimelineProps) {
                     keys={panels.flatMap(({ keys }) => keys).filter((key) => ownKeys.has(key))}
                     titles={
                         new Map(
-                            drawn.flatMap(({ lines: all, unit }) =>
+                            panelsWithLines.flatMap(({ lines: all, unit }) =>
                                 all
                                     .filter((line) => !line.other)
                                     .map((line) => [line.series.key, `${line.title}${unit ? `, ${unit}` : ""}`]),
@@ -328,7 +328,7 @@ export function Timeline(props: TimelineProps) {
                         )
                     }
                     flows={shownFlows}
-                    onZoom={() => onView(limited(live, whole))}
+                    onZoom={() => onView(limit(live, whole))}
                     onClear={() => {
                         setAnchor(null);
                         onRange(null);
@@ -339,7 +339,7 @@ export function Timeline(props: TimelineProps) {
                 <Values
                     view={view}
                     lines={[
-                        ...drawn.flatMap(({ lines: all, unit }) =>
+                        ...panelsWithLines.flatMap(({ lines: all, unit }) =>
                             all.map(({ series, title }) => ({ series, title, unit })),
                         ),
                         ...lanes.map(({ series, title }) => ({ series, title, unit: "" })),
@@ -350,24 +350,24 @@ export function Timeline(props: TimelineProps) {
     );
 }
 
-/** Keeps what stands at a place of the stack from leaving it. */
+/** Returns an x coordinate moved into the plot. */
 function place(x: number, width: number): number {
     return Math.max(62, Math.min(x, width - 62));
 }
 
-/** Returns the kinds of events that were seen so far: rows stay where they are while windows come and go. */
+/** Returns all kinds of events seen up to now, so that rows stay in place while the window changes. */
 function useKinds(data: WindowData | null, run: number): string[] {
-    const seen = useRef(new Set<string>());
-    const of = useRef(run);
+    const kinds = useRef(new Set<string>());
+    const runOfKinds = useRef(run);
     return useMemo(() => {
-        if (of.current !== run) seen.current.clear();
-        of.current = run;
-        if (data) for (let row = 0; row < data.events.time.length; row++) seen.current.add(data.events.kind(row));
-        return Object.keys(EVENT_LOOKS).filter((kind) => seen.current.has(kind));
+        if (runOfKinds.current !== run) kinds.current.clear();
+        runOfKinds.current = run;
+        if (data) for (let row = 0; row < data.events.time.length; row++) kinds.current.add(data.events.kind(row));
+        return Object.keys(EVENT_LOOKS).filter((kind) => kinds.current.has(kind));
     }, [data, run]);
 }
 
-/** Whether the states of a series are yes and no. */
+/** Returns true if the states of a series are "no" and "yes". */
 function isFlag({ states }: Series): boolean {
     return states?.size === 2 && states.get(0) === "no";
 }

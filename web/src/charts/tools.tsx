@@ -1,7 +1,7 @@
 import type { Drag } from "./gestures";
 import { addedName, addedTitle, type panelsOf } from "./panels";
 import { spanText, timeIn } from "./ticks";
-import { moved, type View, zoomed } from "./view";
+import { move, type View, zoom } from "./view";
 
 interface ToolsProps {
     view: View;
@@ -30,10 +30,10 @@ export function Tools(props: ToolsProps) {
     const { view, whole, onView, chosen, added, hidden, onAdded, onHidden } = props;
     const span = view.to - view.from;
     const names = new Map<string, string>();
-    for (const each of chosen.others)
-        if (!added.includes(addedName(each)))
-            names.set(addedName(each), `${addedTitle(each)}${each.unit ? ` (${each.unit})` : ""}`);
-    const closed = chosen.panels.filter(({ id }) => hidden.includes(id));
+    for (const series of chosen.others)
+        if (!added.includes(addedName(series)))
+            names.set(addedName(series), `${addedTitle(series)}${series.unit ? ` (${series.unit})` : ""}`);
+    const hiddenPanels = chosen.panels.filter(({ id }) => hidden.includes(id));
     return (
         <div class="tools row">
             <fieldset class="group" aria-label="Zoom">
@@ -41,7 +41,7 @@ export function Tools(props: ToolsProps) {
                     type="button"
                     title="zoom in (W or +)"
                     aria-label="zoom in"
-                    onClick={() => onView(zoomed(view, whole, 0.5))}
+                    onClick={() => onView(zoom(view, whole, 0.5))}
                 >
                     +
                 </button>
@@ -49,7 +49,7 @@ export function Tools(props: ToolsProps) {
                     type="button"
                     title="zoom out (S or -)"
                     aria-label="zoom out"
-                    onClick={() => onView(zoomed(view, whole, 2))}
+                    onClick={() => onView(zoom(view, whole, 2))}
                 >
                     −
                 </button>
@@ -57,7 +57,7 @@ export function Tools(props: ToolsProps) {
                     type="button"
                     title="earlier (A)"
                     aria-label="earlier"
-                    onClick={() => onView(moved(view, whole, -0.5))}
+                    onClick={() => onView(move(view, whole, -0.5))}
                 >
                     ‹
                 </button>
@@ -65,7 +65,7 @@ export function Tools(props: ToolsProps) {
                     type="button"
                     title="later (D)"
                     aria-label="later"
-                    onClick={() => onView(moved(view, whole, 0.5))}
+                    onClick={() => onView(move(view, whole, 0.5))}
                 >
                     ›
                 </button>
@@ -119,7 +119,7 @@ export function Tools(props: ToolsProps) {
                     </select>
                 </label>
             )}
-            {onHidden && closed.length > 0 && (
+            {onHidden && hiddenPanels.length > 0 && (
                 <label>
                     <span class="hidden">Hidden panels</span>
                     <select
@@ -127,7 +127,7 @@ export function Tools(props: ToolsProps) {
                         onChange={(event) => onHidden(hidden.filter((id) => id !== event.currentTarget.value))}
                     >
                         <option value="">hidden panels…</option>
-                        {closed.map(({ id, title }) => (
+                        {hiddenPanels.map(({ id, title }) => (
                             <option key={id} value={id}>
                                 {title}
                             </option>

@@ -7,10 +7,10 @@ import { exactTime, spanText, valueText } from "./ticks";
 import type { View } from "./view";
 import { useWindow } from "./windows";
 
-/** Most rows of a table. */
+/** Maximum number of rows in a table. */
 const ROWS = 50;
 
-/** What happens between two times, of every line: asked for anew, so that it is as exact as can be. */
+/** Table of each line's values between two times. The values are requested again for the exact part. */
 export function Range({
     source,
     part,
@@ -102,24 +102,24 @@ export function Range({
     );
 }
 
-/** The lines of a window as a table: their samples where these are few, else values at times evenly spaced. */
+/** Table of the lines in a window: their samples if there are few, else values at evenly spaced times. */
 export function Values({ view, lines }: { view: View; lines: { series: Series; title: string; unit: string }[] }) {
     const times = useMemo(() => {
-        const all = new Set<number>();
+        const allTimes = new Set<number>();
         for (const { series } of lines) {
             for (
                 let row = firstAt(series.time, view.from);
                 row < series.time.length && series.time[row]! <= view.to;
                 row++
             ) {
-                all.add(series.time[row]!);
-                if (all.size > ROWS) {
+                allTimes.add(series.time[row]!);
+                if (allTimes.size > ROWS) {
                     const step = (view.to - view.from) / (ROWS - 1);
                     return Array.from({ length: ROWS }, (_, row) => Math.round(view.from + row * step));
                 }
             }
         }
-        return [...all].sort((one, other) => one - other);
+        return [...allTimes].sort((one, other) => one - other);
     }, [view.from, view.to, lines]);
     const text = (series: Series, time: number) => {
         const value = valueAt(series, time);

@@ -1,4 +1,4 @@
-/** What happened in a run, in sentences: each shows its place in the diagrams. */
+/** Sentences that explain a run. Each sentence highlights its place in the diagrams. */
 
 import "./charts.css";
 import type { Sentence } from "../data/source";
@@ -7,13 +7,13 @@ import { exactTime } from "./ticks";
 interface Props {
     reading: readonly Sentence[];
     chosen: Sentence | null;
-    /** Told the number of the sentence; null: none any more. */
+    /** Called with the number of the chosen sentence, or null if no sentence is chosen. */
     onChoose: (index: number | null) => void;
-    /** The diagrams are of a newer run. */
+    /** True if the diagrams show a newer run than the sentences. */
     old?: boolean;
 }
 
-export function Why({ reading, chosen, onChoose, old = false }: Props) {
+export function Explanation({ reading, chosen, onChoose, old = false }: Props) {
     return (
         <ol class={old ? "why old" : "why"}>
             {reading.map((each, index) => (
@@ -33,7 +33,7 @@ export function Why({ reading, chosen, onChoose, old = false }: Props) {
     );
 }
 
-/** A sentence in which names of modes stand between backticks. */
+/** Sentence with names of modes between backticks. */
 function Text({ of }: { of: string }) {
     return of.split("`").map((part, index) => (index % 2 ? <code key={`${index} ${part}`}>{part}</code> : part));
 }

@@ -1,4 +1,4 @@
-/** Asks for the window that is looked at: not at every movement, and the newest question wins. */
+/** Requests for the shown window: throttled, and the newest request wins. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunData } from "../data/source";
@@ -8,13 +8,13 @@ import type { View } from "./view";
 const PATIENCE_MS = 40;
 
 export interface Answer<T> {
-    /** What was answered last; it stays while the next is under way. */
+    /** Latest response. It stays while the next request is pending. */
     data: T | null;
     waiting: boolean;
     problem: string;
 }
 
-/** Returns what `ask` answered to the newest question; null asks nothing. `key` says when the question is another one. */
+/** Returns the response to the newest request; a null `ask` requests nothing. A changed `key` starts a new request. */
 export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answer<T> {
     const [answer, setAnswer] = useState<Answer<T>>({ data: null, waiting: ask !== null, problem: "" });
     const turn = useRef({ newest: 0, busy: false, next: null as (() => void) | null });
@@ -28,7 +28,7 @@ export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answe
         }
         setAnswer((last) => (last.waiting ? last : { ...last, waiting: true }));
         const start = () => {
-            // One question at a time: those that were overtaken while it was answered are never asked.
+            // One request at a time: requests that became old meanwhile are skipped.
             if (state.busy) {
                 state.next = start;
                 return;
@@ -54,7 +54,10 @@ export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answe
     return answer;
 }
 
-/** Returns the series of a window in so many columns. `age` asks again, for runs that still grow. */
+/**
+ * Returns the series of a window in at most `columns` columns. A changed `age` repeats the request, for runs that still
+ * grow.
+ */
 export function useWindow(
     source: RunData | null,
     view: View,
@@ -66,27 +69,27 @@ export function useWindow(
     const { from, to } = view;
     const about = ready ? `${identity(source)} ${from} ${to} ${columns} ${series.join("\n")}` : "";
     useEffect(() => (ready ? source.watch?.(from, to, columns, [...series]) : undefined), [about]);
-    const here = useMemo(() => {
-        const found = ready ? source.atHand?.(from, to, columns, [...series]) : null;
-        return found ? windowData(found) : null;
+    const loadedWindow = useMemo(() => {
+        const response = ready ? source.atHand?.(from, to, columns, [...series]) : null;
+        return response ? windowData(response) : null;
     }, [about, age]);
-    const asks = ready && !here;
+    const asks = ready && !loadedWindow;
     const answer = useNewest(
         asks ? async () => windowData(await source.window(from, to, columns, [...series])) : null,
         asks ? `${age} ${about}` : "",
     );
     const last = useRef<WindowData | null>(null);
-    last.current = ready ? (here ?? answer.data ?? last.current) : null;
-    return here ? { data: here, waiting: false, problem: "" } : { ...answer, data: last.current };
+    last.current = ready ? (loadedWindow ?? answer.data ?? last.current) : null;
+    return loadedWindow ? { data: loadedWindow, waiting: false, problem: "" } : { ...answer, data: last.current };
 }
 
 const identities = new WeakMap<object, number>();
 let count = 0;
 
-/** Returns a number that tells one source from another. */
+/** Returns a number that identifies a source. */
 export function identity(source: object): number {
-    const known = identities.get(source);
-    if (known !== undefined) return known;
+    const number = identities.get(source);
+    if (number !== undefined) return number;
     identities.set(source, ++count);
     return count;
 }

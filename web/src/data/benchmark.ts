@@ -1,4 +1,4 @@
-/** A benchmark's judgements, as `data/benchmark.json` says them. */
+/** Judgements on a benchmark, as stored in `data/benchmark.json`. */
 
 import { useEffect, useState } from "preact/hooks";
 import { getJson, type RunsFacts } from "./source";
@@ -13,15 +13,15 @@ export interface Metric {
     formula: string;
 }
 
-/** A metric of each scheme: the mean over the cells of an experiment, with the lowest and the highest cell. */
+/** Metric of each scheme: the mean over the cells of an experiment, with the lowest and the highest cell. */
 export interface Numbers {
     metric: Metric;
-    /** False where means are over different cells or different transfers. */
+    /** False if means are over different cells or different transfers. */
     comparable: boolean;
     values: Record<string, { mean: number; low: number; high: number; cells: number }>;
 }
 
-/** One metric of a scheme under test beside that of a baseline, over the cells of an experiment. */
+/** Metric of a scheme under test against a baseline, over the cells of an experiment. */
 export interface Verdict {
     scheme: string;
     baseline: string;
@@ -35,9 +35,9 @@ export interface Verdict {
     worse: number;
     alike: number;
     unknown: number;
-    /** Relative differences, 0.1 for 10 % to the better. */
+    /** Relative gains per cell: 0.1 means 10 % better. */
     gains: number[];
-    /** Cells that are most ahead and most behind. */
+    /** Cell with the largest gain; `worst` has the smallest. */
     best: string;
     worst: string;
     verdict: string;
@@ -50,14 +50,14 @@ export interface Harm {
     beside: number;
 }
 
-/** The flows of a scheme beside those of a competitor, in one cell. */
+/** Flows of a scheme that compete with another scheme in one cell. */
 export interface Match {
-    /** The cell without the competitor, for people. */
+    /** Name of the cell for people, without the competitor. */
     place: string;
     path: string;
     label: string;
     competitor: string;
-    /** How many flows against how many. */
+    /** Number of flows on either side. */
     numbers: string;
     share: Estimate | null;
     fair: number;
@@ -82,12 +82,12 @@ export interface Experiment {
     runs: number;
     varied: string[];
     numbers: Numbers[];
-    /** Charts that fit, as the address of the page of charts names them. */
+    /** Suitable charts, as query parameters of the page of charts. */
     charts: Record<string, string>[];
     bad: (RunName & { status: string; reason: string })[];
     contradictions: (RunName & { text: string })[];
     matches: Match[];
-    /** Completion times over the size of transfers, by what of them and by scheme. */
+    /** Completion times by size of transfer, for each label and scheme. */
     completions: { label: string; bytes: number[]; times: Record<string, Record<string, (Estimate | null)[]>> }[];
     again: string;
     shipped: string;
@@ -96,7 +96,7 @@ export interface Experiment {
 
 export interface Sight {
     scheme: string;
-    /** Cells in which the rule could be asked. */
+    /** Number of cells in which the rule applies. */
     looked: number;
     seen: { directory: string; path: string; label: string }[];
 }
@@ -113,7 +113,7 @@ export interface Criterion {
 }
 
 export interface Benchmark {
-    /** Titles of the schemes. */
+    /** Titles of the schemes by name. */
     schemes: Record<string, string>;
     examined: string[];
     baselines: string[];
@@ -122,7 +122,7 @@ export interface Benchmark {
     runs: number;
     cells: number;
     simulated_s: number;
-    /** Utilisation and delay over the cells that all of these schemes ran in. */
+    /** Utilization and delay over the cells in which every listed scheme ran. */
     overall: { cells: number; points: { scheme: string; utilization: number; delay_ms: number }[] } | null;
     verdicts: Verdict[];
     experiments: Experiment[];
@@ -132,20 +132,20 @@ export interface Benchmark {
 
 const READ = new WeakMap<RunsFacts, Promise<Benchmark>>();
 
-/** The benchmark that the results are of: null until it is here, or why it cannot be read. */
+/** Returns the benchmark of the results (null until loaded), and the reason if it cannot be read. */
 export function useBenchmark(facts: RunsFacts): [Benchmark | null, string] {
     const [found, setFound] = useState<[Benchmark | null, string]>([null, ""]);
     useEffect(() => {
         if (!facts.is_benchmark) return;
-        let wanted = true;
+        let isMounted = true;
         const read = READ.get(facts) ?? getJson<Benchmark>("data/benchmark.json");
         READ.set(facts, read);
         read.then(
-            (benchmark) => wanted && setFound([benchmark, ""]),
-            (error: Error) => wanted && setFound([null, error.message]),
+            (benchmark) => isMounted && setFound([benchmark, ""]),
+            (error: Error) => isMounted && setFound([null, error.message]),
         );
         return () => {
-            wanted = false;
+            isMounted = false;
         };
     }, [facts]);
     return found;

@@ -1,4 +1,4 @@
-/** Tables of numbers as bytes: a length, a header in JSON, and the columns behind it. Servers, files and workers send them. */
+/** Binary tables of numbers from servers, files and workers: a length, a header in JSON, and the columns. */
 
 export type NumberArray = Float64Array | Float32Array | Uint32Array | Int32Array | Uint8Array;
 
@@ -12,13 +12,13 @@ interface ColumnHeader {
 
 const TYPES = { f64: Float64Array, f32: Float32Array, u32: Uint32Array, i32: Int32Array, u8: Uint8Array } as const;
 
-/** A column: its numbers, and the texts that they stand for where it is one of texts. */
+/** Column of numbers. In a column of strings, the numbers are indices of `names`. */
 export interface Column {
     values: NumberArray;
     names: readonly string[] | null;
 }
 
-/** A decoded table. Its columns are views of the bytes that it came in. */
+/** Decoded table. Its columns are views of the received bytes. */
 export class Columns<M = unknown> {
     readonly meta: M;
     readonly #columns: ReadonlyMap<string, Column>;
@@ -28,11 +28,11 @@ export class Columns<M = unknown> {
         this.#columns = columns;
     }
 
-    /** Returns a column; throws if there is none of this name. */
+    /** Returns a column. Throws if no column has this name. */
     column(name: string): Column {
-        const found = this.#columns.get(name);
-        if (!found) throw new Error(`no column ${name}: there are ${[...this.#columns.keys()].join(", ")}`);
-        return found;
+        const column = this.#columns.get(name);
+        if (!column) throw new Error(`no column ${name}: there are ${[...this.#columns.keys()].join(", ")}`);
+        return column;
     }
 
     /** Returns the numbers of a column. */
@@ -40,7 +40,7 @@ export class Columns<M = unknown> {
         return this.column(name).values;
     }
 
-    /** Returns the text of a row of a column of texts; "" where it has none. */
+    /** Returns the string in a row of a column of strings; "" if the cell is empty. */
     text(name: string, row: number): string {
         const { values, names } = this.column(name);
         return names?.[values[row] ?? -1] ?? "";

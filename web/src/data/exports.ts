@@ -1,16 +1,16 @@
-/** What is shown, as files and as a command. */
+/** Exports of a page: files, and the command that prints the shown means. */
 
 import type { Filter, Runs } from "./runs";
 
 export type Cell = string | number | null;
 
-/** A table to hand out: every column a name, every row a cell for each. */
+/** Table to export: column names, and a cell per column in each row. */
 export interface Sheet {
     columns: string[];
     rows: Iterable<Cell[]>;
 }
 
-/** Comma-separated values after RFC 4180. Texts that a spreadsheet would compute begin with an apostrophe. */
+/** Returns comma-separated values after RFC 4180. Cells that a spreadsheet would compute begin with an apostrophe. */
 export function csvOf(sheet: Sheet): string {
     const lines = [sheet.columns.map(csvCell).join(",")];
     for (const row of sheet.rows) lines.push(row.map(csvCell).join(","));
@@ -24,7 +24,7 @@ function csvCell(cell: Cell): string {
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The same rows as JSON, with what they were chosen by. */
+/** Returns the rows as JSON, together with the selection that led to them. */
 export function jsonOf(sheet: Sheet, chosen: Record<string, unknown>): string {
     const rows = [];
     for (const row of sheet.rows)
@@ -36,7 +36,7 @@ function plain(cell: Cell): Cell {
     return typeof cell === "number" && !Number.isFinite(cell) ? null : cell;
 }
 
-/** A number in the fewest digits that mean the same: of one in single precision at most nine. */
+/** Returns a number in the fewest digits that restore it: at most nine in single precision. */
 export function shortest(value: number, single: boolean): number {
     if (!single || !Number.isFinite(value)) return value;
     for (let digits = 6; digits < 9; digits++) {
@@ -46,7 +46,7 @@ export function shortest(value: number, single: boolean): number {
     return Number(value.toPrecision(9));
 }
 
-/** Hands a file to the browser's downloads. */
+/** Offers a file for download. */
 export function download(name: string, type: string, content: string): void {
     const address = URL.createObjectURL(new Blob([content], { type }));
     const link = document.createElement("a");
@@ -58,20 +58,20 @@ export function download(name: string, type: string, content: string): void {
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
-/** A word that every POSIX shell reads as this text. */
+/** Returns the text quoted as one word for any POSIX shell. */
 export function shellWord(text: string): string {
     return /^[A-Za-z0-9_./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** The commands that print means of what is shown, and what of it no command can say. */
+/** Commands that print means of the shown runs, and notes on parts that no command can express. */
 export interface Commands {
     lines: string[];
     lacks: string[];
 }
 
-export interface Shown {
+export interface TableState {
     filters: readonly Filter[];
-    /** Metrics that are shown beside, or instead of, the three of the convention. */
+    /** Metrics that are shown in addition to, or instead of, the three of the convention. */
     metrics: readonly string[];
     convention: string;
     sort: readonly { field: string; descending: boolean }[];
@@ -79,7 +79,7 @@ export interface Shown {
     pivot: readonly string[];
 }
 
-export function commandsOf(runs: Runs, shown: Shown): Commands {
+export function commandsOf(runs: Runs, shown: TableState): Commands {
     const lacks: string[] = [];
     const options: string[] = [];
     let directories = runs.facts.directories;
@@ -94,11 +94,11 @@ export function commandsOf(runs: Runs, shown: Shown): Commands {
             else options.push(option(filter.field === "path" ? "--path" : "--schemes", names.join(",")));
         } else lacks.push(`the filter of ${filter.field}`);
     }
-    const printed = shown.metrics.filter((name) =>
+    const printableMetrics = shown.metrics.filter((name) =>
         ["network", "flow", "link"].includes(runs.fields.get(name)?.group ?? ""),
     );
-    const asked = printed.map((name) => name.slice(name.lastIndexOf("/") + 1));
-    if (asked.length) options.push(option("--metrics", [...new Set(asked)].join(",")));
+    const metricNames = printableMetrics.map((name) => name.slice(name.lastIndexOf("/") + 1));
+    if (metricNames.length) options.push(option("--metrics", [...new Set(metricNames)].join(",")));
     if (shown.convention !== "corrected") options.push(option("--convention", shown.convention));
     const first = shown.sort.find(
         ({ field }) => runs.fields.get(field)?.kind === "number" && runs.fields.get(field)?.group !== "run",
@@ -108,11 +108,11 @@ export function commandsOf(runs: Runs, shown: Shown): Commands {
         if ((better === "more") === first.descending) options.push(option("--sort", first.field));
         else lacks.push(`the order, which has the worst ${first.field} first`);
     }
-    // several directories have a command each
+    // Each of several directories has its own command.
     const rest = shown.grouped.filter((field) => field !== "directory" || runs.facts.directories.length === 1);
-    const pooled = directories.length > 1 && shown.grouped.length > 0 && !shown.grouped.includes("directory");
+    const isPooled = directories.length > 1 && shown.grouped.length > 0 && !shown.grouped.includes("directory");
     const plain = rest.length === 0 || [...rest].sort().join() === "path,scheme";
-    if (pooled) lacks.push("means over several directories");
+    if (isPooled) lacks.push("means over several directories");
     if (!plain) lacks.push(`groups other than those of path and scheme`);
     if (shown.pivot.length) lacks.push("a pivot");
     return {

@@ -1,10 +1,10 @@
-/** The table of runs: its columns, what filters leave of it, in which order, in which groups. No page, no network but for columns. */
+/** Table of runs: columns, filters, order and groups. Fetches columns; otherwise uses neither page nor network. */
 
 import type { Column, NumberArray } from "./columns";
 import { type Field, type RunsFacts, runsColumn } from "./source";
 import { type Estimate, estimate } from "./statistics";
 
-/** Fields that name a run. */
+/** Fields that identify a run. */
 const IDENTITY = ["directory", "path", "scheme", "run"];
 
 export class Runs {
@@ -24,16 +24,16 @@ export class Runs {
         return this.facts.rows;
     }
 
-    /** Fields of throughput, delay and loss by a convention, as far as the runs have them. */
+    /** Returns the fields of throughput, delay and loss in a convention that the runs have. */
     mainOf(convention: string): Field[] {
         return (this.facts.conventions[convention]?.metrics ?? []).flatMap((name) => this.fields.get(name) ?? []);
     }
 
-    /** Fetches the columns that are not there yet; one that does not exist is left out. */
+    /** Fetches missing columns. Names without a field are skipped. */
     async load(names: Iterable<string>, fetchColumn = runsColumn): Promise<void> {
-        const wanted = new Set([...IDENTITY, "status", ...names]);
+        const columnNames = new Set([...IDENTITY, "status", ...names]);
         await Promise.all(
-            [...wanted]
+            [...columnNames]
                 .filter((name) => this.fields.has(name))
                 .map((name) => {
                     const coming =
@@ -55,7 +55,7 @@ export class Runs {
         this.#columns.set(name, column);
     }
 
-    /** Names of the columns that are there. */
+    /** Names of the loaded columns. */
     get columns(): string[] {
         return [...this.#columns.keys()];
     }
@@ -65,9 +65,9 @@ export class Runs {
     }
 
     column(name: string): Column {
-        const found = this.#columns.get(name);
-        if (!found) throw new Error(`column ${name} has not been read`);
-        return found;
+        const column = this.#columns.get(name);
+        if (!column) throw new Error(`column ${name} has not been read`);
+        return column;
     }
 
     numbers(name: string): NumberArray {
@@ -79,12 +79,12 @@ export class Runs {
         return names?.[values[row]!] ?? "";
     }
 
-    /** Whether numbers of a run count in means: those of runs that did not go well are shown, but not counted. */
+    /** Returns true if the metrics of a run count in means (status `done`). Other runs are shown but not counted. */
     counts(row: number): boolean {
         return this.text("status", row) === "done";
     }
 
-    /** The identity that names the page of a run. */
+    /** Returns the identity, which the address of the page of a run contains. */
     id(row: number): string {
         return `${this.text("directory", row)}/${this.text("path", row)}/${this.text("scheme", row)}/${this.numbers("run")[row]}`;
     }
@@ -93,44 +93,47 @@ export class Runs {
         return this.facts.directories.find((each) => each.id === id)?.label ?? id;
     }
 
-    /** Whether several values of a field are among all runs; true as long as its column has not been read. */
+    /** Returns true if a field has several values over all runs, or if its column is not loaded yet. */
     varies(name: string): boolean {
-        const known = this.#varies.get(name);
-        if (known !== undefined) return known;
+        const cached = this.#varies.get(name);
+        if (cached !== undefined) return cached;
         if (!this.has(name)) return true;
         const { values } = this.column(name);
-        const found = values.some((value) => !Object.is(value, values[0]));
-        this.#varies.set(name, found);
-        return found;
+        const isVarying = values.some((value) => !Object.is(value, values[0]));
+        this.#varies.set(name, isVarying);
+        return isVarying;
     }
 
-    /** Numbers by which a column sorts, low word last: their order as unsigned numbers is that of the values; missing is largest. */
+    /**
+     * Returns sort keys of a column, low word last. Their order as unsigned numbers is the order of the values; missing
+     * is largest.
+     */
     keys(name: string): Uint32Array[] {
-        const known = this.#keys.get(name);
-        if (known) return known;
+        const cachedKeys = this.#keys.get(name);
+        if (cachedKeys) return cachedKeys;
         const { values, names } = this.column(name);
-        const made = names ? [textKeys(values, names)] : numberKeys(values);
-        this.#keys.set(name, made);
-        return made;
+        const sortKeys = names ? [textKeys(values, names)] : numberKeys(values);
+        this.#keys.set(name, sortKeys);
+        return sortKeys;
     }
 }
 
 const ALL = new WeakMap<RunsFacts, Runs>();
 
-/** The table of these facts: one for all pages, so that columns are read once. */
+/** Returns the table of these facts. All pages share it, so that each column is read once. */
 export function runsOf(facts: RunsFacts): Runs {
-    const known = ALL.get(facts);
-    if (known) return known;
-    const made = new Runs(facts);
-    ALL.set(facts, made);
-    return made;
+    const existing = ALL.get(facts);
+    if (existing) return existing;
+    const created = new Runs(facts);
+    ALL.set(facts, created);
+    return created;
 }
 
 export const MISSING = 0xffffffff;
 
 const COLLATOR = new Intl.Collator("en", { numeric: true });
 
-/** Sorts texts as people do: `cell 2` before `cell 10`. */
+/** Compares strings in natural order: `cell 2` before `cell 10`. */
 export function byText(one: string, other: string): number {
     return COLLATOR.compare(one, other);
 }
@@ -148,7 +151,7 @@ function textKeys(values: NumberArray, names: readonly string[]): Uint32Array {
     return keys;
 }
 
-/** The bits of numbers (little endian, as columns come), turned so that they sort as unsigned ones. */
+/** Returns the bits of little-endian numbers, mapped so that they sort as unsigned integers. */
 function numberKeys(values: NumberArray): Uint32Array[] {
     if (!(values instanceof Float32Array)) {
         const bits = new Uint32Array(new Float64Array(values).buffer);
@@ -172,13 +175,16 @@ function numberKeys(values: NumberArray): Uint32Array[] {
     return [keys];
 }
 
-/** A filter: texts of which one has to be there, a range of a number as people see it, or a text to look for in all text fields. */
+/** Filter: allowed strings of a field, a range in display units, or a string to find in any field of text. */
 export type Filter =
     | { kind: "values"; field: string; values: string[] }
     | { kind: "range"; field: string; low: number | null; high: number | null }
     | { kind: "search"; text: string };
 
-/** Reads entries such as `scheme:cubic`, `goodput_mbps:10..20`, `*:india`. What names no field comes back as `unknown`. */
+/**
+ * Parses entries such as `scheme:cubic`, `goodput_mbps:10..20`, `*:india`. Entries without a valid field are returned
+ * as `unknown`.
+ */
 export function readFilters(
     entries: readonly string[],
     fields: ReadonlyMap<string, Field>,
@@ -191,7 +197,7 @@ export function readFilters(
             if (entry.length > 2) filters.push({ kind: "search", text: entry.slice(2) });
             continue;
         }
-        // names of fields may have a colon: the longest that fits is meant
+        // A field's name may contain a colon: the longest match wins.
         let at = entry.lastIndexOf(":");
         while (at > 0 && !fields.has(entry.slice(0, at))) at = entry.lastIndexOf(":", at - 1);
         const field = at > 0 ? fields.get(entry.slice(0, at)) : undefined;
@@ -201,8 +207,8 @@ export function readFilters(
         }
         const value = entry.slice(at + 1);
         if (field.kind === "text") {
-            const known = values.get(field.name);
-            if (known) known.push(value);
+            const entry = values.get(field.name);
+            if (entry) entry.push(value);
             else values.set(field.name, [value]);
             continue;
         }
@@ -215,7 +221,7 @@ export function readFilters(
     return { filters, unknown };
 }
 
-/** A time in seconds since 1970 that is written as a date, or else a number; null of nothing. */
+/** Parses a date into seconds since 1970, or a number. Returns null for "". */
 function readNumber(field: Field, text: string, end: boolean): number | null | undefined {
     if (text === "") return null;
     if (field.name === "started_at" && /^\d{4}-\d\d-\d\d/.test(text)) {
@@ -226,7 +232,7 @@ function readNumber(field: Field, text: string, end: boolean): number | null | u
     return Number.isNaN(number) ? undefined : number;
 }
 
-/** Fields that have to be read before `filterRows`. */
+/** Returns the fields whose columns `filterRows` needs. */
 export function filterFields(filters: readonly Filter[], fields: ReadonlyMap<string, Field>): string[] {
     return filters.flatMap((filter) =>
         filter.kind === "search"
@@ -235,7 +241,7 @@ export function filterFields(filters: readonly Filter[], fields: ReadonlyMap<str
     );
 }
 
-/** Returns the rows that all filters let pass, in the order of the table. Columns that have not been read let all pass. */
+/** Returns the rows that pass all filters, in the order of the table. A column that is not loaded passes all rows. */
 export function filterRows(runs: Runs, filters: readonly Filter[], without = ""): Uint32Array {
     const passes = new Uint8Array(runs.rows).fill(1);
     for (const filter of filters) {
@@ -243,9 +249,9 @@ export function filterRows(runs: Runs, filters: readonly Filter[], without = "")
         else if (filter.field === without || !runs.has(filter.field)) continue;
         else if (filter.kind === "values") {
             const { values, names } = runs.column(filter.field);
-            const wanted = new Set(filter.values);
-            const good = Uint8Array.from(names ?? [], (name) => (wanted.has(name) ? 1 : 0));
-            const absent = wanted.has("") ? 1 : 0;
+            const allowedValues = new Set(filter.values);
+            const good = Uint8Array.from(names ?? [], (name) => (allowedValues.has(name) ? 1 : 0));
+            const absent = allowedValues.has("") ? 1 : 0;
             for (let row = 0; row < passes.length; row++) passes[row]! &= good[values[row]!] ?? absent;
         } else {
             const values = runs.numbers(filter.field);
@@ -258,14 +264,16 @@ export function filterRows(runs: Runs, filters: readonly Filter[], without = "")
         }
     }
     let count = 0;
-    for (const each of passes) count += each;
-    const found = new Uint32Array(count);
+    for (const pass of passes) count += pass;
+    const passingRows = new Uint32Array(count);
     let place = 0;
-    for (let row = 0; row < passes.length; row++) if (passes[row]) found[place++] = row;
-    return found;
+    for (let row = 0; row < passes.length; row++) if (passes[row]) passingRows[place++] = row;
+    return passingRows;
 }
 
-/** Both ends as they are stored; a range that was read off a number in single precision has to hold it. */
+/**
+ * Returns both ends of a range in stored units. A range taken from a single-precision number must contain that number.
+ */
 function rangeOf(
     filter: { low: number | null; high: number | null },
     factor: number,
@@ -281,16 +289,16 @@ function search(runs: Runs, text: string, passes: Uint8Array): void {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const fields = [...runs.fields.values()].filter((field) => field.kind === "text" && runs.has(field.name));
     for (const word of words) {
-        const found = new Uint8Array(passes.length);
+        const matches = new Uint8Array(passes.length);
         for (const field of fields) {
             const { values, names } = runs.column(field.name);
             const label =
                 field.name === "directory" ? (name: string) => runs.directoryLabel(name) : (name: string) => name;
             const good = Uint8Array.from(names ?? [], (name) => (label(name).toLowerCase().includes(word) ? 1 : 0));
             if (!good.includes(1)) continue;
-            for (let row = 0; row < found.length; row++) found[row]! |= good[values[row]!] ?? 0;
+            for (let row = 0; row < matches.length; row++) matches[row]! |= good[values[row]!] ?? 0;
         }
-        for (let row = 0; row < passes.length; row++) passes[row]! &= found[row]!;
+        for (let row = 0; row < passes.length; row++) passes[row]! &= matches[row]!;
     }
 }
 
@@ -299,14 +307,17 @@ export interface SortKey {
     descending: boolean;
 }
 
-/** Reads `goodput_mbps` (least first) and `-goodput_mbps` (most first). */
+/** Parses sort keys: `goodput_mbps` (ascending) and `-goodput_mbps` (descending). */
 export function readSort(entries: readonly string[], fields: ReadonlyMap<string, Field>): SortKey[] {
     return entries
         .map((entry) => ({ field: entry.replace(/^-/, ""), descending: entry.startsWith("-") }))
         .filter(({ field }) => fields.has(field));
 }
 
-/** Returns the rows in order, by the first key first; rows without a value are last either way, equal ones stay as they were. */
+/**
+ * Returns the rows in order of the keys, the first key first. The sort is stable; rows without a value are last in both
+ * directions.
+ */
 export function sortRows(runs: Runs, rows: Uint32Array, sort: readonly SortKey[]): Uint32Array {
     let order = rows;
     for (const { field, descending } of [...sort].reverse()) {
@@ -317,7 +328,7 @@ export function sortRows(runs: Runs, rows: Uint32Array, sort: readonly SortKey[]
     return order;
 }
 
-/** A stable sort by 32-bit keys, 11 bits at a time. `top` tells which are missing. */
+/** Sorts rows stably by 32-bit keys, 11 bits at a time. `top` identifies missing values. */
 function radix(rows: Uint32Array, keys: Uint32Array, top: Uint32Array, descending: boolean): Uint32Array {
     const count = rows.length;
     const turn = descending ? MISSING : 0;
@@ -342,22 +353,22 @@ function radix(rows: Uint32Array, keys: Uint32Array, top: Uint32Array, descendin
     return from;
 }
 
-/** Runs that have the same values of the fields that they are grouped by. */
+/** Runs with equal values of the grouping fields. */
 export interface Group {
-    /** Values of those fields. */
+    /** Values of the grouping fields. */
     values: string[];
     rows: number[];
-    /** Runs that count in means. */
+    /** Number of runs that count in means. */
     good: number;
 }
 
-/** Groups rows by fields of text (a number counts as its text), in the order in which they come. */
+/** Groups rows by fields of text (a number counts as its text), in order of first occurrence. */
 export function groupRows(runs: Runs, rows: Iterable<number>, by: readonly string[]): Group[] {
     const columns = by.map((field) => runs.column(field));
-    const done = runs.column("status").names?.indexOf("done") ?? -1;
+    const doneCode = runs.column("status").names?.indexOf("done") ?? -1;
     const status = runs.numbers("status");
-    const found = new Map<string | number, Group>();
-    // codes of texts make one number, as long as that is exact
+    const groups = new Map<string | number, Group>();
+    // The codes of all fields combine into one number while the product is exact.
     const sizes = columns.map(({ names }) => (names ? names.length + 1 : Number.POSITIVE_INFINITY));
     const exact = sizes.reduce((product, size) => product * size, 1) < Number.MAX_SAFE_INTEGER;
     for (const row of rows) {
@@ -366,52 +377,52 @@ export function groupRows(runs: Runs, rows: Iterable<number>, by: readonly strin
             key = exact
                 ? (key as number) * sizes[place]! + Math.min(values[row]!, sizes[place]! - 1) // absent is the last
                 : `${key} ${values[row]}`;
-        let group = found.get(key);
+        let group = groups.get(key);
         if (!group) {
             const values = columns.map(({ values, names }) =>
                 names ? (names[values[row]!] ?? "") : Number.isNaN(values[row]!) ? "" : String(values[row]),
             );
             group = { values, rows: [], good: 0 };
-            found.set(key, group);
+            groups.set(key, group);
         }
         group.rows.push(row);
-        if (status[row] === done) group.good++;
+        if (status[row] === doneCode) group.good++;
     }
-    return [...found.values()];
+    return [...groups.values()];
 }
 
-/** The values of a metric in those of the rows that count and have one. */
+/** Returns the values of a metric in the rows that count and have a value. */
 export function valuesOf(runs: Runs, rows: Iterable<number>, metric: string): number[] {
     const values = runs.numbers(metric);
-    const done = runs.column("status").names?.indexOf("done") ?? -1;
+    const doneCode = runs.column("status").names?.indexOf("done") ?? -1;
     const status = runs.numbers("status");
-    const found: number[] = [];
+    const metricValues: number[] = [];
     for (const row of rows) {
         const value = values[row]!;
-        if (status[row] === done && !Number.isNaN(value)) found.push(value);
+        if (status[row] === doneCode && !Number.isNaN(value)) metricValues.push(value);
     }
-    return found;
+    return metricValues;
 }
 
 export function estimateOf(runs: Runs, rows: Iterable<number>, metric: string): Estimate | null {
     return estimate(valuesOf(runs, rows, metric), runs.facts.critical_values, runs.fields.get(metric)?.fraction);
 }
 
-/** Returns the groups in order; those without a value are last either way. Metrics sort by their means. */
+/** Returns the groups in order. Groups without a value are last in both directions. Metrics sort by their means. */
 export function sortGroups<G extends Group>(
     groups: readonly G[],
     by: readonly string[],
     means: (group: G, metric: string) => number | null,
     sort: readonly SortKey[],
 ): G[] {
-    const keyed = groups.map((group) => ({
+    const groupKeys = groups.map((group) => ({
         group,
         keys: sort.map(({ field }) => {
             const place = by.indexOf(field);
             return place < 0 ? means(group, field) : group.values[place] || null;
         }),
     }));
-    keyed.sort((one, other) => {
+    groupKeys.sort((one, other) => {
         for (const [place, { descending }] of sort.entries()) {
             const [a, b] = [one.keys[place] ?? null, other.keys[place] ?? null];
             if (a === null || b === null) {
@@ -423,10 +434,10 @@ export function sortGroups<G extends Group>(
         }
         return 0;
     });
-    return keyed.map(({ group }) => group);
+    return groupKeys.map(({ group }) => group);
 }
 
-/** The texts of a field among the rows, with how many rows have each, as people sort them. */
+/** Returns the distinct strings of a field among the rows with their counts, in natural order. */
 export function countedValues(runs: Runs, rows: Uint32Array, field: string): { value: string; count: number }[] {
     const { values, names } = runs.column(field);
     const counts = new Uint32Array(names?.length ?? 0);
@@ -436,13 +447,13 @@ export function countedValues(runs: Runs, rows: Uint32Array, field: string): { v
         if (code < counts.length) counts[code]!++;
         else absent++;
     }
-    const found = new Map<string, number>(absent ? [["", absent]] : []);
+    const textCounts = new Map<string, number>(absent ? [["", absent]] : []);
     for (const [code, count] of counts.entries())
-        if (count) found.set(names![code]!, (found.get(names![code]!) ?? 0) + count);
-    return [...found].map(([value, count]) => ({ value, count })).sort((a, b) => byText(a.value, b.value));
+        if (count) textCounts.set(names![code]!, (textCounts.get(names![code]!) ?? 0) + count);
+    return [...textCounts].map(([value, count]) => ({ value, count })).sort((a, b) => byText(a.value, b.value));
 }
 
-/** The least and the largest number of a field, as people see it; null if no row has one. */
+/** Returns the least and the largest number of a field in display units, or null if no row has a value. */
 export function reachOf(runs: Runs, rows: Iterable<number>, field: string): [number, number] | null {
     const values = runs.numbers(field);
     let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

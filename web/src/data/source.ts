@@ -1,36 +1,36 @@
-/** Where results come from: `dumbbell serve`, or the files that `dumbbell site` wrote. Both have the same names. */
+/** Source of results: `dumbbell serve`, or the files of `dumbbell site`. Both use equal names of files. */
 
 import { type Columns, decodeColumns } from "./columns";
 import type { CriticalValues } from "./statistics";
 import { isWritten, readWritten } from "./written";
 
-/** A field of the table of runs. */
+/** Field of the table of runs. */
 export interface Field {
     name: string;
     title: string;
     kind: "text" | "number";
     unit?: string;
-    /** Which way is better: "more", "less", or "neutral". */
+    /** Better direction: "more", "less", or "neutral". */
     better?: string;
-    /** "run" (what it is), "axis" (of a grid), or "network", "flow", "link": what the metric is of. */
+    /** Subject: "run", "axis" (of a grid), "network", "flow" or "link". */
     group: string;
     convention?: string;
-    /** A fraction of a whole: intervals of its mean stay within 0 and 1. */
+    /** True for a fraction of a whole: intervals of its mean stay within 0 and 1. */
     fraction?: boolean;
     formula?: string;
-    /** One of those that are shown at first. */
+    /** True if the field is shown by default. */
     main?: boolean;
-    /** What a value is multiplied by, and digits behind the point, for people. */
+    /** Factor from stored to display units; `digits` is the number of decimals. */
     factor?: number;
     digits?: number;
 }
 
-/** How a scheme is drawn everywhere: `dashes` are lengths of line and gap in units of the line's width. */
+/** Look of a scheme on all pages. `dashes` are lengths of line and gap in units of the line's width. */
 export interface SchemeLook {
     title: string;
     color: string;
     marker: string;
-    /** Only the edge of the marker has the colour. */
+    /** True if only the edge of the marker has the colour. */
     hollow?: boolean;
     dashes: number[];
     family: string;
@@ -41,23 +41,23 @@ export interface DirectoryFacts {
     label: string;
     experiment: string;
     version: string;
-    /** When the first run began, ISO 8601. */
+    /** Start of the first run, ISO 8601. */
     date: string;
     running: boolean;
 }
 
-/** A convention of metrics: `rules` is a sentence, `metrics` are names of fields for throughput, delay and loss. */
+/** Convention of metrics: `rules` is a sentence, `metrics` are names of fields for throughput, delay and loss. */
 export interface Convention {
     title: string;
     rules: string;
     metrics: readonly [string, string, string];
 }
 
-/** What `data/runs.json` says. */
+/** Content of `data/runs.json`. */
 export interface RunsFacts {
-    /** "server" answers any window, "files" has what was written beforehand. */
+    /** "server" answers any window, "files" has only precomputed data. */
     kind: "server" | "files";
-    /** The directories are the experiments of a benchmark. */
+    /** True if the directories are the experiments of a benchmark. */
     is_benchmark: boolean;
     version: string;
     rows: number;
@@ -68,7 +68,7 @@ export interface RunsFacts {
     critical_values: CriticalValues;
 }
 
-/** A time series of a run. */
+/** Time series of a run. */
 export interface SeriesHeader {
     owner: string;
     name: string;
@@ -79,7 +79,7 @@ export interface SeriesHeader {
     first: number;
     rows: number;
     bin_ns?: number;
-    /** What 0, 1, ... stand for, where values are states. */
+    /** Names of the states 0, 1, ... for a series of states. */
     names?: string[];
 }
 
@@ -94,7 +94,7 @@ export interface WindowMeta {
 export interface PacketsMeta {
     t0_ns: number;
     t1_ns: number;
-    /** About how many there are where they are more than were asked for: there are no rows then. */
+    /** Approximate number of packets if the limit was exceeded (no rows are sent then); otherwise null. */
     too_many: number | null;
     packets: number;
     acks: number;
@@ -125,14 +125,14 @@ export interface RunFacts {
     links: string[];
     series: { owner: string; name: string; title: string; unit: string; names?: string[] }[];
     files: { name: string; bytes: number }[];
-    /** The way from written pages to the files, if these are there. */
+    /** Relative address of the run's files from the pages of a site; null without files. */
     files_at: string | null;
-    /** What the run wrote to its log. */
+    /** Text that the run wrote to its log. */
     log: string;
-    /** The command that repeats the run. */
+    /** Command that repeats the run. */
     command: string;
     has_packets: boolean;
-    /** Packets and windows beyond the written ones cannot be asked for. */
+    /** True if only the precomputed packets and windows are available. */
     thinned_only: boolean;
 }
 
@@ -150,29 +150,29 @@ export interface Life {
     sentences: string[];
 }
 
-/** What happened in a run: asked of a server, of files, or of a simulation in this browser. */
+/** Data on a run, from a server, files, or a simulation in this browser. */
 export interface RunData {
     reading(): Promise<Sentence[]>;
-    /** `series` are `owner/name`; none means all. */
+    /** `series` are `owner/name`; without them all series are sent. */
     window(from_ns: number, to_ns: number, columns: number, series?: string[]): Promise<Columns<WindowMeta>>;
     packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>>;
     life(flow: number, seq: number): Promise<Life | null>;
-    /** The answer for a window where it is here already. */
+    /** Returns the response for a window if it is already loaded. */
     atHand?(from_ns: number, to_ns: number, columns: number, series: string[]): Columns<WindowMeta> | null;
-    /** A window is looked at until the function that this returns is called: a run that grows answers by itself. */
+    /** Marks a window as watched until the returned function is called: a growing run then sends updates. */
     watch?(from_ns: number, to_ns: number, columns: number, series: string[]): () => void;
 }
 
-/** A run of results, with its files. */
+/** Run of results, with its files. */
 export interface RunSource extends RunData {
     facts(): Promise<RunFacts>;
-    /** Address of a file of the run, or null where there is none. */
+    /** Returns the address of a file of the run, or null if there is none. */
     file(name: string): string | null;
-    /** Address of the flow as qlog, or null. */
+    /** Returns the address of the flow as qlog, or null. */
     qlog(flow: number): string | null;
 }
 
-/** Fetches what is given relative to the page; throws one line for people where that fails. */
+/** Fetches an address relative to the page. On failure throws an error of one line for people. */
 async function get(address: string): Promise<Response> {
     if (isWritten()) return new Response(await readWritten(address));
     const response = await fetch(address, { credentials: "same-origin" });
@@ -192,12 +192,12 @@ async function getColumns<M>(address: string): Promise<Columns<M>> {
     return decodeColumns<M>(await (await get(address)).arrayBuffer());
 }
 
-/** Which form of data there is; asked once. */
+/** Fetches the facts of all runs. */
 export function runsFacts(): Promise<RunsFacts> {
     return getJson("data/runs.json");
 }
 
-/** Findings on all runs of a directory, by its identity. */
+/** Findings on all runs of a directory, by the directory's identity. */
 export type Findings = Record<string, DirectoryFindings>;
 
 export interface DirectoryFindings {
@@ -210,13 +210,13 @@ export function findingsOf(): Promise<Findings> {
     return getJson("data/findings.json");
 }
 
-/** Text that was recorded of a machine, below its heading. */
+/** Text recorded on a machine, with its heading. */
 export interface MachineRecord {
     heading: string;
     text: string;
 }
 
-/** Returns the records of each directory, by its identity. */
+/** Returns the records of each directory, by the directory's identity. */
 export function recordsOf(): Promise<Record<string, MachineRecord[]>> {
     return getJson("data/records.json");
 }
@@ -226,13 +226,13 @@ export async function runsColumn(name: string): Promise<Columns> {
     return getColumns(`data/columns/${encodeURIComponent(name)}.bin`);
 }
 
-/** Returns the source of a run whose identity is `directory/path/scheme/run`. */
+/** Returns the source of a run. Its identity is `directory/path/scheme/run`. */
 export function runSource(id: string, kind: RunsFacts["kind"]): RunSource {
     const place = `data/run/${id.split("/").map(encodeURIComponent).join("/")}`;
     return kind === "server" ? new ServedRun(place) : new WrittenRun(place);
 }
 
-/** What both forms have of a run, below its address. */
+/** Common part of both sources of a run: the data below its address. */
 class FetchedRun {
     readonly place: string;
 
@@ -256,7 +256,7 @@ class ServedRun extends FetchedRun implements RunSource {
             to: String(Math.ceil(to_ns)),
             columns: String(columns),
         });
-        for (const each of series ?? []) query.append("series", each);
+        for (const key of series ?? []) query.append("series", key);
         return getColumns(`${this.place}/window.bin?${query}`);
     }
 
@@ -283,12 +283,12 @@ class ServedRun extends FetchedRun implements RunSource {
     }
 }
 
-/** A run whose series were thinned when the site was written. Of short runs every packet is there. */
+/** Run whose series were thinned when the site was written. For a short run all packets are there. */
 class WrittenRun extends FetchedRun implements RunSource {
     #window: Promise<Columns<WindowMeta>> | undefined;
     #packets: Promise<Columns<PacketsMeta>> | undefined;
 
-    /** Always the whole run: whoever draws it clips it. */
+    /** Returns the whole run. The drawing clips it. */
     window(): Promise<Columns<WindowMeta>> {
         this.#window ??= getColumns(`${this.place}/window.bin`);
         return this.#window;

@@ -1,4 +1,4 @@
-/** The state of the page is its address: `#/page?name=value`. Whoever has the address sees the same. */
+/** State of the page, stored in its address: `#/page?name=value`. An address reproduces the view. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -22,19 +22,19 @@ export type Changes = Record<string, string | readonly string[] | null>;
 export type Change = (changes: Changes, keeps?: boolean) => void;
 
 /** Returns a query with other values: a list gives a name several values, null removes it. */
-export function changed(query: URLSearchParams, changes: Changes): URLSearchParams {
+export function withChanges(query: URLSearchParams, changes: Changes): URLSearchParams {
     const next = new URLSearchParams(query);
     for (const [name, value] of Object.entries(changes)) {
         next.delete(name);
-        for (const each of value === null ? [] : typeof value === "string" ? [value] : value) next.append(name, each);
+        for (const item of value === null ? [] : typeof value === "string" ? [value] : value) next.append(name, item);
     }
     return next;
 }
 
-/** Changes the query of the address, and tells all that show it. `keeps` makes no step of the history. */
+/** Changes the query of the address and notifies all listeners. `keeps` adds no step to the history. */
 function change(changes: Changes, keeps = false): void {
     const { page, query } = readAddress(location.hash);
-    const next = addressOf(page, changed(query, changes));
+    const next = addressOf(page, withChanges(query, changes));
     if (next === location.hash) return;
     if (keeps) {
         history.replaceState(null, "", next);
@@ -44,7 +44,7 @@ function change(changes: Changes, keeps = false): void {
     }
 }
 
-/** Returns the address, and what changes its query. */
+/** Returns the address, and a function that changes its query. */
 export function useAddress(): [Address, Change] {
     const [address, setAddress] = useState(() => readAddress(location.hash));
     useEffect(() => {
@@ -56,7 +56,7 @@ export function useAddress(): [Address, Change] {
     return [address, change];
 }
 
-/** Returns the query of the address, and what changes it. */
+/** Returns the query of the address, and a function that changes it. */
 export function useQuery(): [URLSearchParams, Change] {
     const [{ query }, change] = useAddress();
     return [query, change];

@@ -1,6 +1,9 @@
-/** Means over runs and where they lie, by the rules of `dumbbell show`: docs/evidence/intervals.md and docs/reference/findings.md have them. */
+/**
+ * Means over runs and their intervals, by the rules of `dumbbell show`: see docs/evidence/intervals.md and
+ * docs/reference/findings.md.
+ */
 
-/** Critical values of Student's t, which the core computes: nodes of an interpolation over the inverse degrees of freedom. */
+/** Critical values of Student's t from the core: nodes of an interpolation over the inverse degrees of freedom. */
 export interface CriticalValues {
     /** Confidence level of one interval or test. */
     level: number;
@@ -29,7 +32,7 @@ export function criticalValue(critical: CriticalValues, freedom: number, tests =
     return above / below;
 }
 
-/** The mean of a metric over runs: `low` to `high` are what `bounds` says, as in `dumbbell show --csv`. */
+/** Mean of a metric over runs. `bounds` says which interval `low` to `high` is, as in `dumbbell show --csv`. */
 export interface Estimate {
     count: number;
     mean: number;
@@ -38,7 +41,7 @@ export interface Estimate {
     bounds: "confidence" | "range" | "equal" | null;
 }
 
-/** Returns the estimate from the values of runs; null of none. */
+/** Returns the estimate from the values of runs, or null without values. */
 export function estimate(values: readonly number[], critical: CriticalValues, fraction = false): Estimate | null {
     const count = values.length;
     if (!count) return null;
@@ -71,8 +74,8 @@ function variance(values: readonly number[], mean: number): number {
 
 /**
  * Returns the confidence interval of the mean: Student's t on the values or on their logarithms (Cox's interval of a
- * log-normal mean, Olsson 2005), whichever reaches further at either end; of fractions of a whole on the values alone.
- * Null where none holds.
+ * log-normal mean, Olsson 2005), whichever reaches further at either end. Fractions of a whole use the values alone.
+ * Returns null if neither applies.
  */
 export function confidenceInterval(
     values: readonly number[],
@@ -101,18 +104,21 @@ export function confidenceInterval(
     return [low, high];
 }
 
-/** The second mean less the first, as a test of it. */
+/** Difference of two means (second minus first), with its test. */
 export interface Difference {
-    /** Ends of its confidence interval, as of one test. */
+    /** Ends of its confidence interval at the level of a single test. */
     low: number;
     high: number;
-    /** The difference by its standard error. */
+    /** Difference divided by its standard error. */
     t: number;
     /** Degrees of freedom. */
     freedom: number;
 }
 
-/** Returns the difference of pairs, or with Welch's degrees of freedom. Null of too few runs, or without scatter. */
+/**
+ * Returns the difference of pairs, or one with Welch's degrees of freedom. Returns null for too few runs or without
+ * scatter.
+ */
 export function difference(
     first: readonly number[],
     second: readonly number[],
@@ -123,33 +129,33 @@ export function difference(
     if (paired) {
         const apart = first.map((value, index) => second[index]! - value);
         const mean = meanOf(apart);
-        return tested(mean, Math.sqrt(variance(apart, mean) / apart.length), apart.length - 1, critical);
+        return differenceOf(mean, Math.sqrt(variance(apart, mean) / apart.length), apart.length - 1, critical);
     }
     const [one, other] = [meanOf(first), meanOf(second)];
     const [a, b] = [variance(first, one) / first.length, variance(second, other) / second.length];
     const freedom = (a + b) ** 2 / (a ** 2 / (first.length - 1) + b ** 2 / (second.length - 1));
-    return tested(other - one, Math.sqrt(a + b), freedom, critical);
+    return differenceOf(other - one, Math.sqrt(a + b), freedom, critical);
 }
 
-function tested(apart: number, error: number, freedom: number, critical: CriticalValues): Difference | null {
+function differenceOf(apart: number, error: number, freedom: number, critical: CriticalValues): Difference | null {
     if (!(error > 0 && Number.isFinite(error))) return null;
     const half = criticalValue(critical, freedom) * error;
     return { low: apart - half, high: apart + half, t: apart / error, freedom };
 }
 
 /**
- * Returns which of the differences, tested at once, are larger than chance explains (Holm 1979).
+ * Returns a flag per difference: true if it is significant among all that are tested together (Holm 1979).
  *
- * A difference is so if its |t| exceeds the critical value for all tests. The others are tested again, as if they were
- * all, until none is added.
+ * A difference is significant if its |t| exceeds the critical value for all tests. The remaining differences are tested
+ * again by themselves, until no further one is significant.
  */
 export function areSignificant(differences: readonly Difference[], critical: CriticalValues): boolean[] {
-    const found = differences.map(() => false);
-    for (let tests = found.length, before = 0; tests > 0 && tests !== before; ) {
+    const flags = differences.map(() => false);
+    for (let tests = flags.length, before = 0; tests > 0 && tests !== before; ) {
         for (const [index, { t, freedom }] of differences.entries())
-            if (Math.abs(t) > criticalValue(critical, freedom, tests)) found[index] = true;
+            if (Math.abs(t) > criticalValue(critical, freedom, tests)) flags[index] = true;
         before = tests;
-        tests = found.filter((each) => !each).length;
+        tests = flags.filter((each) => !each).length;
     }
-    return found;
+    return flags;
 }

@@ -1,4 +1,6 @@
-/** Answers that were written as scripts: a page from the disk can fetch nothing. Each calls `dumbbell.take` or `.fail`. */
+/**
+ * Data stored as scripts, since a page from the disk can fetch nothing. Each script calls `dumbbell.take` or `.fail`.
+ */
 
 interface Waiting {
     take: (bytes: Uint8Array<ArrayBuffer>) => void;
@@ -12,7 +14,7 @@ interface Policy {
 const waiting = new Map<string, Waiting>();
 let policy: Policy | null | undefined;
 
-/** Returns true for a page of a site, false for one of `dumbbell serve`. */
+/** Returns true for a page of a site, false for a page of `dumbbell serve`. */
 export function isWritten(): boolean {
     return typeof document !== "undefined" && document.documentElement.hasAttribute("data-written");
 }
@@ -31,13 +33,13 @@ export function readWritten(address: string): Promise<Uint8Array<ArrayBuffer>> {
         script.onload = () => end(new Error(`${address}: holds no answer`)); // nothing happens if it was taken
         script.onerror = () =>
             end(new Error("these pages do not have it: `dumbbell serve` shows every run of the results"));
-        script.src = trusted(`${address}.js`);
+        script.src = trustedAddress(`${address}.js`);
         document.head.append(script);
     });
 }
 
-/** Returns the bytes of a text in base64. */
-export function decoded(base64: string): Uint8Array<ArrayBuffer> {
+/** Returns the bytes of a base64 string. */
+export function decodeBase64(base64: string): Uint8Array<ArrayBuffer> {
     const text = atob(base64);
     const bytes = new Uint8Array(text.length);
     for (let at = 0; at < bytes.length; at++) bytes[at] = text.charCodeAt(at);
@@ -45,17 +47,18 @@ export function decoded(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 function listen(): void {
-    const asked = () => waiting.get((document.currentScript as HTMLScriptElement | null)?.dataset.address ?? "");
+    const waitingScript = () =>
+        waiting.get((document.currentScript as HTMLScriptElement | null)?.dataset.address ?? "");
     Object.assign(globalThis, {
         dumbbell: {
-            take: (base64: string) => asked()?.take(decoded(base64)),
-            fail: (problem: string) => asked()?.fail(new Error(problem)),
+            take: (base64: string) => waitingScript()?.take(decodeBase64(base64)),
+            fail: (problem: string) => waitingScript()?.fail(new Error(problem)),
         },
     });
 }
 
-/** Browsers with trusted types take the addresses of scripts only from a policy that the page allows. */
-function trusted(address: string): string {
+/** Returns an address that browsers with trusted types accept: only a policy of the page can create one for scripts. */
+function trustedAddress(address: string): string {
     if (policy === undefined) {
         const { trustedTypes } = globalThis as {
             trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };

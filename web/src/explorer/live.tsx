@@ -1,4 +1,4 @@
-/** Says how far a running experiment is, and that runs were added. */
+/** Progress of a running experiment, with a note that runs were added. */
 
 import { useEffect } from "preact/hooks";
 import { useFeed } from "../live/feed";

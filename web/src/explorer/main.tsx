@@ -1,4 +1,4 @@
-/** The explorer: which page the address names, below a head that is the same on all. */
+/** Explorer: the head shared by all pages, and the page that the address names. */
 
 import "uplot/dist/uPlot.min.css";
 import "../ui/style.css";
@@ -32,7 +32,7 @@ function App() {
     const [problem, setProblem] = useState("");
     const [age, setAge] = useState(0);
     useEffect(() => {
-        // What was read stays where a server that has ended cannot be asked again.
+        // Loaded facts stay on the page if the server has ended.
         runsFacts().then(setFacts, (error: Error) => age === 0 && setProblem(error.message));
     }, [age]);
     const [first = "runs"] = (page || "runs").split("/");
@@ -78,11 +78,11 @@ function App() {
     );
 }
 
-/** Filters go along from one page to the next. */
+/** Returns the part of the query that links between pages keep: the filters. */
 function keep(query: URLSearchParams): string {
-    const kept = new URLSearchParams();
-    for (const [name, value] of query) if (name === "filter" || name === "convention") kept.append(name, value);
-    const text = kept.toString();
+    const filterQuery = new URLSearchParams();
+    for (const [name, value] of query) if (name === "filter" || name === "convention") filterQuery.append(name, value);
+    const text = filterQuery.toString();
     return text ? `?${text}` : "";
 }
 
@@ -107,7 +107,7 @@ function Page({ first, rest, facts }: { first: string; rest: string; facts: Runs
     }
 }
 
-// The token of the address did its work: nobody who sees the window or the history needs it.
+// The token in the address is no longer needed. Remove it, so that the window and the history do not show it.
 if (location.search) history.replaceState(null, "", location.pathname + location.hash);
 const app = document.getElementById("app");
 if (app) {

@@ -1,11 +1,11 @@
-/** A chart of the last minute of a run, whose end is now. */
+/** Chart of the last minute of a run, up to now. */
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { Inks } from "../ui/theme";
 import type { Line } from "./feed";
 
-export interface Drawn {
+export interface LineLook {
     label: string;
     color: string;
     dashes: number[];
@@ -25,16 +25,16 @@ export function LiveChart({
     unit: string;
     times: number[];
     lines: Line[];
-    looks: (key: string) => Drawn;
+    looks: (key: string) => LineLook;
     end_s: number;
-    /** Seconds that are drawn. */
+    /** Length of the shown time, s. */
     length_s: number;
     inks: Inks;
 }) {
     const place = useRef<HTMLDivElement>(null);
     const plot = useRef<uPlot | null>(null);
     const keys = lines.map((line) => line.key).join("\n");
-    // A plot is made anew where its lines or colours are others.
+    // A change of lines or colours requires a new plot.
     useEffect(() => {
         const box = place.current;
         if (!box) return;
@@ -44,7 +44,7 @@ export function LiveChart({
             ticks: { stroke: inks.line, width: 1 },
             font: "12px system-ui",
         };
-        const made = new uPlot(
+        const created = new uPlot(
             {
                 width: box.clientWidth,
                 height: 160,
@@ -73,12 +73,12 @@ export function LiveChart({
             [[], ...lines.map(() => [])] as uPlot.AlignedData,
             box,
         );
-        plot.current = made;
-        const watch = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: 160 }));
+        plot.current = created;
+        const watch = new ResizeObserver(() => created.setSize({ width: box.clientWidth, height: 160 }));
         watch.observe(box);
         return () => {
             watch.disconnect();
-            made.destroy();
+            created.destroy();
             plot.current = null;
         };
     }, [keys, inks]);
@@ -100,7 +100,7 @@ export function LiveChart({
     );
 }
 
-/** Returns a number for people: three digits that count; "-" for none. */
+/** Returns a number with three significant digits; "-" without a value. */
 export function format(value: number | null | undefined): string {
     if (value === null || value === undefined || !Number.isFinite(value)) return "-";
     const size = Math.abs(value);

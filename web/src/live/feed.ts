@@ -1,15 +1,15 @@
-/** What the server says while results are made, and what runs that go on have shown in the last minute. */
+/** Messages of the server while runs are made, and the last minute of each active run. */
 
 import { useEffect, useState } from "preact/hooks";
 
 export interface Progress {
     running: boolean;
-    /** Runs were added since the last time. */
+    /** True if runs were added since the last message. */
     changed: boolean;
     done: number;
     failed: number;
     total: number;
-    /** Labels of the runs that go on. */
+    /** Labels of the active runs. */
     now: string[];
 }
 
@@ -24,7 +24,7 @@ export interface LiveFlow {
     scheme: string;
     sent_bytes: number;
     delivered_bytes: number;
-    /** One-way delays of the last fifth of a second, or null where they are not known. */
+    /** One-way delays of the last fifth of a second, or null if they are unknown. */
     delay_ms: { p50: number; p95: number; max: number } | null;
     state: StateValue[];
 }
@@ -41,7 +41,7 @@ export interface LiveLink {
 
 export interface LiveRun {
     key: string;
-    /** Address of the run when it is finished; null for what leaves no results. */
+    /** Address of the finished run; null for a run without results. */
     id: string | null;
     label: string;
     at_s: number;
@@ -51,19 +51,19 @@ export interface LiveRun {
     links: LiveLink[];
 }
 
-/** Seconds that are shown, and those that are kept. */
+/** Length of the shown time, s. `KEPT_S`: length of the stored time. */
 export const SHOWN_S = 60;
 const KEPT_S = SHOWN_S + 15;
-/** Runs that are over and still shown. */
+/** Maximum number of finished runs that are still shown. */
 const MOST_OVER = 3;
 
-/** A line of a chart: `key` is `flow 1` or the name of a link. */
+/** Line of a chart: `key` is `flow 1` or the name of a link. */
 export interface Line {
     key: string;
     values: (number | null)[];
 }
 
-/** One run: what it shows now, and series of what it has shown. */
+/** Live run: its current state, and series of its past states. */
 export class Track {
     now: LiveRun;
     over = false;
@@ -85,14 +85,14 @@ export class Track {
         return this.#series.get(name)?.get(key)?.at(-1) ?? null;
     }
 
-    /** Returns the run as it is, which does not go on. */
+    /** Returns a copy of the run that gets no updates. */
     copy(): Track {
-        const made = new Track(this.now);
-        made.over = this.over;
-        made.times.splice(0, made.times.length, ...this.times);
+        const copy = new Track(this.now);
+        copy.over = this.over;
+        copy.times.splice(0, copy.times.length, ...this.times);
         for (const [name, lines] of this.#series)
-            made.#series.set(name, new Map([...lines].map(([key, values]) => [key, [...values]])));
-        return made;
+            copy.#series.set(name, new Map([...lines].map(([key, values]) => [key, [...values]])));
+        return copy;
     }
 
     take(next: LiveRun): void {
@@ -103,19 +103,19 @@ export class Track {
         }
         this.now = next;
         this.times.push(next.at_s);
-        const passed = next.at_s - before.at_s;
+        const elapsed_s = next.at_s - before.at_s;
         for (const flow of next.flows) {
             const key = `flow ${flow.flow}`;
             const earlier = before.flows.find((each) => each.flow === flow.flow);
             const mbps = (name: "sent_bytes" | "delivered_bytes") =>
-                earlier && passed > 0 ? (Math.max(0, flow[name] - earlier[name]) * 8e-6) / passed : null;
+                earlier && elapsed_s > 0 ? (Math.max(0, flow[name] - earlier[name]) * 8e-6) / elapsed_s : null;
             this.#put(
                 flow.delivered_bytes > 0 ? "rate" : "sent",
                 key,
                 mbps(flow.delivered_bytes > 0 ? "delivered_bytes" : "sent_bytes"),
             );
             this.#put("delay", key, flow.delay_ms?.p95 ?? null);
-            for (const value of flow.state) this.#put(value.name, key, scaled(value).value);
+            for (const value of flow.state) this.#put(value.name, key, toDisplayUnit(value).value);
         }
         for (const link of next.links) {
             this.#put("queue", link.name, link.queue_packets);
@@ -131,7 +131,7 @@ export class Track {
         values.push(value);
     }
 
-    /** Every line has a value for every time; what is too old goes. */
+    /** Removes old values. Every line has a value for every time. */
     #trim(from_s: number): void {
         const old = Math.max(
             0,
@@ -148,11 +148,11 @@ export class Track {
 
 export interface Feed {
     progress: Progress | null;
-    /** Runs that go on, then those that were over last. */
+    /** Active runs, then the runs that finished last. */
     tracks: Track[];
-    /** Whether the server answers. */
+    /** True if the server responds. */
     connected: boolean;
-    /** The command has said that it ends. */
+    /** True if the command has announced its end. */
     ended: boolean;
 }
 
@@ -162,15 +162,15 @@ const listeners = new Set<(feed: Feed) => void>();
 
 function tell(next: Partial<Feed>): void {
     feed = { ...feed, ...next };
-    for (const each of listeners) each(feed);
+    for (const listener of listeners) listener(feed);
 }
 
 function takeRuns({ keys, runs }: { keys: string[]; runs: LiveRun[] }): void {
     for (const run of runs) {
-        const known = feed.tracks.find((track) => track.now.key === run.key && !track.over);
-        if (known && known.now.label === run.label) known.take(run);
+        const track = feed.tracks.find((track) => track.now.key === run.key && !track.over);
+        if (track && track.now.label === run.label) track.take(run);
         else {
-            if (known) known.over = true;
+            if (track) track.over = true;
             feed.tracks.push(new Track(run));
         }
     }
@@ -194,7 +194,9 @@ function listen(): void {
     on<{ keys: string[]; runs: LiveRun[] }>("live", takeRuns);
 }
 
-/** Returns what is known, and again whenever something is new. The connection stays for as long as anybody asks. */
+/**
+ * Returns the feed, and rerenders the caller on each update. The connection stays open as long as a component uses it.
+ */
 export function useFeed(): Feed {
     const [found, setFound] = useState(feed);
     useEffect(() => {
@@ -212,16 +214,16 @@ export function useFeed(): Feed {
     return found;
 }
 
-/** Returns a value in the unit that people read: bytes as kB. */
-export function scaled(value: StateValue): StateValue {
+/** Returns a value in the display unit: bytes as kB. */
+export function toDisplayUnit(value: StateValue): StateValue {
     return value.unit === "bytes" ? { ...value, unit: "kB", value: value.value / 1e3 } : value;
 }
 
-/** Returns the name of a value whose unit lists them: `0 slow start, 1 avoidance`. */
+/** Returns the name of a value whose unit lists names: `0 slow start, 1 avoidance`. */
 export function namedValue({ unit, value }: StateValue): string | null {
-    for (const each of unit.split(", ")) {
-        const space = each.indexOf(" ");
-        if (space > 0 && each.slice(0, space) === String(value)) return each.slice(space + 1);
+    for (const entry of unit.split(", ")) {
+        const space = entry.indexOf(" ");
+        if (space > 0 && entry.slice(0, space) === String(value)) return entry.slice(space + 1);
     }
     return null;
 }

@@ -1,14 +1,23 @@
-/** The live view: how many runs are made, and each run that goes on, drawn as it goes. */
+/** Live view: the number of finished runs, and charts of each active run. */
 
 import "./live.css";
 import { useState } from "preact/hooks";
 import type { RunsFacts, SchemeLook } from "../data/source";
 import { freeLook, onGround } from "../ui/looks";
 import { type Inks, useInks } from "../ui/theme";
-import { type Drawn, format, LiveChart } from "./chart";
-import { type LiveFlow, type LiveRun, namedValue, type Progress, SHOWN_S, scaled, type Track, useFeed } from "./feed";
+import { format, type LineLook, LiveChart } from "./chart";
+import {
+    type LiveFlow,
+    type LiveRun,
+    namedValue,
+    type Progress,
+    SHOWN_S,
+    type Track,
+    toDisplayUnit,
+    useFeed,
+} from "./feed";
 
-/** Series that are drawn, each with its unit; of a field of the sender the unit is the field's. */
+/** Series that are drawn, with their units. A field of the sender has its own unit. */
 const CHARTS = [
     { name: "rate", title: "Delivered", unit: "Mbit/s" },
     { name: "sent", title: "Sent", unit: "Mbit/s" },
@@ -19,7 +28,7 @@ const CHARTS = [
     { name: "in_flight", title: "In flight", unit: "" },
     { name: "pacing_rate", title: "Pacing rate", unit: "" },
 ];
-/** Fields that have columns of their own, or say nothing without their past. */
+/** Fields that have their own columns, or mean little without their history. */
 const NOT_STATE = new Set(["cwnd", "in_flight", "srtt", "pacing_rate", "delivered", "delivery_rate"]);
 const MOST_NOW = 8;
 
@@ -27,7 +36,7 @@ export function LivePage({ facts }: { facts: RunsFacts }) {
     const { progress, tracks, connected, ended } = useFeed();
     const inks = useInks();
     const [frozen, setFrozen] = useState<Track[] | null>(null);
-    const shown = frozen ?? tracks;
+    const visibleTracks = frozen ?? tracks;
     return (
         <>
             <div class="row">
@@ -51,15 +60,15 @@ export function LivePage({ facts }: { facts: RunsFacts }) {
                     )
                 )}
             </div>
-            {progress && progress.total > 0 && <Made progress={progress} />}
-            {shown.length === 0 && (
+            {progress && progress.total > 0 && <RunsProgress progress={progress} />}
+            {visibleTracks.length === 0 && (
                 <p class="quiet">
                     {progress?.running
                         ? "Runs with real packets (emulated, or between two machines) are drawn here while they go on. Simulated ones are over faster than they could be watched."
                         : "Nothing is running."}
                 </p>
             )}
-            {shown.map((track) => (
+            {visibleTracks.map((track) => (
                 <RunLive
                     key={`${track.now.key} ${track.now.label}`}
                     track={track}
@@ -72,7 +81,7 @@ export function LivePage({ facts }: { facts: RunsFacts }) {
     );
 }
 
-function Made({ progress }: { progress: Progress }) {
+function RunsProgress({ progress }: { progress: Progress }) {
     const { done, total, failed, now } = progress;
     const more = now.length - MOST_NOW;
     return (
@@ -93,19 +102,19 @@ function Made({ progress }: { progress: Progress }) {
     );
 }
 
-interface Shown {
+interface RunProps {
     track: Track;
     schemes: Record<string, SchemeLook>;
     inks: Inks;
-    /** Nothing more can be asked. */
+    /** True if the server has ended. */
     ended: boolean;
 }
 
-function RunLive({ track, schemes, inks, ended }: Shown) {
+function RunLive({ track, schemes, inks, ended }: RunProps) {
     const { now } = track;
     const { at_s } = now;
     const looks = lineLooks(now, schemes, inks);
-    const drawn = CHARTS.map((chart) => ({ ...chart, lines: track.lines(chart.name) })).filter(({ name, lines }) =>
+    const charts = CHARTS.map((chart) => ({ ...chart, lines: track.lines(chart.name) })).filter(({ name, lines }) =>
         name === "sent" ? track.lines("rate").length === 0 && lines.length > 0 : lines.length > 0,
     );
     return (
@@ -125,7 +134,7 @@ function RunLive({ track, schemes, inks, ended }: Shown) {
             <FlowTable track={track} looks={looks} />
             <States flows={now.flows} looks={looks} />
             <div class="live-charts">
-                {drawn.map(({ name, title, unit, lines }) => (
+                {charts.map(({ name, title, unit, lines }) => (
                     <LiveChart
                         key={name}
                         title={title}
@@ -144,12 +153,12 @@ function RunLive({ track, schemes, inks, ended }: Shown) {
     );
 }
 
-/** Colours are those of the schemes where each flow has another one. */
+/** Returns the look of each line. Flows have the colours of their schemes if all schemes differ. */
 function lineLooks(
     { flows, links: shown }: LiveRun,
     schemes: Record<string, SchemeLook>,
     inks: Inks,
-): (key: string) => Drawn {
+): (key: string) => LineLook {
     const links = shown.map((link) => link.name);
     const differ = new Set(flows.map((flow) => flow.scheme)).size === flows.length;
     return (key) => {
@@ -159,22 +168,22 @@ function lineLooks(
             const link = Math.max(links.indexOf(key), 0);
             return { label: key, color: inks.quiet, dashes: freeLook(link * 6).dashes };
         }
-        const own = differ ? schemes[flow.scheme] : undefined;
-        const { color } = own ?? freeLook(index);
+        const schemeLook = differ ? schemes[flow.scheme] : undefined;
+        const { color } = schemeLook ?? freeLook(index);
         const { dashes } = freeLook(index * 6); // all lines differ without colour too
         return { label: `${flow.scheme} ${flow.flow}`, color: onGround(color, inks.dark), dashes };
     };
 }
 
 function unitOf(flows: LiveFlow[], name: string): string {
-    for (const flow of flows) for (const value of flow.state) if (value.name === name) return scaled(value).unit;
+    for (const flow of flows) for (const value of flow.state) if (value.name === name) return toDisplayUnit(value).unit;
     return "";
 }
 
-function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Drawn }) {
+function FlowTable({ track, looks }: { track: Track; looks: (key: string) => LineLook }) {
     const { flows } = track.now;
     const hasModes = flows.some(modesText);
-    const shown = [
+    const tableRows = [
         { title: "Mbit/s", of: (key: string) => track.last("rate", key) ?? track.last("sent", key) },
         { title: "delay p95 ms", of: (key: string) => track.last("delay", key) },
         ...["cwnd", "in_flight", "pacing_rate", "srtt"]
@@ -192,7 +201,7 @@ function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Dra
                 <thead>
                     <tr>
                         <th scope="col">flow</th>
-                        {shown.map(({ title }) => (
+                        {tableRows.map(({ title }) => (
                             <th key={title} scope="col" class="number">
                                 {title}
                             </th>
@@ -220,7 +229,7 @@ function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Dra
                                     </svg>{" "}
                                     {label}
                                 </th>
-                                {shown.map(({ title, of }) => (
+                                {tableRows.map(({ title, of }) => (
                                     <td key={title} class="number">
                                         {format(of(key))}
                                     </td>
@@ -235,25 +244,25 @@ function FlowTable({ track, looks }: { track: Track; looks: (key: string) => Dra
     );
 }
 
-/** The modes of a sender, by their names. */
+/** Returns the named modes of a sender as text. */
 function modesText(flow: LiveFlow): string {
-    const named = flow.state.map((each) => [each.name.replaceAll("_", " "), namedValue(each)]);
-    return named
+    const modes = flow.state.map((each) => [each.name.replaceAll("_", " "), namedValue(each)]);
+    return modes
         .filter(([, name]) => name)
         .map((each) => each.join(": "))
         .join(", ");
 }
 
-/** The rest of its state. */
+/** Returns the state of a sender as text, without the modes. */
 function stateText(flow: LiveFlow): string {
     return flow.state
         .filter((each) => !NOT_STATE.has(each.name) && !namedValue(each))
-        .map(scaled)
+        .map(toDisplayUnit)
         .map(({ name, value, unit }) => `${name.replaceAll("_", " ")} ${format(value)} ${unit}`.trim())
         .join(", ");
 }
 
-function States({ flows, looks }: { flows: LiveFlow[]; looks: (key: string) => Drawn }) {
+function States({ flows, looks }: { flows: LiveFlow[]; looks: (key: string) => LineLook }) {
     if (flows.every((flow) => !stateText(flow))) return null;
     return (
         <details>

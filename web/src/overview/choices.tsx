@@ -1,9 +1,9 @@
-/** What the table shows: what runs are grouped by, columns, order. */
+/** Controls of the table: grouping, columns, order. */
 
 import { useState } from "preact/hooks";
 import type { Runs, SortKey } from "../data/runs";
 import type { Field } from "../data/source";
-import { capitalized } from "../data/words";
+import { capitalize } from "../data/words";
 import { FieldOptions, fieldLabel, Menu } from "../ui/filters";
 import { useNarrow } from "../ui/narrow";
 import { isMetric } from "./tables";
@@ -39,7 +39,7 @@ export function GroupChoice({
                                     )
                                 }
                             />
-                            <span class="check-text">{capitalized(field.title)}</span>
+                            <span class="check-text">{capitalize(field.title)}</span>
                         </label>
                     ))}
                 </fieldset>
@@ -96,7 +96,7 @@ export function ColumnChoice({
     return (
         <Menu title="Columns" wide>
             {() => {
-                const found = runs.facts.fields.filter((field) =>
+                const matchingFields = runs.facts.fields.filter((field) =>
                     `${field.name} ${fieldLabel(field)} ${field.group}`.toLowerCase().includes(part.toLowerCase()),
                 );
                 return (
@@ -115,7 +115,7 @@ export function ColumnChoice({
                         </div>
                         <fieldset class="values">
                             <legend class="hidden">Columns that are shown</legend>
-                            {found.map((field) => (
+                            {matchingFields.map((field) => (
                                 <label key={field.name} class="check" title={field.formula}>
                                     <input
                                         type="checkbox"
@@ -141,7 +141,7 @@ export function ColumnChoice({
     );
 }
 
-/** Heads are not in sight where rows are cards: the order is chosen here. */
+/** Select for the order of the rows. On narrow windows rows are cards, without heads to click on. */
 export function SortChoice(props: {
     runs: Runs;
     columns: readonly string[];
@@ -163,7 +163,7 @@ export function SortChoice(props: {
             >
                 <option value="">As it came</option>
                 {props.columns.flatMap((name) => {
-                    const title = capitalized(props.runs.fields.get(name)?.title ?? name);
+                    const title = capitalize(props.runs.fields.get(name)?.title ?? name);
                     return [
                         <option key={name} value={name}>
                             {title} ↑

@@ -1,4 +1,7 @@
-/** A table of any number of rows, of which only those in sight are in the page. Keyboard and roles are those of an ARIA grid. */
+/**
+ * Table of any number of rows. The page contains only the visible ones. Keyboard and roles follow the ARIA grid
+ * pattern.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -9,11 +12,11 @@ export interface GridColumn {
     name: string;
     title: string;
     unit?: string;
-    /** Of the metric or field, on hovering its head. */
+    /** Description of the metric or field, shown on hovering the head. */
     about?: string;
     number: boolean;
     width: number;
-    /** Of a column whose texts break into lines: all texts of the column, that of a row, and px in front of it. */
+    /** Strings of a column that breaks lines: all of them, the string of a row, and the indent in px. */
     texts?: { all: readonly string[]; of: (row: number) => string; indent: number };
 }
 
@@ -21,22 +24,22 @@ export interface GridProps {
     label: string;
     columns: readonly GridColumn[];
     count: number;
-    /** Identity of what is shown: when it changes, the table begins at its top. */
+    /** Identity of the content. A change scrolls the table to its top. */
     version: string;
-    /** The content of a cell. `lines` shows a text of the column's `texts`, all of it. */
+    /** Returns the content of a cell. `lines` renders a string of the column's `texts` with its line breaks. */
     cell: (row: number, column: number, lines: (text: string) => ComponentChildren) => ComponentChildren;
-    /** The look of a cell, as classes. */
+    /** Returns the classes of a cell. */
     look?: (row: number, column: number) => string;
-    /** What Enter and a click on a row do. */
+    /** Called on Enter or a click on a row. */
     open?: (row: number) => void;
-    /** Of a table whose rows unfold others: true or false of a row that does, null of one that was unfolded. */
+    /** Returns true or false for a row that can unfold others, null for an unfolded row. */
     unfolded?: (row: number) => boolean | null;
-    /** Lines of a row, at least. */
+    /** Returns the minimum number of lines of a row. */
     high?: (row: number) => number;
     sort: readonly { field: string; descending: boolean }[];
-    /** Sorts by a column; `adds` keeps what the table was sorted by before. */
+    /** Sorts by a column. `adds` keeps the previous sort keys. */
     onSort: (name: string, adds: boolean) => void;
-    /** A card has so many columns in its head line. */
+    /** Number of columns in the head line of a card. */
     heads: number;
     empty: string;
 }
@@ -44,15 +47,18 @@ export interface GridProps {
 const OVER = 4;
 const HEAD = 54;
 const LINE = 21;
-/** Of a row and of a card: height beside its lines, px. */
+/** Height of a row (and of a card) without its lines, px. */
 const PADDING = 9;
 const CARD_PADDING = 22;
-/** Of a cell: width beside its text, px. */
+/** Width of a cell without its text, px. */
 const SIDES = 22;
-/** No letter is wider, px: short texts need not be measured. */
+/** Upper bound of the width of a letter, px. Short strings then need no measurement. */
 const WIDEST = 15;
 
-/** Browsers do not scroll further than some ten million pixels: longer tables jump over rows, and keys go one by one. */
+/**
+ * Maximum height of the table, px. Browsers scroll about ten million pixels at most: longer tables skip rows, and keys
+ * move by one row.
+ */
 const LONGEST = 8_000_000;
 
 export function Grid(props: GridProps) {
@@ -64,16 +70,16 @@ export function Grid(props: GridProps) {
     const [active, setActive] = useState<[number, number]>([0, 0]);
     const [focused, setFocused] = useState(false);
     const cards = narrow;
-    const each = cards ? CARD_PADDING + LINE * columns.length : PADDING + LINE;
+    const rowHeight = cards ? CARD_PADDING + LINE * columns.length : PADDING + LINE;
     const head = cards ? 0 : HEAD;
     const width = columns.reduce((sum, one) => sum + one.width, 0);
     const { breaks, starts } = useMemo(() => {
         const breaks = columns.map((column) => breaksOf(column, cards ? wide : column.width, outer.current));
         return { breaks, starts: startsOf(props, breaks, cards) };
     }, [version, count, cards, cards ? wide : 0, width, outer.current]);
-    const start = (index: number) => (starts ? starts[index]! : index * each);
+    const start = (index: number) => (starts ? starts[index]! : index * rowHeight);
     const heightOf = (index: number) => start(index + 1) - start(index);
-    const rowAt = (place: number) => (starts ? before(starts, place) : Math.floor(place / each));
+    const rowAt = (place: number) => (starts ? before(starts, place) : Math.floor(place / rowHeight));
     const full = start(count);
     const total = Math.min(full, LONGEST);
     const scale = full > total ? (full - high) / Math.max(1, total - high) : 1;
@@ -123,7 +129,7 @@ export function Grid(props: GridProps) {
         }
     };
     const onKeyDown = (event: KeyboardEvent) => {
-        const page = Math.max(1, Math.floor((high - head) / each) - 1);
+        const page = Math.max(1, Math.floor((high - head) / rowHeight) - 1);
         const moves: Record<string, [number, number]> = {
             ArrowDown: [row + 1, column],
             ArrowUp: [Math.max(cards ? 0 : -1, row - 1), column],
@@ -157,15 +163,15 @@ export function Grid(props: GridProps) {
             },
         };
     };
-    const shown = [];
-    for (let index = first; index < last; index++) shown.push(index);
-    // the row with the focus stays in the page while it is out of sight
-    if (focused && row >= 0 && row < count && (row < first || row >= last)) shown.push(row);
+    const visibleIndices = [];
+    for (let index = first; index < last; index++) visibleIndices.push(index);
+    // The row with the focus stays in the page even if it is not visible.
+    if (focused && row >= 0 && row < count && (row < first || row >= last)) visibleIndices.push(row);
     const place = (index: number) => head + start(index) - offset + top;
     const level = (index: number) => {
-        const unfolded = props.unfolded?.(index);
-        if (unfolded === undefined) return {};
-        return unfolded === null ? { "aria-level": 2 } : { "aria-level": 1, "aria-expanded": unfolded };
+        const isUnfolded = props.unfolded?.(index);
+        if (isUnfolded === undefined) return {};
+        return isUnfolded === null ? { "aria-level": 2 } : { "aria-level": 1, "aria-expanded": isUnfolded };
     };
     return (
         <>
@@ -226,7 +232,7 @@ export function Grid(props: GridProps) {
                             );
                         })}
                     </div>
-                    {shown.map((index) => (
+                    {visibleIndices.map((index) => (
                         // biome-ignore lint/a11y/useSemanticElements: a row of the grid
                         // biome-ignore lint/a11y/useFocusableInteractive: its cells have the focus
                         // biome-ignore lint/a11y/useKeyWithClickEvents: Enter of the grid does the same
@@ -270,35 +276,38 @@ export function Grid(props: GridProps) {
 
 type Breaks = ((text: string) => string[]) | null;
 
-/** Returns what breaks the texts of a column; null of a column without any. */
+/** Returns a function that breaks the strings of a column into lines, or null for a column without line breaks. */
 function breaksOf(column: GridColumn, width: number, element: Element | null): Breaks {
     const { texts } = column;
     if (!texts) return null;
     const room = width - SIDES - texts.indent;
     const measure = element ? measureOf(element) : (text: string) => text.length * (WIDEST / 2);
-    const known = new Map<string, string[]>();
+    const cache = new Map<string, string[]>();
     return (text) => {
         if (text.length * WIDEST <= room) return [text];
-        const found = known.get(text) ?? linesOf(text, room, measure);
-        known.set(text, found);
-        return found;
+        const lines = cache.get(text) ?? linesOf(text, room, measure);
+        cache.set(text, lines);
+        return lines;
     };
 }
 
-/** Returns where each row begins, and the last one ends, px; null if all have one line, or cards one in each column. */
+/**
+ * Returns the start of each row and the end of the last one, px. Returns null if all rows have one line, or cards one
+ * line per column.
+ */
 function startsOf(props: GridProps, breaks: readonly Breaks[], cards: boolean): Float64Array | null {
     const { columns, count, high } = props;
-    const broken = columns.flatMap(({ texts }, index) => {
-        const own = breaks[index];
+    const brokenColumns = columns.flatMap(({ texts }, index) => {
+        const breaksOfColumn = breaks[index];
         const stands = !cards || index < props.heads;
-        return texts && own && stands && texts.all.some((text) => own(text).length > 1)
-            ? [(row: number) => own(texts.of(row)).length]
+        return texts && breaksOfColumn && stands && texts.all.some((text) => breaksOfColumn(text).length > 1)
+            ? [(row: number) => breaksOfColumn(texts.of(row)).length]
             : [];
     });
-    if (!broken.length && (cards || !high)) return null;
+    if (!brokenColumns.length && (cards || !high)) return null;
     const starts = new Float64Array(count + 1);
     for (let row = 0; row < count; row++) {
-        const lines = broken.map((linesIn) => linesIn(row));
+        const lines = brokenColumns.map((linesIn) => linesIn(row));
         const height = cards
             ? CARD_PADDING + LINE * lines.reduce((sum, each) => sum + each - 1, columns.length)
             : PADDING + LINE * Math.max(high?.(row) ?? 1, ...lines);
@@ -307,7 +316,7 @@ function startsOf(props: GridProps, breaks: readonly Breaks[], cards: boolean): 
     return starts;
 }
 
-/** Returns the last place that begins at or before `at`. */
+/** Returns the last index whose start is not after `at`. */
 function before(starts: Float64Array, at: number): number {
     let [low, high] = [0, starts.length - 1];
     while (low < high) {

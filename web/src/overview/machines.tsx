@@ -1,4 +1,4 @@
-/** The machines that the numbers come from, as they were recorded with the results. */
+/** Records of the machines that produced the results. */
 
 import { useState } from "preact/hooks";
 import { type MachineRecord, type RunsFacts, recordsOf } from "../data/source";

@@ -1,4 +1,6 @@
-/** The first page: the answer first, then the runs in a table that filters, sorts, groups and pivots; the address has its state. */
+/**
+ * First page: the answer, then the runs in a table that filters, sorts, groups and pivots. The address holds the state.
+ */
 
 import "./overview.css";
 import { useCallback, useEffect, useMemo } from "preact/hooks";
@@ -7,7 +9,7 @@ import { commandsOf } from "../data/exports";
 import { type Runs, readSort, type SortKey, sortRows } from "../data/runs";
 import type { RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
-import { counted } from "../data/words";
+import { countText } from "../data/words";
 import { CONVENTION, ConventionChoice, FilterBar, useChosen, useRuns } from "../ui/filters";
 import { ColumnChoice, GroupChoice, PivotChoice, SortChoice } from "./choices";
 import { Machines } from "./machines";
@@ -19,7 +21,7 @@ const VIEWS = { groups: "Means", runs: "Runs", pivot: "Pivot" };
 
 const NONE: string[] = [];
 
-/** Metrics that are shown at first in a convention. */
+/** Returns the default metrics of a convention. */
 export function mainMetrics(runs: Runs, convention: string): string[] {
     const { conventions } = runs.facts;
     const usual = conventions[convention]?.metrics ?? NONE;
@@ -33,7 +35,7 @@ export function mainMetrics(runs: Runs, convention: string): string[] {
     return [...new Set([...usual, ...main])].filter((name) => runs.fields.has(name) && !foreign.includes(name));
 }
 
-/** What names a run: what all runs have in common is left out. */
+/** Returns the fields that identify a run, without those that are equal for all runs. */
 function mainTexts(runs: Runs): string[] {
     const several = runs.facts.directories.length > 1 ? ["directory"] : [];
     const axes = runs.facts.fields
@@ -54,20 +56,20 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
     const runs = useRuns(facts);
     const [query, change] = useQuery();
     const convention = query.get("convention") ?? CONVENTION;
-    const named = query.getAll("columns").filter((name) => runs.fields.has(name));
-    const columns = named.length
-        ? named
+    const namedColumns = query.getAll("columns").filter((name) => runs.fields.has(name));
+    const columns = namedColumns.length
+        ? namedColumns
         : [...mainTexts(runs), ...mainMetrics(runs, convention)].filter((name) => runs.fields.has(name));
     const metrics = columns.filter((name) => isMetric(runs.fields.get(name)!));
     const pivot = query.getAll("pivot").filter((name) => runs.fields.has(name));
     const pivots = pivot.length === 3;
     const view = pivots ? "pivot" : query.get("list") === "runs" ? "runs" : "groups";
-    // runs of several directories are not pooled unless that is asked for
+    // Runs of several directories are pooled only on request.
     const several = facts.directories.length > 1 ? ["directory"] : [];
     const grouping = query.getAll("group").filter((name) => runs.fields.has(name));
     const groups = view !== "groups" ? NONE : grouping.length ? grouping : [...several, "path", "scheme"];
     const sort = readSort(query.getAll("sort"), runs.fields);
-    const chosen = useChosen(runs, [
+    const selection = useChosen(runs, [
         ...columns,
         ...groups,
         ...pivot,
@@ -75,19 +77,19 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
         "reason",
         ...firstColumns(runs, convention),
     ]);
-    const { rows, ready, age } = chosen;
+    const { rows, ready, age } = selection;
     const sortKey = JSON.stringify(sort);
     const metricsKey = metrics.join("\n");
     const groupKey = groups.join("\n");
 
-    const sorted = useMemo(() => {
+    const sortedRows = useMemo(() => {
         if (view !== "runs") return rows;
         const start = performance.now();
-        const found = sortRows(runs, rows, sort);
+        const ordered = sortRows(runs, rows, sort);
         performance.measure("dumbbell sort", { start });
-        return found;
+        return ordered;
     }, [rows, sortKey, view, age]);
-    const estimated = useMemo(() => {
+    const groupsWithMeans = useMemo(() => {
         if (view !== "groups" || !groups.every((name) => runs.has(name))) return null;
         return groupsOf(
             runs,
@@ -96,7 +98,10 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
             metrics.filter((name) => runs.has(name)),
         );
     }, [rows, groupKey, metricsKey, view, age]);
-    const grouped = useMemo(() => estimated && inOrder(runs, estimated, groups, sort), [estimated, sortKey]);
+    const sortedGroups = useMemo(
+        () => groupsWithMeans && inOrder(runs, groupsWithMeans, groups, sort),
+        [groupsWithMeans, sortKey],
+    );
     const cells = useMemo(
         () =>
             view === "pivot" && pivot.every((name) => runs.has(name))
@@ -105,13 +110,13 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
         [rows, pivot.join("\n"), view, age],
     );
 
-    // what sorting needs of the columns in sight is made ready when there is nothing else to do
+    // Sort keys of visible columns are prepared while the browser is idle.
     useEffect(() => {
         const names = columns.filter((name) => runs.has(name));
         let waiting = 0;
         const next = () => {
             const name = names.shift();
-            // browsers compile a loop well when it has run once: the first sort is as fast as the others
+            // Browsers compile a loop well once it has run. This makes the reader's first sort fast.
             if (name) sortRows(runs, rows, [{ field: name, descending: false }]);
             if (names.length) waiting = setTimeout(next, 30) as unknown as number;
         };
@@ -132,15 +137,15 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
     const onSort = useCallback(
         (name: string, adds: boolean) => {
             const now = readSort(new URLSearchParams(location.hash.split("?")[1]).getAll("sort"), runs.fields);
-            const known = now.find(({ field }) => field === name);
+            const current = now.find(({ field }) => field === name);
             const better = runs.fields.get(name)?.better;
             const next: SortKey = {
                 field: name,
-                descending: known ? !known.descending : better === "more" || name === "started_at",
+                descending: current ? !current.descending : better === "more" || name === "started_at",
             };
             const rest = now.filter(({ field }) => field !== name);
             const keys = adds
-                ? known
+                ? current
                     ? now.map((key) => (key.field === name ? next : key))
                     : [...rest, next]
                 : [next];
@@ -149,17 +154,19 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
         [runs],
     );
     const openCells = (fields: readonly string[], values: readonly string[]) => {
-        const kept = chosen.entries.filter((entry) => !fields.some((field) => entry.startsWith(`${field}:`)));
-        const own = fields.map((field, place) => `${field}:${values[place]}`);
-        const search = chosen.search ? [`*:${chosen.search}`] : [];
-        change({ list: "runs", group: null, pivot: null, filter: [...kept, ...own, ...search] });
+        const otherEntries = selection.entries.filter(
+            (entry) => !fields.some((field) => entry.startsWith(`${field}:`)),
+        );
+        const groupEntries = fields.map((field, place) => `${field}:${values[place]}`);
+        const search = selection.search ? [`*:${selection.search}`] : [];
+        change({ list: "runs", group: null, pivot: null, filter: [...otherEntries, ...groupEntries, ...search] });
     };
 
     return (
         <>
             <h1 class="hidden">Results</h1>
-            <FilterBar runs={runs} chosen={chosen} />
-            <FirstAnswers runs={runs} chosen={chosen} convention={convention} />
+            <FilterBar runs={runs} chosen={selection} />
+            <FirstAnswers runs={runs} chosen={selection} convention={convention} />
             <h2>Runs</h2>
             <div class="row tools">
                 <fieldset class="switch">
@@ -190,14 +197,14 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
                     sheet={() =>
                         cells && pivots
                             ? pivotSheet(runs, pivot, cells)
-                            : grouped
-                              ? groupSheet(runs, groups, metrics, grouped)
-                              : runSheet(runs, columns, sorted)
+                            : sortedGroups
+                              ? groupSheet(runs, groups, metrics, sortedGroups)
+                              : runSheet(runs, columns, sortedRows)
                     }
                     chosen={{ filter: query.getAll("filter"), sort: query.getAll("sort"), convention }}
                     commands={() =>
                         commandsOf(runs, {
-                            filters: chosen.filters,
+                            filters: selection.filters,
                             metrics: pivots
                                 ? [pivot[2]!]
                                 : metrics.join() === mainMetrics(runs, convention).join()
@@ -214,9 +221,9 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
                     {!ready
                         ? "Reading…"
                         : rows.length === runs.rows
-                          ? counted(runs.rows, "run")
-                          : `${rows.length.toLocaleString("en-US").replaceAll(",", "\u202f")} of ${counted(runs.rows, "run")}`}
-                    {grouped && `, ${counted(grouped.length, "group")}`}
+                          ? countText(runs.rows, "run")
+                          : `${rows.length.toLocaleString("en-US").replaceAll(",", "\u202f")} of ${countText(runs.rows, "run")}`}
+                    {sortedGroups && `, ${countText(sortedGroups.length, "group")}`}
                 </span>
             </div>
             {!ready && rows.length === 0 ? (
@@ -230,16 +237,23 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
                     metric={runs.fields.get(pivot[2]!)!}
                     open={(row, column) => openCells(pivot.slice(0, 2), [row, column])}
                 />
-            ) : grouped ? (
-                <GroupsTable runs={runs} by={groups} metrics={metrics} groups={grouped} sort={sort} onSort={onSort} />
+            ) : sortedGroups ? (
+                <GroupsTable
+                    runs={runs}
+                    by={groups}
+                    metrics={metrics}
+                    groups={sortedGroups}
+                    sort={sort}
+                    onSort={onSort}
+                />
             ) : (
                 <RunsTable
                     runs={runs}
                     columns={columns.filter((name) => runs.has(name))}
-                    rows={sorted}
+                    rows={sortedRows}
                     sort={sort}
                     onSort={onSort}
-                    version={JSON.stringify([chosen.entries, chosen.search, sortKey])}
+                    version={JSON.stringify([selection.entries, selection.search, sortKey])}
                 />
             )}
             <p class="quiet foot">

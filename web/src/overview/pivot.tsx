@@ -1,10 +1,10 @@
-/** One field down, another across, and the mean of a metric where they meet. */
+/** Pivot table: one field down, another across, and the mean of a metric in each cell. */
 
 import { useMemo } from "preact/hooks";
 import { byText, estimateOf, groupRows, type Runs } from "../data/runs";
 import type { Field } from "../data/source";
 import type { Estimate } from "../data/statistics";
-import { boundsLegend, boundsText, capitalized, numberOf, titleOf } from "../data/words";
+import { boundsLegend, boundsText, capitalize, numberOf, titleOf } from "../data/words";
 import { Scrolling } from "../ui/plot";
 import { shade } from "../ui/shade";
 import { useInks } from "../ui/theme";
@@ -76,7 +76,7 @@ export function PivotTable(props: {
                     <thead>
                         <tr>
                             <th scope="col">
-                                {capitalized(down.title)} <span class="quiet">by {across.title}</span>
+                                {capitalize(down.title)} <span class="quiet">by {across.title}</span>
                             </th>
                             {columns.map((column) => (
                                 <th key={column} scope="col" class="number">

@@ -1,4 +1,4 @@
-/** What is shown as files, and the command that prints it. */
+/** Export of the shown table as files, and as a command that prints it. */
 
 import { useState } from "preact/hooks";
 import { type Cell, csvOf, download, jsonOf, type Sheet, shortest } from "../data/exports";
@@ -6,12 +6,12 @@ import type { Runs } from "../data/runs";
 import type { Estimate } from "../data/statistics";
 import { Menu } from "../ui/filters";
 import type { PivotCell } from "./pivot";
-import type { Counted } from "./tables";
+import type { GroupWithMeans } from "./tables";
 
 export function runSheet(runs: Runs, columns: readonly string[], rows: Uint32Array): Sheet {
-    const there = columns.filter((name) => runs.has(name));
-    const status = there.includes("status");
-    const names = status && !there.includes("reason") ? [...there, "reason"] : there;
+    const columnNames = columns.filter((name) => runs.has(name));
+    const status = columnNames.includes("status");
+    const names = status && !columnNames.includes("reason") ? [...columnNames, "reason"] : columnNames;
     function* lines(): Generator<Cell[]> {
         for (const row of rows)
             yield names.map((name) => {
@@ -24,14 +24,14 @@ export function runSheet(runs: Runs, columns: readonly string[], rows: Uint32Arr
     return { columns: names, rows: lines() };
 }
 
-/** The columns of `dumbbell show --csv`. */
+/** Returns the table of groups with the columns of `dumbbell show --csv`. */
 export function groupSheet(
     runs: Runs,
     by: readonly string[],
     metrics: readonly string[],
-    groups: readonly Counted[],
+    groups: readonly GroupWithMeans[],
 ): Sheet {
-    const there = metrics.filter((name) => runs.has(name));
+    const metricNames = metrics.filter((name) => runs.has(name));
     function* lines(): Generator<Cell[]> {
         for (const group of groups) {
             const names = group.values.map((value, place) =>
@@ -41,7 +41,7 @@ export function groupSheet(
                 ...names,
                 group.rows.length,
                 group.good,
-                ...there.flatMap((name) => estimateCells(group.estimates.get(name) ?? null)),
+                ...metricNames.flatMap((name) => estimateCells(group.estimates.get(name) ?? null)),
             ];
         }
     }
@@ -50,7 +50,7 @@ export function groupSheet(
             ...by,
             "runs",
             "good",
-            ...there.flatMap((name) => [name, `${name}_low`, `${name}_high`, `${name}_bounds`]),
+            ...metricNames.flatMap((name) => [name, `${name}_low`, `${name}_high`, `${name}_bounds`]),
         ],
         rows: lines(),
     };

@@ -1,4 +1,4 @@
-/** Tables of runs: means of groups, whose runs unfold below them, or every run by itself. */
+/** Tables of runs: means of groups that unfold into their runs, or a row per run. */
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
@@ -6,29 +6,29 @@ import { schemeOrder } from "../answers/facets";
 import { estimateOf, type Group, groupRows, type Runs, type SortKey, sortGroups, sortRows } from "../data/runs";
 import type { Field } from "../data/source";
 import type { Estimate } from "../data/statistics";
-import { ageText, boundsLegend, boundsText, capitalized, numberOf } from "../data/words";
+import { ageText, boundsLegend, boundsText, capitalize, numberOf } from "../data/words";
 import { CONVENTION, fieldLabel } from "../ui/filters";
 import { onGround } from "../ui/looks";
 import { useNarrow } from "../ui/narrow";
 import { useInks } from "../ui/theme";
 import { Grid, type GridColumn } from "./grid";
 
-/** Letters of a text that have room in one line. */
+/** Number of letters that fit into one line of a column of text. */
 const LETTERS = 44;
-/** Parts of a wide and of a narrower window that columns of texts take at most, all of them together, and one of them. */
+/** Maximum width of the columns of text, as a fraction of the window: all together, and one of them. */
 const PART = { all: 0.48, one: 0.36 };
 const STACKED_PART = { all: 0.3, one: 0.2 };
-/** Below this width, px, the interval of a mean stands in a line of its own. */
+/** Width of the window below which the interval of a mean has its own line, px. */
 const STACKED_PX = 1000;
 /** Widths of the columns of means, px. */
 const MEAN = 216;
 const STACKED_MEAN = 118;
-/** Width of a letter on average, px: fonts differ. */
+/** Average width of a letter, px (fonts differ). */
 const LETTER = 8.2;
 const DOT = 17;
 const FOLD = 16;
 
-/** `rowOf` gives the run of a row of the table, of a column of texts that break into lines. */
+/** Returns the column of the grid. `rowOf` returns the run of a row, for columns of text that break lines. */
 function gridColumn(
     runs: Runs,
     name: string,
@@ -38,12 +38,12 @@ function gridColumn(
 ): GridColumn {
     const field = runs.fields.get(name)!;
     const label = (text: string) => (name === "directory" ? runs.directoryLabel(text) : text);
-    const all = (runs.has(name) ? (runs.column(name).names ?? []) : []).map(label);
+    const labels = (runs.has(name) ? (runs.column(name).names ?? []) : []).map(label);
     const letters = Math.min(
         LETTERS,
-        all.slice(0, 5000).reduce((most, text) => Math.max(most, text.length), 0),
+        labels.slice(0, 5000).reduce((most, text) => Math.max(most, text.length), 0),
     );
-    const title = name === "started_at" ? "Age" : capitalized(field.title);
+    const title = name === "started_at" ? "Age" : capitalize(field.title);
     const other = field.convention && field.convention !== CONVENTION ? ` (${field.convention})` : "";
     const number = field.kind === "number" && name !== "started_at";
     const [dot, isStatus] = [name === "scheme" ? DOT : 0, name === "status"];
@@ -65,7 +65,7 @@ function gridColumn(
         ...(rowOf && field.kind === "text" && !isStatus
             ? {
                   texts: {
-                      all,
+                      all: labels,
                       of: (place: number) => {
                           const row = rowOf(place);
                           return row === null ? "" : label(runs.text(name, row));
@@ -112,7 +112,7 @@ export function RunsTable(props: {
     const { runs, columns, rows } = props;
     const { dark } = useInks();
     const now = Date.now() / 1000;
-    const shown = useMemo(
+    const visibleColumns = useMemo(
         () => columns.map((name) => gridColumn(runs, name, 0, (place) => rows[place]!)),
         [columns.join("\n"), runs, rows],
     );
@@ -149,7 +149,7 @@ export function RunsTable(props: {
     return (
         <Grid
             label="Runs"
-            columns={shown}
+            columns={visibleColumns}
             count={rows.length}
             version={props.version}
             cell={cell}
@@ -182,51 +182,59 @@ function isBad(runs: Runs, row: number): boolean {
     return !["done", "degraded"].includes(runs.text("status", row));
 }
 
-/** The columns up to the scheme are the head of a card. */
+/** Returns the number of columns in the head of a card: those up to the scheme. */
 function headsOf(columns: readonly string[]): number {
     return Math.max(1, columns.indexOf("scheme") + 1);
 }
 
-export interface Counted extends Group {
+export interface GroupWithMeans extends Group {
     estimates: Map<string, Estimate | null>;
 }
 
-export function groupsOf(runs: Runs, rows: Uint32Array, by: readonly string[], metrics: readonly string[]): Counted[] {
+export function groupsOf(
+    runs: Runs,
+    rows: Uint32Array,
+    by: readonly string[],
+    metrics: readonly string[],
+): GroupWithMeans[] {
     const start = performance.now();
-    const found = groupRows(runs, rows, by).map((group) => ({
+    const groupList = groupRows(runs, rows, by).map((group) => ({
         ...group,
         estimates: new Map(metrics.map((name) => [name, estimateOf(runs, group.rows, name)])),
     }));
     performance.measure("dumbbell group", { start });
-    return found;
+    return groupList;
 }
 
-/** Returns groups by the sort keys; without any, schemes are as the experiment has them below what stands before them. */
+/**
+ * Returns groups by the sort keys. Without keys, schemes are in the experiment's order within the fields that precede
+ * them.
+ */
 export function inOrder(
     runs: Runs,
-    groups: readonly Counted[],
+    groups: readonly GroupWithMeans[],
     by: readonly string[],
     sort: readonly SortKey[],
-): Counted[] {
-    const mean = (group: Counted, metric: string) =>
+): GroupWithMeans[] {
+    const mean = (group: GroupWithMeans, metric: string) =>
         group.estimates.get(metric)?.mean ?? (metric === "run" ? group.rows.length : null);
     if (sort.length) return sortGroups(groups, by, mean, sort);
     const scheme = by.indexOf("scheme");
     if (scheme < 0) return [...groups];
     const order = schemeOrder(runs);
     const places = new Map<string, number>();
-    const keyed = groups.map((group) => {
+    const groupKeys = groups.map((group) => {
         const before = JSON.stringify(group.values.slice(0, scheme));
         if (!places.has(before)) places.set(before, places.size);
         return { group, place: places.get(before)!, key: order(group.values[scheme]!) };
     });
-    keyed.sort((one, other) => one.place - other.place || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
-    return keyed.map(({ group }) => group);
+    groupKeys.sort((one, other) => one.place - other.place || (one.key < other.key ? -1 : one.key > other.key ? 1 : 0));
+    return groupKeys.map(({ group }) => group);
 }
 
-/** A row: a group, or one of the runs of a group that is unfolded. */
+/** Row of the table: a group, or a run of an unfolded group. */
 interface Line {
-    group: Counted;
+    group: GroupWithMeans;
     row: number | null;
 }
 
@@ -234,14 +242,14 @@ export function GroupsTable(props: {
     runs: Runs;
     by: readonly string[];
     metrics: readonly string[];
-    groups: readonly Counted[];
+    groups: readonly GroupWithMeans[];
     sort: readonly SortKey[];
     onSort: (name: string, adds: boolean) => void;
 }) {
     const { runs, by, groups, sort } = props;
     const { dark } = useInks();
     const narrow = useNarrow();
-    const stacked = useNarrow(STACKED_PX) && !narrow;
+    const isStacked = useNarrow(STACKED_PX) && !narrow;
     const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
     const rows = useMemo(
         () =>
@@ -263,10 +271,10 @@ export function GroupsTable(props: {
             const { width, texts } = column;
             return { ...column, width: width + FOLD, texts: { ...texts, indent: texts.indent + FOLD } };
         }),
-        { name: "run", title: "Runs", number: true, width: stacked ? 62 : 96 },
+        { name: "run", title: "Runs", number: true, width: isStacked ? 62 : 96 },
         ...metrics.map((name) => {
             const column = gridColumn(runs, name, MEAN);
-            return stacked ? { ...column, width: STACKED_MEAN } : column;
+            return isStacked ? { ...column, width: STACKED_MEAN } : column;
         }),
     ];
     const numbers = metrics.map((name) => numberOf(runs.fields.get(name)!));
@@ -288,7 +296,7 @@ export function GroupsTable(props: {
             const value = group.values[column]!;
             const label = by[column] === "directory" ? runs.directoryLabel(value) : value;
             const text = label ? lines(label) : "none";
-            const named =
+            const hasName =
                 by[column] === "scheme" ? (
                     <Scheme runs={runs} name={value} dark={dark}>
                         {text}
@@ -296,30 +304,30 @@ export function GroupsTable(props: {
                 ) : (
                     text
                 );
-            if (column > 0) return named;
+            if (column > 0) return hasName;
             return (
                 <span class="marked">
                     <span class="fold" aria-hidden="true">
                         {unfolded.has(keyOf(group)) ? "▾" : "▸"}
                     </span>
-                    <span>{named}</span>
+                    <span>{hasName}</span>
                 </span>
             );
         }
         if (column === by.length)
             return group.good === group.rows.length ? group.good : `${group.good} of ${group.rows.length}`;
-        const found = group.estimates.get(metrics[column - by.length - 1]!);
+        const estimate = group.estimates.get(metrics[column - by.length - 1]!);
         const number = numbers[column - by.length - 1]!;
-        if (!found) return "-";
-        const bounds = boundsText(found, number);
+        if (!estimate) return "-";
+        const bounds = boundsText(estimate, number);
         return (
             <>
-                {number(found.mean)}{" "}
-                {stacked ? <small class="quiet">{bounds}</small> : <span class="quiet">{bounds}</span>}
+                {number(estimate.mean)}{" "}
+                {isStacked ? <small class="quiet">{bounds}</small> : <span class="quiet">{bounds}</span>}
             </>
         );
     };
-    const all = groups.slice(0, 2000).flatMap((group) => [...group.estimates.values()]);
+    const estimates = groups.slice(0, 2000).flatMap((group) => [...group.estimates.values()]);
     return (
         <>
             <Grid
@@ -336,16 +344,18 @@ export function GroupsTable(props: {
                 open={(place) => {
                     const { group, row } = rows[place]!;
                     if (row !== null) location.hash = runAddress(runs, row);
-                    else setUnfolded(toggled(unfolded, keyOf(group)));
+                    else setUnfolded(toggle(unfolded, keyOf(group)));
                 }}
                 unfolded={(place) => (isMean(place) ? unfolded.has(keyOf(rows[place]!.group)) : null)}
-                {...(stacked ? { high: (place) => (isMean(place) ? 2 : 1) } : {})}
+                {...(isStacked ? { high: (place) => (isMean(place) ? 2 : 1) } : {})}
                 sort={sort}
                 onSort={props.onSort}
                 heads={narrow ? by.length : headsOf(by)}
                 empty="No run passes these filters."
             />
-            <p class="quiet foot">{boundsLegend(all)} Enter or a click unfolds the runs of a row, and opens a run.</p>
+            <p class="quiet foot">
+                {boundsLegend(estimates)} Enter or a click unfolds the runs of a row, and opens a run.
+            </p>
         </>
     );
 }
@@ -354,12 +364,12 @@ function keyOf(group: Group): string {
     return JSON.stringify(group.values);
 }
 
-function runsOf(runs: Runs, group: Counted, sort: readonly SortKey[]): Line[] {
+function runsOf(runs: Runs, group: GroupWithMeans, sort: readonly SortKey[]): Line[] {
     const rows = sortRows(runs, Uint32Array.from(group.rows), [...sort, { field: "run", descending: false }]);
     return [...rows].map((row) => ({ group, row }));
 }
 
-function toggled(all: ReadonlySet<string>, key: string): Set<string> {
+function toggle(all: ReadonlySet<string>, key: string): Set<string> {
     const next = new Set(all);
     if (!next.delete(key)) next.add(key);
     return next;

@@ -1,4 +1,4 @@
-/** What the build wrote of schemes, links and settings: `scripts/playground_catalogue.py`. */
+/** Catalogue of schemes, links and settings, written by `scripts/playground_catalogue.py`. */
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type Table = { [key: string]: Json };
@@ -9,17 +9,17 @@ export interface Scheme {
     family: string;
     summary: string;
     source: string;
-    /** It knows no congestion control: cross traffic. */
+    /** True for cross traffic, which has no congestion control. */
     traffic: boolean;
     controller: string;
     parameters: Record<string, string>;
     transport: Table;
     application: Table;
-    /** Parameters that name a file of the folder, with its size in bytes. */
+    /** Parameters that name a file in the catalogue's folder, with its size in bytes. */
     files: Record<string, number>;
-    /** Parameters that need a file of the reader's own. */
+    /** Parameters that require a file from the reader. */
     needs: string[];
-    /** "" is the page's ink. */
+    /** Colour; "" means the text colour of the page. */
     color: string;
     marker: string;
     dashes: number[];
@@ -46,7 +46,7 @@ export interface Catalogue {
     schemes: Scheme[];
 }
 
-/** Returns the scheme of a name, if there is one. */
+/** Returns the scheme with a name, or undefined. */
 export function findScheme(catalogue: Catalogue, name: string): Scheme | undefined {
     return catalogue.schemes.find((scheme) => scheme.name === name);
 }

@@ -1,4 +1,4 @@
-/** What the reader can change. */
+/** Controls of the scenario. */
 
 import { useRef, useState } from "preact/hooks";
 import type { Catalogue, Scheme } from "./catalogue";
@@ -20,10 +20,10 @@ interface SliderProps {
     help?: string;
 }
 
-/** A slider, and beside it the number, which can be written too. */
+/** Slider with an input field for the number. */
 function Slider({ name, title, unit, scenario, change, most, step, help }: SliderProps) {
-    const given = limitsOf(name, scenario.unit);
-    const limits = most === undefined ? given : { ...given, most };
+    const quantityLimits = limitsOf(name, scenario.unit);
+    const limits = most === undefined ? quantityLimits : { ...quantityLimits, most };
     const value = scenario[name];
     const { least, log } = limits;
     const toPlace = (number: number) =>
@@ -37,7 +37,7 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
     };
     const set = (number: number) => {
         if (Number.isFinite(number))
-            change({ [name]: Math.min(given.most, Math.max(least, Number(number.toFixed(4)))) });
+            change({ [name]: Math.min(quantityLimits.most, Math.max(least, Number(number.toFixed(4)))) });
     };
     const id = `setting-${name}`;
     return (
@@ -48,7 +48,7 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
                     type="number"
                     aria-label={`${title}, ${unit}`}
                     min={least}
-                    max={given.most}
+                    max={quantityLimits.most}
                     step="any"
                     value={value}
                     onChange={(event) => set(event.currentTarget.valueAsNumber)}
@@ -66,7 +66,7 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
                 aria-describedby={help ? `${id}-help` : undefined}
                 onInput={(event) => set(ofPlace(event.currentTarget.valueAsNumber))}
                 onKeyDown={(event) => {
-                    // an arrow is a step that can be seen; two hundred of them are the whole way
+                    // An arrow key moves one visible step; two hundred steps are the whole range.
                     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[
                         event.key
                     ];
@@ -341,7 +341,7 @@ function SchemeChoice({ number, value, catalogue, own, choose }: ChoiceProps) {
     );
 }
 
-/** Where a file of the reader's own is dropped, or chosen. It stays in this browser. */
+/** Area to drop or choose a file. The file stays in this browser. */
 function OwnFile({ scheme, own, drop }: { scheme: Scheme | undefined } & Files) {
     const input = useRef<HTMLInputElement>(null);
     const [isOver, setOver] = useState(false);

@@ -1,28 +1,28 @@
-/** What happened in the run: its series over time, its packets by number, and why, in sentences. */
+/** Diagrams of the run: its series over time, its packets by number, and explanatory sentences. */
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flowOf } from "../charts/panels";
 import { type PacketName, Sequence, sequenceSeries } from "../charts/sequence";
 import type { FlowLook } from "../charts/strokes";
 import { type Moment, Timeline } from "../charts/timeline";
-import { around, limited, sameView, type View } from "../charts/view";
-import { Why } from "../charts/why";
+import { around, limit, sameView, type View } from "../charts/view";
+import { Explanation } from "../charts/why";
 import type { Sentence } from "../data/source";
 import type { Engine, Progress } from "./engine";
 import type { Line } from "./lines";
 
-/** A run is read when it rests for so long: a slider that moves on is not held up. */
+/** Idle time before the sentences of a run are computed, ms. A moving slider is then not delayed. */
 const REST_MS = 150;
-/** The packets of a run that goes on are asked for anew so often. */
+/** Interval at which the packets of an active run are requested again, ms. */
 const PACKETS_MS = 1000;
 
 interface Props {
     engine: Engine;
     progress: Progress;
     lines: Line[];
-    /** Its change is another story: all of it is shown. */
+    /** Name of the preset. A change shows the whole run. */
     preset: string;
-    /** The moment whose packets are on their way above. */
+    /** Moment that the picture of packets shows. */
     moment: Moment;
 }
 
@@ -35,10 +35,10 @@ interface Reading {
 export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
     const { run, duration_ns, known } = progress;
     const isDone = progress.totals !== null;
-    const whole = useMemo(() => ({ from: 0, to: Math.max(1, duration_ns) }), [duration_ns]);
+    const fullView = useMemo(() => ({ from: 0, to: Math.max(1, duration_ns) }), [duration_ns]);
     const [zoom, setZoom] = useState<View | null>(null);
-    const view = useMemo(() => (zoom ? limited(zoom, whole) : whole), [zoom, whole]);
-    const setView = useCallback((next: View) => setZoom(sameView(next, whole) ? null : next), [whole]);
+    const view = useMemo(() => (zoom ? limit(zoom, fullView) : fullView), [zoom, fullView]);
+    const setView = useCallback((next: View) => setZoom(sameView(next, fullView) ? null : next), [fullView]);
     const [added, setAdded] = useState<string[]>([]);
     const [hidden, setHidden] = useState<string[]>([]);
     const [events, setEvents] = useState<string[]>([]);
@@ -86,11 +86,11 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
 
     const isOld = reading !== null && (reading.run !== run || !isDone);
     const show = (index: number | null) => {
-        const chosen = index === null ? null : (reading?.sentences[index] ?? null);
-        setSentence(chosen);
-        if (!chosen) return;
-        setView(around(chosen.from_ns, chosen.to_ns, whole));
-        if (chosen.flow !== null) setPacketFlow(chosen.flow);
+        const sentence = index === null ? null : (reading?.sentences[index] ?? null);
+        setSentence(sentence);
+        if (!sentence) return;
+        setView(around(sentence.from_ns, sentence.to_ns, fullView));
+        if (sentence.flow !== null) setPacketFlow(sentence.flow);
         heading.current?.scrollIntoView({ block: "start" });
     };
 
@@ -98,7 +98,7 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
         <div ref={place}>
             <div class="row over-time">
                 <h2 ref={heading}>Over time</h2>
-                <button type="button" onClick={() => setView(around(moment.at_ns - 5e8, moment.at_ns + 5e8, whole))}>
+                <button type="button" onClick={() => setView(around(moment.at_ns - 5e8, moment.at_ns + 5e8, fullView))}>
                     At the packets
                 </button>
             </div>
@@ -106,7 +106,7 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
                 source={engine}
                 known={known}
                 bottleneck={bottleneck}
-                whole={whole}
+                whole={fullView}
                 view={view}
                 onView={setView}
                 flows={flows}
@@ -144,7 +144,7 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
                             </label>
                         )}
                         <Sequence
-                            {...{ view, whole, width, data, inks, pinned }}
+                            {...{ view, whole: fullView, width, data, inks, pinned }}
                             source={engine}
                             flow={sequenceFlow}
                             flowTitle={flowTitle(sequenceFlow)}
@@ -161,19 +161,19 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
                 <h2 id="why">Why</h2>
                 {reading === null && <p class="quiet">What happened is told when the run is over.</p>}
                 {reading?.problem && <p class="quiet">{reading.problem}</p>}
-                <Why reading={reading?.sentences ?? []} chosen={sentence} onChoose={show} old={isOld} />
+                <Explanation reading={reading?.sentences ?? []} chosen={sentence} onChoose={show} old={isOld} />
             </section>
         </div>
     );
 }
 
-/** Returns a number that changes when a run is done, and once in a while before, if that takes long. */
+/** Returns a number that changes when a run is done, and regularly before that if the run takes long. */
 function useAge(run: number, isDone: boolean, age: number): number {
-    const known = useRef({ run, isDone, age, at: performance.now() });
-    const { current } = known;
+    const last = useRef({ run, isDone, age, at: performance.now() });
+    const { current } = last;
     const now = performance.now();
     const isOther = current.run !== run;
     const isDue = isDone ? isOther || !current.isDone : !isOther && now - current.at > PACKETS_MS;
-    if (isOther || isDue) known.current = { run, isDone, age: isDue ? age : current.age, at: now };
-    return known.current.age;
+    if (isOther || isDue) last.current = { run, isDone, age: isDue ? age : current.age, at: now };
+    return last.current.age;
 }

@@ -1,29 +1,37 @@
-/** The page's side of the worker: runs, and what is asked about the one that is there. */
+/** Page side of the worker: starts runs and requests data on the current run. */
 
-import type { Known } from "../charts/panels";
+import type { SeriesInfo } from "../charts/panels";
 import { type Columns, decodeColumns } from "../data/columns";
 import type { Life, PacketsMeta, RunData, Sentence, WindowMeta } from "../data/source";
-import { type Ask, keyOf, type Looked, type Question, type Spent, type Told, type Totals } from "./messages";
+import {
+    type Ask,
+    keyOf,
+    type Question,
+    type RunProgress,
+    type RunTimes,
+    type Totals,
+    type WorkerMessage,
+} from "./messages";
 
 export interface Progress {
     /** Number of the run. */
     run: number;
-    /** Grows with everything that is told. */
+    /** Counter of messages about the run. */
     age: number;
     duration_ns: number;
-    /** How far the run is, ns; the whole duration when it is done. */
+    /** Simulated time, ns; the whole duration when the run is done. */
     now_ns: number;
     records: number;
-    /** Which series the run has so far. */
-    known: Known[];
+    /** Series of the run up to now. */
+    known: SeriesInfo[];
     totals: Totals | null;
-    spent: Spent | null;
-    /** From the change to its data in the page, ms. */
+    spent: RunTimes | null;
+    /** Time from the change to its data in the page, ms. */
     latency_ms: number;
 }
 
-/** What the engine itself reads of a specification. */
-export interface Specified {
+/** Part of a run spec that the engine itself reads. */
+export interface EngineSpec {
     duration_s: number;
     flows: { scheme: string; application?: { kind?: string } }[];
 }
@@ -32,7 +40,7 @@ interface Policy {
     createScriptURL(name: string): string;
 }
 
-/** Scripts of this folder by their names; browsers that ask for it are told that these are meant. */
+/** Policy that allows scripts of this folder by name, for browsers with trusted types. */
 const policy = (
     globalThis as { trustedTypes?: { createPolicy(name: string, rules: Policy): Policy } }
 ).trustedTypes?.createPolicy("playground", {
@@ -56,18 +64,18 @@ interface Waiting {
 export class Engine implements RunData {
     readonly #worker = new Worker(script("worker.js"), { type: "module" });
     readonly #waiting = new Map<number, Waiting>();
-    /** Parts that are looked at, and by how many. */
+    /** Watched windows, with the number of watchers. */
     readonly #watched = new Map<string, { question: Question; count: number }>();
-    /** The newest answers to them. */
+    /** Latest responses for the watched windows. */
     #known = new Map<string, Columns<WindowMeta>>();
-    #series: { text: string; schemes: string; known: Known[] } = { text: "[]", schemes: "", known: [] };
+    #series: { text: string; schemes: string; known: SeriesInfo[] } = { text: "[]", schemes: "", known: [] };
     #id = 0;
     #age = 0;
     #asks = 0;
     #began = 0;
-    #specified: Specified = { duration_s: 0, flows: [] };
+    #specified: EngineSpec = { duration_s: 0, flows: [] };
     #totals: Totals | null = null;
-    /** Length of the run that is seen: the newest one is not until there is something of it. */
+    /** Length of the shown run, ns. The newest run is shown once it has data. */
     #seen_ns = 0;
     #listener: Listener;
     #failed: (why: string) => void;
@@ -75,7 +83,7 @@ export class Engine implements RunData {
     constructor(listener: Listener, failed: (why: string) => void) {
         this.#listener = listener;
         this.#failed = failed;
-        this.#worker.addEventListener("message", (event: MessageEvent<Told>) => this.#told(event.data));
+        this.#worker.addEventListener("message", (event: MessageEvent<WorkerMessage>) => this.#told(event.data));
         this.#worker.addEventListener("error", (event) => this.#failed(event.message || "the worker did not start"));
     }
 
@@ -83,8 +91,8 @@ export class Engine implements RunData {
         return this.#specified.duration_s * 1e9;
     }
 
-    /** Ends the run that is going on and begins this one. */
-    run(specification: Specified, files: string[]): void {
+    /** Ends the current run and starts this one. */
+    run(specification: EngineSpec, files: string[]): void {
         this.#id += 1;
         this.#began = performance.now();
         this.#specified = specification;
@@ -92,13 +100,13 @@ export class Engine implements RunData {
         this.#post({ kind: "run", id: this.#id, specification: text, files, watched: this.#questions() });
     }
 
-    /** Ends the run that is going on: what it has shown stays. */
+    /** Ends the current run. Its data stay. */
     stop(): void {
         this.#id += 1;
         this.#post({ kind: "stop" });
     }
 
-    /** Hands over a file of the reader's own. */
+    /** Sends a file of the reader to the worker. */
     put(name: string, bytes: ArrayBuffer): void {
         this.#worker.postMessage({ kind: "file", name, bytes } satisfies Ask, [bytes]);
     }
@@ -109,8 +117,8 @@ export class Engine implements RunData {
     }
 
     async packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>> {
-        const asked = { kind: "packets", from_ns, to_ns, flow, most } as const;
-        return decodeColumns(await this.#ask<ArrayBuffer>((ask) => ({ ...asked, ask })));
+        const packetsRequest = { kind: "packets", from_ns, to_ns, flow, most } as const;
+        return decodeColumns(await this.#ask<ArrayBuffer>((ask) => ({ ...packetsRequest, ask })));
     }
 
     async life(flow: number, seq: number): Promise<Life> {
@@ -118,16 +126,16 @@ export class Engine implements RunData {
     }
 
     async reading(): Promise<Sentence[]> {
-        const counted = this.#totals?.statistics.flows ?? [];
+        const flowTotals = this.#totals?.statistics.flows ?? [];
         const flows = this.#specified.flows.map(({ scheme, application }, index) => ({
             flow: index + 1,
             scheme,
             application: application?.kind ?? null,
-            metrics: { retransmissions: counted[index]?.retransmissions ?? null },
+            metrics: { retransmissions: flowTotals[index]?.retransmissions ?? null },
         }));
         const facts = JSON.stringify({ duration_ns: this.#duration_ns, flows });
-        const found = await this.#ask<string>((ask) => ({ kind: "reading", ask, facts }));
-        return (JSON.parse(found) as { sentences: Sentence[] }).sentences;
+        const sentences = await this.#ask<string>((ask) => ({ kind: "reading", ask, facts }));
+        return (JSON.parse(sentences) as { sentences: Sentence[] }).sentences;
     }
 
     atHand(from_ns: number, to_ns: number, columns: number, series: string[]): Columns<WindowMeta> | null {
@@ -137,13 +145,13 @@ export class Engine implements RunData {
     watch(from_ns: number, to_ns: number, columns: number, series: string[]): () => void {
         const question = { from_ns, to_ns, columns, series };
         const key = keyOf(question);
-        const found = this.#watched.get(key) ?? { question, count: 0 };
-        found.count += 1;
-        this.#watched.set(key, found);
-        if (found.count === 1) this.#tellWatched();
+        const watch = this.#watched.get(key) ?? { question, count: 0 };
+        watch.count += 1;
+        this.#watched.set(key, watch);
+        if (watch.count === 1) this.#tellWatched();
         return () => {
-            found.count -= 1;
-            if (found.count > 0) return;
+            watch.count -= 1;
+            if (watch.count > 0) return;
             this.#watched.delete(key);
             this.#tellWatched();
         };
@@ -153,7 +161,10 @@ export class Engine implements RunData {
         this.#post({ kind: "watch", watched: this.#questions() });
     }
 
-    /** What is watched, as it will be asked of the newest run: who looks at the whole of one looks at the whole of the next. */
+    /**
+     * Returns the watched windows for the newest run. A window over the whole old run becomes one over the whole new
+     * run.
+     */
     #questions(): Question[] {
         return [...this.#watched.values()].map(({ question }) =>
             question.from_ns === 0 && question.to_ns === this.#seen_ns
@@ -176,7 +187,7 @@ export class Engine implements RunData {
         return answer as Promise<A>;
     }
 
-    #told(told: Told): void {
+    #told(told: WorkerMessage): void {
         if (told.kind === "answer" || told.kind === "unanswered") {
             const waiting = this.#waiting.get(told.ask);
             this.#waiting.delete(told.ask);
@@ -196,21 +207,21 @@ export class Engine implements RunData {
     }
 
     /**
-     * Takes in which series there are. The same list is the same object: nothing is divided anew. Flows that start later have
-     * series later: those of the run before are there until it is known that there are no such ones, if the schemes are the same.
+     * Updates the list of series. An equal list remains one object, so that panels are not rebuilt. Flows that start
+     * later have series later: until the run is done, those of the previous run stay if the schemes are equal.
      */
     #describe(text: string, isDone: boolean): void {
         const schemes = this.#specified.flows.map(({ scheme }) => scheme).join();
         if (text === this.#series.text && schemes === this.#series.schemes) return;
-        const known = JSON.parse(text) as Known[];
+        const series = JSON.parse(text) as SeriesInfo[];
         if (!isDone && schemes === this.#series.schemes) {
             const before = new Set(this.#series.known.map((each) => JSON.stringify(each)));
-            if (known.every((each) => before.has(JSON.stringify(each)))) return;
+            if (series.every((each) => before.has(JSON.stringify(each)))) return;
         }
-        this.#series = { text, schemes, known };
+        this.#series = { text, schemes, known: series };
     }
 
-    #look(told: Looked, done: Extract<Told, { kind: "done" }> | null): void {
+    #look(told: RunProgress, done: Extract<WorkerMessage, { kind: "done" }> | null): void {
         this.#age += 1;
         this.#seen_ns = this.#duration_ns;
         this.#known = new Map(told.answers.map(([key, bytes]) => [key, decodeColumns<WindowMeta>(bytes)]));

@@ -1,4 +1,4 @@
-/** How the flows of a scenario are drawn: no two alike, in colour, dashes and marker. */
+/** Looks of a scenario's flows: no two flows share colour, dashes and marker. */
 
 import { onGround } from "../ui/looks";
 import type { Inks } from "../ui/theme";
@@ -6,9 +6,9 @@ import type { Catalogue } from "./catalogue";
 import { findScheme } from "./catalogue";
 import type { Scenario } from "./scenario";
 
-/** Okabe and Ito's colours, for flows whose scheme's own is taken. */
+/** Okabe and Ito's colours, for flows whose scheme colour is already in use. */
 const FREE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666"];
-/** In pixels; the first flow has none. */
+/** Dashes, pixels; the first flow has a solid line. */
 const DASHES = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [2, 4], [7, 2, 2, 2, 2, 2]];
 const MARKERS = ["o", "s", "^", "D", "v", "p", "*", "h"];
 
@@ -24,15 +24,15 @@ export interface Line {
 
 /** Returns the lines of a scenario's flows, cross traffic last. */
 export function linesOf(scenario: Scenario, catalogue: Catalogue, inks: Inks): Line[] {
-    const taken = new Set<string>();
+    const usedColors = new Set<string>();
     const markers = new Set<string>();
     const names = scenario.flows.map((flow) => flow.scheme);
     if (scenario.cross_mbps > 0) names.push("udp-cbr");
     return names.map((name, index) => {
         const scheme = findScheme(catalogue, name);
-        const own = scheme?.color ?? "";
-        const color = [own, ...FREE].find((each) => !taken.has(each)) ?? own;
-        taken.add(color);
+        const schemeColor = scheme?.color ?? "";
+        const color = [schemeColor, ...FREE].find((each) => !usedColors.has(each)) ?? schemeColor;
+        usedColors.add(color);
         const marker = [scheme?.marker ?? "o", ...MARKERS].find((each) => !markers.has(each)) ?? "o";
         markers.add(marker);
         const isCross = index >= scenario.flows.length;

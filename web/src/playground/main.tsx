@@ -1,4 +1,4 @@
-/** The playground: a scenario, its run in a worker, and what can be seen of it. */
+/** Playground: a scenario, its run in a worker, and the results. */
 
 import "../ui/style.css";
 import "./style.css";
@@ -12,7 +12,7 @@ import type { Catalogue } from "./catalogue";
 import { findScheme } from "./catalogue";
 import { Controls } from "./controls";
 import { Diagrams } from "./diagrams";
-import { Engine, type Progress, type Specified, script } from "./engine";
+import { Engine, type EngineSpec, type Progress, script } from "./engine";
 import { type Line, linesOf } from "./lines";
 import { PRESETS, SCENARIOS } from "./presets";
 import { QueuePicture } from "./queue";
@@ -42,7 +42,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
         [],
     );
 
-    // every change is a new run
+    // Every change starts a new run.
     const missing = scenario.flows
         .map((flow) => findScheme(catalogue, flow.scheme))
         .filter((scheme) => scheme && scheme.needs.length > 0 && !own[scheme.name]);
@@ -52,25 +52,25 @@ function App({ catalogue }: { catalogue: Catalogue }) {
             engine.stop();
             return;
         }
-        const dropped = scenario.flows.flatMap((flow) => own[flow.scheme] ?? []);
-        const files = [...filesOf(scenario, catalogue), ...new Set(dropped)];
-        engine.run(specification(scenario, catalogue, own) as unknown as Specified, files);
+        const droppedFiles = scenario.flows.flatMap((flow) => own[flow.scheme] ?? []);
+        const files = [...filesOf(scenario, catalogue), ...new Set(droppedFiles)];
+        engine.run(specification(scenario, catalogue, own) as unknown as EngineSpec, files);
     }, [engine, scenario, catalogue, own, waits]);
 
-    // the address follows, and leads: one that was just written into the browser's bar is read first
-    const known = useRef(location.hash);
+    // The page writes the address and reads it. An address that the reader has just entered is read first.
+    const lastHash = useRef(location.hash);
     useEffect(() => {
         const address = addressOf(scenario, preset, SCENARIOS);
         const timer = setTimeout(() => {
-            if (address === location.hash || known.current !== location.hash) return;
+            if (address === location.hash || lastHash.current !== location.hash) return;
             history.replaceState(null, "", address);
-            known.current = address;
+            lastHash.current = address;
         }, 200);
         return () => clearTimeout(timer);
     }, [scenario, preset]);
     useEffect(() => {
         const listen = () => {
-            known.current = location.hash;
+            lastHash.current = location.hash;
             const read = readAddress(location.hash, catalogue, SCENARIOS);
             setScenario(read.scenario);
             setPreset(read.preset);
@@ -86,7 +86,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     );
     const drop = (scheme: string, file: File) => {
         void file.arrayBuffer().then((bytes) => {
-            // letters and digits of the name: it goes into files and messages
+            // Only letters, digits, `_`, `.` and `-`, since the name goes into file names and messages.
             const name = file.name.replaceAll(/[^\w.-]/g, "_").slice(-60) || "file";
             engine.put(name, bytes);
             setOwn((before) => ({ ...before, [scheme]: name }));
@@ -95,12 +95,12 @@ function App({ catalogue }: { catalogue: Catalogue }) {
 
     const duration_ns = scenario.duration_s * 1e9;
     const lines = useSame(linesOf(scenario, catalogue, inks));
-    // a move of a slider draws nothing but the slider, until there is something of its run
+    // A moving slider redraws only itself until its run has data.
     const diagrams = useMemo(
         () => progress && <Diagrams {...{ engine, progress, lines, preset, moment }} />,
         [engine, progress, lines, preset, moment],
     );
-    const told = PRESETS.find((each) => each.name === preset);
+    const presetOfPage = PRESETS.find((each) => each.name === preset);
 
     return (
         <>
@@ -145,15 +145,15 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                             ))}
                         </ul>
                     )}
-                    {told && (
+                    {presetOfPage && (
                         <article class="story">
-                            <h2>{told.title}</h2>
-                            {told.story.map((paragraph) => (
+                            <h2>{presetOfPage.title}</h2>
+                            {presetOfPage.story.map((paragraph) => (
                                 <p key={paragraph}>{paragraph}</p>
                             ))}
                             <p class="quiet small">
-                                {told.sources.length > 1 ? "Sources: " : "Source: "}
-                                {told.sources.map((source, index) => (
+                                {presetOfPage.sources.length > 1 ? "Sources: " : "Source: "}
+                                {presetOfPage.sources.map((source, index) => (
                                     <span key={source.address}>
                                         {index > 0 && "; "}
                                         <a href={source.address} rel="noreferrer">
@@ -197,14 +197,14 @@ function App({ catalogue }: { catalogue: Catalogue }) {
     );
 }
 
-/** The moment of the packets' picture, for a line in the diagrams. */
+/** Moment of the picture of packets, for a line in the diagrams. */
 class Moving implements Moment {
     at_ns = 0;
     readonly #heard = new Set<() => void>();
 
     readonly move = (at_ns: number): void => {
         this.at_ns = at_ns;
-        for (const heard of this.#heard) heard();
+        for (const listener of this.#heard) listener();
     };
 
     listen(heard: () => void): () => void {
@@ -213,7 +213,7 @@ class Moving implements Moment {
     }
 }
 
-/** Returns the value that was there before if this one says the same. */
+/** Returns the previous object if the new one has equal content. */
 function useSame<T>(value: T): T {
     const text = JSON.stringify(value);
     return useMemo(() => value, [text]);
@@ -420,6 +420,6 @@ async function start(app: HTMLElement): Promise<void> {
 
 const app = document.getElementById("app");
 if (app) void start(app);
-// without a secure connection there is no service worker: the page works as long as it is open
+// Without a secure connection there is no service worker. The page then works only while it is open.
 if ("serviceWorker" in navigator)
     navigator.serviceWorker.register(script("offline.js"), { type: "module" }).catch(() => {});

@@ -1,20 +1,23 @@
-/** What the page and its worker tell each other. */
+/** Messages between the page and its worker. */
 
-/** A part of a run that is looked at. */
+/** Window of a run. */
 export interface Question {
     from_ns: number;
     to_ns: number;
     columns: number;
-    /** `owner/name`. */
+    /** Keys of series, `owner/name`. */
     series: string[];
 }
 
-/** Returns a text that is the same for the same question. */
+/** Returns a key of a window: equal windows have equal keys. */
 export function keyOf({ from_ns, to_ns, columns, series }: Question): string {
     return [from_ns, to_ns, columns, ...series].join("\n");
 }
 
-/** To the worker. A run ends the one before; what is watched is answered unasked, whenever there is more of it. */
+/**
+ * Messages to the worker. A run ends the previous one. The worker sends watched windows again whenever the run has new
+ * data.
+ */
 export type Ask =
     | { kind: "run"; id: number; specification: string; files: string[]; watched: Question[] }
     | { kind: "watch"; watched: Question[] }
@@ -25,15 +28,15 @@ export type Ask =
     | { kind: "life"; ask: number; flow: number; seq: number }
     | { kind: "reading"; ask: number; facts: string };
 
-export interface Spent {
-    /** Since the worker began with the run, ms. */
+export interface RunTimes {
+    /** Time since the worker began the run, ms. */
     total_ms: number;
-    /** In the simulator's own loop, ms. */
+    /** Time in the simulator's loop, ms. */
     simulated_ms: number;
 }
 
-/** How far a run is: the answers to what is watched, by their keys, and the series that it has, as JSON. */
-export interface Looked {
+/** Progress of a run: responses for the watched windows by key, and its series as JSON. */
+export interface RunProgress {
     id: number;
     now_ns: number;
     records: number;
@@ -41,16 +44,16 @@ export interface Looked {
     series: string;
 }
 
-/** From the worker. Tables are bytes, everything else is JSON. */
-export type Told =
+/** Messages from the worker. Tables are bytes, everything else is JSON. */
+export type WorkerMessage =
     | { kind: "ready" }
-    | ({ kind: "progress" } & Looked)
-    | ({ kind: "done"; totals: string; spent: Spent } & Looked)
+    | ({ kind: "progress" } & RunProgress)
+    | ({ kind: "done"; totals: string; spent: RunTimes } & RunProgress)
     | { kind: "failed"; id: number; why: string }
     | { kind: "answer"; ask: number; answer: ArrayBuffer | string }
     | { kind: "unanswered"; ask: number; why: string };
 
-/** A flow of what the run came to: the metrics that the page shows. */
+/** Final metrics of a flow that the page shows. */
 export interface FlowTotals {
     flow: number;
     scheme: string;

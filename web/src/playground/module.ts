@@ -1,4 +1,4 @@
-/** The simulator's module: one instance carries one run, for its memory never shrinks. */
+/** WebAssembly module of the simulator. One instance makes one run, since its memory never shrinks. */
 
 import type { Question } from "./messages";
 
@@ -30,7 +30,7 @@ export class Simulation {
         this.#exports = exports;
     }
 
-    /** Begins a run. Throws one line for people where there is none. */
+    /** Begins a run. On an invalid run spec throws an error of one line for people. */
     static async begin(
         module: WebAssembly.Module,
         specification: string,
@@ -67,7 +67,7 @@ export class Simulation {
         return outcome;
     }
 
-    /** Goes on for so many events at most; returns whether the run is over. */
+    /** Advances by at most `events` events. Returns true when the run is over. */
     advance(events: number): boolean {
         return this.#check(this.#exports.advance(Number.MAX_SAFE_INTEGER, events)) !== PAUSED;
     }
@@ -80,9 +80,9 @@ export class Simulation {
         return this.#exports.records();
     }
 
-    /** A part of the run. */
+    /** Returns the data of a window. */
     window({ from_ns, to_ns, columns, series }: Question): ArrayBuffer {
-        // `owner/name`, of which the owner's name can have slashes
+        // In `owner/name`, the owner's name may contain slashes.
         const pairs = series.map((each) => [
             each.slice(0, each.lastIndexOf("/")),
             each.slice(each.lastIndexOf("/") + 1),
@@ -97,23 +97,23 @@ export class Simulation {
         return this.#taken();
     }
 
-    /** What became of a packet, as JSON. */
+    /** Returns the life of a packet as JSON. */
     life(flow: number, seq: number): string {
         return this.#text(this.#exports.life(flow, seq));
     }
 
-    /** What happened, in sentences, as JSON. `facts` is JSON too: what is known of the run besides. */
+    /** Returns sentences on the run as JSON. `facts` is JSON with further facts on the run. */
     reading(facts: string): string {
         this.#put(new TextEncoder().encode(facts));
         return this.#text(this.#exports.reading());
     }
 
-    /** The series that it has, as JSON. */
+    /** Returns the series of the run as JSON. */
     series(): string {
         return this.#text(this.#exports.series());
     }
 
-    /** What the run came to, as JSON. */
+    /** Returns the final metrics of the run as JSON. */
     totals(): string {
         return this.#text(this.#exports.totals());
     }

@@ -1,4 +1,4 @@
-/** The service worker: whatever was fetched once is there without a network too. A server that answers goes first. */
+/** Service worker: files that were fetched once remain available offline. A reachable server takes precedence. */
 
 const KEPT = "dumbbell-playground";
 const FILES = ["./", "main.js", "main.css", "worker.js", "simulator.wasm", "catalogue.json"];
@@ -29,8 +29,8 @@ async function answer(request: Request): Promise<Response> {
         if (response.ok) await cache.put(request, response.clone());
         return response;
     } catch (error) {
-        const kept = await cache.match(request, { ignoreSearch: true });
-        if (kept) return kept;
+        const cached = await cache.match(request, { ignoreSearch: true });
+        if (cached) return cached;
         throw error;
     }
 }

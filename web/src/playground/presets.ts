@@ -1,4 +1,4 @@
-/** Scenarios that teach, each with what to see in it and where it is from. */
+/** Scenarios for teaching, each with a story and its sources. */
 
 import { DEFAULT, type Flow, type Scenario } from "./scenario";
 
@@ -10,7 +10,7 @@ export interface Source {
 export interface Preset {
     name: string;
     title: string;
-    /** Two paragraphs: what happens, and what to try. */
+    /** Two paragraphs: the effect, and suggestions to try. */
     story: [string, string];
     sources: Source[];
     scenario: Scenario;
@@ -185,7 +185,7 @@ export const PRESETS: Preset[] = [
     },
 ];
 
-/** Scenarios by the names of presets. */
+/** Scenarios by name of preset. */
 export const SCENARIOS: Record<string, Scenario> = Object.fromEntries(
     PRESETS.map(({ name, scenario }) => [name, scenario]),
 );

@@ -1,4 +1,4 @@
-/** Packets on their way: through the queue, over the link, along the wire; dropped ones fall. */
+/** Animation of packets: in the queue, on the link, along the wire. Dropped packets fall. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Columns } from "../data/columns";
@@ -11,7 +11,7 @@ import type { Line } from "./lines";
 import type { Scenario } from "./scenario";
 
 const MOST_PACKETS = 60_000;
-/** Simulated seconds in a real one. */
+/** Speeds: simulated seconds per real second. */
 const SPEEDS = [
     { factor: 1, title: "real time" },
     { factor: 1 / 5, title: "5 times slower" },
@@ -19,66 +19,69 @@ const SPEEDS = [
     { factor: 1 / 100, title: "100 times slower" },
 ];
 const PACKET_BYTES = 1500;
-/** So long a dropped packet is seen falling, real ms. */
+/** Duration of the fall of a dropped packet, real ms. */
 const FALL_MS = 700;
 
 interface Packet {
     flow: number;
     sent: number;
-    /** When it left the queue. */
+    /** Time of departure from the queue. */
     left: number;
     arrived: number;
     dropped: number;
     marked: boolean;
 }
 
-/** When each packet left the queue: what arrived passed the wire in a known time, or waited for its turn at a known rate. */
+/**
+ * Returns the packets with their departure from the queue. For delivered packets the wire has a known delay; others
+ * waited at the rate of the link.
+ */
 function packetsOf(table: Columns<PacketsMeta>, scenario: Scenario, rate_mbps: number): Packet[] {
     if (typeof table.meta.too_many === "number") return [];
     const [flow, size, sent] = [table.numbers("flow"), table.numbers("size_bytes"), table.numbers("send_ns")];
     const [drop, deliver, mark] = [table.numbers("drop_ns"), table.numbers("deliver_ns"), table.numbers("mark_ns")];
-    const isVaried = scenario.jitter_ms > 0 || scenario.slot_ms > 0;
-    const found: Packet[] = [];
+    const hasVariableDelay = scenario.jitter_ms > 0 || scenario.slot_ms > 0;
+    const packets: Packet[] = [];
     let free = 0;
     for (let row = 0; row < sent.length; row++) {
         const number = flow[row]!;
-        const own = scenario.flows[number - 1]?.rtt_ms ?? scenario.rtt_ms;
-        const wire_ns = (own / 2) * 1e6;
-        const dropped = drop[row]!;
+        const flowRtt_ms = scenario.flows[number - 1]?.rtt_ms ?? scenario.rtt_ms;
+        const wire_ns = (flowRtt_ms / 2) * 1e6;
+        const dropTime = drop[row]!;
         const service = (size[row]! * 8e3) / rate_mbps;
         let left = Number.NaN;
-        if (Number.isNaN(dropped) || dropped > sent[row]!) {
+        if (Number.isNaN(dropTime) || dropTime > sent[row]!) {
             const turn = Math.max(sent[row]!, free) + service;
-            left = Number.isNaN(deliver[row]!) ? turn : isVaried ? turn : deliver[row]! - wire_ns;
-            if (!Number.isNaN(dropped)) left = Math.min(left, dropped);
+            left = Number.isNaN(deliver[row]!) ? turn : hasVariableDelay ? turn : deliver[row]! - wire_ns;
+            if (!Number.isNaN(dropTime)) left = Math.min(left, dropTime);
             left = Math.max(left, sent[row]!);
             free = Math.max(free, left);
         }
-        found.push({
+        packets.push({
             flow: number,
             sent: sent[row]!,
             left,
             arrived: deliver[row]!,
-            dropped,
+            dropped: dropTime,
             marked: !Number.isNaN(mark[row]!),
         });
     }
-    return found;
+    return packets;
 }
 
 interface Props {
     engine: Engine;
     scenario: Scenario;
     rate_mbps: number;
-    /** Length of the queue, if it has one. */
+    /** Length of the queue; null without a limit. */
     limit: number | null;
     lines: Line[];
     inks: Inks;
-    /** Changes with every run. */
+    /** Number of the run. */
     run: number;
-    /** How far the run is, ns. */
+    /** Simulated time up to now, ns. */
     until_ns: number;
-    /** Told where the picture is, for a line in the charts. */
+    /** Called with the moment that the picture shows. */
     moved: (at_ns: number) => void;
 }
 
@@ -93,12 +96,12 @@ export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, 
     const latest = useRef({ until_ns, scenario, rate_mbps });
     latest.current = { until_ns, scenario, rate_mbps };
 
-    // another run: other packets
+    // A new run has new packets.
     useEffect(() => {
-        const own = state.current;
-        own.from = own.to = 0;
-        own.packets = [];
-        own.at = Math.min(own.at, latest.current.scenario.duration_s * 1e9);
+        const picture = state.current;
+        picture.from = picture.to = 0;
+        picture.packets = [];
+        picture.at = Math.min(picture.at, latest.current.scenario.duration_s * 1e9);
     }, [run]);
 
     useEffect(() => {
@@ -106,42 +109,52 @@ export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, 
         let before = performance.now();
         const draw = (now: number) => {
             frame = requestAnimationFrame(draw);
-            const own = state.current;
+            const picture = state.current;
             const factor = SPEEDS[speed]!.factor;
             const elapsed = Math.min(now - before, 100);
             before = now;
             const { until_ns: until } = latest.current;
-            if (playing && own.at < until && own.to > own.from) {
-                own.at += elapsed * 1e6 * factor;
-                if (own.at >= scenario.duration_s * 1e9) own.at = 0;
+            if (playing && picture.at < until && picture.to > picture.from) {
+                picture.at += elapsed * 1e6 * factor;
+                if (picture.at >= scenario.duration_s * 1e9) picture.at = 0;
             }
-            // as much as a second and a half of watching needs, and what is on the way now
+            // Loads enough for 1.5 s of watching, and the packets currently on their way.
             const length = Math.max(1.5e9 * factor, 2e7);
-            if (!own.asking && until > 0 && (own.at < own.from || own.at + length / 3 > own.to || own.to === 0)) {
-                const from = own.at;
+            if (
+                !picture.asking &&
+                until > 0 &&
+                (picture.at < picture.from || picture.at + length / 3 > picture.to || picture.to === 0)
+            ) {
+                const from = picture.at;
                 const to = Math.min(from + length, scenario.duration_s * 1e9);
-                if (from < until && (own.to !== to || own.from > from || own.packets.length === 0)) {
-                    own.asking = true;
-                    const asked = run;
-                    const taken = (table: Columns<PacketsMeta> | null) => {
-                        own.asking = false;
-                        if (asked !== run) return;
+                if (from < until && (picture.to !== to || picture.from > from || picture.packets.length === 0)) {
+                    picture.asking = true;
+                    const requestedRun = run;
+                    const takePackets = (table: Columns<PacketsMeta> | null) => {
+                        picture.asking = false;
+                        if (requestedRun !== run) return;
                         const { scenario: made, rate_mbps: rate } = latest.current;
-                        own.packets = table ? packetsOf(table, made, rate) : [];
-                        own.from = from;
-                        own.to = until >= to ? to : from;
+                        picture.packets = table ? packetsOf(table, made, rate) : [];
+                        picture.from = from;
+                        picture.to = until >= to ? to : from;
                     };
-                    // of what was not kept there is no picture
-                    engine.packets(from, to, 0, MOST_PACKETS).then(taken, () => taken(null));
+                    // Packets that were not stored cannot be drawn.
+                    engine.packets(from, to, 0, MOST_PACKETS).then(takePackets, () => takePackets(null));
                 }
             }
             const element = canvas.current;
             if (!element) return;
-            const waiting = paint(element, own.packets, own.at, factor, { lines, inks, limit, scenario, rate_mbps });
-            if (now - own.shown > 250) {
-                own.shown = now;
-                setAt(own.at);
-                moved(own.at);
+            const waiting = paint(element, picture.packets, picture.at, factor, {
+                lines,
+                inks,
+                limit,
+                scenario,
+                rate_mbps,
+            });
+            if (now - picture.shown > 250) {
+                picture.shown = now;
+                setAt(picture.at);
+                moved(picture.at);
                 const ms = (waiting * PACKET_BYTES * 8) / rate_mbps / 1e3;
                 setSaid(`${waiting} packets wait, ${numberText(ms, 1)} ms`);
             }
@@ -198,7 +211,7 @@ interface Look {
     rate_mbps: number;
 }
 
-/** Draws a moment; returns how many packets wait. */
+/** Draws a moment. Returns the number of waiting packets. */
 function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor: number, look: Look): number {
     const ratio = devicePixelRatio || 1;
     const [width, height] = [element.clientWidth, element.clientHeight];
@@ -212,7 +225,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
     context.clearRect(0, 0, width, height);
     const { inks, lines, limit } = look;
     const narrow = width < 560;
-    // places
+    // Positions.
     const top = 34;
     const bottom = height - 30;
     const middle = (top + bottom) / 2;
@@ -225,7 +238,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
     const waiting = packets.filter((packet) => packet.sent <= at && packet.left > at);
     waiting.sort((one, other) => one.left - other.left);
     const room = limit ?? Math.max(60, Math.ceil(waiting.length / 50) * 50);
-    // the queue as a tank of rows: the front is at the right
+    // The queue is a tank of rows with its front at the right.
     const rows = Math.max(1, Math.min(12, Math.ceil(room / ((end - begin) / 9))));
     const perRow = Math.ceil(room / rows);
     const step = (end - begin) / perRow;
@@ -249,7 +262,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
             context.lineWidth = 1.5;
             context.strokeRect(x, y, size_x, size_y);
         }
-        // every second flow has a stripe: not by colour alone
+        // Every second flow has a stripe, for readers who do not see colours.
         if (size_x >= 5 && size_y >= 5 && flow % 2 === 0) {
             context.fillStyle = inks.ground;
             context.fillRect(x + size_x * 0.25, y + size_y * 0.42, size_x * 0.5, Math.max(1.5, size_y * 0.16));
@@ -269,7 +282,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
         );
     });
 
-    // the link, and the wire behind it
+    // The link, and the wire behind it.
     context.strokeStyle = inks.line;
     context.lineWidth = 10;
     context.beginPath();
@@ -289,13 +302,14 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
     const thick = 10;
     for (const packet of packets) {
         if (!(packet.left <= at)) continue;
-        const gone = Number.isNaN(packet.arrived) ? packet.dropped : packet.arrived;
-        if (!(gone > at) || gone <= packet.left) continue;
-        const x = wire + ((receiver - 12 - wire) * (at - packet.left)) / (gone - packet.left);
+        const endTime = Number.isNaN(packet.arrived) ? packet.dropped : packet.arrived;
+        if (!(endTime > at) || endTime <= packet.left) continue;
+        const x = wire + ((receiver - 12 - wire) * (at - packet.left)) / (endTime - packet.left);
         block(x - 1.5, middle - thick / 2, packet.flow, 4, thick, packet.marked);
     }
 
-    // falling: what did not fit, at the back; what a discipline dropped, at the front; what the wire lost, behind the link
+    // Dropped packets fall: at the back if the queue was full, at the front if a discipline dropped them, behind the
+    // link if the wire lost them.
     const fall_ns = FALL_MS * 1e6 * factor;
     for (const packet of packets) {
         const since = at - packet.dropped;
@@ -318,7 +332,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
         context.globalAlpha = 1;
     }
 
-    // senders and receiver
+    // Senders and receiver.
     lines.forEach((line, index) => {
         const y = top + ((bottom - top) * (index + 0.5)) / lines.length;
         context.strokeStyle = inks.line;
@@ -331,7 +345,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
         context.strokeStyle = line.color;
         drawMarker(context, line.marker, senders, y, 13);
     });
-    // what was sent in the last moments, on its way to the queue: a picture, for it takes no time
+    // Recently sent packets move to the queue. This is only for the eye: the real way takes no time.
     const approach = 120e6 * factor;
     for (const packet of packets) {
         const since = at - packet.sent;

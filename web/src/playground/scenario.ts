@@ -1,4 +1,4 @@
-/** A scenario: what the reader chooses. It is in the address of the page, behind the #. */
+/** Scenario: the reader's choices, stored in the address of the page behind the #. */
 
 import type { Catalogue } from "./catalogue";
 import { findScheme } from "./catalogue";
@@ -6,9 +6,9 @@ import { findScheme } from "./catalogue";
 export interface Flow {
     scheme: string;
     start_s: number;
-    /** null: to the end. */
+    /** Stop time, s; null: the end of the run. */
     stop_s: number | null;
-    /** null: the path's own. */
+    /** Base RTT, ms; null: that of the path. */
     rtt_ms: number | null;
 }
 
@@ -26,11 +26,11 @@ export interface Scenario {
     queue: string;
     loss_percent: number;
     jitter_ms: number;
-    /** Distance of the slots in which packets leave; 0: at once. */
+    /** Distance of the slots in which packets leave, ms; 0: no slots. */
     slot_ms: number;
-    /** Traffic beside the flows that heeds nothing. */
+    /** Rate of cross traffic that ignores congestion, Mbit/s. */
     cross_mbps: number;
-    /** So much faster are the first packets of flow 1. */
+    /** Reduction of the delay of the first packets of flow 1, ms. */
     faster_ms: number;
     duration_s: number;
     seed: number;
@@ -39,7 +39,7 @@ export interface Scenario {
 export interface Limits {
     least: number;
     most: number;
-    /** Sliders of what spans powers of ten are logarithmic. */
+    /** True for a logarithmic slider. */
     log: boolean;
 }
 
@@ -60,13 +60,13 @@ export type Quantity = keyof typeof LIMITS;
 
 export const MOST_FLOWS = 8;
 
-/** An address with more characters is not read: strangers write addresses, too. */
+/** Maximum length of an address, characters. Strangers write addresses, too. */
 export const MOST_CHARACTERS = 65_536;
 
-/** So many problems of an address are said, and how many more there are. */
+/** Maximum number of problems of an address that are listed; the rest is counted. */
 export const MOST_PROBLEMS = 20;
 
-/** The core refuses shorter slots. */
+/** Minimum slot that the core accepts, ms. */
 const SHORTEST_SLOT_MS = 0.001;
 
 export const DEFAULT: Scenario = {
@@ -86,72 +86,72 @@ export const DEFAULT: Scenario = {
     seed: 1,
 };
 
-/** Lengths of queues in packets or ms have limits of their own. */
+/** Returns the limits of a quantity. Queue lengths in packets or ms have their own limits. */
 export function limitsOf(name: Quantity, unit: Unit): Limits {
     if (name === "buffer" && unit === "packets") return { least: 1, most: 10_000, log: true };
     if (name === "buffer" && unit === "ms") return { least: 1, most: 5000, log: true };
     return LIMITS[name];
 }
 
-/** Returns a number within limits; `otherwise` where it is none. */
+/** Returns a number moved within limits, or `otherwise` if it is not a number. */
 export function within(value: number, { least, most }: Limits, otherwise: number): number {
     return Number.isFinite(value) ? Math.min(most, Math.max(least, value)) : otherwise;
 }
 
-/** Three digits are enough: whoever reads the address, or the file, shall be able to. */
+/** Returns the number with three digits, so that the address and the file stay readable. */
 export function short(value: number): number {
     return Number(value.toPrecision(3));
 }
 
-/** Returns a scenario that can be run: numbers within limits, flows in time, jitter within the delay. */
+/** Returns a valid scenario: numbers within limits, flows within the duration, jitter within the delay. */
 export function valid(given: Scenario, catalogue: Catalogue): Scenario {
-    const made = { ...given };
+    const result = { ...given };
     for (const name of Object.keys(LIMITS) as Quantity[]) {
-        made[name] = within(given[name], limitsOf(name, given.unit), DEFAULT[name]);
+        result[name] = within(given[name], limitsOf(name, given.unit), DEFAULT[name]);
     }
-    made.seed = Math.round(made.seed);
-    if (made.unit === "packets") made.buffer = Math.max(1, Math.round(made.buffer));
-    if (made.link !== "fixed" && !catalogue.cellular.some((each) => each.name === made.link)) made.link = "fixed";
-    if (!catalogue.queues.some((each) => each.name === made.queue)) made.queue = "fifo";
-    if (made.unit === "unlimited" && made.queue.startsWith("red")) {
-        made.unit = "packets"; // its thresholds are shares of the length
-        made.buffer = catalogue.aqm_packets;
+    result.seed = Math.round(result.seed);
+    if (result.unit === "packets") result.buffer = Math.max(1, Math.round(result.buffer));
+    if (result.link !== "fixed" && !catalogue.cellular.some((each) => each.name === result.link)) result.link = "fixed";
+    if (!catalogue.queues.some((each) => each.name === result.queue)) result.queue = "fifo";
+    if (result.unit === "unlimited" && result.queue.startsWith("red")) {
+        result.unit = "packets"; // its thresholds are shares of the length
+        result.buffer = catalogue.aqm_packets;
     }
-    if (made.slot_ms > 0) made.slot_ms = Math.max(made.slot_ms, SHORTEST_SLOT_MS);
-    made.jitter_ms = Math.min(made.jitter_ms, made.rtt_ms / 2);
-    made.faster_ms = Math.min(made.faster_ms, made.rtt_ms / 4);
-    const last = made.duration_s - 0.1;
-    made.flows = given.flows
+    if (result.slot_ms > 0) result.slot_ms = Math.max(result.slot_ms, SHORTEST_SLOT_MS);
+    result.jitter_ms = Math.min(result.jitter_ms, result.rtt_ms / 2);
+    result.faster_ms = Math.min(result.faster_ms, result.rtt_ms / 4);
+    const last = result.duration_s - 0.1;
+    result.flows = given.flows
         .filter((flow) => findScheme(catalogue, flow.scheme))
         .slice(0, MOST_FLOWS)
         .map((flow) => {
             const start_s = within(flow.start_s, { least: 0, most: last, log: false }, 0);
-            const stop = flow.stop_s === null || flow.stop_s >= made.duration_s ? null : flow.stop_s;
+            const stop = flow.stop_s === null || flow.stop_s >= result.duration_s ? null : flow.stop_s;
             return {
                 scheme: flow.scheme,
                 start_s,
                 stop_s: stop !== null && stop > start_s ? stop : null,
-                rtt_ms: flow.rtt_ms !== null && flow.rtt_ms > made.rtt_ms ? Math.min(flow.rtt_ms, 2000) : null,
+                rtt_ms: flow.rtt_ms !== null && flow.rtt_ms > result.rtt_ms ? Math.min(flow.rtt_ms, 2000) : null,
             };
         });
-    if (made.flows.length === 0) made.flows = DEFAULT.flows;
-    return made;
+    if (result.flows.length === 0) result.flows = DEFAULT.flows;
+    return result;
 }
 
-/** `cubic@5-20~80`: from 5 s to 20 s, with a base RTT of 80 ms. */
+/** Returns a flow as text: `cubic@5-20~80` runs from 5 s to 20 s with a base RTT of 80 ms. */
 export function flowText(flow: Flow): string {
     const from = flow.start_s || flow.stop_s !== null ? `@${flow.start_s}` : "";
     const to = flow.stop_s === null ? "" : `-${flow.stop_s}`;
     return `${flow.scheme}${from}${to}${flow.rtt_ms === null ? "" : `~${flow.rtt_ms}`}`;
 }
 
-// numbers as flowText writes them: small ones have an exponent, 1e-7
+// Numbers as flowText writes them: small ones have an exponent, 1e-7.
 const FLOW = /^([a-z0-9][a-z0-9-]*?)(?:@([\d.]+(?:e-?\d+)?)(?:-([\d.]+(?:e-?\d+)?))?)?(?:~([\d.]+(?:e-?\d+)?))?$/;
 
 function readFlow(text: string): Flow | null {
-    const found = FLOW.exec(text);
-    if (!found) return null;
-    const [, scheme = "", start, stop, rtt] = found;
+    const match = FLOW.exec(text);
+    if (!match) return null;
+    const [, scheme = "", start, stop, rtt] = match;
     return {
         scheme,
         start_s: start === undefined ? 0 : Number(start),
@@ -163,11 +163,11 @@ function readFlow(text: string): Flow | null {
 export interface Address {
     scenario: Scenario;
     preset: string;
-    /** What in the address is not understood, one line each, no two alike; the last one may say how many more there are. */
+    /** Problems of the address, one distinct line each. The last line may give the number of further ones. */
     problems: string[];
 }
 
-/** Problems that are counted, and kept as far as they are said. */
+/** List of problems that counts all and stores only those that are listed. */
 class Problems {
     readonly #kept = new Set<string>();
     #more = 0;
@@ -182,7 +182,7 @@ class Problems {
     }
 }
 
-/** Returns what an address stands for; whatever is not understood is left out and said. */
+/** Returns the scenario of an address. Invalid parts are left out and reported. */
 export function readAddress(hash: string, catalogue: Catalogue, presets: Record<string, Scenario>): Address {
     const problems = new Problems();
     if (hash.length > MOST_CHARACTERS) {
@@ -192,26 +192,26 @@ export function readAddress(hash: string, catalogue: Catalogue, presets: Record<
         return { scenario: valid(DEFAULT, catalogue), preset: "", problems: problems.lines };
     }
     const query = new URLSearchParams(hash.replace(/^#\/?\??/, ""));
-    const wanted = query.get("preset") ?? "";
-    const preset = Object.hasOwn(presets, wanted) ? wanted : "";
-    if (wanted && !preset) problems.add(`There is no preset ${quoted(wanted)}.`);
-    const given: Scenario = { ...(presets[preset] ?? DEFAULT) };
+    const presetName = query.get("preset") ?? "";
+    const preset = Object.hasOwn(presets, presetName) ? presetName : "";
+    if (presetName && !preset) problems.add(`There is no preset ${quote(presetName)}.`);
+    const base: Scenario = { ...(presets[preset] ?? DEFAULT) };
     const flows = query.get("flows");
-    if (flows !== null) given.flows = readFlows(flows, catalogue, problems);
+    if (flows !== null) base.flows = readFlows(flows, catalogue, problems);
     for (const name of Object.keys(LIMITS) as Quantity[]) {
         const text = query.get(name);
         if (text === null) continue;
         const value = Number(text);
-        if (text.trim() === "" || !Number.isFinite(value)) problems.add(`${name} = ${quoted(text)} is no number.`);
-        else given[name] = value;
+        if (text.trim() === "" || !Number.isFinite(value)) problems.add(`${name} = ${quote(text)} is no number.`);
+        else base[name] = value;
     }
-    given.link = query.get("link") ?? given.link;
-    given.queue = query.get("queue") ?? given.queue;
-    given.unit = UNITS.find((unit) => unit === query.get("unit")) ?? given.unit;
-    return { scenario: valid(given, catalogue), preset, problems: problems.lines };
+    base.link = query.get("link") ?? base.link;
+    base.queue = query.get("queue") ?? base.queue;
+    base.unit = UNITS.find((unit) => unit === query.get("unit")) ?? base.unit;
+    return { scenario: valid(base, catalogue), preset, problems: problems.lines };
 }
 
-/** Reads flows until there are as many as a scenario can have. */
+/** Parses flows, up to the maximum number of a scenario. */
 function readFlows(text: string, catalogue: Catalogue, problems: Problems): Flow[] {
     const flows: Flow[] = [];
     const texts = text.split(",");
@@ -222,7 +222,7 @@ function readFlows(text: string, catalogue: Catalogue, problems: Problems): Flow
         }
         const flow = readFlow(each);
         if (flow && findScheme(catalogue, flow.scheme)) flows.push(flow);
-        else problems.add(`There is no scheme ${quoted(each)} here.`);
+        else problems.add(`There is no scheme ${quote(each)} here.`);
     }
     return flows;
 }
@@ -231,11 +231,11 @@ function count(value: number): string {
     return value.toLocaleString("en");
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
     return `“${text.length > 40 ? `${text.slice(0, 40)}…` : text}”`;
 }
 
-/** Returns the address of a scenario: what differs from its preset, or from the default. */
+/** Returns the address of a scenario: its differences from its preset, or from the default. */
 export function addressOf(scenario: Scenario, preset: string, presets: Record<string, Scenario>): string {
     const base = presets[preset] ?? DEFAULT;
     const parts: string[] = preset ? [`preset=${preset}`] : [];

@@ -1,55 +1,55 @@
-/** From a scenario to the run's specification, and to an experiment file from which `dumbbell run` makes the same one. */
+/** Run spec of a scenario, and an experiment file with which `dumbbell run` makes an equal run. */
 
 import type { Catalogue, Json, Scheme, Table } from "./catalogue";
 import { findScheme } from "./catalogue";
 import type { Scenario } from "./scenario";
 
 const CROSS = "udp-cbr";
-/** Elements that have to be named. */
+/** Names of path elements that others refer to. */
 const BOTTLENECK = "bottleneck";
 const PRIVATE = "private";
-/** How long packets of flow 1 are faster, where they are, s. */
+/** Duration of the reduced delay of flow 1's first packets, s. */
 const FASTER_S = 0.1;
 
-/** Files of the reader's own, by scheme: the name that the specification has. */
+/** Names in the run spec of the reader's files, by scheme. */
 export type OwnFiles = Record<string, string>;
 
-/** Halves go to the even neighbour, as in Python. */
-function rounded(value: number): number {
+/** Returns the nearest integer. Halves go to the even neighbour, as in Python. */
+function roundHalfEven(value: number): number {
     const below = Math.floor(value);
     const rest = value - below;
     if (rest !== 0.5) return Math.round(value);
     return below % 2 === 0 ? below : below + 1;
 }
 
-/** The rate that a queue's length is counted in: the mean one of a cellular link. */
+/** Returns the rate that converts the queue's length: the mean rate of a cellular link. */
 export function linkRate(scenario: Scenario, catalogue: Catalogue): number {
     const cellular = catalogue.cellular.find((each) => each.name === scenario.link);
     return cellular ? Number(cellular.data[0]?.mean_mbps) : scenario.rate_mbps;
 }
 
-/** The queue's length in packets; null where it has no limit. */
+/** Returns the queue's length in packets, or null without a limit. */
 export function queuePackets(scenario: Scenario, catalogue: Catalogue): number | null {
     const { buffer, unit } = scenario;
     if (unit === "unlimited") return null;
-    if (unit === "packets") return Math.max(1, rounded(buffer));
+    if (unit === "packets") return Math.max(1, roundHalfEven(buffer));
     const lasts_ms = unit === "ms" ? buffer : buffer * scenario.rtt_ms;
     const bits = linkRate(scenario, catalogue) * 1e6 * lasts_ms;
-    return Math.max(1, rounded(bits / 1e3 / 8 / catalogue.packet_bytes));
+    return Math.max(1, roundHalfEven(bits / 1e3 / 8 / catalogue.packet_bytes));
 }
 
 function queue(scenario: Scenario, catalogue: Catalogue): Table {
     const packets = queuePackets(scenario, catalogue);
     const { name, kind } = catalogue.queues.find((each) => each.name === scenario.queue) ?? catalogue.queues[0]!;
     if (packets === null && name === "fifo") return { kind: "infinite" };
-    const made: Table = { kind, packets: packets ?? catalogue.aqm_packets };
+    const element: Table = { kind, packets: packets ?? catalogue.aqm_packets };
     if (kind === "red") {
-        const most = Number(made.packets);
-        made.min_threshold_packets = Math.max(1, Math.floor(most / 4));
-        made.max_threshold_packets = Math.max(2, Math.floor((3 * most) / 4));
+        const maxPackets = Number(element.packets);
+        element.min_threshold_packets = Math.max(1, Math.floor(maxPackets / 4));
+        element.max_threshold_packets = Math.max(2, Math.floor((3 * maxPackets) / 4));
     }
-    if (name.endsWith("-ecn")) made.ecn = true;
-    return made;
+    if (name.endsWith("-ecn")) element.ecn = true;
+    return element;
 }
 
 /** Returns the elements of both directions. */
@@ -74,8 +74,8 @@ export function elements(scenario: Scenario, catalogue: Catalogue): { data: Tabl
     return { data, ack: [{ kind: "delay", delay_ms: half }, ...(cellular?.ack ?? [])] };
 }
 
-/** Flows as both forms have them. */
-interface Sent {
+/** Flow with the parts that both files need. */
+interface FlowParts {
     scheme: Scheme;
     start_s: number;
     stop_s: number | null;
@@ -84,8 +84,8 @@ interface Sent {
     application: Table | null;
 }
 
-function sent(scenario: Scenario, catalogue: Catalogue): Sent[] {
-    const flows: Sent[] = [];
+function flowParts(scenario: Scenario, catalogue: Catalogue): FlowParts[] {
+    const flows: FlowParts[] = [];
     const isSplit = scenario.faster_ms > 0;
     scenario.flows.forEach((flow, index) => {
         const scheme = findScheme(catalogue, flow.scheme);
@@ -101,19 +101,19 @@ function sent(scenario: Scenario, catalogue: Catalogue): Sent[] {
     return flows;
 }
 
-/** Samples often enough for a picture, and seldom enough for a long run. */
+/** Returns the interval of samples, s: short enough for a picture, long enough for a long run. */
 export function sampleInterval(duration_s: number): number {
     if (duration_s <= 5) return 0.01;
     if (duration_s <= 30) return 0.05;
     return duration_s <= 90 ? 0.1 : 0.2;
 }
 
-/** The corrected metrics leave out a sixth, as in an experiment that does not say it. */
+/** Returns the warmup of the corrected metrics, s: a sixth, the default of an experiment. */
 function warmup(duration_s: number): number {
     return Number((duration_s / 6).toFixed(3));
 }
 
-/** Returns the specification of the run, as `_core.simulate` takes it. */
+/** Returns the run spec that `_core.simulate` takes. */
 export function specification(scenario: Scenario, catalogue: Catalogue, own: OwnFiles = {}): Table {
     const { name: _, ...path } = catalogue.path;
     return {
@@ -124,7 +124,7 @@ export function specification(scenario: Scenario, catalogue: Catalogue, own: Own
         warmup_s: warmup(scenario.duration_s),
         log: "packets",
         path: { ...elements(scenario, catalogue), ...path },
-        flows: sent(scenario, catalogue).map(({ scheme, start_s, stop_s, rtt_ms, enter, application }) => ({
+        flows: flowParts(scenario, catalogue).map(({ scheme, start_s, stop_s, rtt_ms, enter, application }) => ({
             scheme: scheme.name,
             controller: scheme.controller,
             parameters: parameters(scheme, own),
@@ -162,7 +162,7 @@ export function mixLabel(names: string[]): string {
 }
 
 function tomlText(text: string): string {
-    // JSON's escapes are TOML's, but for DEL, which stands as it is in neither
+    // TOML accepts JSON's escapes. DEL is the exception: JSON leaves it as it is, TOML forbids that.
     return JSON.stringify(text).replaceAll("\u007f", "\\u007f");
 }
 
@@ -178,7 +178,7 @@ function toml(value: Json): string {
 
 /** Returns the experiment file of a scenario. */
 export function experimentFile(scenario: Scenario, catalogue: Catalogue, address: string, own: OwnFiles = {}): string {
-    const flows = sent(scenario, catalogue);
+    const flows = flowParts(scenario, catalogue);
     const label = mixLabel(flows.map((flow) => flow.scheme.name));
     const { data, ack } = elements(scenario, catalogue);
     const lines = [

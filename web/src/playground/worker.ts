@@ -1,22 +1,22 @@
-/** The worker: makes runs one after the other, in slices, and looks between two slices whether a newer one is wanted. */
+/** Worker: makes one run at a time, in slices. Between two slices it checks for a newer run. */
 
-import { type Ask, keyOf, type Looked, type Question, type Told } from "./messages";
+import { type Ask, keyOf, type Question, type RunProgress, type WorkerMessage } from "./messages";
 import { Simulation } from "./module";
 
-/** A slice takes about so long, ms: a newer run waits no longer. */
+/** Target duration of a slice, ms. A newer run waits no longer. */
 const SLICE_MS = 12;
 const FIRST_EVENTS = 4000;
-/** The first picture of a long run, and then one every so often, ms. */
+/** Time until the first picture of a long run, and interval of the next ones, ms. */
 const FIRST_PICTURE_MS = 50;
 const PICTURE_MS = 120;
 
-const post = (told: Told, transfer: Transferable[] = []): void => postMessage(told, { transfer });
+const post = (told: WorkerMessage, transfer: Transferable[] = []): void => postMessage(told, { transfer });
 
-/** What was fetched or dropped; names are those in specifications. */
+/** Fetched and dropped files, by their name in run specs. */
 const files = new Map<string, Uint8Array>();
-const compiled = compile();
-let wanted = 0;
-let watched: Question[] = [];
+const moduleOnceCompiled = compile();
+let newestRun = 0;
+let watchedWindows: Question[] = [];
 let current: Simulation | null = null;
 
 async function compile(): Promise<WebAssembly.Module> {
@@ -29,14 +29,14 @@ async function compile(): Promise<WebAssembly.Module> {
     return WebAssembly.compileStreaming(response);
 }
 
-async function fetched(name: string): Promise<void> {
+async function fetchFile(name: string): Promise<void> {
     if (files.has(name)) return;
     const response = await fetch(name);
     if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
     files.set(name, new Uint8Array(await response.arrayBuffer()));
 }
 
-/** Lets messages in that have arrived. A timer would wait for 4 ms. */
+/** Yields to messages that have arrived. A timer would wait for 4 ms. */
 const { port1, port2 } = new MessageChannel();
 const waiting: (() => void)[] = [];
 port1.onmessage = () => waiting.shift()?.();
@@ -46,24 +46,27 @@ const breath = (): Promise<void> =>
         port2.postMessage(null);
     });
 
-/** What is to be seen of a run now. */
-function looked(id: number, simulation: Simulation): Looked {
-    const answers = watched.map((question): [string, ArrayBuffer] => [keyOf(question), simulation.window(question)]);
+/** Returns the current data on a run. */
+function progressOf(id: number, simulation: Simulation): RunProgress {
+    const answers = watchedWindows.map((question): [string, ArrayBuffer] => [
+        keyOf(question),
+        simulation.window(question),
+    ]);
     const { now_ns, records } = simulation;
     return { id, now_ns, records, answers, series: simulation.series() };
 }
 
-const bytesOf = ({ answers }: Looked): ArrayBuffer[] => answers.map(([, bytes]) => bytes);
+const bytesOf = ({ answers }: RunProgress): ArrayBuffer[] => answers.map(([, bytes]) => bytes);
 
 async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
     const { id, specification } = ask;
     const began = performance.now();
     let simulated_ms = 0;
     try {
-        await Promise.all(ask.files.filter((name) => !files.has(name)).map(fetched));
-        const needed = new Map(ask.files.map((name) => [name, files.get(name)!]));
-        const simulation = await Simulation.begin(await compiled, specification, needed);
-        if (id !== wanted) return;
+        await Promise.all(ask.files.filter((name) => !files.has(name)).map(fetchFile));
+        const runFiles = new Map(ask.files.map((name) => [name, files.get(name)!]));
+        const simulation = await Simulation.begin(await moduleOnceCompiled, specification, runFiles);
+        if (id !== newestRun) return;
         current = simulation;
         let events = FIRST_EVENTS;
         let picture = FIRST_PICTURE_MS;
@@ -75,23 +78,23 @@ async function run(ask: Extract<Ask, { kind: "run" }>): Promise<void> {
             if (over) break;
             events = Math.max(1000, Math.min(events * 4, Math.round((events * SLICE_MS) / Math.max(took, 0.1))));
             await breath();
-            if (id !== wanted) return;
+            if (id !== newestRun) return;
             if (performance.now() - began > picture) {
-                const seen = looked(id, simulation);
-                post({ kind: "progress", ...seen }, bytesOf(seen));
+                const progress = progressOf(id, simulation);
+                post({ kind: "progress", ...progress }, bytesOf(progress));
                 picture = performance.now() - began + PICTURE_MS;
             }
         }
-        const seen = looked(id, simulation);
+        const progress = progressOf(id, simulation);
         const totals = simulation.totals();
-        const spent = { total_ms: performance.now() - began, simulated_ms };
-        post({ kind: "done", ...seen, totals, spent }, bytesOf(seen));
+        const times = { total_ms: performance.now() - began, simulated_ms };
+        post({ kind: "done", ...progress, totals, spent: times }, bytesOf(progress));
     } catch (error) {
-        if (id === wanted) post({ kind: "failed", id, why: reason(error) });
+        if (id === newestRun) post({ kind: "failed", id, why: reason(error) });
     }
 }
 
-/** One line: what was wrong, or that the module panicked. */
+/** Returns one line: the error, or a note that the module panicked. */
 function reason(error: unknown): string {
     if (error instanceof WebAssembly.RuntimeError) return `the simulator stopped: ${error.message}`;
     return error instanceof Error ? error.message : String(error);
@@ -100,8 +103,8 @@ function reason(error: unknown): string {
 function answer<A extends ArrayBuffer | string>(ask: number, make: (simulation: Simulation) => A): void {
     try {
         if (!current) throw new Error("there is no run yet");
-        const found = make(current);
-        post({ kind: "answer", ask, answer: found }, typeof found === "string" ? [] : [found]);
+        const answer = make(current);
+        post({ kind: "answer", ask, answer: answer }, typeof answer === "string" ? [] : [answer]);
     } catch (error) {
         post({ kind: "unanswered", ask, why: reason(error) });
     }
@@ -111,15 +114,15 @@ addEventListener("message", (event: MessageEvent<Ask>) => {
     const ask = event.data;
     switch (ask.kind) {
         case "run":
-            wanted = ask.id;
-            watched = ask.watched;
+            newestRun = ask.id;
+            watchedWindows = ask.watched;
             void run(ask);
             break;
         case "watch":
-            watched = ask.watched;
+            watchedWindows = ask.watched;
             break;
         case "stop":
-            wanted = 0;
+            newestRun = 0;
             break;
         case "file":
             files.set(ask.name, new Uint8Array(ask.bytes));
@@ -139,7 +142,7 @@ addEventListener("message", (event: MessageEvent<Ask>) => {
     }
 });
 
-compiled.then(
+moduleOnceCompiled.then(
     () => post({ kind: "ready" }),
-    (error: unknown) => post({ kind: "failed", id: wanted, why: reason(error) }),
+    (error: unknown) => post({ kind: "failed", id: newestRun, why: reason(error) }),
 );

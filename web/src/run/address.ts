@@ -1,18 +1,18 @@
-/** What the address of a run's page says, besides which run it is. */
+/** Parameters in the address of a run's page. */
 
 import type { View } from "../charts/view";
 
 /** Returns the names in a list of an address. */
 export function listOf(text: string | null): string[] {
-    return (text ?? "").split(",").filter(Boolean).map(decoded);
+    return (text ?? "").split(",").filter(Boolean).map(decodeName);
 }
 
-/** Returns a list of names as an address has it, or null where it is empty. */
+/** Returns a list of names as an address has it, or null if it is empty. */
 export function listText(names: readonly string[]): string | null {
     return names.length > 0 ? names.map(encodeURIComponent).join(",") : null;
 }
 
-export function decoded(text: string): string {
+export function decodeName(text: string): string {
     try {
         return decodeURIComponent(text);
     } catch {
@@ -20,20 +20,20 @@ export function decoded(text: string): string {
     }
 }
 
-/** Returns the part of time between two numbers of nanoseconds, or null where they are none. */
+/** Returns the part of time between two strings of nanoseconds, or null if they are invalid. */
 export function partOf(from: string | null, to: string | null): View | null {
     if (!from || !to) return null;
     const part = { from: Number(from), to: Number(to) };
     return Number.isFinite(part.from) && Number.isFinite(part.to) && part.to > part.from ? part : null;
 }
 
-/** Returns the page of a run. */
+/** Returns the address of a run's page. */
 export function runPage(id: string): string {
     return `run/${id.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns the run that somebody means who writes its identity or the address of its page. */
+/** Returns the identity of a run from an identity or from the address of its page. */
 export function runMeant(text: string): string {
     const page = /#\/run\/([^?]*)/.exec(text)?.[1];
-    return page === undefined ? text.trim() : page.split("/").map(decoded).join("/");
+    return page === undefined ? text.trim() : page.split("/").map(decodeName).join("/");
 }

@@ -1,15 +1,15 @@
-/** A run: what it was, why it went as it did, and everything that was recorded of it over time. */
+/** Page of a run: its facts, sentences that explain it, and all its recorded data over time. */
 
 import "./run.css";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Known } from "../charts/panels";
+import type { SeriesInfo } from "../charts/panels";
 import { flowOf } from "../charts/panels";
 import { type PacketName, Sequence, sequenceSeries } from "../charts/sequence";
 import { spanText } from "../charts/ticks";
 import { type OtherRun, Timeline } from "../charts/timeline";
-import { around, limited, sameView, type View } from "../charts/view";
-import { Why } from "../charts/why";
+import { around, limit, sameView, type View } from "../charts/view";
+import { Explanation } from "../charts/why";
 import { numberText } from "../data/numbers";
 import {
     type Field,
@@ -24,17 +24,17 @@ import { addressOf, readAddress, useAddress } from "../data/state";
 import { listOf, listText, partOf, runMeant, runPage } from "./address";
 import { likelyOthers, runIdentities } from "./runs";
 
-/** So many flows are drawn unless somebody chooses. */
+/** Number of flows that are drawn by default. */
 const FIRST_FLOWS = 6;
-/** The address follows the window when it rests for so long. */
+/** Idle time of the window before the address follows, ms. */
 const REST_MS = 250;
 
-interface Loaded {
+interface LoadedRun {
     source: RunSource;
     facts: RunFacts;
 }
 
-/** Reads written series once: every window is cut from the same ones. */
+/** Returns a source that fetches the precomputed series once. Every window is cut from them. */
 function readOnce(source: RunSource): RunSource {
     let window: ReturnType<RunSource["window"]> | null = null;
     let packets: ReturnType<RunSource["packets"]> | null = null;
@@ -55,21 +55,21 @@ function readOnce(source: RunSource): RunSource {
     };
 }
 
-function useRun(id: string | null, kind: RunsFacts["kind"]): [Loaded | null, string] {
-    const [loaded, setLoaded] = useState<Loaded | null>(null);
+function useRun(id: string | null, kind: RunsFacts["kind"]): [LoadedRun | null, string] {
+    const [loaded, setLoaded] = useState<LoadedRun | null>(null);
     const [problem, setProblem] = useState("");
     useEffect(() => {
         setLoaded(null);
         setProblem("");
         if (!id) return;
-        let wanted = true;
+        let isMounted = true;
         const source = runSource(id, kind);
         source.facts().then(
-            (facts) => wanted && setLoaded({ source: facts.thinned_only ? readOnce(source) : source, facts }),
-            (error: Error) => wanted && setProblem(error.message),
+            (facts) => isMounted && setLoaded({ source: facts.thinned_only ? readOnce(source) : source, facts }),
+            (error: Error) => isMounted && setProblem(error.message),
         );
         return () => {
-            wanted = false;
+            isMounted = false;
         };
     }, [id, kind]);
     return [loaded, problem];
@@ -92,34 +92,36 @@ export function RunPage({ id, facts: runs }: { id: string; facts: RunsFacts }) {
     return <Run {...loaded} id={id} runs={runs} />;
 }
 
-/** The window of the page: it follows the address, and the address follows it when it rests. */
+/**
+ * Returns the window of the page, a function that sets it, and the address. The address follows a window that rests.
+ */
 function useView(whole: View): [View, (view: View) => void, ReturnType<typeof useAddress>] {
     const address = useAddress();
     const [{ query }, change] = address;
-    const said = partOf(query.get("from"), query.get("to"));
-    const wanted = said ? limited(said, whole) : whole;
-    const [view, setView] = useState(wanted);
-    const written = useRef(wanted);
+    const addressPart = partOf(query.get("from"), query.get("to"));
+    const addressView = addressPart ? limit(addressPart, whole) : whole;
+    const [view, setView] = useState(addressView);
+    const writtenView = useRef(addressView);
     useEffect(() => {
-        if (sameView(wanted, written.current)) return;
-        written.current = wanted;
-        setView(wanted);
-    }, [wanted.from, wanted.to]);
+        if (sameView(addressView, writtenView.current)) return;
+        writtenView.current = addressView;
+        setView(addressView);
+    }, [addressView.from, addressView.to]);
     useEffect(() => {
-        if (sameView(view, written.current)) return;
+        if (sameView(view, writtenView.current)) return;
         const timer = setTimeout(() => {
-            written.current = view;
-            const all = sameView(view, whole);
-            change({ from: all ? null : String(view.from), to: all ? null : String(view.to) }, true);
+            writtenView.current = view;
+            const isWhole = sameView(view, whole);
+            change({ from: isWhole ? null : String(view.from), to: isWhole ? null : String(view.to) }, true);
         }, REST_MS);
         return () => clearTimeout(timer);
     }, [view.from, view.to]);
     return [view, setView, address];
 }
 
-function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts }) {
-    const whole = useMemo(() => ({ from: 0, to: Math.max(1, facts.duration_ns) }), [facts.duration_ns]);
-    const [view, setView, [{ query }, change]] = useView(whole);
+function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFacts }) {
+    const fullView = useMemo(() => ({ from: 0, to: Math.max(1, facts.duration_ns) }), [facts.duration_ns]);
+    const [view, setView, [{ query }, change]] = useView(fullView);
     const page = useRef<HTMLDivElement>(null);
     const heading = useRef<HTMLHeadingElement>(null);
     const diagrams = useRef<HTMLHeadingElement>(null);
@@ -130,7 +132,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
         source.reading().then(setReading, (error: Error) => setUnread(error.message));
         runIdentities(runs).then(setAll);
         document.title = `${facts.label}: dumbbell`;
-        // Keys work at once, and readers of the page begin at its name.
+        // Keys work at once, and screen readers begin at the page's heading.
         if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true });
         return () => {
             document.title = "dumbbell";
@@ -138,9 +140,9 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
     }, [source]);
 
     const numbers = facts.flows.map(({ flow }) => flow);
-    const asked = listOf(query.get("flow")).map(Number);
-    const chosen = numbers.filter((flow) => asked.includes(flow));
-    const flows = chosen.length > 0 ? chosen : numbers.slice(0, FIRST_FLOWS);
+    const queryFlows = listOf(query.get("flow")).map(Number);
+    const chosenFlows = numbers.filter((flow) => queryFlows.includes(flow));
+    const flows = chosenFlows.length > 0 ? chosenFlows : numbers.slice(0, FIRST_FLOWS);
     const packetFlow = Number(query.get("packets"));
     const sequenceFlow = numbers.includes(packetFlow) ? packetFlow : (flows[0] ?? 1);
     const flowTitle = (flow: number) => {
@@ -152,7 +154,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
     const highlight = sentence ? { from: sentence.from_ns, to: sentence.to_ns } : null;
     const range = partOf(...((query.get("range")?.split("-", 2) as [string, string]) ?? [null, null]));
     const [pinFlow, pinSeq] = (query.get("packet") ?? "").split(":").map(Number);
-    const pinned: PacketName | null =
+    const pinnedPacket: PacketName | null =
         pinFlow !== undefined && pinSeq !== undefined ? { flow: pinFlow, seq: pinSeq } : null;
 
     const otherId = query.get("with") || null;
@@ -170,7 +172,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
     );
     const show = (index: number) => {
         const { from_ns, to_ns, flow } = reading![index]!;
-        const next = around(from_ns, to_ns, whole);
+        const next = around(from_ns, to_ns, fullView);
         const changes: Record<string, string | null> = {
             why: String(index),
             from: String(next.from),
@@ -196,7 +198,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                     {reading?.length === 0 && (
                         <p class="quiet">There is nothing to say about this run: its events were not recorded.</p>
                     )}
-                    <Why
+                    <Explanation
                         reading={reading ?? []}
                         chosen={sentence}
                         onChoose={(index) => (index === null ? change({ why: null }) : show(index))}
@@ -227,9 +229,9 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                     </div>
                     <Timeline
                         source={source}
-                        known={facts.series as Known[]}
+                        known={facts.series as SeriesInfo[]}
                         bottleneck={bottleneck}
-                        whole={whole}
+                        whole={fullView}
                         view={view}
                         onView={setView}
                         flows={flows}
@@ -267,7 +269,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
                                         </label>
                                     )}
                                     <Sequence
-                                        {...{ source, view, whole, width, data, inks, pinned }}
+                                        {...{ source, view, whole: fullView, width, data, inks, pinned: pinnedPacket }}
                                         flow={sequenceFlow}
                                         flowTitle={flowTitle(sequenceFlow)}
                                         onView={setView}
@@ -294,7 +296,7 @@ function Run({ source, facts, id, runs }: Loaded & { id: string; runs: RunsFacts
     );
 }
 
-/** Returns what tells another run from this one. */
+/** Returns the parts of a run's name that differ from this run. */
 function shortLabel(other: RunFacts, own: RunFacts): string {
     const parts = [
         other.scheme !== own.scheme && other.scheme,
@@ -304,7 +306,7 @@ function shortLabel(other: RunFacts, own: RunFacts): string {
     return parts.length > 0 ? parts.join(" ") : `run ${other.run}`;
 }
 
-/** Returns the owner of the series of the bottleneck: the first link in the data direction that has any. */
+/** Returns the owner of the bottleneck's series: the first link in the data direction that has any series. */
 function bottleneckOf(facts: RunFacts): string | null {
     const owners = facts.series.map(({ owner }) => owner).filter((owner) => flowOf(owner) === null);
     return (
@@ -328,15 +330,15 @@ function Head({
 }) {
     const at = all.indexOf(id);
     const filters = readAddress(location.hash).query;
-    /** Windows and runs laid over stay; what belongs to this run alone does not. */
-    const kept = new URLSearchParams(
+    /** Parameters of the window and of runs laid over are kept. Parameters of this run alone are dropped. */
+    const linkQuery = new URLSearchParams(
         [...filters].filter(([name]) => !["why", "packet", "flow", "packets", "with"].includes(name)),
     );
     const link = (index: number, text: string) => {
         const other = all[index];
         if (at < 0 || other === undefined) return null;
         return (
-            <a href={addressOf(runPage(other), kept)} title={other}>
+            <a href={addressOf(runPage(other), linkQuery)} title={other}>
                 {text}
             </a>
         );
@@ -378,26 +380,26 @@ function Fact({ name, value, bad = false }: { name: string; value: string; bad?:
     );
 }
 
-/** Metrics of flows that are shown beside the main ones. */
+/** Metrics of flows that are shown in addition to the main ones. */
 const USUAL = ["throughput_mbps", "rtt_mean_ms", "timeouts", "loss_episodes", "retransmissions"];
 
-/** Up to so many flows are columns, metrics below each other; more are rows. */
+/** Maximum number of flows that are columns. More flows are rows. */
 const FLOW_COLUMNS = 3;
 
 function Flows({ facts, fields, source }: { facts: RunFacts; fields: Field[]; source: RunSource }) {
-    const known = (field: Field) => facts.flows.some(({ metrics }) => Number.isFinite(metrics[field.name]));
+    const hasMetric = (field: Field) => facts.flows.some(({ metrics }) => Number.isFinite(metrics[field.name]));
     const main = fields.filter((field) => field.group !== "run" && field.main);
     const usual = USUAL.flatMap((name) => fields.find((field) => field.name === name) ?? []);
-    const shown = [...new Set([...main, ...usual])].filter(known);
+    const tableFields = [...new Set([...main, ...usual])].filter(hasMetric);
     const columns: { title: string; says?: string; number: boolean; of: (flow: FlowFacts) => ComponentChildren }[] = [
         { title: "scheme", number: false, of: ({ scheme, reverse }) => `${scheme}${reverse ? " (reverse)" : ""}` },
         { title: "from, s", number: true, of: ({ start_s }) => numberText(start_s, 2) },
         { title: "to, s", number: true, of: ({ stop_s }) => numberText(stop_s, 2) },
-        ...shown.map((field) => ({
+        ...tableFields.map((field) => ({
             title: `${field.title}${field.unit ? `, ${field.unit}` : ""}`,
             says: [field.convention, field.formula].filter(Boolean).join(": "),
             number: true,
-            of: ({ metrics }: FlowFacts) => numberText(scaled(metrics[field.name], field), field.digits ?? 2),
+            of: ({ metrics }: FlowFacts) => numberText(toDisplay(metrics[field.name], field), field.digits ?? 2),
         })),
         {
             title: "qlog",
@@ -405,17 +407,17 @@ function Flows({ facts, fields, source }: { facts: RunFacts; fields: Field[]; so
             of: ({ flow }) => <Qlog address={facts.has_packets ? source.qlog(flow) : null} flow={flow} />,
         },
     ];
-    const few = facts.flows.length <= FLOW_COLUMNS;
+    const areColumns = facts.flows.length <= FLOW_COLUMNS;
     return (
         <section aria-labelledby="flows">
             <h2 id="flows">Flows</h2>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by keys */}
-            <section class={`scroll flows${few ? "" : " many"}`} tabIndex={0} aria-label="Metrics of the flows">
+            <section class={`scroll flows${areColumns ? "" : " many"}`} tabIndex={0} aria-label="Metrics of the flows">
                 <table>
                     <thead>
                         <tr>
                             <th scope="col">flow</th>
-                            {few
+                            {areColumns
                                 ? facts.flows.map(({ flow }) => (
                                       <th scope="col" class="number" key={flow}>
                                           {flow}
@@ -429,7 +431,7 @@ function Flows({ facts, fields, source }: { facts: RunFacts; fields: Field[]; so
                         </tr>
                     </thead>
                     <tbody>
-                        {few
+                        {areColumns
                             ? columns.map(({ title, says, of }) => (
                                   <tr key={title}>
                                       <th scope="row" title={says}>
@@ -468,7 +470,7 @@ function Qlog({ address, flow }: { address: string | null; flow: number }) {
     );
 }
 
-function scaled(value: number | undefined, field: Field): number | null {
+function toDisplay(value: number | undefined, field: Field): number | null {
     return value === undefined || value === null ? null : value * (field.factor ?? 1);
 }
 
@@ -490,7 +492,7 @@ function FlowChoice({
     if (numbers.length < 2) return null;
     const set = (next: number[]) =>
         change({ flow: listText(numbers.filter((each) => next.includes(each)).map(String)) }, true);
-    const seen = numbers.filter((flow) => flowTitle(flow).includes(filter));
+    const matchingFlows = numbers.filter((flow) => flowTitle(flow).includes(filter));
     return (
         <details class="flow-choice" open={numbers.length <= 12}>
             <summary>
@@ -503,7 +505,7 @@ function FlowChoice({
                 </label>
             )}
             <fieldset class="row many" aria-label="Flows that are drawn">
-                {seen.map((flow) => (
+                {matchingFlows.map((flow) => (
                     <button
                         type="button"
                         class="small"
@@ -540,8 +542,8 @@ function OtherChoice({
 }) {
     const likely = useMemo(() => likelyOthers(id, all, 300), [id, all]);
     const choose = (text: string) => {
-        const meant = runMeant(text);
-        if (meant && meant !== id) change({ with: meant });
+        const otherId = runMeant(text);
+        if (otherId && otherId !== id) change({ with: otherId });
     };
     return (
         <div class="row other-choice">

@@ -1,8 +1,8 @@
-/** The other runs: which come before and after this one, and which are likely to be compared with it. */
+/** Other runs: the previous and the next one, and likely candidates for a comparison. */
 
 import { type RunsFacts, runsColumn } from "../data/source";
 
-/** Returns the identities of all runs in the order of the table, or none where it does not say them. */
+/** Returns the identities of all runs in the order of the table, or none if their columns cannot be read. */
 export async function runIdentities(facts: RunsFacts): Promise<string[]> {
     const names = ["directory", "path", "scheme", "run"];
     try {
@@ -20,14 +20,14 @@ export async function runIdentities(facts: RunsFacts): Promise<string[]> {
     }
 }
 
-/** Returns the runs that come to mind to lay over one: those on its path, then those of its scheme, then others. */
+/** Returns candidates to lay over a run: first those on its path, then those of its scheme, then others. */
 export function likelyOthers(id: string, all: readonly string[], most: number): string[] {
     const [directory, path, scheme] = id.split("/");
     const near = (other: string) => {
         const [itsDirectory, itsPath, itsScheme] = other.split("/");
         return (itsPath === path ? 4 : 0) + (itsScheme === scheme ? 2 : 0) + (itsDirectory === directory ? 1 : 0);
     };
-    const ranked: string[][] = [[], [], [], [], [], [], [], []];
-    for (const other of all) if (other !== id) ranked[near(other)]!.push(other);
-    return ranked.reverse().flat().slice(0, most);
+    const byNearness: string[][] = [[], [], [], [], [], [], [], []];
+    for (const other of all) if (other !== id) byNearness[near(other)]!.push(other);
+    return byNearness.reverse().flat().slice(0, most);
 }

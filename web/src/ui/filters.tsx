@@ -1,4 +1,4 @@
-/** Which runs are looked at: the same bar above the table and the charts, its state in `filter` of the address. */
+/** Filter bar above the table and the charts, with its state in `filter` of the address. */
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import {
@@ -13,43 +13,43 @@ import {
 } from "../data/runs";
 import type { Field, RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
-import { capitalized, counted, decimal, titleOf } from "../data/words";
+import { capitalize, countText, decimal, titleOf } from "../data/words";
 
-/** The table of runs; when runs were added, the one before stays until its columns have been read again. */
+/** Returns the table of runs. When runs were added, the previous table stays until its columns are loaded again. */
 export function useRuns(facts: RunsFacts): Runs {
     const [shown, setShown] = useState(() => runsOf(facts));
     useEffect(() => {
         const next = runsOf(facts);
         if (next === shown) return;
-        let wanted = true;
-        const change = () => wanted && setShown(next);
+        let isMounted = true;
+        const change = () => isMounted && setShown(next);
         next.load(shown.columns).then(change, change);
         return () => {
-            wanted = false;
+            isMounted = false;
         };
     }, [facts]);
     return shown;
 }
 
-/** Reads columns; tells when those that were asked for are there. */
+/** Loads columns, and reports when all requested ones are available. */
 export function useColumns(runs: Runs, names: readonly string[]): { ready: boolean; age: number; problem: string } {
     const key = [...new Set(names)].sort().join("\n");
     const [state, setState] = useState({ key: "", age: 0, problem: "" });
-    const there = names.every((name) => runs.has(name) || !runs.fields.has(name)) && runs.has("status");
+    const isLoaded = names.every((name) => runs.has(name) || !runs.fields.has(name)) && runs.has("status");
     useEffect(() => {
-        let wanted = true;
+        let isMounted = true;
         runs.load(names).then(
-            () => wanted && setState(({ age }) => ({ key, age: age + 1, problem: "" })),
-            (error: Error) => wanted && setState(({ age }) => ({ key, age, problem: error.message })),
+            () => isMounted && setState(({ age }) => ({ key, age: age + 1, problem: "" })),
+            (error: Error) => isMounted && setState(({ age }) => ({ key, age, problem: error.message })),
         );
         return () => {
-            wanted = false;
+            isMounted = false;
         };
     }, [key, runs]);
-    return { ready: there, age: state.age, problem: state.problem };
+    return { ready: isLoaded, age: state.age, problem: state.problem };
 }
 
-export interface Chosen {
+export interface Selection {
     entries: string[];
     filters: Filter[];
     unknown: string[];
@@ -64,15 +64,15 @@ export interface Chosen {
 
 const WAIT_MS = 300;
 
-/** The filters of the address and the rows that they leave. `columns` are read as well. */
-export function useChosen(runs: Runs, columns: readonly string[]): Chosen {
+/** Returns the filters of the address and the rows that pass. `columns` are loaded too. */
+export function useChosen(runs: Runs, columns: readonly string[]): Selection {
     const [query, change] = useQuery();
-    const all = query.getAll("filter");
-    const entries = all.filter((entry) => !entry.startsWith("*:"));
-    const written = all.find((entry) => entry.startsWith("*:"))?.slice(2) ?? "";
+    const queryEntries = query.getAll("filter");
+    const entries = queryEntries.filter((entry) => !entry.startsWith("*:"));
+    const searchText = queryEntries.find((entry) => entry.startsWith("*:"))?.slice(2) ?? "";
     const [typed, setTyped] = useState<string | null>(null);
     const waiting = useRef(0);
-    const search = typed ?? written;
+    const search = typed ?? searchText;
     const key = JSON.stringify([entries, search]);
     const { filters, unknown } = useMemo(
         () => readFilters(search ? [...entries, `*:${search}`] : entries, runs.fields),
@@ -82,16 +82,16 @@ export function useChosen(runs: Runs, columns: readonly string[]): Chosen {
     const rows = useMemo(() => {
         if (!runs.has("status")) return new Uint32Array();
         const start = performance.now();
-        const found = filterRows(runs, filters);
+        const passingRows = filterRows(runs, filters);
         performance.measure("dumbbell filter", { start });
-        return found;
+        return passingRows;
     }, [key, runs, age]);
     const write = (next: readonly string[], text: string, keeps: boolean) =>
         change({ filter: text ? [...next, `*:${text}`] : next }, keeps);
     const setSearch = (text: string) => {
         setTyped(text);
         clearTimeout(waiting.current);
-        // browsers refuse many changes of the address in a short time
+        // Browsers refuse many changes of the address in a short time.
         waiting.current = setTimeout(() => {
             write(entries, text, true);
             setTyped(null);
@@ -112,7 +112,7 @@ export function useChosen(runs: Runs, columns: readonly string[]): Chosen {
     };
 }
 
-/** A filter in words. */
+/** Returns a filter in words. */
 export function filterText(runs: Runs, filter: Filter): string {
     if (filter.kind === "search") return `“${filter.text}”`;
     const field = runs.fields.get(filter.field);
@@ -138,7 +138,7 @@ function without(entries: readonly string[], filter: Filter): string[] {
     return filter.kind === "search" ? [...entries] : entries.filter((entry) => !entry.startsWith(`${filter.field}:`));
 }
 
-export function FilterBar({ runs, chosen }: { runs: Runs; chosen: Chosen }) {
+export function FilterBar({ runs, chosen }: { runs: Runs; chosen: Selection }) {
     const { entries, filters, search, setSearch, setEntries } = chosen;
     return (
         <>
@@ -188,12 +188,12 @@ export function FilterBar({ runs, chosen }: { runs: Runs; chosen: Chosen }) {
     );
 }
 
-/** Fields by what they are of, for a select. */
+/** Options of a select: fields by group. */
 export function FieldOptions({ fields }: { fields: readonly Field[] }) {
     const groups = new Map<string, Field[]>();
     for (const field of fields) {
-        const known = groups.get(field.group);
-        if (known) known.push(field);
+        const members = groups.get(field.group);
+        if (members) members.push(field);
         else groups.set(field.group, [field]);
     }
     const titles: Record<string, string> = {
@@ -206,7 +206,7 @@ export function FieldOptions({ fields }: { fields: readonly Field[] }) {
     return (
         <>
             {[...groups].map(([group, each]) => (
-                <optgroup key={group} label={titles[group] ?? capitalized(group)}>
+                <optgroup key={group} label={titles[group] ?? capitalize(group)}>
                     {each.map((field) => (
                         <option key={field.name} value={field.name}>
                             {fieldLabel(field)}
@@ -218,7 +218,7 @@ export function FieldOptions({ fields }: { fields: readonly Field[] }) {
     );
 }
 
-/** The convention of an address that names none. */
+/** Default convention. */
 export const CONVENTION = "corrected";
 
 export function ConventionChoice(props: {
@@ -243,12 +243,12 @@ export function ConventionChoice(props: {
     );
 }
 
-/** Tells conventions apart, which have the same titles. */
+/** Returns the title of a field. Conventions have equal titles, so other conventions than the default are named. */
 export function fieldLabel(field: Field): string {
     return `${titleOf(field)}${field.convention && field.convention !== CONVENTION ? `, ${field.convention}` : ""}`;
 }
 
-/** A disclosure whose content floats over the page; Escape and a click beside it close it. */
+/** Disclosure whose content floats over the page. Escape and a click outside close it. */
 export function Menu({
     title,
     children,
@@ -262,7 +262,7 @@ export function Menu({
     const [open, setOpen] = useState(false);
     const body = useRef<HTMLDivElement>(null);
     useLayoutEffect(() => {
-        // what would stand beyond the window moves to the left
+        // Content beyond the right edge of the window moves to the left.
         const beyond = (body.current?.getBoundingClientRect().right ?? 0) - document.documentElement.clientWidth + 16;
         if (body.current && beyond > 0) body.current.style.marginLeft = `${-beyond}px`;
     }, [open]);
@@ -297,7 +297,7 @@ export function Menu({
     );
 }
 
-function FieldFilter({ runs, chosen }: { runs: Runs; chosen: Chosen }) {
+function FieldFilter({ runs, chosen }: { runs: Runs; chosen: Selection }) {
     const fields = useMemo(() => {
         const text = runs.facts.fields.filter((field) => field.kind === "text");
         return [...text, ...runs.facts.fields.filter((field) => field.kind === "number")];
@@ -321,18 +321,18 @@ function FieldFilter({ runs, chosen }: { runs: Runs; chosen: Chosen }) {
     );
 }
 
-function FilterOf({ runs, chosen, field }: { runs: Runs; chosen: Chosen; field: Field }) {
+function FilterOf({ runs, chosen, field }: { runs: Runs; chosen: Selection; field: Field }) {
     const { age } = useColumns(runs, [field.name]);
     const rows = useMemo(() => filterRows(runs, chosen.filters, field.name), [runs, chosen.filters, field, age]);
     if (!runs.has(field.name)) return <p class="quiet">Reading the column…</p>;
-    const own = chosen.entries.filter((entry) => entry.startsWith(`${field.name}:`));
-    const rest = chosen.entries.filter((entry) => !own.includes(entry));
+    const fieldEntries = chosen.entries.filter((entry) => entry.startsWith(`${field.name}:`));
+    const rest = chosen.entries.filter((entry) => !fieldEntries.includes(entry));
     return field.kind === "text" ? (
         <ValuesFilter
             runs={runs}
             field={field}
             rows={rows}
-            checked={own.map((entry) => entry.slice(field.name.length + 1))}
+            checked={fieldEntries.map((entry) => entry.slice(field.name.length + 1))}
             change={(values) => chosen.setEntries([...rest, ...values.map((value) => `${field.name}:${value}`)])}
         />
     ) : (
@@ -340,7 +340,7 @@ function FilterOf({ runs, chosen, field }: { runs: Runs; chosen: Chosen; field: 
             runs={runs}
             field={field}
             rows={rows}
-            value={own[0]?.slice(field.name.length + 1) ?? ""}
+            value={fieldEntries[0]?.slice(field.name.length + 1) ?? ""}
             change={(value) => chosen.setEntries(value ? [...rest, `${field.name}:${value}`] : rest)}
         />
     );
@@ -359,7 +359,7 @@ function ValuesFilter(props: {
     const [part, setPart] = useState("");
     const values = useMemo(() => countedValues(runs, props.rows, field.name), [runs, props.rows, field]);
     const label = (value: string) => (field.name === "directory" ? runs.directoryLabel(value) : value) || "none";
-    const found = values.filter(({ value }) => label(value).toLowerCase().includes(part.toLowerCase()));
+    const matchingValues = values.filter(({ value }) => label(value).toLowerCase().includes(part.toLowerCase()));
     return (
         <fieldset class="values">
             <legend class="hidden">{field.title}</legend>
@@ -372,7 +372,7 @@ function ValuesFilter(props: {
                     onInput={(event) => setPart(event.currentTarget.value)}
                 />
             )}
-            {found.slice(0, MOST_LISTED).map(({ value, count }) => (
+            {matchingValues.slice(0, MOST_LISTED).map(({ value, count }) => (
                 <label key={value} class="check">
                     <input
                         type="checkbox"
@@ -389,8 +389,8 @@ function ValuesFilter(props: {
                     <span class="quiet">{count}</span>
                 </label>
             ))}
-            {found.length > MOST_LISTED && (
-                <p class="quiet">and {counted(found.length - MOST_LISTED, "other")}: search</p>
+            {matchingValues.length > MOST_LISTED && (
+                <p class="quiet">and {countText(matchingValues.length - MOST_LISTED, "other")}: search</p>
             )}
         </fieldset>
     );

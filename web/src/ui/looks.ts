@@ -1,12 +1,12 @@
-/** How schemes and flows are drawn: colour, marker and dashes, so that lines differ without colour too. */
+/** Looks of schemes and flows: colour, marker and dashes. Lines then differ even without colour. */
 
 import type { SchemeLook } from "../data/source";
 
-/** Colours of Okabe and Ito, which colour-blind people tell apart: for what has no colour of its own. */
+/** Colours of Okabe and Ito, which colour-blind people can distinguish: for flows without their own colour. */
 const FREE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 const DASHES = [[], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2, 1, 2, 1, 2]];
 
-/** Returns the look of number `index` of things without one of their own (flows of one scheme). */
+/** Returns the look of number `index` of things without their own look (flows of one scheme). */
 export function freeLook(index: number): { color: string; dashes: number[] } {
     return {
         color: FREE[index % FREE.length]!,
@@ -14,7 +14,7 @@ export function freeLook(index: number): { color: string; dashes: number[] } {
     };
 }
 
-/** Returns a colour that can be seen on the ground: black is white on a dark page. */
+/** Returns a colour that is visible on the ground: black becomes white on a dark page. */
 export function onGround(color: string, dark: boolean): string {
     if (!dark) return color;
     const red = Number.parseInt(color.slice(1, 3), 16);
@@ -34,7 +34,7 @@ function polygon(x: number, y: number, half: number, corners: number, turn: numb
     return `M${points.join("L")}Z`;
 }
 
-/** A marker (its name in matplotlib's notation) as an outline. */
+/** Returns the outline of a marker (its name in matplotlib's notation) as an SVG path. */
 export function markerPath(marker: string, x: number, y: number, size: number): string {
     const half = size / 2;
     const up = -Math.PI / 2;

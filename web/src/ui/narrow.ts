@@ -1,4 +1,4 @@
-/** Whether the window is narrow: as that of a phone, or less than `most` px. */
+/** Hook that is true for a window at most `most` px wide; default: the width of a phone. */
 
 import { useEffect, useState } from "preact/hooks";
 

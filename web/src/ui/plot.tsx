@@ -1,4 +1,4 @@
-/** Parts of charts in SVG: frame, markers, what stands beside the pointer. */
+/** Parts of charts in SVG: frame, markers, tooltip. */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -6,16 +6,16 @@ import type { SchemeLook } from "../data/source";
 import { markerPath, onGround } from "./looks";
 import type { Scale } from "./scale";
 
-/** The width of an element, for what is drawn in it. */
+/** Returns a reference to an element, and its width for the drawing in it. */
 export function useWidth<E extends HTMLElement>(first = 480): [{ current: E | null }, number] {
     const element = useRef<E>(null);
     const [width, setWidth] = useState(first);
     useLayoutEffect(() => {
-        const found = element.current;
-        if (!found) return;
-        const measure = () => setWidth(Math.max(200, Math.floor(found.clientWidth)));
+        const current = element.current;
+        if (!current) return;
+        const measure = () => setWidth(Math.max(200, Math.floor(current.clientWidth)));
         const observer = new ResizeObserver(measure);
-        observer.observe(found);
+        observer.observe(current);
         measure();
         return () => observer.disconnect();
     }, []);
@@ -29,12 +29,12 @@ export interface Area {
     bottom: number;
 }
 
-/** The room that the texts of the y axis take. */
+/** Returns the width of the tick labels at the y axis, px. */
 export function leftOf(y: Scale): number {
     return 26 + 6.9 * Math.max(...y.ticks.map((tick) => y.text(tick).length));
 }
 
-/** Lines and texts of both axes. */
+/** Lines and labels of both axes. */
 export function Frame({ area, x, y }: { area: Area; x: Scale; y: Scale }) {
     const middle = (area.left + area.right) / 2;
     const high = (area.top + area.bottom) / 2;
@@ -72,25 +72,25 @@ export function Frame({ area, x, y }: { area: Area; x: Scale; y: Scale }) {
 export interface Look {
     color: string;
     marker: string;
-    /** What fills the marker: its colour, or that of the ground. */
+    /** Fill of the marker: its colour, or the ground's for a hollow marker. */
     fill: string;
     dashes: string;
 }
 
-/** How a scheme is drawn on the ground of the page. */
+/** Returns the look of a scheme on the ground of the page. */
 export function lookOf(schemes: Record<string, SchemeLook>, scheme: string, dark: boolean): Look {
-    const found = schemes[scheme];
-    const color = found?.color.startsWith("#") ? found.color : "#5a616c";
-    const seen = onGround(color, dark);
+    const schemeLook = schemes[scheme];
+    const color = schemeLook?.color.startsWith("#") ? schemeLook.color : "#5a616c";
+    const visibleColor = onGround(color, dark);
     return {
-        color: seen,
-        marker: found?.marker ?? "o",
-        fill: found?.hollow ? "var(--ground)" : seen,
-        dashes: found?.dashes.map((each) => each * 1.8).join(" ") ?? "",
+        color: visibleColor,
+        marker: schemeLook?.marker ?? "o",
+        fill: schemeLook?.hollow ? "var(--ground)" : visibleColor,
+        dashes: schemeLook?.dashes.map((each) => each * 1.8).join(" ") ?? "",
     };
 }
 
-/** Markers and names. */
+/** Legend with markers and names. */
 export function Legend({ schemes, looks }: { schemes: readonly string[]; looks: (scheme: string) => Look }) {
     return (
         <ul class="legend" aria-label="Schemes">
@@ -123,7 +123,7 @@ export function Legend({ schemes, looks }: { schemes: readonly string[]; looks: 
     );
 }
 
-/** A part that scrolls sideways, by keys too. */
+/** Section that scrolls sideways, also by keys. */
 export function Scrolling({ label, children }: { label: string; children: ComponentChildren }) {
     return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to take the keys
@@ -133,7 +133,7 @@ export function Scrolling({ label, children }: { label: string; children: Compon
     );
 }
 
-/** What stands beside the pointer. It is for the eye alone: all of it is in tables too. */
+/** Tooltip beside the pointer. Screen readers skip it: the tables contain all of its text. */
 export function Tip({ x, y, width, children }: { x: number; y: number; width: number; children: ComponentChildren }) {
     const right = x > width / 2;
     return (
@@ -149,12 +149,15 @@ export function Tip({ x, y, width, children }: { x: number; y: number; width: nu
     );
 }
 
-/** Places for names beside points: to the right, the left, above, below, where nothing else is; null where there is no room. */
+/**
+ * Returns positions for names beside points (right, left, above or below, without overlap), or null if there is no
+ * room.
+ */
 export function placeNames(
     points: readonly { x: number; y: number; name: string }[],
     area: Area,
 ): ({ x: number; y: number; anchor: "start" | "end" | "middle" } | null)[] {
-    const taken = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+    const occupied = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
     return points.map(({ x, y, name }) => {
         const width = name.length * 6.6;
         const spots = [
@@ -170,7 +173,7 @@ export function placeNames(
             if (box.left < area.left || box.right > area.right || box.top < area.top - 8 || box.bottom > area.bottom)
                 continue;
             if (
-                taken.some(
+                occupied.some(
                     (other) =>
                         box.left < other.right &&
                         box.right > other.left &&
@@ -179,7 +182,7 @@ export function placeNames(
                 )
             )
                 continue;
-            taken.push(box);
+            occupied.push(box);
             return spot;
         }
         return null;

@@ -1,15 +1,15 @@
-/** Axes of charts: where values are, and which are written; the rules are those of the project's figures. */
+/** Axes of charts: positions and ticks, by the rules of the project's figures. */
 
 import type { Field } from "../data/source";
-import { capitalized, inSentence } from "../data/words";
+import { capitalize, inSentence } from "../data/words";
 
 export interface Scale {
-    /** The place of a value, pixels. */
+    /** Returns the place of a value, pixels. */
     at: (value: number) => number;
-    /** The value of a place. */
+    /** Returns the value at a place. */
     value: (place: number) => number;
     ticks: number[];
-    /** A tick as text, with as many digits as tell it from the next. */
+    /** Returns a tick as text, with enough digits to differ from the next tick. */
     text: (tick: number) => string;
     label: string;
 }
@@ -20,7 +20,10 @@ const FAR = 0.6;
 const LONG = 100;
 const TINY = 1e-9;
 
-/** Whether delays need a logarithmic axis, by Pantheon's rule: powers of two around them are more than a factor of four apart. */
+/**
+ * Returns true if delays need a logarithmic axis. By Pantheon's rule the enclosing powers of two differ by more than a
+ * factor of four.
+ */
 export function spansWidely(low: number, high: number): boolean {
     const upper = (most: number) => (most < 2 ? 2 : 2 ** Math.ceil(Math.log2(most)));
     const lower = low < 0 ? -upper(-low) : low < 2 ? 0 : 2 ** Math.floor(Math.log2(low));
@@ -28,7 +31,7 @@ export function spansWidely(low: number, high: number): boolean {
     return (lower <= -2 && top >= 2) || (lower === 0 && top >= 8) || (lower >= 2 && top > 4 * lower);
 }
 
-/** The axis of a field for values as people see them (its factor applied), from the place `start` to `end`. */
+/** Returns the axis of a field for values in display units, from the place `start` to `end`. */
 export function fieldScale(field: Field, values: Iterable<number>, start: number, end: number): Scale {
     let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const value of values) {
@@ -47,15 +50,15 @@ export function fieldScale(field: Field, values: Iterable<number>, start: number
         const factor = Math.max((high / low) ** AIR, 1.01);
         [first, last] = [low / factor, high * factor];
     }
-    const reversed = field.better === "less";
+    const isReversed = field.better === "less";
     const unusual = [
-        ...(reversed ? ["decreasing"] : []),
+        ...(isReversed ? ["decreasing"] : []),
         ...(logarithmic ? ["logarithmic"] : !isDelay && !fromZero ? ["not from 0"] : []),
     ];
     const unit = field.unit ? ` (${field.unit})` : "";
-    const label = [`${capitalized(inSentence(field.title))}${unit}`, ...unusual].join(", ");
+    const label = [`${capitalize(inSentence(field.title))}${unit}`, ...unusual].join(", ");
     const turn = logarithmic ? (below && first < below ? symmetric : logarithm) : identity;
-    const [from, to] = reversed ? [last, first] : [first, last];
+    const [from, to] = isReversed ? [last, first] : [first, last];
     const [a, b] = [turn.there(from), turn.there(to)];
     const length = Math.abs(end - start);
     const ticks = logarithmic ? logTicks(first, last, below, length) : linearTicks(first, last, length / 70);
@@ -68,7 +71,7 @@ export function fieldScale(field: Field, values: Iterable<number>, start: number
     };
 }
 
-/** An axis without a field, such as that of fractions. */
+/** Returns an axis without a field, for example of fractions. */
 export function plainScale(low: number, high: number, start: number, end: number, label: string): Scale {
     const width = high - low || 1;
     const ticks = linearTicks(low, high, Math.abs(end - start) / 60);
@@ -83,7 +86,7 @@ export function plainScale(low: number, high: number, start: number, end: number
 
 const identity = { there: (value: number) => value, back: (value: number) => value };
 const logarithm = { there: Math.log, back: Math.exp };
-/** Linear up to 2, then powers of two. */
+/** Scale that is linear up to 2 and continues in powers of two. */
 const symmetric = {
     there: (value: number) =>
         Math.abs(value) <= LINEAR ? value / 4 : Math.sign(value) * (0.5 + Math.log2(Math.abs(value) / LINEAR)),
@@ -111,27 +114,28 @@ const STEPS = [
 ];
 
 function logTicks(low: number, high: number, below: number, length: number): number[] {
-    const most = length > 320 ? 9 : 6;
-    const thinned = (values: number[]) => values.filter((_, place) => place % Math.ceil(values.length / most) === 0);
+    const maxTicks = length > 320 ? 9 : 6;
+    const thinOut = (values: number[]) =>
+        values.filter((_, place) => place % Math.ceil(values.length / maxTicks) === 0);
     if (low < below) {
         const powers = Array.from({ length: 40 }, (_, power) => 2 ** (power + 1));
-        return thinned(
+        return thinOut(
             [...powers.map((each) => -each).reverse(), 0, ...powers].filter((each) => each >= low && each <= high),
         );
     }
     for (const steps of STEPS) {
-        const found = [];
+        const ticks = [];
         for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); decade++)
             for (const step of steps) {
                 const value = Number((step * 10 ** decade).toPrecision(6));
-                if (value >= low && value <= high) found.push(value);
+                if (value >= low && value <= high) ticks.push(value);
             }
-        if (found.length >= 4) return thinned(found);
+        if (ticks.length >= 4) return thinOut(ticks);
     }
     return linearTicks(low, high, 5);
 }
 
-/** Texts of even steps: all with the digits that the step needs. */
+/** Returns the format of evenly spaced ticks: all have the digits that the step needs. */
 function stepText(ticks: readonly number[]): (tick: number) => string {
     const step = ticks.length > 1 ? Math.abs(ticks[1]! - ticks[0]!) : 0;
     if (!(step > 0) || Math.abs(ticks.at(-1)!) >= 1e7) return tickText;

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system has it; charts are drawn again when that changes. */
+/** Theme: light, dark, or that of the system. A change redraws the charts. */
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -6,7 +6,7 @@ const KEY = "dumbbell-theme";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
 
-function stored(): Theme {
+function storedTheme(): Theme {
     try {
         return THEMES.find((each) => each === localStorage.getItem(KEY)) ?? "system";
     } catch {
@@ -21,16 +21,16 @@ function apply(theme: Theme): void {
 }
 
 export function ThemeChoice() {
-    const [theme, setTheme] = useState(stored);
+    const [theme, setTheme] = useState(storedTheme);
     useEffect(() => apply(theme), [theme]);
     const choose = (value: string) => {
-        const chosen = THEMES.find((each) => each === value) ?? "system";
+        const choice = THEMES.find((each) => each === value) ?? "system";
         try {
-            localStorage.setItem(KEY, chosen);
+            localStorage.setItem(KEY, choice);
         } catch {
-            // it holds until the page is left
+            // The choice holds until the page is left.
         }
-        setTheme(chosen);
+        setTheme(choice);
     };
     return (
         <label>
@@ -46,7 +46,7 @@ export function ThemeChoice() {
     );
 }
 
-/** The colours of the page as a canvas needs them. */
+/** Colours of the page for a canvas. */
 export interface Inks {
     ground: string;
     ink: string;
@@ -61,23 +61,23 @@ export interface Inks {
 
 function inks(): Inks {
     const style = getComputedStyle(document.documentElement);
-    const of = (name: string) => style.getPropertyValue(`--${name}`).trim();
-    const ground = of("ground");
+    const property = (name: string) => style.getPropertyValue(`--${name}`).trim();
+    const ground = property("ground");
     const dark = Number.parseInt(ground.slice(1, 3), 16) < 128;
     return {
         ground,
-        ink: of("ink"),
-        quiet: of("quiet"),
-        line: of("line"),
-        soft: of("soft"),
-        link: of("link"),
-        bad: of("bad"),
-        good: of("good"),
+        ink: property("ink"),
+        quiet: property("quiet"),
+        line: property("line"),
+        soft: property("soft"),
+        link: property("link"),
+        bad: property("bad"),
+        good: property("good"),
         dark,
     };
 }
 
-/** Returns the colours now; whoever uses them is drawn again when they change. */
+/** Returns the current colours, and rerenders the caller when they change. */
 export function useInks(): Inks {
     const [found, setFound] = useState(inks);
     useEffect(() => {

@@ -1,8 +1,8 @@
-/** Text in lines of a given width: tables whose rows are placed by their heights have to know how many there are. */
+/** Line breaks at a given width. Tables place rows by height, so they need the number of lines. */
 
 const PARTS = /[^-._/,:;+* ]*[-._/,:;+* ]+|[^-._/,:;+* ]+/g;
 
-/** Returns the lines of `text`: it breaks behind punctuation, and anywhere where a part alone is wider than a line. */
+/** Returns the lines of `text`. It breaks after punctuation, and anywhere in a part that is wider than a line. */
 export function linesOf(text: string, width: number, widthOf: (text: string) => number): string[] {
     if (widthOf(text) <= width) return [text];
     const lines: string[] = [];
@@ -23,7 +23,7 @@ export function linesOf(text: string, width: number, widthOf: (text: string) => 
 
 let canvas: CanvasRenderingContext2D | null = null;
 
-/** Returns what measures texts in the font of an element, px. */
+/** Returns a function that measures text in the font of an element, px. */
 export function measureOf(element: Element): (text: string) => number {
     const { fontStyle, fontWeight, fontSize, fontFamily } = getComputedStyle(element);
     const font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;

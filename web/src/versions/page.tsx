@@ -1,4 +1,4 @@
-/** Time machine: results of several versions or dates side by side, and what moved beyond what chance does. */
+/** Comparison of versions: results of several versions or dates side by side, and significant changes. */
 
 import { Scrolling } from "../ui/plot";
 import "./versions.css";
@@ -6,11 +6,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { runsOf } from "../data/runs";
 import { type DirectoryFacts, getJson, type RunsFacts } from "../data/source";
 import { useQuery } from "../data/state";
-import { capitalized, counted, decimal, inSentence, listing } from "../data/words";
+import { capitalize, countText, decimal, inSentence, listing } from "../data/words";
 import { CONVENTION, ConventionChoice } from "../ui/filters";
 import { useNarrow } from "../ui/narrow";
 
-/** A row of `data/moved.json`: computed by the code of `dumbbell diff`, in the units that people see. */
+/** Row of `data/moved.json`, computed by the code of `dumbbell diff`, in display units. */
 interface MovedRow {
     path: string;
     scheme: string;
@@ -30,7 +30,7 @@ interface MovedRow {
     moved: boolean;
 }
 
-/** A metric of a scheme on a path, in the base and in every other directory. */
+/** Metric of a scheme on a path, in the base and in every other directory. */
 interface Line {
     key: string;
     path: string;
@@ -42,7 +42,7 @@ interface Line {
     base: { mean: number | null; runs: number };
     others: (MovedRow | null)[];
     moved: boolean;
-    /** The largest move, as a part of the base. */
+    /** Size of the largest change, as a fraction of the base. */
     size: number;
 }
 
@@ -69,26 +69,32 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
         [facts],
     );
     const base = directories.find(({ id }) => id === query.get("base")) ?? directories[0];
-    const named = query.getAll("other");
+    const namedIds = query.getAll("other");
     const candidates = directories.filter((each) => each !== base);
-    const others = named.length ? candidates.filter(({ id }) => named.includes(id)) : candidates.slice(-4);
+    const otherDirectories = namedIds.length
+        ? candidates.filter(({ id }) => namedIds.includes(id))
+        : candidates.slice(-4);
     const convention = query.get("convention") ?? CONVENTION;
     const metrics = facts.conventions[convention]?.metrics ?? [];
-    const onlyMoved = query.get("moved") !== "all";
+    const hidesUnmoved = query.get("moved") !== "all";
     const search = query.get("search") ?? "";
     const [found, setFound] = useState<{ key: string; rows: MovedRow[][] } | null>(null);
     const [problem, setProblem] = useState("");
-    const key = JSON.stringify([base?.id, others.map(({ id }) => id), facts.kind === "server" ? metrics : []]);
+    const key = JSON.stringify([
+        base?.id,
+        otherDirectories.map(({ id }) => id),
+        facts.kind === "server" ? metrics : [],
+    ]);
     useEffect(() => {
         if (!base) return;
-        let wanted = true;
+        let isMounted = true;
         setProblem("");
-        Promise.all(others.map(({ id }) => movedRows(facts.kind, base.id, id, metrics))).then(
-            (rows) => wanted && setFound({ key, rows }),
-            (error: Error) => wanted && setProblem(error.message),
+        Promise.all(otherDirectories.map(({ id }) => movedRows(facts.kind, base.id, id, metrics))).then(
+            (rows) => isMounted && setFound({ key, rows }),
+            (error: Error) => isMounted && setProblem(error.message),
         );
         return () => {
-            wanted = false;
+            isMounted = false;
         };
     }, [key, facts]);
     const rows = found?.key === key ? found.rows : null;
@@ -107,9 +113,9 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
     const passing = lines.filter((line) =>
         words.every((word) => `${line.path} ${line.scheme} ${line.title}`.toLowerCase().includes(word)),
     );
-    const moved = passing.filter((line) => line.moved);
-    const shown = onlyMoved ? moved : passing;
-    const dates = [base, ...others].sort((a, b) => directories.indexOf(a) - directories.indexOf(b));
+    const movedLines = passing.filter((line) => line.moved);
+    const visibleLines = hidesUnmoved ? movedLines : passing;
+    const dates = [base, ...otherDirectories].sort((a, b) => directories.indexOf(a) - directories.indexOf(b));
     return (
         <>
             <h1>What moved since {base.label}?</h1>
@@ -131,10 +137,10 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
                             <label key={each.id} class="check">
                                 <input
                                     type="checkbox"
-                                    checked={others.includes(each)}
+                                    checked={otherDirectories.includes(each)}
                                     onChange={(event) => {
                                         const next = candidates.filter((one) =>
-                                            one === each ? event.currentTarget.checked : others.includes(one),
+                                            one === each ? event.currentTarget.checked : otherDirectories.includes(one),
                                         );
                                         if (next.length) change({ other: next.map(({ id }) => id) });
                                     }}
@@ -163,7 +169,7 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
                 <label class="check">
                     <input
                         type="checkbox"
-                        checked={onlyMoved}
+                        checked={hidesUnmoved}
                         onChange={(event) => change({ moved: event.currentTarget.checked ? null : "all" })}
                     />
                     only what moved
@@ -180,22 +186,22 @@ export function VersionsPage({ facts }: { facts: RunsFacts }) {
             ) : (
                 <>
                     <p class="answer" role="status">
-                        {answer(passing, moved, others)}
+                        {answer(passing, movedLines, otherDirectories)}
                     </p>
-                    {shown.length > 0 && (
+                    {visibleLines.length > 0 && (
                         <Scrolling label="Differences">
                             <Differences
-                                lines={shown.slice(0, MOST)}
+                                lines={visibleLines.slice(0, MOST)}
                                 base={base}
-                                others={others}
+                                others={otherDirectories}
                                 dates={dates}
                                 runs={runs}
                             />
                         </Scrolling>
                     )}
-                    {shown.length > MOST && (
+                    {visibleLines.length > MOST && (
                         <p>
-                            {MOST} of {shown.length} are listed, the largest moves first.
+                            {MOST} of {visibleLines.length} are listed, the largest moves first.
                         </p>
                     )}
                     <p class="quiet foot">
@@ -217,11 +223,11 @@ function name(directory: DirectoryFacts): string {
 }
 
 function linesOf(compared: readonly (readonly MovedRow[])[]): Line[] {
-    const found = new Map<string, Line>();
+    const lineByKey = new Map<string, Line>();
     for (const [place, rows] of compared.entries())
         for (const row of rows) {
             const key = JSON.stringify([row.path, row.scheme, row.metric]);
-            let line = found.get(key);
+            let line = lineByKey.get(key);
             if (!line) {
                 line = {
                     key,
@@ -236,7 +242,7 @@ function linesOf(compared: readonly (readonly MovedRow[])[]): Line[] {
                     moved: false,
                     size: 0,
                 };
-                found.set(key, line);
+                lineByKey.set(key, line);
             }
             line.others[place] = row;
             line.moved ||= row.moved;
@@ -250,22 +256,23 @@ function linesOf(compared: readonly (readonly MovedRow[])[]): Line[] {
                 line.size = Math.max(line.size, part);
             }
         }
-    return [...found.values()].sort(
+    return [...lineByKey.values()].sort(
         (a, b) => Number(b.moved) - Number(a.moved) || (a.size === b.size ? 0 : b.size - a.size),
     );
 }
 
 function answer(lines: readonly Line[], moved: readonly Line[], others: readonly DirectoryFacts[]): string {
-    const compared = lines.filter(
+    const comparedLines = lines.filter(
         (line) => line.base.mean !== null && line.others.some((row) => row !== null && row.other !== null),
     );
-    if (!compared.length) return "There is nothing in both that could be compared.";
-    const where = others.length === 1 ? ` in ${others[0]!.label}` : "";
-    if (!moved.length) return `Nothing moved beyond chance${where}: ${counted(compared.length, "comparison")}.`;
-    const most = moved
+    if (!comparedLines.length) return "There is nothing in both that could be compared.";
+    const directoryText = others.length === 1 ? ` in ${others[0]!.label}` : "";
+    if (!moved.length)
+        return `Nothing moved beyond chance${directoryText}: ${countText(comparedLines.length, "comparison")}.`;
+    const largestMoves = moved
         .slice(0, 3)
         .map((line) => `${inSentence(line.title)} of ${line.scheme} on ${line.path} (${percent(line)})`);
-    return `${moved.length} of ${counted(compared.length, "comparison")} moved beyond chance${where}, most of all ${listing(most)}.`;
+    return `${moved.length} of ${countText(comparedLines.length, "comparison")} moved beyond chance${directoryText}, most of all ${listing(largestMoves)}.`;
 }
 
 function percent(line: Line): string {
@@ -276,10 +283,10 @@ function percent(line: Line): string {
         return Math.abs(part) > Math.abs(most) ? part : most;
     }, 0);
     if (mean === 0) return "from 0";
-    return signed(100 * far, Math.abs(far) < 0.1 ? 1 : 0, " %");
+    return signedText(100 * far, Math.abs(far) < 0.1 ? 1 : 0, " %");
 }
 
-function signed(value: number, digits: number, unit: string): string {
+function signedText(value: number, digits: number, unit: string): string {
     const text = decimal(Math.abs(value), digits);
     return `${value > 0 ? "+" : value < 0 ? "−" : ""}${text}${unit}`;
 }
@@ -324,20 +331,20 @@ function Differences(props: {
                         {narrow ? (
                             <th scope="row">
                                 {line.scheme} <small class="quiet">{line.path}</small>
-                                {capitalized(line.title)} <span class="quiet">{line.unit}</span>
+                                {capitalize(line.title)} <span class="quiet">{line.unit}</span>
                             </th>
                         ) : (
                             <>
                                 <th scope="row">{line.path}</th>
                                 <td>{line.scheme}</td>
                                 <td>
-                                    {capitalized(line.title)} <span class="quiet">{line.unit}</span>
+                                    {capitalize(line.title)} <span class="quiet">{line.unit}</span>
                                 </td>
                             </>
                         )}
                         <td class="number">
                             {line.base.mean === null ? "-" : decimal(line.base.mean, line.digits)}
-                            <small class="quiet">{counted(line.base.runs, "run")}</small>
+                            <small class="quiet">{countText(line.base.runs, "run")}</small>
                         </td>
                         {line.others.map((row, place) => (
                             <td key={others[place]!.id} class="number">
@@ -365,7 +372,7 @@ function Difference({ line, row, base, other }: { line: Line; row: MovedRow; bas
     const difference = mean === null || row.other === null ? null : row.other - mean;
     const ends =
         row.low !== null && row.high !== null
-            ? ` [${signed(row.low, line.digits, "")}, ${signed(row.high, line.digits, "")}]`
+            ? ` [${signedText(row.low, line.digits, "")}, ${signedText(row.high, line.digits, "")}]`
             : "";
     const better =
         difference !== null &&
@@ -387,19 +394,19 @@ function Difference({ line, row, base, other }: { line: Line; row: MovedRow; bas
                 ) : row.moved ? (
                     <b class={better === true ? "better" : better === false ? "worse" : ""}>
                         {better === true ? "better " : better === false ? "worse " : "moved "}
-                        {signed(difference, line.digits, "")}
+                        {signedText(difference, line.digits, "")}
                         {ends}
                     </b>
                 ) : (
                     <span class="quiet">
-                        {difference === 0 ? "equal" : signed(difference, line.digits, "")}
+                        {difference === 0 ? "equal" : signedText(difference, line.digits, "")}
                         {ends}
                     </span>
                 )}
                 <span class="quiet">
                     {" "}
                     {row.verdict && row.verdict !== "different" && row.verdict !== "equal" ? `${row.verdict}, ` : ""}
-                    {counted(row.other_runs, "run")}
+                    {countText(row.other_runs, "run")}
                 </span>
             </small>
         </>
@@ -420,9 +427,9 @@ function Spark({
     const means = dates.map((each) =>
         each === base ? line.base.mean : (line.others[others.indexOf(each)]?.other ?? null),
     );
-    const known = means.filter((mean) => mean !== null);
-    if (known.length < 2) return null;
-    const [low, high] = [Math.min(...known), Math.max(...known)];
+    const presentMeans = means.filter((mean) => mean !== null);
+    if (presentMeans.length < 2) return null;
+    const [low, high] = [Math.min(...presentMeans), Math.max(...presentMeans)];
     const x = (place: number) => 5 + (place / (dates.length - 1)) * 80;
     const y = (mean: number) => (high > low ? 21 - ((mean - low) / (high - low)) * 16 : 13);
     const spots = means.flatMap((mean, place) => (mean === null ? [] : [{ place, mean }]));

@@ -33,9 +33,9 @@ test("parts of a mix have their numbers of flows", () => {
 
 test("a facet is a path with its schemes", () => {
     const runs = table(["a", "a", "b", "a"], ["cubic", "bbr", "cubic", "cubic"]);
-    const found = facetsOf(runs, allRows(runs), {});
+    const facets = facetsOf(runs, allRows(runs), {});
     assert.deepEqual(
-        found.map(({ title, schemes }) => [title, ...schemes.map(({ scheme, rows }) => `${scheme} ${rows}`)]),
+        facets.map(({ title, schemes }) => [title, ...schemes.map(({ scheme, rows }) => `${scheme} ${rows}`)]),
         [
             ["a", "cubic 0,3", "bbr 1"],
             ["b", "cubic 2"],
@@ -67,12 +67,12 @@ test("where several directories are shown each facet says which it is of", () =>
     const runs = table(["a", "a"], ["cubic", "cubic"], { directory: ["d1", "d2"] });
     const [first] = runs.facts.directories;
     runs.facts.directories.push({ ...first!, id: "d2", label: "other" });
-    const found = facetsOf(runs, allRows(runs), {});
+    const facets = facetsOf(runs, allRows(runs), {});
     assert.deepEqual(
-        found.map(({ title }) => title),
+        facets.map(({ title }) => title),
         ["a (results)", "a (other)"],
     );
-    assert.deepEqual(filterOf(runs, found[1]!, "cubic"), ["directory:d2", "path:a", "scheme:cubic"]);
+    assert.deepEqual(filterOf(runs, facets[1]!, "cubic"), ["directory:d2", "path:a", "scheme:cubic"]);
 });
 
 test("a facet whose flows compete with others says so", () => {

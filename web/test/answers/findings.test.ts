@@ -171,34 +171,34 @@ test("a scheme that carries too little is no rival in delay", () => {
 });
 
 test("schemes that break a rule for conduct are not compared while others are there", () => {
-    const given = {
+    const valuesByScheme = {
         blast: { goodput: [20, 20], delay: [20, 20] },
         cubic: { goodput: [10, 10], delay: [90, 90] },
         copa: { goodput: [8, 8], delay: [30, 30] },
     };
-    const { runs, facet } = facetOf(given, ["blast"]);
+    const { runs, facet } = facetOf(valuesByScheme, ["blast"]);
     assert.deepEqual([...frontOf(runs, facet, DELAY, GOODPUT)], ["copa", "cubic"]);
     assert.match(frontSentence(runs, facet, DELAY, GOODPUT), /^Without blast, in front on a, where no other beats/);
     assert.match(bestSentence(runs, facet, [GOODPUT]), /^Without blast, most goodput: cubic \(10\.00 Mbit\/s\), /);
-    const two = facetOf({ blast: given.blast, cubic: given.cubic }, ["blast"]);
+    const two = facetOf({ blast: valuesByScheme.blast, cubic: valuesByScheme.cubic }, ["blast"]);
     assert.equal(bestSentence(two.runs, two.facet, [GOODPUT]), "");
     const lone = loneSentence(two.runs, two.facet, DELAY, GOODPUT);
     assert.equal(lone, "Without blast, one scheme is left: there is none to compare it with.");
-    const said = loneSentence(runs, facet, DELAY, numberField("goodput_mbps", { better: "neutral" }));
-    assert.equal(said, "Which of these schemes is better, these numbers do not say.");
-    const all = facetOf(given, Object.keys(given));
-    assert.match(bestSentence(all.runs, all.facet, [GOODPUT]), /^Most goodput: blast /);
+    const sentence = loneSentence(runs, facet, DELAY, numberField("goodput_mbps", { better: "neutral" }));
+    assert.equal(sentence, "Which of these schemes is better, these numbers do not say.");
+    const fullFacet = facetOf(valuesByScheme, Object.keys(valuesByScheme));
+    assert.match(bestSentence(fullFacet.runs, fullFacet.facet, [GOODPUT]), /^Most goodput: blast /);
 });
 
 test("four schemes in two metrics are as many tests as the core has critical values for", () => {
-    const scattered = (mean: number) => [0, 1, -1, 2, -2].map((each) => mean + each);
-    const given = Object.fromEntries(
+    const valuesAround = (mean: number) => [0, 1, -1, 2, -2].map((each) => mean + each);
+    const valuesByScheme = Object.fromEntries(
         ["a", "b", "c", "d", "e"].map((name, place) => [
             name,
-            { goodput: scattered(20 + place), delay: scattered(50 - place) },
+            { goodput: valuesAround(20 + place), delay: valuesAround(50 - place) },
         ]),
     );
-    const { runs, facet } = facetOf(given);
+    const { runs, facet } = facetOf(valuesByScheme);
     assert.match(bestSentence(runs, facet, [GOODPUT, DELAY]), /^Most goodput: e .*; least p95 one-way delay: e /);
 });
 

@@ -6,8 +6,8 @@ import { GOODPUT, numberField } from "../table";
 const QUEUE = numberField("queue", { title: "queue" });
 
 function cell(scheme: string, x: string, mean: number, isLeftOut = false) {
-    const found = { mean, low: null, high: null, kind: "range", runs: 1 } as never;
-    return { scheme, x, y: "", found, isLeftOut };
+    const estimate = { mean, low: null, high: null, kind: "range", runs: 1 } as never;
+    return { scheme, x, y: "", found: estimate, isLeftOut };
 }
 
 test("the best at each value is named", () => {

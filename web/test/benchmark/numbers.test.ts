@@ -27,8 +27,8 @@ test("means over different cells have no best one, and say over how many they ar
         a: { mean: 0.5, low: 0.4, high: 0.6, cells: 2 },
         b: { mean: 0.75, low: 0.75, high: 0.75, cells: 1 },
     };
-    const shown = shownNumbers({ metric: METRIC, comparable: false, values }, ["a", "b", "c"], 2);
-    assert.deepEqual(shown, [
+    const cells = shownNumbers({ metric: METRIC, comparable: false, values }, ["a", "b", "c"], 2);
+    assert.deepEqual(cells, [
         { text: "0.5000", small: "[0.4000, 0.6000]", best: false },
         { text: "0.7500", small: " in 1 of 2 cells", best: false },
         null,

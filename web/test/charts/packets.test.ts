@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lifeSteps, MARKS, nearestPacket, type Packets, packetsOf, STEPS, spent } from "../../src/charts/packets";
+import {
+    lifeSteps,
+    MARKS,
+    nearestPacket,
+    type Packets,
+    packetsOf,
+    STEPS,
+    stepActivity,
+} from "../../src/charts/packets";
 import { Columns } from "../../src/data/columns";
 import type { PacketsMeta } from "../../src/data/source";
 
@@ -8,12 +16,14 @@ const NEVER = Number.NaN;
 
 function columns(given: Record<string, number[]>, rows: number): Columns<PacketsMeta> {
     const names = ["flow", "seq", "size_bytes", "retransmission", "sacked", ...STEPS.map(([name]) => name)];
-    const all = names.map((name) => [name, given[name] ?? new Array<number>(rows).fill(NEVER)] as const);
+    const columns = names.map((name) => [name, given[name] ?? new Array<number>(rows).fill(NEVER)] as const);
     const acks = Object.entries(given).filter(([name]) => name.startsWith("ack_"));
     const meta: PacketsMeta = { t0_ns: 0, t1_ns: 100, too_many: null, packets: rows, acks: 0 };
     return new Columns(
         meta,
-        new Map([...all, ...acks].map(([name, values]) => [name, { values: Float64Array.from(values), names: null }])),
+        new Map(
+            [...columns, ...acks].map(([name, values]) => [name, { values: Float64Array.from(values), names: null }]),
+        ),
     );
 }
 
@@ -70,8 +80,8 @@ test("the nearest packet is the one whose mark is nearest, within the reach", ()
 
 test("marks that are not drawn are not near", () => {
     const self = (value: number) => value;
-    const dropped = MARKS.filter(({ id }) => id === "dropped");
-    assert.equal(nearestPacket(two(), dropped, self, self, { x: 150, y: 10 }, 5), null);
+    const dropMarks = MARKS.filter(({ id }) => id === "dropped");
+    assert.equal(nearestPacket(two(), dropMarks, self, self, { x: 150, y: 10 }, 5), null);
 });
 
 test("the life of a packet is in order of time, without what did not happen", () => {
@@ -100,8 +110,8 @@ test("steps at the same time stay in the order in which they happen", () => {
 });
 
 test("the time until a step was spent as the step says", () => {
-    assert.equal(spent("enqueue_ns", "dequeue_ns"), "queued");
-    assert.equal(spent("send_ns", "enqueue_ns"), "on the way to the queue");
-    assert.equal(spent("dequeue_ns", "deliver_ns"), "on the way to the receiver");
-    assert.equal(spent("enqueue_ns", "mark_ns"), "later");
+    assert.equal(stepActivity("enqueue_ns", "dequeue_ns"), "queued");
+    assert.equal(stepActivity("send_ns", "enqueue_ns"), "on the way to the queue");
+    assert.equal(stepActivity("dequeue_ns", "deliver_ns"), "on the way to the receiver");
+    assert.equal(stepActivity("enqueue_ns", "mark_ns"), "later");
 });

@@ -6,7 +6,7 @@ import {
     type Events,
     firstAt,
     type Series,
-    shifted,
+    shiftData,
     statesOf,
     valueAt,
     windowData,
@@ -68,9 +68,9 @@ test("bars hold for their length", () => {
 });
 
 test("a thinned row is of all samples up to the next", () => {
-    const thinned = series("points", [10, 20], [1, 2], { thinned: true, high: [5, 6] });
-    assert.deepEqual(valueAt(thinned, 19), { row: 0, time: 10, low: 1, high: 5 });
-    assert.equal(valueAt(thinned, 5)?.row, 0, "points have a value before the first one");
+    const thinnedSeries = series("points", [10, 20], [1, 2], { thinned: true, high: [5, 6] });
+    assert.deepEqual(valueAt(thinnedSeries, 19), { row: 0, time: 10, low: 1, high: 5 });
+    assert.equal(valueAt(thinnedSeries, 5)?.row, 0, "points have a value before the first one");
 });
 
 test("a series without samples has no value", () => {
@@ -78,37 +78,37 @@ test("a series without samples has no value", () => {
 });
 
 test("the mean of points counts each alike", () => {
-    const found = aggregate(series("points", [0, 1, 50, 200], [1, 2, 6, 100]), { from: 0, to: 100 });
-    assert.deepEqual(found, { rows: 3, min: 1, max: 6, mean: 3 });
+    const result = aggregate(series("points", [0, 1, 50, 200], [1, 2, 6, 100]), { from: 0, to: 100 });
+    assert.deepEqual(result, { rows: 3, min: 1, max: 6, mean: 3 });
 });
 
 test("the mean of steps is over time, with the step that began before", () => {
     // 1 from 0 to 10, 4 from 10 to 40; within 5 to 25: 5 x 1 + 15 x 4 = 65 over 20
-    const found = aggregate(series("steps", [0, 10, 40], [1, 4, 9]), { from: 5, to: 25 });
-    assert.equal(found.rows, 2);
-    assert.deepEqual([found.min, found.max], [1, 4]);
-    close(found.mean, 3.25);
+    const result = aggregate(series("steps", [0, 10, 40], [1, 4, 9]), { from: 5, to: 25 });
+    assert.equal(result.rows, 2);
+    assert.deepEqual([result.min, result.max], [1, 4]);
+    close(result.mean, 3.25);
 });
 
 test("the mean of bars leaves out the gaps between them", () => {
     // bars of 10 at 0 and 30; within 5 to 35: 5 x 2 + 5 x 8 over 10
-    const found = aggregate(series("bars", [0, 30], [2, 8], { bin_ns: 10 }), { from: 5, to: 35 });
-    close(found.mean, 5);
+    const result = aggregate(series("bars", [0, 30], [2, 8], { bin_ns: 10 }), { from: 5, to: 35 });
+    close(result.mean, 5);
 });
 
 test("values that are none do not count", () => {
-    const found = aggregate(series("points", [0, 1, 2], [1, Number.NaN, 3]), { from: 0, to: 9 });
-    assert.deepEqual(found, { rows: 2, min: 1, max: 3, mean: 2 });
+    const result = aggregate(series("points", [0, 1, 2], [1, Number.NaN, 3]), { from: 0, to: 9 });
+    assert.deepEqual(result, { rows: 2, min: 1, max: 3, mean: 2 });
 });
 
 test("of a thinned series minimum and maximum are known, the mean is not", () => {
-    const found = aggregate(series("points", [0, 1], [1, 2], { thinned: true, high: [7, 3] }), { from: 0, to: 9 });
-    assert.deepEqual(found, { rows: 2, min: 1, max: 7, mean: Number.NaN });
+    const result = aggregate(series("points", [0, 1], [1, 2], { thinned: true, high: [7, 3] }), { from: 0, to: 9 });
+    assert.deepEqual(result, { rows: 2, min: 1, max: 7, mean: Number.NaN });
 });
 
 test("where a window has no samples there is nothing to tell", () => {
-    const found = aggregate(series("points", [50], [1]), { from: 0, to: 9 });
-    assert.deepEqual(found, { rows: 0, min: Number.NaN, max: Number.NaN, mean: Number.NaN });
+    const result = aggregate(series("points", [50], [1]), { from: 0, to: 9 });
+    assert.deepEqual(result, { rows: 0, min: Number.NaN, max: Number.NaN, mean: Number.NaN });
 });
 
 function events(): Events {
@@ -181,11 +181,11 @@ test("the answer for a window is divided into its series and events", () => {
 
 test("a window at other times has all its times moved, and only those", () => {
     const data = windowData(columns());
-    const later = shifted(data, 100);
+    const later = shiftData(data, 100);
     assert.deepEqual([...(later.series.get("flow 1/rtt")!.time as Float64Array)], [101, 102]);
     assert.deepEqual([...(later.events.time as Float64Array)], [105]);
     assert.equal(later.series.get("flow 1/rtt")!.low, data.series.get("flow 1/rtt")!.low);
-    assert.equal(shifted(data, 0), data);
+    assert.equal(shiftData(data, 0), data);
 });
 
 test("whole numbers stand for states only where there are names", () => {

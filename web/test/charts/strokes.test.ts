@@ -3,14 +3,14 @@ import { test } from "node:test";
 import { ownStroke, strokeOf } from "../../src/charts/strokes";
 
 test("lines of different flows differ in colour and marker", () => {
-    const found = [0, 1, 2, 3, 4, 5].map((tone) => strokeOf(tone, 0, false, false, "rtt"));
-    assert.equal(new Set(found.map(({ color }) => color)).size, 6);
-    assert.equal(new Set(found.map(({ marker }) => marker)).size, 6);
+    const strokes = [0, 1, 2, 3, 4, 5].map((tone) => strokeOf(tone, 0, false, false, "rtt"));
+    assert.equal(new Set(strokes.map(({ color }) => color)).size, 6);
+    assert.equal(new Set(strokes.map(({ marker }) => marker)).size, 6);
 });
 
 test("lines of one colour differ in their dashes", () => {
-    const found = [0, 1, 2, 3].map((variant) => strokeOf(0, variant, false, false, "rtt").dashes.join());
-    assert.equal(new Set(found).size, 4);
+    const dashes = [0, 1, 2, 3].map((variant) => strokeOf(0, variant, false, false, "rtt").dashes.join());
+    assert.equal(new Set(dashes).size, 4);
 });
 
 test("the capacity is grey, without a marker", () => {

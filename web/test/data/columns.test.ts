@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Columns, decodeColumns } from "../../src/data/columns";
-import { encoded } from "../encoded";
+import { encodeColumns } from "../encoded";
 
 test("numbers of every type come back", () => {
     const table = decodeColumns(
-        encoded({ rows: 3 }, [
+        encodeColumns({ rows: 3 }, [
             { name: "a", type: "f64", values: [1.5, Number.NaN, -1e300] },
             { name: "b", type: "f32", values: [0.5, -0.25, 3] },
             { name: "c", type: "u8", values: [0, 255, 7] },
@@ -23,7 +23,7 @@ test("numbers of every type come back", () => {
 
 test("columns of bytes keep those behind them aligned", () => {
     const table = decodeColumns(
-        encoded(null, [
+        encodeColumns(null, [
             { name: "bytes", type: "u8", values: [1, 2, 3] },
             { name: "after", type: "f64", values: [Math.PI] },
         ]),
@@ -33,7 +33,7 @@ test("columns of bytes keep those behind them aligned", () => {
 
 test("texts are codes, and a code that no text has is none", () => {
     const table = decodeColumns(
-        encoded({}, [{ name: "path", type: "u32", values: [1, 0, 0xffffffff], names: ["a", "b"] }]),
+        encodeColumns({}, [{ name: "path", type: "u32", values: [1, 0, 0xffffffff], names: ["a", "b"] }]),
     );
     assert.deepEqual(
         [0, 1, 2, 3].map((row) => table.text("path", row)),
@@ -42,27 +42,27 @@ test("texts are codes, and a code that no text has is none", () => {
 });
 
 test("a column of numbers has no texts", () => {
-    const table = decodeColumns(encoded({}, [{ name: "a", type: "f64", values: [0] }]));
+    const table = decodeColumns(encodeColumns({}, [{ name: "a", type: "f64", values: [0] }]));
     assert.equal(table.column("a").names, null);
     assert.equal(table.text("a", 0), "");
 });
 
 test("an empty table has its columns, with no rows", () => {
-    const table = decodeColumns(encoded({}, [{ name: "a", type: "f64", values: [] }]));
+    const table = decodeColumns(encodeColumns({}, [{ name: "a", type: "f64", values: [] }]));
     assert.equal(table.numbers("a").length, 0);
     assert.ok(table.has("a"));
     assert.ok(!table.has("b"));
 });
 
 test("a table can begin behind another one", () => {
-    const table = decodeColumns(encoded({ second: true }, [{ name: "a", type: "f32", values: [2] }], 16), 16);
+    const table = decodeColumns(encodeColumns({ second: true }, [{ name: "a", type: "f32", values: [2] }], 16), 16);
     assert.deepEqual(table.meta, { second: true });
     assert.deepEqual([...table.numbers("a")], [2]);
 });
 
 test("a header of more than ASCII is read by its bytes", () => {
     const table = decodeColumns<{ title: string }>(
-        encoded({ title: "Überlast ≥ 1" }, [{ name: "a", type: "u32", values: [0], names: ["größer"] }]),
+        encodeColumns({ title: "Überlast ≥ 1" }, [{ name: "a", type: "u32", values: [0], names: ["größer"] }]),
     );
     assert.equal(table.meta.title, "Überlast ≥ 1");
     assert.equal(table.text("a", 0), "größer");
@@ -74,6 +74,6 @@ test("a column that is not there is named with those that are", () => {
 });
 
 test("bytes that were cut off are refused", () => {
-    const whole = encoded({}, [{ name: "a", type: "f64", values: [1, 2, 3] }]);
-    assert.throws(() => decodeColumns(whole.slice(0, whole.byteLength - 8)), RangeError);
+    const buffer = encodeColumns({}, [{ name: "a", type: "f64", values: [1, 2, 3] }]);
+    assert.throws(() => decodeColumns(buffer.slice(0, buffer.byteLength - 8)), RangeError);
 });

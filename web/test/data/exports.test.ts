@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandsOf, csvOf, jsonOf, type Shown, shellWord, shortest } from "../../src/data/exports";
+import { commandsOf, csvOf, jsonOf, shellWord, shortest, type TableState } from "../../src/data/exports";
 import { readFilters } from "../../src/data/runs";
 import { GOODPUT, numberField, tableOf, textField } from "../table";
 
@@ -29,7 +29,7 @@ test("a table without rows is its heads", () => {
 });
 
 test("JSON has a record for each row, and what it was chosen by", () => {
-    const found = JSON.parse(
+    const parsed = JSON.parse(
         jsonOf(
             {
                 columns: ["a", "b"],
@@ -41,7 +41,7 @@ test("JSON has a record for each row, and what it was chosen by", () => {
             { filter: ["f"] },
         ),
     );
-    assert.deepEqual(found, {
+    assert.deepEqual(parsed, {
         filter: ["f"],
         rows: [
             { a: "x", b: 1.5 },
@@ -86,9 +86,9 @@ const BOTH = {
         label,
     })),
 };
-const NOTHING: Shown = { filters: [], metrics: [], convention: "corrected", sort: [], grouped: [], pivot: [] };
+const NOTHING: TableState = { filters: [], metrics: [], convention: "corrected", sort: [], grouped: [], pivot: [] };
 
-function commands(entries: string[], shown: Partial<Shown> = {}, facts = RUNS.facts) {
+function commands(entries: string[], shown: Partial<TableState> = {}, facts = RUNS.facts) {
     const runs = Object.assign(Object.create(RUNS), { facts });
     return commandsOf(runs, { ...NOTHING, filters: readFilters(entries, RUNS.fields).filters, ...shown });
 }
@@ -99,9 +99,9 @@ test("all of a directory is one plain command", () => {
 
 test("paths, schemes, metrics and the order are options", () => {
     const sort = [{ field: "goodput_mbps", descending: true }];
-    const shown = { metrics: ["goodput_mbps", "status"], sort, grouped: ["scheme", "path"], convention: "pantheon" };
+    const state = { metrics: ["goodput_mbps", "status"], sort, grouped: ["scheme", "path"], convention: "pantheon" };
     const options = "--path 'it'\\''s here' --schemes cubic,bbr --metrics goodput_mbps --convention pantheon";
-    assert.deepEqual(commands(["path:it's here", "scheme:cubic", "scheme:bbr"], shown), {
+    assert.deepEqual(commands(["path:it's here", "scheme:cubic", "scheme:bbr"], state), {
         lines: [`dumbbell show results ${options} --sort goodput_mbps`],
         lacks: [],
     });

@@ -23,7 +23,7 @@ test("a time before the start keeps its sign", () => {
 });
 
 test("a number that is none is a dash", () => {
-    for (const none of [null, undefined, Number.NaN]) assert.equal(numberText(none), "-");
+    for (const empty of [null, undefined, Number.NaN]) assert.equal(numberText(empty), "-");
 });
 
 test("a number has so many digits behind the point", () => {

@@ -19,11 +19,11 @@ import {
 import type { Field } from "../../src/data/source";
 import { allRows, numberField, tableOf, textField } from "../table";
 
-function named(...fields: Field[]): Map<string, Field> {
+function fieldsByName(...fields: Field[]): Map<string, Field> {
     return new Map(fields.map((field) => [field.name, field]));
 }
 
-const FIELDS = named(
+const FIELDS = fieldsByName(
     textField("scheme"),
     textField("status"),
     numberField("goodput_mbps"),
@@ -32,8 +32,8 @@ const FIELDS = named(
 );
 
 test("texts sort as people do", () => {
-    const found = ["cell 10", "cell 2", "beta", "Alpha", "cell 1"].sort(byText);
-    assert.deepEqual(found, ["Alpha", "beta", "cell 1", "cell 2", "cell 10"]);
+    const texts = ["cell 10", "cell 2", "beta", "Alpha", "cell 1"].sort(byText);
+    assert.deepEqual(texts, ["Alpha", "beta", "cell 1", "cell 2", "cell 10"]);
 });
 
 test("values of one field are alternatives, a search stands by itself", () => {
@@ -47,11 +47,16 @@ test("values of one field are alternatives, a search stands by itself", () => {
 
 test("a range has two ends, one, or is a single number", () => {
     const range = (entry: string) => readFilters([entry], FIELDS).filters[0];
-    const of = (low: number | null, high: number | null) => ({ kind: "range", field: "goodput_mbps", low, high });
-    assert.deepEqual(range("goodput_mbps:1.5..2e1"), of(1.5, 20));
-    assert.deepEqual(range("goodput_mbps:1.."), of(1, null));
-    assert.deepEqual(range("goodput_mbps:..-2"), of(null, -2));
-    assert.deepEqual(range("goodput_mbps:7"), of(7, 7));
+    const rangeFilter = (low: number | null, high: number | null) => ({
+        kind: "range",
+        field: "goodput_mbps",
+        low,
+        high,
+    });
+    assert.deepEqual(range("goodput_mbps:1.5..2e1"), rangeFilter(1.5, 20));
+    assert.deepEqual(range("goodput_mbps:1.."), rangeFilter(1, null));
+    assert.deepEqual(range("goodput_mbps:..-2"), rangeFilter(null, -2));
+    assert.deepEqual(range("goodput_mbps:7"), rangeFilter(7, 7));
 });
 
 test("what is no filter comes back", () => {
@@ -170,22 +175,22 @@ const SORTED = tableOf({
     c: ["cell 10", "cell 2", "beta", null, "cell 2", "cell 10"],
 });
 
-function sorted(...entries: string[]): number[] {
+function sortedBy(...entries: string[]): number[] {
     return [...sortRows(SORTED, allRows(SORTED), readSort(entries, SORTED.fields))];
 }
 
 test("numbers sort by all their digits, missing ones are last either way", () => {
-    assert.deepEqual(sorted("a"), [4, 2, 3, 0, 5, 1]);
-    assert.deepEqual(sorted("-a"), [5, 0, 3, 2, 4, 1]);
+    assert.deepEqual(sortedBy("a"), [4, 2, 3, 0, 5, 1]);
+    assert.deepEqual(sortedBy("-a"), [5, 0, 3, 2, 4, 1]);
 });
 
 test("the second key orders what the first leaves equal", () => {
-    assert.deepEqual(sorted("b", "-a"), [5, 0, 1, 3, 4, 2]);
+    assert.deepEqual(sortedBy("b", "-a"), [5, 0, 1, 3, 4, 2]);
 });
 
 test("equal rows stay in the order in which they are", () => {
-    assert.deepEqual(sorted("c"), [2, 1, 4, 0, 5, 3]);
-    assert.deepEqual(sorted("-c", "a"), [0, 5, 4, 1, 2, 3]);
+    assert.deepEqual(sortedBy("c"), [2, 1, 4, 0, 5, 3]);
+    assert.deepEqual(sortedBy("-c", "a"), [0, 5, 4, 1, 2, 3]);
 });
 
 test("zero and minus zero are equal, infinities are at the ends", () => {
@@ -216,9 +221,9 @@ test("no rows sort to no rows", () => {
 });
 
 test("groups have the rows of equal texts, in the order in which they come", () => {
-    const found = groupRows(TABLE, allRows(TABLE), ["path", "scheme"]);
+    const groups = groupRows(TABLE, allRows(TABLE), ["path", "scheme"]);
     assert.deepEqual(
-        found.map(({ values, rows, good }) => [...values, rows.join(), good]),
+        groups.map(({ values, rows, good }) => [...values, rows.join(), good]),
         [
             ["india 10", "cubic", "0", 1],
             ["india 2", "bbr", "1", 1],
@@ -230,9 +235,9 @@ test("groups have the rows of equal texts, in the order in which they come", () 
 });
 
 test("groups by a number have its text", () => {
-    const found = groupRows(TABLE, allRows(TABLE), ["seed"]);
+    const groups = groupRows(TABLE, allRows(TABLE), ["seed"]);
     assert.deepEqual(
-        found.map(({ values, rows }) => [values[0], rows]),
+        groups.map(({ values, rows }) => [values[0], rows]),
         [
             ["11", [0, 2, 4]],
             ["12", [1, 3]],
@@ -241,10 +246,10 @@ test("groups by a number have its text", () => {
 });
 
 test("groups by nothing are one group of all rows", () => {
-    const found = groupRows(TABLE, allRows(TABLE), []);
-    assert.equal(found.length, 1);
-    assert.deepEqual(found[0]!.rows, [0, 1, 2, 3, 4]);
-    assert.equal(found[0]!.good, 4);
+    const groups = groupRows(TABLE, allRows(TABLE), []);
+    assert.equal(groups.length, 1);
+    assert.deepEqual(groups[0]!.rows, [0, 1, 2, 3, 4]);
+    assert.equal(groups[0]!.good, 4);
 });
 
 test("values leave out runs that did not go well, and those without a number", () => {
@@ -313,19 +318,19 @@ test("a column that was not read is an error that names it", () => {
 
 test("columns are fetched once, and again only after a failure", async () => {
     const runs = new Runs(TABLE.facts);
-    const asked: string[] = [];
+    const requests: string[] = [];
     let fails = true;
     const fetchColumn = async (name: string) => {
-        asked.push(name);
+        requests.push(name);
         if (fails && name === "loss") throw new Error("offline");
         return { column: () => ({ values: new Float64Array(5), names: null }) } as never;
     };
     await assert.rejects(runs.load(["loss", "no such field"], fetchColumn), /offline/);
-    assert.deepEqual(asked.sort(), ["directory", "loss", "path", "run", "scheme", "status"]);
+    assert.deepEqual(requests.sort(), ["directory", "loss", "path", "run", "scheme", "status"]);
     fails = false;
     await runs.load(["loss"], fetchColumn);
-    assert.equal(asked.filter((name) => name === "loss").length, 2);
-    assert.equal(asked.filter((name) => name === "scheme").length, 1);
+    assert.equal(requests.filter((name) => name === "loss").length, 2);
+    assert.equal(requests.filter((name) => name === "scheme").length, 1);
     assert.ok(runs.has("loss"));
 });
 

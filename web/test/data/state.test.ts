@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, changed, readAddress } from "../../src/data/state";
+import { addressOf, readAddress, withChanges } from "../../src/data/state";
 
 test("an empty address is the first page without choices", () => {
     for (const empty of ["", "#", "#/"]) {
@@ -38,22 +38,22 @@ test("what an address was made of is read from it", () => {
 
 test("a change replaces all values of its name and leaves the others", () => {
     const query = new URLSearchParams("filter=a&filter=b&sort=x");
-    assert.equal(changed(query, { filter: "c" }).toString(), "sort=x&filter=c");
+    assert.equal(withChanges(query, { filter: "c" }).toString(), "sort=x&filter=c");
 });
 
 test("a list gives a name several values, an empty one and null remove it", () => {
     const query = new URLSearchParams("filter=a&sort=x");
-    assert.deepEqual(changed(query, { filter: ["b", "c"] }).getAll("filter"), ["b", "c"]);
-    assert.equal(changed(query, { filter: [] }).toString(), "sort=x");
-    assert.equal(changed(query, { filter: null }).toString(), "sort=x");
+    assert.deepEqual(withChanges(query, { filter: ["b", "c"] }).getAll("filter"), ["b", "c"]);
+    assert.equal(withChanges(query, { filter: [] }).toString(), "sort=x");
+    assert.equal(withChanges(query, { filter: null }).toString(), "sort=x");
 });
 
 test("an empty text is a value", () => {
-    assert.equal(changed(new URLSearchParams(), { search: "" }).toString(), "search=");
+    assert.equal(withChanges(new URLSearchParams(), { search: "" }).toString(), "search=");
 });
 
 test("a change leaves the query that it was made of as it was", () => {
     const query = new URLSearchParams("filter=a");
-    changed(query, { filter: null, page: "2" });
+    withChanges(query, { filter: null, page: "2" });
     assert.equal(query.toString(), "filter=a");
 });

@@ -81,8 +81,8 @@ test("an estimate of four runs is their range", () => {
 });
 
 test("equal runs are said to be equal, with their value as the mean", () => {
-    const found = estimate([0.1, 0.1, 0.1, 0.1, 0.1, 0.1], CRITICAL);
-    assert.deepEqual(found, { count: 6, mean: 0.1, low: 0.1, high: 0.1, bounds: "equal" });
+    const result = estimate([0.1, 0.1, 0.1, 0.1, 0.1, 0.1], CRITICAL);
+    assert.deepEqual(result, { count: 6, mean: 0.1, low: 0.1, high: 0.1, bounds: "equal" });
 });
 
 test("an interval of values with a negative one is Student's alone", () => {
@@ -98,9 +98,9 @@ test("an interval of values that are not negative does not begin below zero", ()
 });
 
 test("an interval of positive values with a long tail reaches as far as that of their logarithms", () => {
-    const skewed = confidenceInterval([1, 1, 1, 1, 100], CRITICAL)!;
+    const interval = confidenceInterval([1, 1, 1, 1, 100], CRITICAL)!;
     const student = confidenceInterval([1, 1, 1, 1, 100], CRITICAL, true)!;
-    assert.ok(skewed[1] > student[1]);
+    assert.ok(interval[1] > student[1]);
 });
 
 test("an interval of fractions does not end beyond the whole", () => {
@@ -118,11 +118,11 @@ test("there is no interval of values that are not finite", () => {
 test("intervals of random samples are the core's", () => {
     assert.ok(core.intervals.length >= 10);
     for (const { values, fraction, low, high } of core.intervals) {
-        const found = confidenceInterval(values, CRITICAL, fraction);
-        if (low === null || high === null) assert.equal(found, null);
+        const interval = confidenceInterval(values, CRITICAL, fraction);
+        if (low === null || high === null) assert.equal(interval, null);
         else {
-            close(found?.[0], low, 1e-9);
-            close(found?.[1], high, 1e-9);
+            close(interval?.[0], low, 1e-9);
+            close(interval?.[1], high, 1e-9);
         }
     }
 });
@@ -130,11 +130,11 @@ test("intervals of random samples are the core's", () => {
 test("differences of random samples are the core's", () => {
     assert.ok(core.differences.length >= 4);
     for (const { first, second, paired, low, high } of core.differences) {
-        const found = difference(first, second, paired, CRITICAL);
-        if (low === null || high === null) assert.equal(found, null);
+        const result = difference(first, second, paired, CRITICAL);
+        if (low === null || high === null) assert.equal(result, null);
         else {
-            close(found?.low, low, 1e-9);
-            close(found?.high, high, 1e-9);
+            close(result?.low, low, 1e-9);
+            close(result?.high, high, 1e-9);
         }
     }
 });
@@ -154,19 +154,19 @@ test("pairs find what their common scatter hides", () => {
     const first = [10, 20, 30, 40, 50];
     const second = [11.1, 20.9, 31, 41.2, 50.8];
     // differences 1.1, 0.9, 1, 1.2, 0.8: mean 1, deviation sqrt(0.025), error sqrt(0.005), t = 14.142
-    const found = difference(first, second, true, CRITICAL)!;
-    close(found.low, 0.8037, 1e-3);
-    close(found.high, 1.1963, 1e-3);
-    close(found.t, 14.1421, 1e-5);
-    assert.equal(found.freedom, 4);
+    const result = difference(first, second, true, CRITICAL)!;
+    close(result.low, 0.8037, 1e-3);
+    close(result.high, 1.1963, 1e-3);
+    close(result.t, 14.1421, 1e-5);
+    assert.equal(result.freedom, 4);
     assert.ok(Math.abs(difference(first, second, false, CRITICAL)!.t) < 0.2);
 });
 
 test("Welch's degrees of freedom of equal samples are twice those of one", () => {
-    const found = difference([1, 2, 3, 4, 5], [2, 3, 4, 5, 6], false, CRITICAL)!;
-    close(found.freedom, 8, 1e-12);
+    const result = difference([1, 2, 3, 4, 5], [2, 3, 4, 5, 6], false, CRITICAL)!;
+    close(result.freedom, 8, 1e-12);
     // variance 2.5 each: error 1
-    close(found.t, 1, 1e-12);
+    close(result.t, 1, 1e-12);
 });
 
 test("Welch's degrees of freedom are those of the side that scatters where the other does not", () => {

@@ -5,8 +5,8 @@ import {
     ageText,
     boundsLegend,
     boundsText,
-    capitalized,
-    counted,
+    capitalize,
+    countText,
     decimal,
     inSentence,
     listing,
@@ -15,7 +15,7 @@ import {
 } from "../../src/data/words";
 import { numberField } from "../table";
 
-const whole = (value: number) => String(value);
+const wholeText = (value: number) => String(value);
 
 function estimate(bounds: Estimate["bounds"]): Estimate {
     return { count: 5, mean: 2, low: bounds ? 1 : null, high: bounds ? 3 : null, bounds };
@@ -53,24 +53,24 @@ test("a title within a sentence begins small, names and abbreviations do not", (
 });
 
 test("the first letter alone is made large", () => {
-    assert.equal(capitalized("p95 of RTT"), "P95 of RTT");
-    assert.equal(capitalized(""), "");
+    assert.equal(capitalize("p95 of RTT"), "P95 of RTT");
+    assert.equal(capitalize(""), "");
 });
 
 test("bounds are brackets, parentheses, a word, or nothing", () => {
-    assert.equal(boundsText(estimate("confidence"), whole), "[1, 3]");
-    assert.equal(boundsText(estimate("range"), whole), "(1 to 3)");
-    assert.equal(boundsText(estimate("equal"), whole), "(equal)");
-    assert.equal(boundsText(estimate(null), whole), "");
+    assert.equal(boundsText(estimate("confidence"), wholeText), "[1, 3]");
+    assert.equal(boundsText(estimate("range"), wholeText), "(1 to 3)");
+    assert.equal(boundsText(estimate("equal"), wholeText), "(equal)");
+    assert.equal(boundsText(estimate(null), wholeText), "");
 });
 
 test("a legend explains the bounds that are there, and no others", () => {
     assert.equal(boundsLegend([]), "");
     assert.equal(boundsLegend([estimate(null), null]), "");
     assert.equal(boundsLegend([estimate("equal")]), "Equal: all runs have this value.");
-    const both = boundsLegend([estimate("range"), estimate("confidence"), estimate("range")]);
-    assert.match(both, /^In brackets: .* In parentheses: /);
-    assert.equal(both.split("In parentheses").length, 2);
+    const legend = boundsLegend([estimate("range"), estimate("confidence"), estimate("range")]);
+    assert.match(legend, /^In brackets: .* In parentheses: /);
+    assert.equal(legend.split("In parentheses").length, 2);
 });
 
 test("names are listed with commas and an and", () => {
@@ -87,9 +87,9 @@ test("of many names the first are listed, the others are counted", () => {
 });
 
 test("a count has its noun in the right number, and thin spaces between thousands", () => {
-    assert.equal(counted(1, "run"), "1 run");
-    assert.equal(counted(0, "run"), "0 runs");
-    assert.equal(counted(1234567, "run"), "1\u202f234\u202f567 runs");
+    assert.equal(countText(1, "run"), "1 run");
+    assert.equal(countText(0, "run"), "0 runs");
+    assert.equal(countText(1234567, "run"), "1\u202f234\u202f567 runs");
 });
 
 test("an age has its largest unit", () => {

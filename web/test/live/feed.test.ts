@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type LiveRun, namedValue, scaled, Track } from "../../src/live/feed";
+import { type LiveRun, namedValue, Track, toDisplayUnit } from "../../src/live/feed";
 import { close } from "../close";
 
 interface Moment {
@@ -44,7 +44,7 @@ function moment({ at_s, delivered = 0, sent = 0, p95 = null, flow = 1, queue = 0
     };
 }
 
-function tracked(...moments: Moment[]): Track {
+function trackOf(...moments: Moment[]): Track {
     const [first, ...rest] = moments.map(moment);
     const track = new Track(first!);
     for (const next of rest) track.take(next);
@@ -52,25 +52,25 @@ function tracked(...moments: Moment[]): Track {
 }
 
 test("a rate is what was delivered since the moment before", () => {
-    const track = tracked({ at_s: 1, delivered: 1000 }, { at_s: 3, delivered: 251_000 });
+    const track = trackOf({ at_s: 1, delivered: 1000 }, { at_s: 3, delivered: 251_000 });
     // 250,000 bytes in 2 s
     close(track.last("rate", "flow 1"), 1);
     assert.deepEqual(track.times, [1, 3]);
 });
 
 test("at the first moment no rate is known, and none is below zero", () => {
-    assert.equal(tracked({ at_s: 1, delivered: 1000 }).last("rate", "flow 1"), null);
-    assert.equal(tracked({ at_s: 1, delivered: 1000 }, { at_s: 2, delivered: 10 }).last("rate", "flow 1"), 0);
+    assert.equal(trackOf({ at_s: 1, delivered: 1000 }).last("rate", "flow 1"), null);
+    assert.equal(trackOf({ at_s: 1, delivered: 1000 }, { at_s: 2, delivered: 10 }).last("rate", "flow 1"), 0);
 });
 
 test("as long as nothing was delivered the rate is that of sending", () => {
-    const track = tracked({ at_s: 1 }, { at_s: 2, sent: 125_000 });
+    const track = trackOf({ at_s: 1 }, { at_s: 2, sent: 125_000 });
     close(track.last("sent", "flow 1"), 1);
     assert.deepEqual(track.lines("rate"), []);
 });
 
 test("every line has a value for every time", () => {
-    const track = tracked({ at_s: 1, p95: 5 }, { at_s: 2, flow: 2, p95: 7 }, { at_s: 3, flow: 2, p95: null });
+    const track = trackOf({ at_s: 1, p95: 5 }, { at_s: 2, flow: 2, p95: 7 }, { at_s: 3, flow: 2, p95: null });
     assert.deepEqual(track.lines("delay"), [
         { key: "flow 1", values: [5, null, null] },
         { key: "flow 2", values: [null, 7, null] },
@@ -79,7 +79,7 @@ test("every line has a value for every time", () => {
 });
 
 test("what is older than is kept goes, from all lines alike", () => {
-    const track = tracked(...Array.from({ length: 200 }, (_, at_s) => ({ at_s, queue: at_s })));
+    const track = trackOf(...Array.from({ length: 200 }, (_, at_s) => ({ at_s, queue: at_s })));
     assert.equal(track.times[0], 199 - 75);
     assert.equal(track.times.length, 76);
     for (const name of ["queue", "delay", "cwnd"])
@@ -88,13 +88,13 @@ test("what is older than is kept goes, from all lines alike", () => {
 });
 
 test("a run that begins again begins with nothing", () => {
-    const track = tracked({ at_s: 5, queue: 9 }, { at_s: 1, queue: 3 });
+    const track = trackOf({ at_s: 5, queue: 9 }, { at_s: 1, queue: 3 });
     assert.deepEqual(track.times, [1]);
     assert.deepEqual(track.lines("queue"), [{ key: "bottleneck", values: [3] }]);
 });
 
 test("a copy does not go on", () => {
-    const track = tracked({ at_s: 1, queue: 1 }, { at_s: 2, queue: 2 });
+    const track = trackOf({ at_s: 1, queue: 1 }, { at_s: 2, queue: 2 });
     const copy = track.copy();
     track.take(moment({ at_s: 3, queue: 3 }));
     assert.deepEqual(copy.times, [1, 2]);
@@ -103,15 +103,19 @@ test("a copy does not go on", () => {
 });
 
 test("bytes are shown as kB, other units as they are", () => {
-    assert.deepEqual(scaled({ name: "cwnd", unit: "bytes", value: 15_000 }), { name: "cwnd", unit: "kB", value: 15 });
-    assert.deepEqual(scaled({ name: "x", unit: "ms", value: 3 }), { name: "x", unit: "ms", value: 3 });
+    assert.deepEqual(toDisplayUnit({ name: "cwnd", unit: "bytes", value: 15_000 }), {
+        name: "cwnd",
+        unit: "kB",
+        value: 15,
+    });
+    assert.deepEqual(toDisplayUnit({ name: "x", unit: "ms", value: 3 }), { name: "x", unit: "ms", value: 3 });
 });
 
 test("a value whose unit lists names has one, where it is listed", () => {
-    const named = (unit: string, value: number) => namedValue({ name: "mode", unit, value });
-    assert.equal(named("0 slow start, 1 avoidance", 1), "avoidance");
-    assert.equal(named("0 slow start, 1 avoidance", 0), "slow start");
-    assert.equal(named("0 slow start, 1 avoidance", 2), null);
-    assert.equal(named("ms", 0), null);
-    assert.equal(named("", 0), null);
+    const nameOf = (unit: string, value: number) => namedValue({ name: "mode", unit, value });
+    assert.equal(nameOf("0 slow start, 1 avoidance", 1), "avoidance");
+    assert.equal(nameOf("0 slow start, 1 avoidance", 0), "slow start");
+    assert.equal(nameOf("0 slow start, 1 avoidance", 2), null);
+    assert.equal(nameOf("ms", 0), null);
+    assert.equal(nameOf("", 0), null);
 });

@@ -18,19 +18,19 @@ test("a flow has the look of its scheme", () => {
 });
 
 test("flows of one scheme differ in colour, dashes and marker, and are numbered", () => {
-    const found = lines(["cubic", "cubic", "copa"]);
-    for (const key of ["color", "marker"] as const) assert.equal(new Set(found.map((line) => line[key])).size, 3, key);
-    assert.equal(new Set(found.map(({ dashes }) => dashes.join())).size, 3);
+    const looks = lines(["cubic", "cubic", "copa"]);
+    for (const key of ["color", "marker"] as const) assert.equal(new Set(looks.map((line) => line[key])).size, 3, key);
+    assert.equal(new Set(looks.map(({ dashes }) => dashes.join())).size, 3);
     assert.deepEqual(
-        found.map(({ title }) => title),
+        looks.map(({ title }) => title),
         ["CUBIC (flow 1)", "CUBIC (flow 2)", "COPA"],
     );
 });
 
 test("eight flows have eight dashes and markers", () => {
-    const found = lines(Array.from({ length: 8 }, () => "cubic"));
-    assert.equal(new Set(found.map(({ dashes }) => dashes.join())).size, 8);
-    assert.equal(new Set(found.map(({ marker }) => marker)).size, 8);
+    const looks = lines(Array.from({ length: 8 }, () => "cubic"));
+    assert.equal(new Set(looks.map(({ dashes }) => dashes.join())).size, 8);
+    assert.equal(new Set(looks.map(({ marker }) => marker)).size, 8);
 });
 
 test("a scheme without a colour is drawn in the page's ink", () => {
@@ -38,9 +38,9 @@ test("a scheme without a colour is drawn in the page's ink", () => {
 });
 
 test("cross traffic is the last line, and says so", () => {
-    const found = lines(["cubic"], { cross_mbps: 5 });
+    const looks = lines(["cubic"], { cross_mbps: 5 });
     assert.deepEqual(
-        found.map(({ flow, title }) => [flow, title]),
+        looks.map(({ flow, title }) => [flow, title]),
         [
             [1, "CUBIC"],
             [2, "cross traffic"],

@@ -28,11 +28,11 @@ test("a scheme is found by its whole name", () => {
 test("the same question has the same key, another one another", () => {
     const question = { from_ns: 0, to_ns: 10, columns: 5, series: ["flow 1/rtt"] };
     assert.equal(keyOf(question), keyOf({ ...question, series: [...question.series] }));
-    const others = [
+    const otherNames = [
         { ...question, from_ns: 1 },
         { ...question, columns: 6 },
         { ...question, series: [] },
         { ...question, series: ["flow 1/rtt", "flow 2/rtt"] },
     ];
-    assert.equal(new Set([question, ...others].map(keyOf)).size, 5);
+    assert.equal(new Set([question, ...otherNames].map(keyOf)).size, 5);
 });

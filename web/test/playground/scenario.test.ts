@@ -24,7 +24,7 @@ function flow(more: Partial<Flow> = {}): Flow {
     return { scheme: "cubic", start_s: 0, stop_s: null, rtt_ms: null, ...more };
 }
 
-function made(change: Partial<Scenario>): Scenario {
+function validScenario(change: Partial<Scenario>): Scenario {
     return valid({ ...DEFAULT, ...change }, CATALOGUE);
 }
 
@@ -53,39 +53,39 @@ test("a queue's length has the limits of its unit", () => {
 });
 
 test("the scenario of the page's beginning is valid", () => {
-    assert.deepEqual(made({}), DEFAULT);
+    assert.deepEqual(validScenario({}), DEFAULT);
 });
 
 test("every number is brought within its limits", () => {
     for (const name of Object.keys(LIMITS) as Quantity[]) {
         const { least, most } = LIMITS[name];
-        assert.ok(made({ [name]: -1e9 })[name] >= least, name);
-        assert.ok(made({ [name]: 1e9 })[name] <= most, name);
-        assert.ok(Number.isFinite(made({ [name]: Number.NaN })[name]), name);
+        assert.ok(validScenario({ [name]: -1e9 })[name] >= least, name);
+        assert.ok(validScenario({ [name]: 1e9 })[name] <= most, name);
+        assert.ok(Number.isFinite(validScenario({ [name]: Number.NaN })[name]), name);
     }
 });
 
 test("seeds and packets are whole numbers", () => {
-    assert.equal(made({ seed: 2.6 }).seed, 3);
-    assert.equal(made({ unit: "packets", buffer: 80.4 }).buffer, 80);
-    assert.equal(made({ unit: "packets", buffer: 0.2 }).buffer, 1);
+    assert.equal(validScenario({ seed: 2.6 }).seed, 3);
+    assert.equal(validScenario({ unit: "packets", buffer: 80.4 }).buffer, 80);
+    assert.equal(validScenario({ unit: "packets", buffer: 0.2 }).buffer, 1);
 });
 
 test("jitter is at most half of the RTT, the advantage of flow 1 a quarter", () => {
-    assert.equal(made({ rtt_ms: 10, jitter_ms: 50 }).jitter_ms, 5);
-    assert.equal(made({ rtt_ms: 10, faster_ms: 10 }).faster_ms, 2.5);
+    assert.equal(validScenario({ rtt_ms: 10, jitter_ms: 50 }).jitter_ms, 5);
+    assert.equal(validScenario({ rtt_ms: 10, faster_ms: 10 }).faster_ms, 2.5);
 });
 
 test("a link or a queue that is not there is the plain one", () => {
-    assert.equal(made({ link: "lte" }).link, "lte");
-    assert.equal(made({ link: "5g" }).link, "fixed");
-    assert.equal(made({ queue: "magic" }).queue, "fifo");
+    assert.equal(validScenario({ link: "lte" }).link, "lte");
+    assert.equal(validScenario({ link: "5g" }).link, "fixed");
+    assert.equal(validScenario({ queue: "magic" }).queue, "fifo");
 });
 
 test("RED has a length, for its thresholds are shares of it", () => {
-    const found = made({ unit: "unlimited", queue: "red-ecn" });
-    assert.deepEqual([found.unit, found.buffer], ["packets", CATALOGUE.aqm_packets]);
-    assert.equal(made({ unit: "unlimited", queue: "codel" }).unit, "unlimited");
+    const result = validScenario({ unit: "unlimited", queue: "red-ecn" });
+    assert.deepEqual([result.unit, result.buffer], ["packets", CATALOGUE.aqm_packets]);
+    assert.equal(validScenario({ unit: "unlimited", queue: "codel" }).unit, "unlimited");
 });
 
 test("flows start within the run and stop after they started, or not at all", () => {
@@ -98,7 +98,7 @@ test("flows start within the run and stop after they started, or not at all", ()
         flow({ stop_s: 20 }),
     ];
     assert.deepEqual(
-        made({ duration_s: 20, flows }).flows.map(({ start_s, stop_s }) => [start_s, stop_s]),
+        validScenario({ duration_s: 20, flows }).flows.map(({ start_s, stop_s }) => [start_s, stop_s]),
         [
             [19.9, null],
             [0, null],
@@ -113,21 +113,21 @@ test("flows start within the run and stop after they started, or not at all", ()
 test("a flow's own RTT is longer than the path's", () => {
     const flows = [flow({ rtt_ms: 30 }), flow({ rtt_ms: 90 }), flow({ rtt_ms: 9999 })];
     assert.deepEqual(
-        made({ rtt_ms: 40, flows }).flows.map(({ rtt_ms }) => rtt_ms),
+        validScenario({ rtt_ms: 40, flows }).flows.map(({ rtt_ms }) => rtt_ms),
         [null, 90, 2000],
     );
 });
 
 test("schemes that are not there are left out, and so are flows beyond the most", () => {
-    assert.deepEqual(made({ flows: [flow({ scheme: "none" }), flow({ scheme: "bbr" })] }).flows, [
+    assert.deepEqual(validScenario({ flows: [flow({ scheme: "none" }), flow({ scheme: "bbr" })] }).flows, [
         flow({ scheme: "bbr" }),
     ]);
-    assert.equal(made({ flows: Array.from({ length: 20 }, () => flow()) }).flows.length, MOST_FLOWS);
-    assert.deepEqual(made({ flows: [flow({ scheme: "none" })] }).flows, DEFAULT.flows);
+    assert.equal(validScenario({ flows: Array.from({ length: 20 }, () => flow()) }).flows.length, MOST_FLOWS);
+    assert.deepEqual(validScenario({ flows: [flow({ scheme: "none" })] }).flows, DEFAULT.flows);
 });
 
 test("a scenario that was made valid is valid", () => {
-    const once = made({
+    const once = validScenario({
         rtt_ms: 3,
         jitter_ms: 9,
         faster_ms: 7,
@@ -138,9 +138,9 @@ test("a scenario that was made valid is valid", () => {
 });
 
 test("what is given is not changed", () => {
-    const given = { ...DEFAULT, flows: [flow({ start_s: 500 })] };
-    valid(given, CATALOGUE);
-    assert.equal(given.flows[0]!.start_s, 500);
+    const lateFlow = { ...DEFAULT, flows: [flow({ start_s: 500 })] };
+    valid(lateFlow, CATALOGUE);
+    assert.equal(lateFlow.flows[0]!.start_s, 500);
 });
 
 test("a flow is written with what it has of its own", () => {
@@ -170,7 +170,7 @@ test("every scenario comes back from its address", () => {
         { loss_percent: 0.1, slot_ms: 10, cross_mbps: 6, faster_ms: 1, duration_s: 60, seed: 7 },
     ];
     for (const change of changes) {
-        const scenario = made(change);
+        const scenario = validScenario(change);
         const { scenario: back, problems } = read(addressOf(scenario, "", SCENARIOS));
         assert.deepEqual(back, scenario);
         assert.deepEqual(problems, []);
@@ -182,10 +182,10 @@ test("every preset comes back from its address, changed or not", () => {
         const scenario = SCENARIOS[name]!;
         assert.equal(addressOf(scenario, name, SCENARIOS), `#preset=${name}`);
         assert.deepEqual(read(`#preset=${name}`).scenario, scenario, name);
-        const changed = valid({ ...scenario, seed: 9 }, CATALOGUE);
-        const text = addressOf(changed, name, SCENARIOS);
+        const reseeded = valid({ ...scenario, seed: 9 }, CATALOGUE);
+        const text = addressOf(reseeded, name, SCENARIOS);
         assert.equal(text, `#preset=${name}&seed=9`);
-        assert.deepEqual(read(text).scenario, changed);
+        assert.deepEqual(read(text).scenario, reseeded);
     }
 });
 

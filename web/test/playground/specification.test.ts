@@ -48,8 +48,8 @@ test("a queue holds one packet at least; one without a limit has no number", () 
 
 test("halves of packets go to the even neighbour, as in Python", () => {
     // 12 Mbit/s is 1 packet per ms
-    const of = (buffer: number) => packets({ unit: "ms", rate_mbps: 12, buffer });
-    assert.deepEqual([2.5, 3.5, 3.4, 3.6].map(of), [2, 4, 3, 4]);
+    const packetsOf = (buffer: number) => packets({ unit: "ms", rate_mbps: 12, buffer });
+    assert.deepEqual([2.5, 3.5, 3.4, 3.6].map(packetsOf), [2, 4, 3, 4]);
 });
 
 function data(change: Partial<Scenario>) {
@@ -83,8 +83,8 @@ test("RED's thresholds are a quarter and three quarters of its length, at least 
 });
 
 test("slots, loss and jitter stand behind the link, before the delay that is left", () => {
-    const found = data({ slot_ms: 10, loss_percent: 1, jitter_ms: 5 });
-    assert.deepEqual(found.slice(1), [
+    const elementList = data({ slot_ms: 10, loss_percent: 1, jitter_ms: 5 });
+    assert.deepEqual(elementList.slice(1), [
         { kind: "slotted", slot_ms: 10 },
         { kind: "loss", probability: 0.01 },
         { kind: "jitter", distribution: "uniform", mean_ms: 5, deviation_ms: 5 },
@@ -112,14 +112,14 @@ test("a cellular path has its links in both directions", () => {
 });
 
 test("an advantage of flow 1 is a delay that begins later, which the others do not pass", () => {
-    const given = scenario({ faster_ms: 1, flows: [flow("cubic"), flow("bbr")], cross_mbps: 5 });
-    assert.deepEqual(elements(given, CATALOGUE).data[0], {
+    const mixScenario = scenario({ faster_ms: 1, flows: [flow("cubic"), flow("bbr")], cross_mbps: 5 });
+    assert.deepEqual(elements(mixScenario, CATALOGUE).data[0], {
         kind: "delay",
         name: "private",
         delay_ms: 0,
         schedule: [{ at_s: 0.1, delay_ms: 1 }],
     });
-    const flows = specification(given, CATALOGUE).flows as { enter?: string }[];
+    const flows = specification(mixScenario, CATALOGUE).flows as { enter?: string }[];
     assert.deepEqual(
         flows.map(({ enter }) => enter),
         ["private", "bottleneck", "bottleneck"],
@@ -134,9 +134,12 @@ test("samples are seldom enough for the length of the run", () => {
 });
 
 test("a run's specification has the seed of the run, a sixth of warm-up, and the flows", () => {
-    const found = specification(scenario({ seed: 3, duration_s: 20 }), CATALOGUE);
-    assert.deepEqual([found.seed, found.warmup_s, found.sample_interval_s, found.log], [1003, 3.333, 0.05, "packets"]);
-    assert.deepEqual(found.flows, [
+    const runSpec = specification(scenario({ seed: 3, duration_s: 20 }), CATALOGUE);
+    assert.deepEqual(
+        [runSpec.seed, runSpec.warmup_s, runSpec.sample_interval_s, runSpec.log],
+        [1003, 3.333, 0.05, "packets"],
+    );
+    assert.deepEqual(runSpec.flows, [
         {
             scheme: "cubic",
             controller: "cubic",
@@ -150,9 +153,9 @@ test("a run's specification has the seed of the run, a sixth of warm-up, and the
         },
     ]);
     const { name, ...path } = CATALOGUE.path;
-    assert.equal((found.path as { name?: string }).name, undefined, `not ${name}`);
+    assert.equal((runSpec.path as { name?: string }).name, undefined, `not ${name}`);
     assert.deepEqual(
-        Object.keys(path).every((key) => key in (found.path as object)),
+        Object.keys(path).every((key) => key in (runSpec.path as object)),
         true,
     );
 });
@@ -175,8 +178,8 @@ test("a file of the reader's own is the parameter that needs it", () => {
 });
 
 test("files that a run reads are named once", () => {
-    const given = scenario({ flows: [flow("learned"), flow("cubic"), flow("learned")] });
-    assert.deepEqual(filesOf(given, CATALOGUE), ["learned/weights.bin"]);
+    const withFiles = scenario({ flows: [flow("learned"), flow("cubic"), flow("learned")] });
+    assert.deepEqual(filesOf(withFiles, CATALOGUE), ["learned/weights.bin"]);
     assert.deepEqual(filesOf(scenario(), CATALOGUE), []);
 });
 
@@ -187,20 +190,20 @@ test("a mix counts flows of the same scheme", () => {
 });
 
 test("an experiment file of one flow has a scheme, of several a mix", () => {
-    const one = experimentFile(scenario(), CATALOGUE, "http://localhost/#");
-    assert.match(one, /^schemes = \["cubic"\]$/m);
+    const experiment = experimentFile(scenario(), CATALOGUE, "http://localhost/#");
+    assert.match(experiment, /^schemes = \["cubic"\]$/m);
     const two = experimentFile(scenario({ flows: [flow("cubic"), flow("bbr")] }), CATALOGUE, "");
     assert.match(two, /^mixes = \["cubic\+bbr"\]$/m);
     assert.equal(two.split("[[flow]]").length - 1, 2);
 });
 
 test("an experiment file has the numbers of the specification", () => {
-    const given = scenario({
+    const fullScenario = scenario({
         duration_s: 60,
         seed: 4,
         flows: [{ ...flow("cubic"), start_s: 1.5, stop_s: 9, rtt_ms: 90 }],
     });
-    const text = experimentFile(given, CATALOGUE, "");
+    const text = experimentFile(fullScenario, CATALOGUE, "");
     for (const line of [
         "seed = 4",
         "duration_s = 60",
@@ -221,9 +224,9 @@ test("an address cannot leave its comment in an experiment file", () => {
 });
 
 test("an experiment file with a file of the reader's own says which", () => {
-    const given = scenario({ flows: [flow("own")] });
-    const text = experimentFile(given, CATALOGUE, "", { own: 'my "file".rhai' });
+    const ownScenario = scenario({ flows: [flow("own")] });
+    const text = experimentFile(ownScenario, CATALOGUE, "", { own: 'my "file".rhai' });
     assert.match(text, /^\[scheme\.own\]$/m);
     assert.ok(text.includes('script = "my \\"file\\".rhai"'));
-    assert.ok(!experimentFile(given, CATALOGUE, "").includes("[scheme.own]"));
+    assert.ok(!experimentFile(ownScenario, CATALOGUE, "").includes("[scheme.own]"));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decoded, listOf, listText, partOf, runMeant, runPage } from "../../src/run/address";
+import { decodeName, listOf, listText, partOf, runMeant, runPage } from "../../src/run/address";
 
 test("a list of names comes back from its text", () => {
     for (const names of [["a"], ["a,b", "c"], ["50 %", "link x/y"], ["ü", "\u202e"], ["a%2Cb"]])
@@ -15,9 +15,9 @@ test("an empty list has no text, and no text is an empty list", () => {
 });
 
 test("a percent sign of its own stays", () => {
-    assert.equal(decoded("100%"), "100%");
-    assert.equal(decoded("a%20b"), "a b");
-    assert.equal(decoded("%E0%A4%A"), "%E0%A4%A");
+    assert.equal(decodeName("100%"), "100%");
+    assert.equal(decodeName("a%20b"), "a b");
+    assert.equal(decodeName("%E0%A4%A"), "%E0%A4%A");
 });
 
 test("a part of time needs two numbers, the second larger", () => {

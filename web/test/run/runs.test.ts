@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { likelyOthers, runIdentities } from "../../src/run/runs";
-import { encoded, type Given } from "../encoded";
+import { type ColumnData, encodeColumns } from "../encoded";
 import { tableOf } from "../table";
 
 const ALL = [
@@ -38,11 +38,11 @@ test("equally likely ones keep their order", () => {
 });
 
 /** Answers requests for columns with these; a column that is not among them is refused. */
-function answer(columns: Record<string, Given>): () => void {
+function answer(columns: Record<string, ColumnData>): () => void {
     const before = globalThis.fetch;
     globalThis.fetch = async (address) => {
-        const found = columns[/columns\/(.*)\.bin$/.exec(String(address))?.[1] ?? ""];
-        return found ? new Response(encoded({}, [found])) : new Response("no field", { status: 404 });
+        const column = columns[/columns\/(.*)\.bin$/.exec(String(address))?.[1] ?? ""];
+        return column ? new Response(encodeColumns({}, [column])) : new Response("no field", { status: 404 });
     };
     return () => {
         globalThis.fetch = before;

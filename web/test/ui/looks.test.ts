@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { freeLook, markerPath, onGround } from "../../src/ui/looks";
 
 test("looks of the first thirty things are all different", () => {
-    const found = Array.from({ length: 30 }, (_, index) => JSON.stringify(freeLook(index)));
-    assert.equal(new Set(found).size, 30);
+    const looks = Array.from({ length: 30 }, (_, index) => JSON.stringify(freeLook(index)));
+    assert.equal(new Set(looks).size, 30);
 });
 
 test("looks begin again behind the last", () => {

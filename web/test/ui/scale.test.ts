@@ -55,8 +55,8 @@ test("a plain axis goes from place to place and back", () => {
 test("ticks have the digits that tell them apart", () => {
     const { ticks, text } = plainScale(0, 1, 0, 240, "");
     assert.deepEqual(ticks.map(text), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
-    const whole = plainScale(0, 10, 0, 300, "");
-    assert.deepEqual(whole.ticks.map(whole.text), ["0", "2", "4", "6", "8", "10"]);
+    const integerScale = plainScale(0, 10, 0, 300, "");
+    assert.deepEqual(integerScale.ticks.map(integerScale.text), ["0", "2", "4", "6", "8", "10"]);
 });
 
 test("throughput begins at zero where its values are far apart", () => {
