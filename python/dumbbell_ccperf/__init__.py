@@ -1,4 +1,4 @@
-"""ccperf's command line and tables on our schemes, paths and runs."""
+"""ccperf's command line and tables, run with dumbbell's schemes, paths and runs."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""ccperf's command line, as ccperf.net prints it for its experiments: the options, as texts."""
+"""Options of ccperf's command line, as ccperf.net prints it for its experiments. Values are strings."""
 
 import argparse
 from pathlib import Path
@@ -7,11 +7,11 @@ from dumbbell.base.errors import UserError, nearest
 from dumbbell.catalog.ns3 import PROFILES
 
 PROGRAM = "ns3-dev-ccperf-static-dumbbell-default"
-"""What ccperf calls the executable: version, program and build profile in ns-3's way."""
+"""Name of ccperf's executable: version, program and build profile, as ns-3 builds names."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds ccperf's options, and ours behind them."""
+    """Add ccperf's options, followed by dumbbell's own."""
     add = parser.add_argument
     add("program", nargs="?", metavar=PROGRAM, help="the program's name, if it was copied as well")
     for option, example, meaning in (

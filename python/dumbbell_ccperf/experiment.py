@@ -1,4 +1,4 @@
-"""From ccperf's command line to an ordinary experiment: names looked up, a path built, flows listed."""
+"""Conversion of ccperf's command line into an experiment: schemes by name, the path, and the flows."""
 
 import argparse
 from collections.abc import Sequence
@@ -19,12 +19,14 @@ from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.catalog.scheme import Scheme
 from dumbbell_ccperf.arguments import add_arguments, check_program
 from dumbbell_ccperf.traffic import application
-from dumbbell_ccperf.values import items, known, parameters, probability, queue_limit, seconds, whole
+from dumbbell_ccperf.values import counterpart, items, parameters, probability, queue_limit, seconds, whole_number
 
 ACCESS_MBPS = 10_000.0
 FRAMING_BYTES = 2
 DEVICE_PACKETS = 1
-"""Of the access links and the bottleneck's device: with these, ns-3.41 gives the numbers of ccperf's experiment #15.
+"""Queue length of the access links and the bottleneck's device, packets.
+
+This length and `FRAMING_BYTES` give the numbers of ccperf's experiment #15 in ns-3.41.
 
 `docs/how-to/ccperf.md` has the set-up.
 """
@@ -34,28 +36,28 @@ NO_ALGORITHM = ("", "-", "none")
 
 
 def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> ExperimentFile:
-    """The experiment of a command that ccperf prints: its text, its words or its parsed options.
+    """Return the experiment of a command that ccperf prints: a string, its arguments, or parsed options.
 
-    The program's name may stand before them. Options that say where results go are not looked at.
+    The program's name may precede them. Options for the output of results are ignored.
 
     Raises:
         dumbbell.Error: an option or value that is not allowed, or a name without counterpart.
     """
-    arguments = command if isinstance(command, argparse.Namespace) else _parsed(command)
+    arguments = command if isinstance(command, argparse.Namespace) else _parse(command)
     check_program(arguments.program)
-    given = parameters(arguments.parameters)
+    values = parameters(arguments.parameters)
     duration_s = seconds("--stop-time", arguments.stop_time)
     rtts_ms = [1e3 * seconds("--rtts", rtt) for rtt in items(arguments.rtts)]
     _check_nodes(arguments, len(rtts_ms))
     flows, schemes = _flows(arguments, rtts_ms, duration_s)
-    under_test = given.get("aut") if arguments.aut is None else arguments.aut
+    under_test = values.get("aut") if arguments.aut is None else arguments.aut
     label = flows[0].scheme
     if under_test is not None and under_test not in schemes:
-        label = known("--aut", under_test, dict(names().cca))
+        label = counterpart("--aut", under_test, dict(names().cca))
         schemes[label] = _scheme(label, arguments.profile)
     elif under_test is not None:
         label = under_test
-    path = _path(arguments, given.get("path"), min(rtts_ms))
+    path = _path(arguments, values.get("path"), min(rtts_ms))
     name = arguments.experiment_name
     if not is_name(name):
         raise UserError(f"--experiment-name `{name}`: allowed are {RULE}")
@@ -67,22 +69,22 @@ def ccperf_plan(command: str | Sequence[str] | argparse.Namespace) -> Experiment
         warmup_s=0.0,
         host_jitter_us=0.0,
         start_spread_ms=0.0,
-        seed=whole("--seed", arguments.seed),
-        cells={path.name: Cell(path, tuple(flows), given, path.name)},
+        seed=whole_number("--seed", arguments.seed),
+        cells={path.name: Cell(path, tuple(flows), values, path.name)},
         own_schemes=schemes,
         own_paths={path.name: path},
         file="dumbbell ccperf",
     )
 
 
-def _parsed(command: str | Sequence[str]) -> argparse.Namespace:
+def _parse(command: str | Sequence[str]) -> argparse.Namespace:
     parser = StrictParser(prog="dumbbell ccperf", allow_abbrev=False)
     add_arguments(parser)
     return parser.parse_args(shell_words(command, "ccperf") if isinstance(command, str) else command)
 
 
 def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> PathModel:
-    """The dumbbell of ccperf.net/topologies in ns-3.41: loss behind the bottleneck, all propagation delay behind both.
+    """Return ccperf.net's dumbbell topology as in ns-3.41: loss and the whole propagation delay behind the bottleneck.
 
     Its delay is the shortest flow's; flows with a longer one bring the difference along.
     """
@@ -90,16 +92,16 @@ def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> Pat
         catalog.paths().find(name)
     rate = float(rate_mbps(arguments.bw, "--bw"))
     loss = probability("--loss", arguments.loss)
-    queue = names().qdisc[known("--qdisc", arguments.qdisc, dict(names().qdisc))]
+    queue = names().qdisc[counterpart("--qdisc", arguments.qdisc, dict(names().qdisc))]
     link = {"kind": "link", "framing_bytes": FRAMING_BYTES}
     delay = {"kind": "delay", "delay_ms": rtt_ms / 2}
     device: Element = link | {"rate_mbps": rate, "device_packets": DEVICE_PACKETS}
     bottleneck = device | {"name": "bottleneck", "queue": queue | queue_limit("--qlen", arguments.qlen)}
     lossy = [{"kind": "loss", "probability": loss}] if loss else []
-    shown = f"{rate:g} Mbit/s, RTT {rtt_ms:g} ms, {arguments.qlen}, {arguments.qdisc}"
+    description = f"{rate:g} Mbit/s, RTT {rtt_ms:g} ms, {arguments.qlen}, {arguments.qdisc}"
     return PathModel(
         name=name or "dumbbell",
-        title=shown + (f", loss {loss:g}" if loss else ""),
+        title=description + (f", loss {loss:g}" if loss else ""),
         provenance="the options of `dumbbell ccperf`",
         data=[link | {"name": "access", "rate_mbps": ACCESS_MBPS}, bottleneck, *lossy, delay],
         ack=[device | {"name": "return"}, delay],
@@ -110,7 +112,7 @@ def _path(arguments: argparse.Namespace, name: str | None, rtt_ms: float) -> Pat
 def _flows(
     arguments: argparse.Namespace, rtts_ms: list[float], duration_s: float
 ) -> tuple[list[FlowPlan], dict[str, Scheme]]:
-    """Every flow, and the schemes that they use."""
+    """Return all flows, and the schemes that they use."""
     count = len(rtts_ms)
     algorithms = _list(arguments, "algs", count, "")
     protocols = _list(arguments, "protocols", count, "TCP")
@@ -125,7 +127,7 @@ def _flows(
         scheme = _flow_scheme(index + 1, protocols[index], algorithms[index], traffic, arguments.profile)
         schemes[scheme.name] = scheme
         tcp = protocols[index] == "TCP"
-        recovery = names().recovery[known("--recoveries", recoveries[index], dict(names().recovery))]
+        recovery = names().recovery[counterpart("--recoveries", recoveries[index], dict(names().recovery))]
         start, stop = seconds("--start-times", starts[index]), seconds("--stop-times", stops[index])
         if not start < stop <= duration_s:
             raise UserError(
@@ -146,28 +148,30 @@ def _flows(
 
 
 def _list(arguments: argparse.Namespace, key: str, count: int, default: str) -> list[str]:
-    """The values of an option, one per flow."""
+    """Return the values of an option, one per flow."""
     text = getattr(arguments, key)
     if text is None:
         return [default] * count
-    found = items(text)
-    if len(found) != count:
+    entries = items(text)
+    if len(entries) != count:
         option = f"--{key.replace('_', '-')}"
-        raise UserError(f"{option} `{text}`: has {len(found)} values, --rtts has {count}: needed is one for each flow")
-    return found
+        raise UserError(
+            f"{option} `{text}`: has {len(entries)} values, --rtts has {count}: needed is one for each flow"
+        )
+    return entries
 
 
 def _check_nodes(arguments: argparse.Namespace, count: int) -> None:
-    """Every flow has a pair of nodes of its own, in order."""
+    """Check that every flow has its own pair of nodes, in order."""
     for key, node in (("sources", "src"), ("destinations", "dst")):
-        wanted = [f"{node}_{index}" for index in range(count)]
-        if _list(arguments, key, count, "") != wanted and getattr(arguments, key) is not None:
-            raise UserError(f"--{key} `{getattr(arguments, key)}`: allowed is a node per flow: {','.join(wanted)}")
+        node_names = [f"{node}_{index}" for index in range(count)]
+        if _list(arguments, key, count, "") != node_names and getattr(arguments, key) is not None:
+            raise UserError(f"--{key} `{getattr(arguments, key)}`: allowed is a node per flow: {','.join(node_names)}")
 
 
 def _flow_scheme(number: int, protocol: str, algorithm: str, traffic: Application, profile: str) -> Scheme:
     if protocol == "TCP":
-        return _scheme(known("--algs", algorithm, dict(names().cca)), profile)
+        return _scheme(counterpart("--algs", algorithm, dict(names().cca)), profile)
     if protocol != "UDP":
         raise UserError(f"--protocols `{protocol}`: allowed are TCP and UDP")
     if algorithm not in NO_ALGORITHM:
@@ -180,7 +184,7 @@ def _flow_scheme(number: int, protocol: str, algorithm: str, traffic: Applicatio
 
 
 def _scheme(name: str, profile: str) -> Scheme:
-    """The scheme that is a TypeId's counterpart, under that name."""
+    """Return the scheme that stands for ns-3's TypeId `name`, under that name."""
     scheme = catalog.schemes().find(names().cca[name][profile])
     transport = scheme.transport | {"profile": profile}
     return replace(scheme, name=name, title=name, aliases=(), transport=transport, file="dumbbell ccperf")

@@ -1,4 +1,4 @@
-"""Values as ns-3 writes them: with units, in lists, with arguments."""
+"""Values in ns-3's notation: numbers with units, lists, arguments."""
 
 import re
 
@@ -11,7 +11,7 @@ _SCALES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "Ki": 2.0**10, "ki":
 
 
 def seconds(option: str, text: str) -> float:
-    """`15s` or `54ms` in seconds, not negative."""
+    """Return a time such as `15s` or `54ms` in seconds, at least 0."""
     match = re.fullmatch(_NUMBER + r"([a-z]+)", text.strip())
     value = float(match[1]) * _TIMES[match[2]] if match and match[2] in _TIMES else -1.0
     if not 0.0 <= value < 1e6:
@@ -20,7 +20,7 @@ def seconds(option: str, text: str) -> float:
 
 
 def queue_limit(option: str, text: str) -> dict[str, int]:
-    """`173p` as `packets`, `100kB` as `bytes`."""
+    """Return a queue limit: `173p` as `packets`, `100kB` as `bytes`."""
     match = re.fullmatch(_NUMBER + r"(?:(p)|([kKM]i?)?B)", text.strip())
     size = float(match[1]) * _SCALES[match[3] or ""] if match else 0.0
     if match is None or not 0.5 < size <= MOST_LIMIT or (match[2] and not match[1].isdecimal()):
@@ -31,7 +31,7 @@ def queue_limit(option: str, text: str) -> dict[str, int]:
 
 
 def probability(option: str, text: str) -> float:
-    """A number from 0 to 1."""
+    """Return a number from 0 to 1."""
     try:
         value = float(text)
     except ValueError:
@@ -41,27 +41,27 @@ def probability(option: str, text: str) -> float:
     return value
 
 
-def whole(option: str, text: str) -> int:
-    """A whole number, not negative."""
+def whole_number(option: str, text: str) -> int:
+    """Return a whole number of at least 0."""
     if not re.fullmatch(r"\d{1,16}", text) or int(text) > 2**53:
         raise UserError(f"{option} `{text}`: allowed is a whole number from 0 to {2**53}")
     return int(text)
 
 
 def items(text: str) -> list[str]:
-    """A list: split at the commas that stand in no bracket."""
-    found, depth = [""], 0
+    """Return the items of a list, split at commas outside of brackets."""
+    parts, depth = [""], 0
     for letter in text:
         depth += (letter in "([{") - (letter in ")]}")
         if letter == "," and depth == 0:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += letter
-    return [item.strip() for item in found]
+            parts[-1] += letter
+    return [item.strip() for item in parts]
 
 
-def known(option: str, text: str, names: dict[str, object]) -> str:
-    """One of ns-3's names that has a counterpart, with or without `ns3::`."""
+def counterpart(option: str, text: str, names: dict[str, object]) -> str:
+    """Return a name of ns-3, without `ns3::`, if `names` contains it."""
     name = text.removeprefix("ns3::")
     if name not in names:
         raise UserError(
@@ -71,17 +71,17 @@ def known(option: str, text: str, names: dict[str, object]) -> str:
 
 
 LEFT_OUT = "..."
-"""What documents write for a value that they do not repeat."""
+"""Placeholder in documents for a value that they do not repeat."""
 
 
-def parameters(given: list[str] | None) -> dict[str, str]:
-    """`{aut:TcpNewReno,rtts:[97ms,76ms],k:2}` as texts by name. A shell that expands the braces gives several words."""
-    text = ",".join(part.strip().removeprefix("{").removesuffix("}") for part in given or [])
-    found = {}
+def parameters(words: list[str] | None) -> dict[str, str]:
+    """Return `{aut:TcpNewReno,rtts:[97ms,76ms],k:2}` as strings by name. A shell that expands braces passes several."""
+    text = ",".join(part.strip().removeprefix("{").removesuffix("}") for part in words or [])
+    values = {}
     for item in items(text) if text else []:
         name, colon, value = item.partition(":")
         if not colon or not name.strip():
             raise UserError(f"--parameters `{item}`: allowed is {{NAME:VALUE,...}}, like {{aut:TcpNewReno,k:2}}")
         if value.strip() != LEFT_OUT:
-            found[name.strip()] = value.strip()
-    return found
+            values[name.strip()] = value.strip()
+    return values

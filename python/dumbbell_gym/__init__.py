@@ -1,4 +1,4 @@
-"""Environments for agents that control congestion: Gymnasium, PettingZoo, and thousands side by side.
+"""Environments for agents that control congestion: Gymnasium, PettingZoo, and vectors of thousands.
 
     import dumbbell_gym as gym
 

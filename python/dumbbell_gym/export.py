@@ -1,4 +1,4 @@
-"""Trained networks as files of the scheme `neural`."""
+"""Files of trained networks for the scheme `neural`."""
 
 import json
 import math
@@ -27,10 +27,11 @@ class _Tensor(TypedDict):
 def export_policy(
     file: str | PathLike[str], layers: str, tensors: Mapping[str, np.ndarray], policy: Policy | None = None
 ) -> Path:
-    """Writes a network in safetensors, with the words of its layers and, for the scheme `neural`, its policy.
+    """Write a network in safetensors, with its layers and, for the scheme `neural`, its policy.
 
-    `layers` is a word for each layer (`dense tanh dense`), `tensors` are called `0.kernel` (rows are inputs), `0.bias`,
-    `2.kernel` and so on. The scheme `neural` runs the file: `controller = "neural"`, `parameters = {weights = "FILE"}`.
+    `layers` has a word for each layer (`dense tanh dense`). The names of `tensors` are `0.kernel` (rows are inputs),
+    `0.bias`, `2.kernel` and so on. The scheme `neural` runs the file with `controller = "neural"` and
+    `parameters = {weights = "FILE"}`.
 
     Raises:
         dumbbell.Error: a tensor that is not finite, or a file that cannot be written.
@@ -38,7 +39,7 @@ def export_policy(
     target = Path(file)
     metadata = {"layers": layers} | ({} if policy is None else {"policy": policy.line()})
     try:
-        contents = packed(tensors, metadata)
+        contents = to_safetensors(tensors, metadata)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
     try:
@@ -48,8 +49,8 @@ def export_policy(
     return target
 
 
-def packed(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> bytes:
-    """The contents of a safetensors file of float32.
+def to_safetensors(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> bytes:
+    """Return the contents of a safetensors file of float32.
 
     Raises:
         ValueError: a tensor is not finite.
@@ -68,27 +69,29 @@ def packed(tensors: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> by
     return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
 
 
-def unpacked(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Return the tensors and the metadata that `packed` wrote. The tensors follow each other and cover all of the data.
+def from_safetensors(contents: bytes) -> tuple[dict[str, np.ndarray], dict[str, str]]:
+    """Return the tensors and the metadata of a file that `to_safetensors` wrote.
+
+    The tensors must follow each other and cover all of the data.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the contents are not such a file.
     """
     length = int.from_bytes(contents[:8], "little")
     header = parse_json(contents[8 : 8 + length].decode())
     metadata = typed(header, _Header)["__metadata__"]
     data = contents[8 + length :]
-    tensors, reached = {}, 0
+    tensors, end = {}, 0
     for name, value in header.items():
         if name == "__metadata__":
             continue
-        told = typed(value, _Tensor, name)
-        if min(told["shape"], default=0) < 0:
+        entry = typed(value, _Tensor, name)
+        if min(entry["shape"], default=0) < 0:
             raise ValueError(f"`{name}`: has a shape that is none")
-        begin, reached = reached, reached + 4 * math.prod(told["shape"])
-        if told["data_offsets"] != [begin, reached] or reached > len(data):
+        begin, end = end, end + 4 * math.prod(entry["shape"])
+        if entry["data_offsets"] != [begin, end] or end > len(data):
             raise ValueError(f"`{name}`: is not where the tensor before it ends, or has not the length of its shape")
-        tensors[name] = np.frombuffer(data[begin:reached], dtype="<f4").reshape(told["shape"])
-    if reached != len(data):
-        raise ValueError(f"has {len(data)} bytes of data, of which its tensors take {reached}")
+        tensors[name] = np.frombuffer(data[begin:end], dtype="<f4").reshape(entry["shape"])
+    if end != len(data):
+        raise ValueError(f"has {len(data)} bytes of data, of which its tensors take {end}")
     return tensors, metadata

@@ -1,4 +1,4 @@
-"""What environments tell, as the core lists it."""
+"""Lists from the core: fields of a step, sights of policies, rewards and agents."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +10,7 @@ _LISTED = environment_fields()
 
 @dataclass(frozen=True)
 class Field:
-    """A number with its unit."""
+    """Name of a number, with its unit."""
 
     name: str
     unit: str
@@ -19,7 +19,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a policy of one's own can see, with its bounds."""
+    """Input that a `Policy` can use, with its bounds."""
 
     name: str
     low: float
@@ -27,24 +27,24 @@ class Sight:
     help: str
 
 
-STEP = tuple(Field(*each) for each in _LISTED["fields"])
-"""What is told of every step."""
+STEP = tuple(Field(*entry) for entry in _LISTED["fields"])
+"""Fields in the information on every step."""
 
-ORACLE = tuple(Field(*each) for each in _LISTED["oracle"])
-"""What only the path knows."""
+ORACLE = tuple(Field(*entry) for entry in _LISTED["oracle"])
+"""Fields that only the path knows."""
 
-SIGHTS = {each[0]: Sight(*each) for each in _LISTED["sights"]}
-"""What a policy of one's own can see."""
+SIGHTS = {entry[0]: Sight(*entry) for entry in _LISTED["sights"]}
+"""Inputs that a `Policy` can use."""
 
 REWARDS: dict[str, str] = dict(_LISTED["rewards"])
-"""What can be rewarded, and how."""
+"""Rewards by name, with their explanation."""
 
 
 @cache
 def agents() -> tuple[str, ...]:
-    """The schemes whose policy can be decided for from outside."""
+    """Return the schemes whose decisions an external policy can make."""
     return tuple(name for name in _LISTED["agents"] if name != OWN)
 
 
 OWN = "neural"
-"""The scheme of policies of one's own."""
+"""Scheme that runs a `Policy`."""

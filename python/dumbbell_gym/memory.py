@@ -1,4 +1,4 @@
-"""The core's environments and the arrays that it writes, as numpy sees them."""
+"""Environments of the core, with its arrays as numpy arrays."""
 
 import os
 from collections.abc import Sequence
@@ -10,21 +10,23 @@ from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.core import environments
 from dumbbell_gym.fields import ORACLE, STEP
-from dumbbell_gym.task import Given
+from dumbbell_gym.task import EnvironmentSpec
 
 
 class Environments:
-    """Environments of one task. The arrays are memory of the core: every step changes them."""
+    """Environments of one task. Their arrays are memory of the core: every step changes them."""
 
-    def __init__(self, given: Given, count: int, threads: int | None, autoreset: str, keeps: bool) -> None:
+    def __init__(
+        self, description: EnvironmentSpec, count: int, threads: int | None, autoreset: str, keeps: bool
+    ) -> None:
         workers = len(os.sched_getaffinity(0)) if threads is None else threads
         try:
-            self.core = environments.Environments(given.task(), count, workers, autoreset, keeps)
+            self.core = environments.Environments(description.task(), count, workers, autoreset, keeps)
         except core.Error as error:
             raise UserError(str(error)) from None
         except (OverflowError, TypeError) as error:
             raise UserError(f"num_envs = {count!r}, threads = {threads!r}: {error}") from None
-        rows = count * given.agents
+        rows = count * description.agents
         self.count, self.rows = count, rows
         self.inputs, self.outputs = self.core.inputs, self.core.outputs
         self.observations = self._array("observations", rows, self.inputs)
@@ -44,7 +46,7 @@ class Environments:
         return np.asarray(self.core.array(name)).reshape(shape)
 
     def reset(self, seeds: Sequence[int | None], mask: Sequence[bool] | None = None) -> None:
-        """Begins episodes."""
+        """Begin episodes."""
         try:
             self.core.reset(seeds, mask)
         except core.Error as error:
@@ -55,14 +57,14 @@ class Environments:
             ) from None
 
     def step(self) -> None:
-        """One step of all."""
+        """Advance all environments by one step."""
         try:
             self.core.step()
         except core.Error as error:
             raise UserError(str(error)) from None
 
     def write(self, rows: Any, actions: Any, discrete: bool) -> None:  # noqa: ANN401 (whatever numpy takes)
-        """Writes actions into `rows`, one per row; of discrete ones the number that is chosen.
+        """Write actions into `rows`, one per row. A discrete action is written as its number.
 
         Raises:
             UserError: they are of another shape.
@@ -70,10 +72,10 @@ class Environments:
         try:
             expected = len(self.actions[rows])
             if discrete:
-                chosen = np.asarray(actions, dtype=np.int64).reshape(expected)
-                if chosen.size and (chosen.min() < 0 or chosen.max() >= self.outputs):
+                numbers = np.asarray(actions, dtype=np.int64).reshape(expected)
+                if numbers.size and (numbers.min() < 0 or numbers.max() >= self.outputs):
                     raise UserError(f"action = {actions!r}: allowed are 0 to {self.outputs - 1}")
-                self.actions[rows] = np.eye(self.outputs, dtype=np.float32)[chosen]
+                self.actions[rows] = np.eye(self.outputs, dtype=np.float32)[numbers]
             else:
                 self.actions[rows] = np.asarray(actions, dtype=np.float32).reshape(expected, self.outputs)
         except (ValueError, TypeError) as error:
@@ -82,8 +84,8 @@ class Environments:
             raise UserError(f"action: {str(error).splitlines()[0]}: allowed are {self.outputs} numbers each") from None
 
 
-def told(environments: Environments, row: int) -> dict[str, Any]:
-    """What is told of one agent beside its observation."""
+def agent_info(environments: Environments, row: int) -> dict[str, Any]:
+    """Return the information on one agent in addition to its observation."""
     step = dict(zip((field.name for field in STEP), environments.values[row].tolist(), strict=True))
     oracle = dict(zip((field.name for field in ORACLE), environments.oracle[row].tolist(), strict=True))
     return {"step": step, "oracle": oracle, "due": bool(environments.due[row])}

@@ -1,4 +1,4 @@
-"""What an agent sees, what its action is, and when it acts."""
+"""Policies: inputs and action of an agent, and the times of its decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,40 +10,39 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell_gym.fields import SIGHTS
 
 DISCRETE = "indigo5"
-"""The action that is one of five."""
+"""Action with five choices."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy of one's own without its network; `docs/how-to/gym.md` has what it can see, and the actions.
+    """Policy without its network. `docs/how-to/gym.md` lists the possible inputs and actions.
 
-    The same line of words goes into the file of a trained network (`export_policy`), which then runs as the scheme
-    `neural`.
+    `export_policy` writes the policy as a line into the file of a trained network, which the scheme `neural` runs.
     """
 
     sees: Sequence[str]
     """Names of `dumbbell_gym.SIGHTS`."""
     history: int = 1
-    """How many of the last steps are seen, the oldest first."""
+    """Number of recent steps in an observation, oldest first."""
     action: str = "rate_mult:0.025"
     """`rate_mult:X`, `cwnd_mult2:X` (numbers from -1 to 1) or `indigo5` (one of five)."""
     step: str = "rtt:0.5"
     """`time_ms:MS`, `rtt:SHARE` of the mean RTT, or `acks:NUMBER`."""
     require_ack: bool = False
-    """Steps by time and RTT end with the first ACK after their time, if none came before."""
+    """True if steps by time and RTT wait for an ACK: without one they end at the first ACK after their time."""
     delay_ms: float = 0.0
-    """How long after the decision an action takes effect."""
+    """Delay from the decision to its effect, ms."""
     start_mbps: float = 1.0
-    """Rate before the first decision."""
+    """Rate before the first decision, Mbit/s."""
     start_packets: float = 10.0
-    """Window before the first decision."""
+    """Window before the first decision, packets."""
     most_mbps: float = 1000.0
-    """Highest rate."""
+    """Maximum rate, Mbit/s."""
     most_packets: float = 10_000.0
-    """Largest window."""
+    """Maximum window, packets."""
 
     def line(self) -> str:
-        """As the core reads it."""
+        """Return the policy as a line that the core reads."""
         sees = ",".join([self.sees] if isinstance(self.sees, str) else list(self.sees))
         words = {
             "sees": sees,
@@ -63,9 +62,9 @@ class Policy:
         return " ".join(f"{key}={value}" for key, value in words.items())
 
     def bounds(self) -> tuple[list[float], list[float]]:
-        """Lowest and highest values of an observation."""
-        seen = [SIGHTS[name] for name in ([self.sees] if isinstance(self.sees, str) else self.sees)]
-        return [each.low for each in seen] * self.history, [each.high for each in seen] * self.history
+        """Return the lowest and highest values of an observation."""
+        inputs = [SIGHTS[name] for name in ([self.sees] if isinstance(self.sees, str) else self.sees)]
+        return [entry.low for entry in inputs] * self.history, [entry.high for entry in inputs] * self.history
 
 
 PRESETS = {
@@ -77,15 +76,15 @@ PRESETS = {
         step="time_ms:20",
     ),
 }
-"""Policies of one's own that see and do about what published ones do: Aurora (Jay et al., ICML 2019, section 4) and,
-over a plain window instead of CUBIC, Orca (Abbasloo et al., SIGCOMM 2020, section 4)."""
+"""Policies with about the inputs and actions of published ones: Aurora (Jay et al., ICML 2019, section 4) and Orca
+(Abbasloo et al., SIGCOMM 2020, section 4), the latter over a plain window instead of CUBIC."""
 
 HIGHEST = 1e6
-"""What schemes see has no bounds of its own; beyond this nothing gets."""
+"""Bound of the observations of schemes, which have none of their own. No value exceeds it."""
 
 
-def chosen(policy: str | Policy, schemes: Sequence[str]) -> str | Policy:
-    """The scheme that is meant, or a policy of one's own.
+def resolve_policy(policy: str | Policy, schemes: Sequence[str]) -> str | Policy:
+    """Return the scheme or the `Policy` that `policy` names.
 
     Raises:
         UserError: there is none of that name.
@@ -94,20 +93,20 @@ def chosen(policy: str | Policy, schemes: Sequence[str]) -> str | Policy:
         return policy
     if policy in PRESETS:
         return PRESETS[policy]
-    known = sorted({*schemes, *PRESETS})
-    raise UserError(f"policy = `{policy}`: allowed are {listed(known)}, or a dumbbell_gym.Policy")
+    names = sorted({*schemes, *PRESETS})
+    raise UserError(f"policy = `{policy}`: allowed are {listed(names)}, or a dumbbell_gym.Policy")
 
 
 def spaces_of(policy: str | Policy, inputs: int, outputs: int) -> tuple[spaces.Box, spaces.Space[np.ndarray]]:
-    """The spaces of observations and of actions of one agent."""
+    """Return the observation space and the action space of one agent."""
     if isinstance(policy, Policy):
         low, high = policy.bounds()
-        seen = spaces.Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32)
+        observations = spaces.Box(np.array(low, np.float32), np.array(high, np.float32), dtype=np.float32)
         discrete = policy.action == DISCRETE
     else:
-        seen = spaces.Box(-HIGHEST, HIGHEST, (inputs,), np.float32)
+        observations = spaces.Box(-HIGHEST, HIGHEST, (inputs,), np.float32)
         discrete = outputs > 1
     act: spaces.Space[np.ndarray] = (
         spaces.Discrete(outputs) if discrete else spaces.Box(-1.0, 1.0, (outputs,), np.float32)  # type: ignore[assignment]
     )
-    return seen, act
+    return observations, act

@@ -1,4 +1,4 @@
-"""An episode as a run of the library: its numbers, packets, samples and figures."""
+"""Recording of an episode as a run of the library: metrics, packets, samples and figures."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
 
-def recorded(environments: Environments, index: int, sample_interval_s: float) -> RunResults:
-    """The episode of environment number `index` up to now, carried out again with the same actions.
+def record_episode(environments: Environments, index: int, sample_interval_s: float) -> RunResults:
+    """Return the episode of environment `index` up to now as a run. The actions are replayed.
 
     Raises:
         UserError: no episode has begun, or the spacing of samples is not allowed.

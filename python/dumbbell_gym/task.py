@@ -1,4 +1,4 @@
-"""What episodes are made of: paths to choose from, what varies, who else sends."""
+"""Tasks: the paths of episodes, varied parameters, and background flows."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -16,53 +16,53 @@ from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.trust import trusted
 from dumbbell.experiment.specification import fitted_transport
 from dumbbell_gym.fields import OWN, REWARDS, agents
-from dumbbell_gym.policy import Policy, chosen
+from dumbbell_gym.policy import Policy, resolve_policy
 
-Where = str | PathModel | PathLike[str]
+PathSource = str | PathModel | PathLike[str]
 Rewards = str | Mapping[str, float]
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """Equally likely from `low` to `high`; 0 in the share `zero` of episodes."""
+    """Uniform distribution from `low` to `high`; the fraction `zero` of episodes gets 0."""
 
     low: float
     high: float
     zero: float = 0.0
 
     def table(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Return the table for the core."""
         return {"kind": "uniform", "low": float(self.low), "high": float(self.high), "zero": float(self.zero)}
 
 
 @dataclass(frozen=True)
 class LogUniform(Uniform):
-    """The same of the logarithm."""
+    """Distribution whose logarithm is uniform from `low` to `high`."""
 
     def table(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Return the table for the core."""
         return super().table() | {"kind": "log-uniform"}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of `values`, all equally likely."""
+    """Choice among `values` with equal probability."""
 
     values: Sequence[float]
 
     def table(self) -> dict[str, object]:
-        """As the core reads it."""
+        """Return the table for the core."""
         return {"kind": "choice", "values": [float(value) for value in self.values]}
 
 
 _STARTS = {OWN: "start_mbps", "aurora": "initial_rate"}
-"""The parameter that is the rate before the first decision."""
+"""Parameter that sets the rate before the first decision, by scheme."""
 
 Draw = Uniform | LogUniform | Choice | tuple[float, float]
 
 
-def whole(flows: object) -> int:
-    """How many agents share a path.
+def agent_count(flows: object) -> int:
+    """Return the number of agents that share a path.
 
     Raises:
         UserError: something else.
@@ -72,8 +72,8 @@ def whole(flows: object) -> int:
     return flows
 
 
-def drawn(value: Draw, name: str) -> dict[str, Any]:
-    """How a value is drawn; a pair is two bounds."""
+def draw_table(value: Draw, name: str) -> dict[str, Any]:
+    """Return the distribution of a value as a table. A pair means two bounds."""
     if isinstance(value, tuple) and len(value) == 2:
         value = Uniform(*value)
     if not isinstance(value, Uniform | Choice):
@@ -81,22 +81,22 @@ def drawn(value: Draw, name: str) -> dict[str, Any]:
     return value.table()
 
 
-def paths_of(path: Where | Sequence[Where], grid: str | None) -> list[Where]:
-    """All paths that episodes are chosen from: those given, or the cells of an experiment."""
+def paths_of(path: PathSource | Sequence[PathSource], grid: str | None) -> list[PathSource]:
+    """Return all paths that episodes can use: the arguments, or the cells of an experiment."""
     if grid is not None:
         return list(trusted(experiments().find(grid), RunRequest(), trust=False).paths.values())
     several = isinstance(path, Sequence) and not isinstance(path, str)
-    found: list[Where] = list(path) if several else [path]  # type: ignore[arg-type,list-item]
-    if not found:
+    paths: list[PathSource] = list(path) if several else [path]  # type: ignore[arg-type,list-item]
+    if not paths:
         raise UserError("path: at least one is needed")
-    return found
+    return paths
 
 
 @dataclass(frozen=True)
-class Given:
-    """What an environment is asked for."""
+class EnvironmentSpec:
+    """Description of an environment."""
 
-    paths: Sequence[Where]
+    paths: Sequence[PathSource]
     policy: str | Policy
     reward: Rewards
     agents: int
@@ -115,7 +115,7 @@ class Given:
         Raises:
             UserError: something that is not allowed.
         """
-        policy = chosen(self.policy, agents())
+        policy = resolve_policy(self.policy, agents())
         return {
             "scenarios": [self._scenario(path, policy) for path in self.paths],
             "agents": self.agents,
@@ -127,27 +127,27 @@ class Given:
             "most_steps": self.max_steps,
         }
 
-    def _scenario(self, path: Where, policy: str | Policy) -> dict[str, Any]:
+    def _scenario(self, path: PathSource, policy: str | Policy) -> dict[str, Any]:
         if not isinstance(path, PathModel):
             path = fspath(path)
-        own = isinstance(policy, Policy)
-        name = OWN if own else str(policy)
-        # the first flow makes room for the agents
+        is_policy = isinstance(policy, Policy)
+        name = OWN if is_policy else str(policy)
+        # The first flow stands for the agents, which replace it.
         run = specification(mix="+".join(["cubic", *self.background]), path=path, duration=max(1.0, self.duration_s))
-        first, others = run["flows"][0], run["flows"][1:]
-        known = catalog.schemes().knows(name)
-        scheme = replace(catalog.schemes().find(name if known else "cubic"), name=name)
-        if not known:
+        first, others_in_run = run["flows"][0], run["flows"][1:]
+        is_scheme = catalog.schemes().knows(name)
+        scheme = replace(catalog.schemes().find(name if is_scheme else "cubic"), name=name)
+        if not is_scheme:
             scheme = replace(scheme, parameters={}, transport={"profile": "datagram"})
         model = PathModel(name="path", title="", **run["path"])
         agent = first | {
             "scheme": name,
             "controller": f"agent-{name}",
-            "parameters": {"policy": "policy", "start_mbps": "0"} if own else _without_files(scheme.parameters),
+            "parameters": {"policy": "policy", "start_mbps": "0"} if is_policy else _without_files(scheme.parameters),
             "transport": {**fitted_transport(scheme, model), **self.transport},
             "application": scheme.application,
         }
-        run["flows"] = [*(deepcopy(agent) for _ in range(self.agents)), *others]
+        run["flows"] = [*(deepcopy(agent) for _ in range(self.agents)), *others_in_run]
         for flow in run["flows"]:
             flow["stop_s"] = None  # the core's runs last longer than the episodes
         del run["warmup_s"]
@@ -156,7 +156,7 @@ class Given:
         return {
             "run": run,
             "variations": variations,
-            "background": None if background is None else drawn(background, "background_count"),
+            "background": None if background is None else draw_table(background, "background_count"),
         }
 
 
@@ -165,7 +165,7 @@ def _without_files(parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 def reward_table(reward: Rewards) -> dict[str, Any]:
-    """What is rewarded, as the core reads it.
+    """Return the reward as a table for the core.
 
     Raises:
         UserError: there is no such reward.
@@ -173,25 +173,25 @@ def reward_table(reward: Rewards) -> dict[str, Any]:
     if isinstance(reward, Mapping):
         return {"kind": "fields", "weights": {name: float(weight) for name, weight in reward.items()}}
     if reward not in REWARDS or reward == "fields":
-        known = [name for name in REWARDS if name != "fields"]
-        raise UserError(f"reward = `{reward}`: allowed are {listed(known)}, or weights of fields by name")
+        names = [name for name in REWARDS if name != "fields"]
+        raise UserError(f"reward = `{reward}`: allowed are {listed(names)}, or weights of fields by name")
     return {"kind": reward}
 
 
-def variation(name: str, draw: Draw, run: dict[str, Any], given: Given) -> dict[str, Any]:
-    """What varies, and where it goes in a run.
+def variation(name: str, draw: Draw, run: dict[str, Any], description: EnvironmentSpec) -> dict[str, Any]:
+    """Return a varied parameter with its targets in the run spec.
 
     Raises:
         UserError: the path has nothing of that kind.
     """
-    targets = [{"pointer": name}] if name.startswith("/") else _targets(name, run, given)
-    return {"name": name, "draw": drawn(draw, name), "targets": targets}
+    targets = [{"pointer": name}] if name.startswith("/") else _targets(name, run, description)
+    return {"name": name, "draw": draw_table(draw, name), "targets": targets}
 
 
-def _targets(name: str, run: dict[str, Any], given: Given) -> list[dict[str, Any]]:
-    known = ("rate_mbps", "rtt_ms", "queue_packets", "queue_bdp", "loss", "jitter_ms", "start_mbps", "start_share")
-    if name not in known:
-        raise UserError(f"vary = `{name}`: allowed are {listed(known)}, or a JSON pointer into the run")
+def _targets(name: str, run: dict[str, Any], description: EnvironmentSpec) -> list[dict[str, Any]]:
+    names = ("rate_mbps", "rtt_ms", "queue_packets", "queue_bdp", "loss", "jitter_ms", "start_mbps", "start_share")
+    if name not in names:
+        raise UserError(f"vary = `{name}`: allowed are {listed(names)}, or a JSON pointer into the run")
     data = run["path"]["data"]
     if name == "rate_mbps":
         return [{"pointer": f"/path/data/{_place(data, 'link', name)}/rate_mbps"}]
@@ -201,14 +201,14 @@ def _targets(name: str, run: dict[str, Any], given: Given) -> list[dict[str, Any
             for direction in ("data", "ack")
         ]
     if name in ("queue_packets", "queue_bdp"):
-        return [_queue(name, data, run, given)]
+        return [_queue(name, data, run, description)]
     if name == "loss":
         if not any(element["kind"] == "loss" for element in data):
             data.append({"kind": "loss", "probability": 0.0})
         return [{"pointer": f"/path/data/{_place(data, 'loss', name)}/probability"}]
     if name == "jitter_ms":
         return [{"pointer": f"/path/data/{_place(data, 'jitter', name)}/mean_ms"}]
-    agents = run["flows"][: given.agents]
+    agents = run["flows"][: description.agents]
     start = _STARTS.get(agents[0]["scheme"])
     if start is None:
         raise UserError(f"vary = `{name}`: allowed with a policy of one's own or aurora, which start at a rate")
@@ -217,19 +217,21 @@ def _targets(name: str, run: dict[str, Any], given: Given) -> list[dict[str, Any
     share = {"by": ["rate_mbps"]} if name == "start_share" else {}
     return [
         {"pointer": f"/flows/{place}/parameters/{start}", "text": True, "least": 0.01} | share
-        for place in range(given.agents)
+        for place in range(description.agents)
     ]
 
 
 def _place(elements: list[dict[str, Any]], kind: str, name: str) -> int:
-    """The one element of this kind."""
-    found = [index for index, element in enumerate(elements) if element["kind"] == kind]
-    if len(found) != 1:
-        raise UserError(f"vary = `{name}`: the path has {len(found)} elements `{kind}` in a direction: allowed is one")
-    return found[0]
+    """Return the index of the only element of `kind`."""
+    indices = [index for index, element in enumerate(elements) if element["kind"] == kind]
+    if len(indices) != 1:
+        raise UserError(
+            f"vary = `{name}`: the path has {len(indices)} elements `{kind}` in a direction: allowed is one"
+        )
+    return indices[0]
 
 
-def _queue(name: str, data: list[dict[str, Any]], run: dict[str, Any], given: Given) -> dict[str, Any]:
+def _queue(name: str, data: list[dict[str, Any]], run: dict[str, Any], description: EnvironmentSpec) -> dict[str, Any]:
     place = _place(data, "link", name)
     link = data[place]
     queue = link.setdefault("queue", {"kind": "droptail"})
@@ -240,11 +242,11 @@ def _queue(name: str, data: list[dict[str, Any]], run: dict[str, Any], given: Gi
     target: dict[str, Any] = {"pointer": f"/path/data/{place}/queue/packets", "whole": True, "least": 1.0}
     if name == "queue_packets":
         return target
-    by = [each for each in ("rate_mbps", "rtt_ms") if each in given.vary]
+    by = [key for key in ("rate_mbps", "rtt_ms") if key in description.vary]
     scale = 1e3 / 8 / 1500
     if "rate_mbps" not in by:
         scale *= float(link["rate_mbps"])
     if "rtt_ms" not in by:
         elements = [*data, *run["path"]["ack"]]
-        scale *= sum(float(each["delay_ms"]) for each in elements if each["kind"] == "delay")
+        scale *= sum(float(element["delay_ms"]) for element in elements if element["kind"] == "delay")
     return target | {"by": by, "scale": scale}

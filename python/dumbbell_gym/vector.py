@@ -1,4 +1,4 @@
-"""Thousands of environments in one call."""
+"""Vector environment: thousands of environments in one call."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ from dumbbell.api.records.one_run import RunResults
 from dumbbell.base.errors import UserError
 from dumbbell_gym.fields import ORACLE, STEP, agents
 from dumbbell_gym.memory import Environments
-from dumbbell_gym.policy import Policy, chosen, spaces_of
-from dumbbell_gym.recorded import recorded
-from dumbbell_gym.task import Draw, Given, Rewards, Where, paths_of, whole
+from dumbbell_gym.policy import Policy, resolve_policy, spaces_of
+from dumbbell_gym.recorded import record_episode
+from dumbbell_gym.task import Draw, EnvironmentSpec, PathSource, Rewards, agent_count, paths_of
 
 Information = dict[str, Any]
 
@@ -26,25 +26,25 @@ MODES = {
 
 
 class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """`num_envs` flows, each over a path of its own, stepped by the core on `threads` threads.
+    """Vector of `num_envs` flows, each over its own path. The core steps them on `threads` threads.
 
-    The arguments are those of `CongestionEnv` (rewards by name or weights), and:
+    The arguments are those of `CongestionEnv` (rewards by name or weights) and:
 
     Args:
-        path: what `dumbbell.run` takes as a path; of several, each episode takes one.
-        num_envs: how many environments: with all their flows 65,536 at most.
-        flows: agents of each environment. With several, a row is an agent: those of the first environment, then those
-            of the second, and so on; `info["due"]` says whose decision is due, as of `CongestionParallelEnv`.
-        share_reward: whether every agent of an environment gets the mean of all rewards.
-        threads: threads of the core; all processors unless given. They change nothing in results. In a fork of the
-            process that made them there are none: several are refused there, one goes on.
-        autoreset_mode: of Gymnasium, or its name.
-        copy: whether observations, rewards and flags are copies. Without, they are the core's own memory, which the
-            next step changes: for those who copy anyway, as into a tensor.
-        keeps: whether episodes can be recorded (`run`): their actions are kept.
+        path: path as for `dumbbell.run`, or several, of which each episode uses one.
+        num_envs: number of environments. The maximum of all their flows is 65,536.
+        flows: number of agents of each environment. Rows are agents: first those of the first environment, then
+            those of the second, and so on. `info["due"]` is true for agents whose decision is due.
+        share_reward: True if every agent gets the mean reward of its environment.
+        threads: number of threads of the core; default: one per CPU. Results do not depend on it. A forked process has
+            none of the threads: an environment with several threads raises an error there, one thread works.
+        autoreset_mode: Gymnasium's mode or its name.
+        copy: True to return copies of observations, rewards and flags. Otherwise they are the core's memory, which the
+            next step changes: for callers that copy the values anyway, for example into a tensor.
+        keeps: True to store the actions, so that episodes can be recorded (`run`).
 
     Raises:
-        dumbbell.Error: something that is not allowed, in one line.
+        dumbbell.Error: an argument is not allowed. The message is one line.
     """
 
     action_space: spaces.Space[Any]
@@ -54,7 +54,7 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def __init__(
         self,
-        path: Where | Sequence[Where] = "default",
+        path: PathSource | Sequence[PathSource] = "default",
         *,
         num_envs: int = 1,
         flows: int = 1,
@@ -74,19 +74,19 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         share_reward: bool = False,
         oracle: bool = True,
     ) -> None:
-        self.policy = chosen(policy, agents())
+        self.policy = resolve_policy(policy, agents())
         if callable(reward):
             raise UserError("reward: allowed is a name or weights: a function would be called at every step")
         try:
             mode = AutoresetMode(autoreset_mode)
         except ValueError:
-            known = ", ".join(each.value for each in AutoresetMode)
-            raise UserError(f"autoreset_mode = `{autoreset_mode}`: allowed are {known}") from None
-        given = Given(
+            modes = ", ".join(member.value for member in AutoresetMode)
+            raise UserError(f"autoreset_mode = `{autoreset_mode}`: allowed are {modes}") from None
+        description = EnvironmentSpec(
             paths_of(path, grid),
             self.policy,
             reward,
-            whole(flows),
+            agent_count(flows),
             background,
             background_count,
             vary or {},
@@ -96,23 +96,25 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             oracle,
             transport or {},
         )
-        self.environments = Environments(given, num_envs, threads, MODES[mode], keeps)
-        found = self.environments
-        self.num_envs, self.flows, self._mode, self._copy = found.rows, flows, mode, copy
+        self.environments = Environments(description, num_envs, threads, MODES[mode], keeps)
+        environments = self.environments
+        self.num_envs, self.flows, self._mode, self._copy = environments.rows, flows, mode, copy
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
-        self.single_observation_space, self.single_action_space = spaces_of(self.policy, found.inputs, found.outputs)
-        self.observation_space = batch_space(self.single_observation_space, found.rows)
-        self.action_space = batch_space(self.single_action_space, found.rows)
+        self.single_observation_space, self.single_action_space = spaces_of(
+            self.policy, environments.inputs, environments.outputs
+        )
+        self.observation_space = batch_space(self.single_observation_space, environments.rows)
+        self.action_space = batch_space(self.single_action_space, environments.rows)
         self._discrete = not isinstance(self.single_action_space, spaces.Box)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, Information]:
-        """Begins episodes; `seed` is of the first environment, the others have the following ones, or a list of all.
+        """Begin episodes. `seed` is a list, or the seed of the first environment, from which the next ones count up.
 
-        Seeds and masks are of environments, not of rows.
+        Seeds and masks belong to environments, not to rows.
 
-        With `options={"reset_mask": ...}` (autoreset disabled), of those environments only.
+        With `options={"reset_mask": ...}` (autoreset disabled), only the masked environments begin episodes.
         """
         mask = None if options is None else options.get("reset_mask")
         count = self.environments.count
@@ -129,43 +131,45 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             super().reset(seed=seed)
             seeds = [seed + index for index in range(count)]
         if mask is not None:
-            mask = [bool(each) for each in np.asarray(mask).reshape(-1)]
+            mask = [bool(flag) for flag in np.asarray(mask).reshape(-1)]
             if len(mask) != count or not any(mask):
                 raise UserError(f"reset_mask: allowed are {count} flags, at least one of them true")
         self.environments.reset(seeds, mask)
         return self._given(self.environments.observations), self._information()
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Information]:  # noqa: ANN401
-        """Decides in every environment, and runs each to its next decision."""
-        found = self.environments
-        found.write(slice(None), actions, self._discrete)
+        """Apply the actions in every environment, and run each to its next decision."""
+        environments = self.environments
+        environments.write(slice(None), actions, self._discrete)
         if self._mode is AutoresetMode.DISABLED:
-            over = (found.terminated | found.truncated).reshape(found.count, self.flows).all(axis=1)
+            over = (
+                (environments.terminated | environments.truncated).reshape(environments.count, self.flows).all(axis=1)
+            )
             if over.any():
-                which = np.flatnonzero(over)[:5].tolist()
-                raise UserError(f"environments {which}: their episodes are over: reset them first (reset_mask)")
-        found.step()
+                indices = np.flatnonzero(over)[:5].tolist()
+                raise UserError(f"environments {indices}: their episodes are over: reset them first (reset_mask)")
+        environments.step()
         info = self._information()
-        if found.ended.any():
-            ended = np.repeat(found.ended, self.flows)
+        if environments.ended.any():
+            episode_ends = np.repeat(environments.ended, self.flows)
             info["episode"] = {
-                "r": found.episodes[:, 0].copy(),
-                "l": found.episodes[:, 1].astype(np.int64),
-                "t": np.repeat(found.times, self.flows),
+                "r": environments.episodes[:, 0].copy(),
+                "l": environments.episodes[:, 1].astype(np.int64),
+                "t": np.repeat(environments.times, self.flows),
             }
-            info["_episode"] = ended
+            info["_episode"] = episode_ends
             if self._mode is AutoresetMode.SAME_STEP:
                 last = np.full(self.num_envs, None, dtype=object)
-                for index in np.flatnonzero(ended):
-                    last[index] = found.final_observations[index].copy()
-                info["final_obs"], info["_final_obs"] = last, ended
-                info["final_info"] = {"episode": info["episode"], "_episode": ended}
-                info["_final_info"] = ended
+                for index in np.flatnonzero(episode_ends):
+                    last[index] = environments.final_observations[index].copy()
+                info["final_obs"], info["_final_obs"] = last, episode_ends
+                info["final_info"] = {"episode": info["episode"], "_episode": episode_ends}
+                info["_final_info"] = episode_ends
         return (
-            self._given(found.observations),
-            self._given(found.rewards),
-            self._given(found.terminated),
-            self._given(found.truncated),
+            self._given(environments.observations),
+            self._given(environments.rewards),
+            self._given(environments.terminated),
+            self._given(environments.truncated),
             info,
         )
 
@@ -181,5 +185,5 @@ class CongestionVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         }
 
     def run(self, index: int, sample_interval_s: float = 0.1) -> RunResults:
-        """The episode of an environment up to now as a run, where actions are kept (`keeps`)."""
-        return recorded(self.environments, index // self.flows, sample_interval_s)
+        """Return the episode of an environment up to now as a run. Requires recorded actions (`keeps`)."""
+        return record_episode(self.environments, index // self.flows, sample_interval_s)

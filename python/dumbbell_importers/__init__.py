@@ -1,1 +1,1 @@
-"""Importers of files of other measurement tools: flent, iperf 2, nuttcp, ss, and Chromium's NetLog."""
+"""Importers of files from other measurement tools: flent, iperf 2, nuttcp, ss, and Chromium's NetLog."""

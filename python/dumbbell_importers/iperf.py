@@ -1,6 +1,6 @@
-"""Text of iperf2 and iperf3, CSV of iperf2: rates, retransmissions, window, RTT, losses of UDP.
+"""Importer of iperf2 and iperf3 text and of iperf2 CSV: rates, retransmissions, window, RTT, UDP losses.
 
-Numbers are printed with three digits. As in iperf3's JSON, what arrived is what the receiver says.
+Numbers are printed with three digits. As for iperf3's JSON, the receiver's report counts as the arrivals.
 """
 
 import re
@@ -34,11 +34,11 @@ it, so there is no one-way delay; what the path carried besides payload is not k
 SUFFIXES = (".txt", ".log", ".out", ".csv")
 _MOST_STREAMS = 256
 _MOST = 2.0**53
-"""Largest value: up to it every whole number is one of its own."""
+"""Maximum value. Up to it, a float represents every whole number exactly."""
 _LEAST_FIT = 0.02
-"""Part of an interval by which a printed duration may be wrong: printed bytes and rate then tell a better one."""
+"""Maximum error of a printed duration, as a fraction of the interval. Beyond it, bytes divided by rate are used."""
 _MOST_APART = 0.05
-"""Largest part by which a total may differ from the sum of its intervals without a note."""
+"""Maximum difference of a total from the sum of its intervals without a note, as a fraction."""
 _DEFAULT_PORT = "5001"
 _STREAM = r"\[\s*\*?\s*(?P<id>\d+)\](?:\[(?P<role>[TR]X)-[CS]\])?\s+"
 _NUMBER = r"\d+(?:\.\d+)?"
@@ -67,7 +67,7 @@ _DECIMAL = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 @dataclass
 class _Interval:
-    """One line: an interval or a total."""
+    """Line of output: an interval or a total."""
 
     line: int
     begin_s: float
@@ -79,55 +79,55 @@ class _Interval:
     srtt_ms: float | None = None
     rttvar_ms: float | None = None
     jitter_ms: float | None = None
-    lost: float | None = None
-    sent: float | None = None
+    lost_packets: float | None = None
+    sent_packets: float | None = None
 
     @property
     def lasts_s(self) -> float:
-        """Length, s: of 0.1 s at best where iperf2 prints it, so that bytes and rate tell it better."""
-        printed = self.end_s - self.begin_s
-        better = self.bytes * 8.0 / self.rate_bps if self.rate_bps else printed
-        return better if abs(better - printed) <= max(_LEAST_FIT * printed, 0.05) and printed else printed
+        """Length, s. iperf2 prints 0.1 s at best, so bytes divided by rate are more exact."""
+        printed_s = self.end_s - self.begin_s
+        better = self.bytes * 8.0 / self.rate_bps if self.rate_bps else printed_s
+        return better if abs(better - printed_s) <= max(_LEAST_FIT * printed_s, 0.05) and printed_s else printed_s
 
 
 @dataclass
 class _Stream:
-    """A stream of a test."""
+    """Stream of a test."""
 
     name: str
     offset_s: float = 0.0
     sends: bool | None = None
-    """Whether the end that printed sent the data; None if the text does not tell."""
+    """True if the printing end sent the data; None if unknown."""
     intervals: list[_Interval] = field(default_factory=list)
     total: _Interval | None = None
-    """A total that does not say which end it is of."""
+    """Total that does not name its end."""
     sender: _Interval | None = None
     receiver: _Interval | None = None
 
     @property
     def is_over(self) -> bool:
-        """Return whether its total was printed."""
-        return any(one is not None for one in (self.total, self.sender, self.receiver))
+        """Return True if a total was printed."""
+        return any(line is not None for line in (self.total, self.sender, self.receiver))
 
     @property
     def lines(self) -> list[_Interval]:
-        """All that was printed of it."""
-        return [*self.intervals, *(one for one in (self.total, self.sender, self.receiver) if one is not None)]
+        """All printed lines of the stream."""
+        return [*self.intervals, *(line for line in (self.total, self.sender, self.receiver) if line is not None)]
 
     @property
     def begin_s(self) -> float:
-        """Begin of its first line, s."""
+        """Start of the first line, s."""
         return self.lines[0].begin_s
 
     @property
     def end_s(self) -> float:
-        """Latest end of its lines, s after the test began."""
-        return self.offset_s + max(one.end_s for one in self.lines)
+        """Latest end of the lines, s after the start of the test."""
+        return self.offset_s + max(line.end_s for line in self.lines)
 
 
 @dataclass
 class _Test:
-    """One test of a file."""
+    """Test in a file."""
 
     line: int
     streams: dict[str, _Stream] = field(default_factory=dict)
@@ -136,13 +136,13 @@ class _Test:
     is_reverse: bool = False
     protocol: str | None = None
     ports: set[tuple[str, bool]] = field(default_factory=set)
-    """Ports that were named, each with whether this end connected to it (or listened)."""
+    """Ports in the text, each with True if this end connected to it, False if it listened."""
     began_s: float | None = None
-    """When it began, s after 1970 by a clock without zone, where each line has its time."""
+    """Start of the test, s after 1970 by a clock without zone, if each line has its time."""
     version: int = 2
-    started: datetime | None = None
+    start: datetime | None = None
     problem: str | None = None
-    reported: set[str] = field(default_factory=set)
+    reported_streams: set[str] = field(default_factory=set)
     """Streams whose next line is the server's report."""
 
 
@@ -166,19 +166,19 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
             f"{file}: there is no line of an interval of iperf in it, as `[  5]   0.00-1.00   sec  1.10 MBytes  9.23 "
             "Mbits/sec` (JSON of iperf3: `dumbbell import iperf3`)"
         )
-    seen: list[list[str]] = []
+    earlier_lines: list[list[str]] = []
     traces: list[Trace] = []
-    repeated = 0
+    repetitions = 0
     for test in usable:
-        if test.lines in seen:
-            repeated += 1
+        if test.lines in earlier_lines:
+            repetitions += 1
             continue
-        seen.append(test.lines)
+        earlier_lines.append(test.lines)
         number = len(traces) + 1 if len(usable) > 1 else None
         label = label_of(stem_of(file), [*used, *(trace.label for trace in traces)], "iperf", number)
         traces.append(_trace(label, file, test, folder / f"flows-{len(traces)}"))
-    if repeated:
-        note = f"left out: {counted(repeated, 'test')} that the file has twice"
+    if repetitions:
+        note = f"left out: {counted(repetitions, 'test')} that the file has twice"
         traces[0] = replace(traces[0], notes=(*traces[0].notes, note))
     return traces
 
@@ -191,15 +191,17 @@ def _trace(label: str, file: Path, test: _Test, folder: Path) -> Trace:
     flows: list[TracedFlow] = []
     for number, stream in enumerate(streams, 1):
         _settle(test, stream)
-        own = list(_samples(stream, number))
-        rows += own
-        flows.append(TracedFlow(number, stream.offset_s + stream.begin_s, max(time_ns for time_ns, *_ in own) / 1e9))
+        stream_rows = list(_samples(stream, number))
+        rows += stream_rows
+        flows.append(
+            TracedFlow(number, stream.offset_s + stream.begin_s, max(time_ns for time_ns, *_ in stream_rows) / 1e9)
+        )
     rows.sort()
     folder.mkdir()
     samples = folder / "flows.parquet"
     core.write_samples(str(samples), rows)
-    if test.started is not None:
-        started_at(file, test.started.timestamp())
+    if test.start is not None:
+        started_at(file, test.start.timestamp())
     return Trace(
         label=label,
         source=file.name,
@@ -216,19 +218,19 @@ def _trace(label: str, file: Path, test: _Test, folder: Path) -> Trace:
             "bidirectional": {True, False} <= {stream.sends for stream in streams},
         },
         notes=(*_notes(test, streams),),
-        started=test.started,
+        started=test.start,
     )
 
 
 class _Reader:
-    """Reader of what iperf printed: makes a `_Test` of the lines of each."""
+    """Reader of iperf's output: makes a `_Test` from the lines of each test."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self.tests = [_Test(1)]
 
     def parse(self, text: str) -> list[_Test]:
-        """Return the tests of a text."""
+        """Return the tests in a text."""
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 self._line(number, line)
@@ -237,17 +239,17 @@ class _Reader:
         return self.tests
 
     def _line(self, number: int, line: str) -> None:
-        if found := _INTERVAL.search(line):
-            self._interval(number, line, found)
-        elif found := _CSV.match(line):
-            self._values(number, line, found)
-        elif found := _CONNECTED.search(line):
-            self._connected(number, found)
+        if match := _INTERVAL.search(line):
+            self._interval(number, line, match)
+        elif match := _CSV.match(line):
+            self._values(number, line, match)
+        elif match := _CONNECTED.search(line):
+            self._connected(number, match)
         else:
             self._header(number, line)
 
     def _begin(self, number: int, *, keep: bool = False) -> _Test:
-        """Return the test that a header belongs to: a new one, if the last one has lines."""
+        """Return the test that a header belongs to: a new one if the last test has lines."""
         test = self.tests[-1]
         if any(stream.lines for stream in test.streams.values()):
             before, test = test, _Test(number)
@@ -258,11 +260,11 @@ class _Reader:
         return test
 
     def _header(self, number: int, line: str) -> None:
-        if found := _ROLE_HEADER.search(line):
+        if match := _ROLE_HEADER.search(line):
             test = self._begin(number)
-            test.version = 3 if "host" in found[0] or "Accepted" in found[0] or "(test #" in line else 2
-            is_client = bool(found["client"])
-            # both stand in tests of both directions, whose streams tell by their ports
+            test.version = 3 if "host" in match[0] or "Accepted" in match[0] or "(test #" in line else 2
+            is_client = bool(match["client"])
+            # Tests of both directions have both headers. Their streams are identified by ports.
             test.is_client = is_client if test.is_client in (None, is_client) or test.version == 3 else None
             if port := _PORT.search(line):
                 test.protocol = port["protocol"] or test.protocol
@@ -271,106 +273,121 @@ class _Reader:
         test = self.tests[-1]
         if "Reverse mode" in line:
             test.is_reverse = True
-        elif line.startswith("Time:") and test.started is None:
+        elif line.startswith("Time:") and test.start is None:
             try:
                 stamp, _ = stamp_in_front(line)
             except ValueError:
                 return
             if stamp is not None and stamp.is_dated and not stamp.zone:
-                test.started = started_at(self.file, stamp.seconds)
+                test.start = started_at(self.file, stamp.seconds)
         elif "Total Datagrams" in line or "Lost/Total Datagrams" in line:
             test.protocol = "UDP"
         elif "Bitrate" in line or "Retr  Cwnd" in line:
             test.version = 3
-        elif (found := re.match(rf"{_STREAM}Server Report", line)) is not None:
-            test.reported.add(found["id"])
+        elif (match := re.match(rf"{_STREAM}Server Report", line)) is not None:
+            test.reported_streams.add(match["id"])
         elif "error - " in line or "connect failed" in line:
             test.problem = line.strip()[:200]
 
-    def _connected(self, number: int, found: re.Match[str]) -> None:
+    def _connected(self, number: int, match: re.Match[str]) -> None:
         test = self.tests[-1]
-        known = list(test.streams.values())
-        others = [one for one in known if one.lines]
-        stream = test.streams.get(self._key(found))
+        streams = list(test.streams.values())
+        streams_with_lines = [stream for stream in streams if stream.lines]
+        stream = test.streams.get(self._key(match))
         is_again = stream is not None and bool(stream.lines)
-        # without intervals the only line of a stream is its total
-        are_over = len(others) == len(known) and all(one.is_over or len(one.lines) == 1 for one in others)
-        if is_again or (others and are_over):
-            test, others = self._begin(number, keep=True), []
+        # Without intervals the only line of a stream is its total.
+        are_over = len(streams_with_lines) == len(streams) and all(
+            stream.is_over or len(stream.lines) == 1 for stream in streams_with_lines
+        )
+        if is_again or (streams_with_lines and are_over):
+            test, streams_with_lines = self._begin(number, keep=True), []
         sends = None
         if test.version == 2:
-            sends = True if (found["remote"], True) in test.ports else sends
-            sends = False if (found["local"], False) in test.ports and sends is None else sends
-            sends = not sends if sends is not None and "(reverse)" in found["rest"] else sends
-        offset_s = max((one.end_s for one in others), default=0.0)
-        test.streams[self._key(found)] = _Stream(found["id"], offset_s, sends)
+            sends = True if (match["remote"], True) in test.ports else sends
+            sends = False if (match["local"], False) in test.ports and sends is None else sends
+            sends = not sends if sends is not None and "(reverse)" in match["rest"] else sends
+        offset_s = max((line.end_s for line in streams_with_lines), default=0.0)
+        test.streams[self._key(match)] = _Stream(match["id"], offset_s, sends)
 
     @staticmethod
-    def _key(found: re.Match[str]) -> str:
-        return f"{found['id']}{found['role'] or ''}"
+    def _key(match: re.Match[str]) -> str:
+        return f"{match['id']}{match['role'] or ''}"
 
-    def _interval(self, number: int, line: str, found: re.Match[str]) -> None:
-        rest = found["rest"]
+    def _interval(self, number: int, line: str, match: re.Match[str]) -> None:
+        rest = match["rest"]
         if "(omitted)" in rest:
             return
-        scale = _DECIMAL if found["of"] == "bits" else _BINARY
-        one = _Interval(
+        scale = _DECIMAL if match["of"] == "bits" else _BINARY
+        interval = _Interval(
             number,
-            float(found["begin"]),
-            float(found["end"]),
-            float(found["bytes"]) * _BINARY[found["unit"]],
-            float(found["rate"]) * scale[found["rate_unit"]] * (1.0 if found["of"] == "bits" else 8.0),
+            float(match["begin"]),
+            float(match["end"]),
+            float(match["bytes"]) * _BINARY[match["unit"]],
+            float(match["rate"]) * scale[match["rate_unit"]] * (1.0 if match["of"] == "bits" else 8.0),
         )
         if loss := _LOSS.match(rest):
-            one.jitter_ms, one.lost, one.sent = float(loss["jitter"]), float(loss["lost"]), float(loss["sent"])
-        elif enhanced := _CWND2.match(rest):
-            one.resent = float(enhanced["resent"])
-            if (window := enhanced["window"]) not in (None, "NA") and float(window) > 0:
-                one.window_bytes = float(window) * 2**10
-            if enhanced["rtt"]:
-                one.srtt_ms = float(enhanced["rtt"]) / 1e3
-            if enhanced["var"]:
-                one.rttvar_ms = float(enhanced["var"]) / 1e3
+            interval.jitter_ms, interval.lost_packets, interval.sent_packets = (
+                float(loss["jitter"]),
+                float(loss["lost"]),
+                float(loss["sent"]),
+            )
+        elif cwnd_match := _CWND2.match(rest):
+            interval.resent = float(cwnd_match["resent"])
+            if (window := cwnd_match["window"]) not in (None, "NA") and float(window) > 0:
+                interval.window_bytes = float(window) * 2**10
+            if cwnd_match["rtt"]:
+                interval.srtt_ms = float(cwnd_match["rtt"]) / 1e3
+            if cwnd_match["var"]:
+                interval.rttvar_ms = float(cwnd_match["var"]) / 1e3
         elif (counts := _CWND3.match(rest)) and self.tests[-1].protocol != "UDP":
-            one.resent = float(counts["resent"])
+            interval.resent = float(counts["resent"])
             if counts["window"]:
-                one.window_bytes = float(counts["window"]) * _BINARY[counts["unit"]]
+                interval.window_bytes = float(counts["window"]) * _BINARY[counts["unit"]]
         last = rest.split()[-1] if rest.split() else ""
-        self._put(number, line, self._key(found), found["role"], one, last)
+        self._put(number, line, self._key(match), match["role"], interval, last)
 
-    def _values(self, number: int, line: str, found: re.Match[str]) -> None:
-        """Take in a line of values between commas (`iperf -y C`), whose ports tell which end printed it."""
-        if int(found["id"]) < 0:
+    def _values(self, number: int, line: str, match: re.Match[str]) -> None:
+        """Read a line of comma-separated values (`iperf -y C`). Its ports identify the printing end."""
+        if int(match["id"]) < 0:
             return
-        one = _Interval(number, float(found["begin"]), float(found["end"]), float(found["bytes"]), float(found["rate"]))
-        if found["sent"]:
-            one.jitter_ms, one.lost, one.sent = float(found["jitter"]), float(found["lost"]), float(found["sent"])
-        key = f"{found['id']} {found['local']} {found['remote']}"
-        stamp = stamp_behind(found["at"])
-        began_s = (stamp.seconds if stamp else 0.0) - one.end_s
+        interval = _Interval(
+            number, float(match["begin"]), float(match["end"]), float(match["bytes"]), float(match["rate"])
+        )
+        if match["sent"]:
+            interval.jitter_ms, interval.lost_packets, interval.sent_packets = (
+                float(match["jitter"]),
+                float(match["lost"]),
+                float(match["sent"]),
+            )
+        key = f"{match['id']} {match['local']} {match['remote']}"
+        stamp = stamp_behind(match["at"])
+        began_s = (stamp.seconds if stamp else 0.0) - interval.end_s
         test = self.tests[-1]
         if key not in test.streams:
             if test.began_s is not None and began_s + 1.0 > test.began_s + max(
-                each.end_s for each in test.streams.values()
+                earlier.end_s for earlier in test.streams.values()
             ):
                 test = self._begin(number)
             test.began_s = began_s if test.began_s is None else test.began_s
-            ports = (found["remote"] == _DEFAULT_PORT, found["local"] == _DEFAULT_PORT)
+            ports = (match["remote"] == _DEFAULT_PORT, match["local"] == _DEFAULT_PORT)
             sends = ports[0] if any(ports) and not all(ports) else None
             later_s = began_s - test.began_s
-            test.streams[key] = _Stream(found["id"], later_s if later_s > 1.0 else 0.0, sends)
-        self._put(number, line, key, None, one, "")
+            test.streams[key] = _Stream(match["id"], later_s if later_s > 1.0 else 0.0, sends)
+        self._put(number, line, key, None, interval, "")
 
-    def _put(self, number: int, line: str, key: str, role: str | None, one: _Interval, last: str) -> None:
-        if not 0.0 <= one.begin_s <= one.end_s < 1e9 or max(one.bytes, one.rate_bps, one.resent or 0.0) > _MOST:
+    def _put(self, number: int, line: str, key: str, role: str | None, interval: _Interval, last: str) -> None:
+        if (
+            not 0.0 <= interval.begin_s <= interval.end_s < 1e9
+            or max(interval.bytes, interval.rate_bps, interval.resent or 0.0) > _MOST
+        ):
             raise ValueError(f"is out of bounds: allowed are times up to 1e9 s and values to {_MOST:g}")
         test = self.tests[-1]
         stream = test.streams.get(key)
-        is_report = last in ("sender", "receiver") or key in test.reported
-        if stream is not None and stream.lines and not is_report and one.begin_s == stream.begin_s:
-            is_total = bool(stream.intervals) and one.end_s > stream.intervals[-1].begin_s
+        is_report = last in ("sender", "receiver") or key in test.reported_streams
+        if stream is not None and stream.lines and not is_report and interval.begin_s == stream.begin_s:
+            is_total = bool(stream.intervals) and interval.end_s > stream.intervals[-1].begin_s
             if stream.is_over or not is_total:
-                # another test under the same number, as of a file without its headers
+                # Another test with an equal number, for example in a file without its headers.
                 test, stream = self._begin(number, keep=True), None
         if stream is None:
             stream = test.streams[key] = _Stream(key)
@@ -380,32 +397,32 @@ class _Reader:
         if last in ("sender", "receiver"):
             test.version = 3
             if last == "receiver":
-                stream.receiver = one
-            elif one.bytes or stream.sends or not stream.intervals:
-                # a server of old versions prints a total of zero for the sender, of which it knows nothing
-                stream.sender = one
-        elif key in test.reported:
-            test.reported.discard(key)
-            stream.receiver = one
-        elif stream.intervals and one.begin_s == stream.begin_s:
-            stream.total = one
-        elif stream.intervals and one.begin_s < stream.intervals[-1].end_s - 0.01:
-            raise ValueError(f"the time goes back to {one.begin_s:g} s")
+                stream.receiver = interval
+            elif interval.bytes or stream.sends or not stream.intervals:
+                # Servers of old versions print a total of zero for the sender, which they do not know.
+                stream.sender = interval
+        elif key in test.reported_streams:
+            test.reported_streams.discard(key)
+            stream.receiver = interval
+        elif stream.intervals and interval.begin_s == stream.begin_s:
+            stream.total = interval
+        elif stream.intervals and interval.begin_s < stream.intervals[-1].end_s - 0.01:
+            raise ValueError(f"the time goes back to {interval.begin_s:g} s")
         else:
-            stream.intervals.append(one)
+            stream.intervals.append(interval)
 
 
 def _settle(test: _Test, stream: _Stream) -> None:
-    """Decide which end printed a stream, and whose its total is."""
+    """Determine which end printed a stream, and which end its total describes."""
     stream.sends = _sends(test, stream)
     total, stream.total = stream.total, None
     if total is None and len(stream.intervals) == 1 and not stream.is_over:
         total = stream.intervals[0]
     if total is None:
         return
-    if test.version == 3 and stream.sends and total.sent and total.lost is not None:
-        # before iperf3 3.2: bytes as the sender counts them, losses as the receiver does
-        part = max(1.0 - total.lost / total.sent, 0.0)
+    if test.version == 3 and stream.sends and total.sent_packets and total.lost_packets is not None:
+        # Before iperf3 3.2: bytes as the sender counts them, losses as the receiver does.
+        part = max(1.0 - total.lost_packets / total.sent_packets, 0.0)
         stream.receiver = replace(total, bytes=total.bytes * part, rate_bps=total.rate_bps * part)
         stream.sender = total
     elif stream.sends is False:
@@ -413,104 +430,114 @@ def _settle(test: _Test, stream: _Stream) -> None:
     elif total is not stream.intervals[0]:
         stream.sender = total
     if stream.receiver is not None and stream.receiver.bytes == 0.0 and len(stream.intervals) > 1:
-        # servers before iperf3 3.2 print a total of zero for UDP
+        # Servers before iperf3 3.2 print a total of zero for UDP.
         stream.receiver = None
 
 
 def _sends(test: _Test, stream: _Stream) -> bool | None:
-    """Return whether the end that printed sent the data of a stream, as far as it tells."""
+    """Return True if the printing end sent the data of a stream, None if unknown."""
     if stream.sends is not None:
         return stream.sends
-    if any(one.resent is not None for one in stream.intervals):
+    if any(interval.resent is not None for interval in stream.intervals):
         return True  # only a sender knows
     if test.is_client is not None:
         return test.is_client != test.is_reverse
-    if any(one.sent is not None for one in [*stream.intervals, *([stream.total] if stream.total else [])]):
+    if any(
+        interval.sent_packets is not None for interval in [*stream.intervals, *([stream.total] if stream.total else [])]
+    ):
         return False  # only a receiver knows what was lost
     return None
 
 
 def _samples(stream: _Stream, number: int) -> Iterator[Row]:
-    """Yield what is known of a stream over time, and its totals at its end."""
+    """Yield the samples of a stream over time, and its totals at its end."""
 
     def row(at_s: float, name: str, unit: str, value: float) -> Row:
         return round((stream.offset_s + at_s) * 1e9), number, name, unit, value
 
     begin_s = stream.begin_s
     receives = stream.sends is False
-    total = resent = sent = lost = 0.0
+    total = resent = sent_packets = lost_packets = 0.0
     yield row(begin_s, "transferred", "bytes", 0.0)
-    for one in stream.intervals:
-        total += one.bytes
-        yield row(one.end_s, "transferred", "bytes", total)
-        resent += one.resent or 0.0
-        if one.resent is not None:
-            yield row(one.end_s, "retransmissions", "packets", resent)
+    for interval in stream.intervals:
+        total += interval.bytes
+        yield row(interval.end_s, "transferred", "bytes", total)
+        resent += interval.resent or 0.0
+        if interval.resent is not None:
+            yield row(interval.end_s, "retransmissions", "packets", resent)
         for name, unit, value in (
-            ("window", "bytes", one.window_bytes),
-            ("srtt", "ms", one.srtt_ms),
-            ("rttvar", "ms", one.rttvar_ms),
-            ("jitter", "ms", one.jitter_ms),
+            ("window", "bytes", interval.window_bytes),
+            ("srtt", "ms", interval.srtt_ms),
+            ("rttvar", "ms", interval.rttvar_ms),
+            ("jitter", "ms", interval.jitter_ms),
         ):
             if value:
-                yield row(one.end_s, name, unit, value)
-        if one.sent is not None and one.lost is not None:
-            sent, lost = sent + one.sent, lost + one.lost
+                yield row(interval.end_s, name, unit, value)
+        if interval.sent_packets is not None and interval.lost_packets is not None:
+            sent_packets, lost_packets = sent_packets + interval.sent_packets, lost_packets + interval.lost_packets
     if stream.sender is not None and stream.sender.resent is not None:
         resent = stream.sender.resent
-    if ends := [one.end_s for one in stream.lines if one.resent is not None]:
+    if ends := [interval.end_s for interval in stream.lines if interval.resent is not None]:
         yield row(begin_s, "retransmissions", "packets", 0.0)
         yield row(max(ends), "retransmissions", "packets", resent)
-    stated = stream.receiver
-    if stated is None and receives and stream.intervals:
+    end_total = stream.receiver
+    if end_total is None and receives and stream.intervals:
         last = stream.intervals[-1]
-        seconds = sum(one.lasts_s for one in stream.intervals)
-        stated = _Interval(last.line, begin_s, begin_s + seconds, total, total * 8.0 / seconds if seconds else 0.0)
-        if sent:
-            stated.sent, stated.lost = sent, lost
-    if stated is None:
+        seconds = sum(interval.lasts_s for interval in stream.intervals)
+        end_total = _Interval(last.line, begin_s, begin_s + seconds, total, total * 8.0 / seconds if seconds else 0.0)
+        if sent_packets:
+            end_total.sent_packets, end_total.lost_packets = sent_packets, lost_packets
+    if end_total is None:
         return
     so_far = 0.0
     yield row(begin_s, "delivered", "bytes", 0.0)
-    end_s = begin_s + stated.lasts_s
-    for one in stream.intervals if receives else []:
-        so_far += one.bytes
-        if one.end_s < end_s:
-            yield row(one.end_s, "delivered", "bytes", min(so_far, stated.bytes))
-    yield row(end_s, "delivered", "bytes", stated.bytes)
-    if stated.sent is not None and stated.lost is not None and 0.0 <= stated.lost <= stated.sent:
-        for name, value in (("sent", stated.sent), ("lost", stated.lost)):
+    end_s = begin_s + end_total.lasts_s
+    for interval in stream.intervals if receives else []:
+        so_far += interval.bytes
+        if interval.end_s < end_s:
+            yield row(interval.end_s, "delivered", "bytes", min(so_far, end_total.bytes))
+    yield row(end_s, "delivered", "bytes", end_total.bytes)
+    if (
+        end_total.sent_packets is not None
+        and end_total.lost_packets is not None
+        and 0.0 <= end_total.lost_packets <= end_total.sent_packets
+    ):
+        for name, value in (("sent", end_total.sent_packets), ("lost", end_total.lost_packets)):
             yield row(begin_s, name, "packets", 0.0)
             yield row(end_s, name, "packets", value)
 
 
 def _notes(test: _Test, streams: list[_Stream]) -> Iterator[str]:
-    """Yield what is special about a test."""
+    """Yield notes on a test."""
     unknown: list[str] = []
-    handed: list[str] = []
+    senders: list[str] = []
     apart: list[str] = []
     ends = {True: 0, False: 0}
     for number, stream in enumerate(streams, 1):
         if stream.sends is not None:
             ends[stream.sends] += 1
-        added = sum(one.bytes for one in stream.intervals)
-        if stream.sends is False and stream.receiver and abs(stream.receiver.bytes - added) > _MOST_APART * added > 0:
-            apart.append(f"{number} ({added / 1e6:.4g} instead of {stream.receiver.bytes / 1e6:.4g} MB)")
+        sum_bytes = sum(interval.bytes for interval in stream.intervals)
+        if (
+            stream.sends is False
+            and stream.receiver
+            and abs(stream.receiver.bytes - sum_bytes) > _MOST_APART * sum_bytes > 0
+        ):
+            apart.append(f"{number} ({sum_bytes / 1e6:.4g} instead of {stream.receiver.bytes / 1e6:.4g} MB)")
         if stream.receiver is None and stream.sends is not False:
             total = stream.sender or _Interval(
                 0,
                 stream.intervals[0].begin_s,
                 stream.intervals[-1].end_s,
-                added,
+                sum_bytes,
                 0.0,
             )
             rate_mbps = (total.rate_bps or total.bytes * 8.0 / (total.lasts_s or 1.0)) / 1e6
-            (unknown if stream.sends is None else handed).append(
+            (unknown if stream.sends is None else senders).append(
                 f"{number} ({total.bytes / 1e6:.4g} MB in {total.lasts_s:.4g} s, {rate_mbps:.4g} Mbit/s)"
             )
-    if handed:
+    if senders:
         yield (
-            f"the sender alone tells what it handed to the kernel of flow {', '.join(handed)}: what arrived is not "
+            f"the sender alone tells what it handed to the kernel of flow {', '.join(senders)}: what arrived is not "
             "known (the text of the server tells it)"
         )
     if unknown:

@@ -1,6 +1,6 @@
 """Logs of Chrome's network stack (`--log-net-log`, chrome://net-export): QUIC sessions.
 
-What a session sent, and what was acknowledged or lost of it, is written as qlog and read like other qlogs.
+The packets of a session, with their ACKs and losses, are written as qlog and read by the importer of qlog.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ acknowledgement arrived. There are round-trip times and no one-way delays; throu
 """
 SUFFIXES = (".json", ".netlog")
 _LEAST_SENT = 10
-"""Least number of packets of a session that is a run."""
+"""Minimum number of packets in a session that becomes a run."""
 _MOST_SESSIONS = 64
 _MOST_MISSING = 100_000
 _SPACES = {
@@ -36,7 +36,7 @@ _SPACES = {
     "INITIAL": "initial",
     "HANDSHAKE": "handshake",
 }
-"""Packet types of qlog by Chrome's words, where packet numbers are others than those of the data."""
+"""qlog's packet types by Chrome's names, for packet number spaces other than that of the data."""
 _SENT = "QUIC_SESSION_PACKET_SENT"
 _FRAME_SENT = "_FRAME_SENT"
 _RECEIVED = "QUIC_SESSION_PACKET_RECEIVED"
@@ -47,7 +47,7 @@ _SESSION = "QUIC_SESSION"
 
 
 class _Event(TypedDict):
-    """An event of qlog."""
+    """Event of qlog."""
 
     time: float
     name: str
@@ -55,7 +55,7 @@ class _Event(TypedDict):
 
 
 class _ChromeEvent(TypedDict):
-    """An event of Chrome's log. What is something else is refused where it is used."""
+    """Event of Chrome's log. Code that uses a part refuses one of another type."""
 
     type: int
     time: float
@@ -64,7 +64,7 @@ class _ChromeEvent(TypedDict):
 
 
 class _Params(TypedDict, total=False):
-    """Parameters of an event, as far as they are read."""
+    """Parameters of an event that are read."""
 
     host: str
     length: int
@@ -87,23 +87,23 @@ class _Constants(TypedDict):
 
 @dataclass
 class _Session:
-    """A QUIC session of a log, as events of qlog."""
+    """QUIC session of a log, as events of qlog."""
 
     host: str = ""
     events: list[_Event] = field(default_factory=list)
-    sent: dict[tuple[str, int], bool] = field(default_factory=dict)
-    """Packets by type and number, and whether they were acknowledged."""
+    sent_packets: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """Packets by type and number, with True for acknowledged ones."""
     lowest: dict[str, int] = field(default_factory=dict)
     """Lowest number of each type that may not be acknowledged yet."""
     frames: list[dict[str, object]] = field(default_factory=list)
-    """Frames of the packet that is being made."""
-    received: int = 0
+    """Frames of the packet that Chrome is building."""
+    received_packets: int = 0
     size: int = 0
-    """Size of the packet that is being read, bytes."""
+    """Size of the packet that Chrome is reading, bytes."""
     type: str = "1RTT"
 
     def put(self, time_ms: float, name: str, kind: str, number: int, **more: object) -> None:
-        """Take in an event of qlog."""
+        """Append an event of qlog."""
         header = {"packet_type": kind, "packet_number": number}
         self.events.append({"time": time_ms, "name": name, "data": {"header": header, **more}})
 
@@ -118,7 +118,7 @@ def read(request: ImportRequest) -> ResultsDirectory:
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    constants, events, damaged = _log(file)
+    constants, events, unreadable = _log(file)
     try:
         names = {int(number): str(name) for name, number in constants["logEventTypes"].items()}
         offset_ms = float(constants["timeTickOffset"])
@@ -127,24 +127,27 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
         raise UserError(f"{file}: is not what Chrome writes: {one_line(error)}") from None
     if not sessions:
         raise UserError(f"{file}: there is no QUIC session in it: nothing to import (TCP tells no packets there)")
-    large = sorted((one for one in sessions if len(one.sent) >= _LEAST_SENT), key=lambda one: -len(one.sent))
+    large = sorted(
+        (session for session in sessions if len(session.sent_packets) >= _LEAST_SENT),
+        key=lambda session: -len(session.sent_packets),
+    )
     if not large:
         raise UserError(
             f"{file}: has {counted(len(sessions), 'QUIC session')}, none of which sent {_LEAST_SENT} packets or more"
         )
     traces: list[Trace] = []
-    for number, one in enumerate(large[:_MOST_SESSIONS], 1):
-        taken = [*used, *(trace.label for trace in traces)]
-        label = label_of(file.stem, taken, "netlog", number if len(large) > 1 else None)
-        traces.append(_trace(label, file, folder / str(number), one, offset_ms))
+    for number, session in enumerate(large[:_MOST_SESSIONS], 1):
+        labels = [*used, *(trace.label for trace in traces)]
+        label = label_of(file.stem, labels, "netlog", number if len(large) > 1 else None)
+        traces.append(_trace(label, file, folder / str(number), session, offset_ms))
     left = len(sessions) - len(traces)
     notes = [f"left out: {counted(left, 'QUIC session')} that sent little"] if left else []
-    notes += [f"left out: {counted(damaged, 'line')} that cannot be read"] if damaged else []
+    notes += [f"left out: {counted(unreadable, 'line')} that cannot be read"] if unreadable else []
     return [replace(traces[0], notes=(*traces[0].notes, *notes)), *traces[1:]]
 
 
 def _log(file: Path) -> tuple[_Constants, list[_ChromeEvent], int]:
-    """Return the constants of a log, its events, and how many lines cannot be read: Chrome writes one for each event.
+    """Return the constants of a log, its events, and the number of unreadable lines: Chrome writes one line per event.
 
     Raises:
         UserError: If it is no log of Chrome's.
@@ -156,7 +159,7 @@ def _log(file: Path) -> tuple[_Constants, list[_ChromeEvent], int]:
             head = parse_json(lines[0].rstrip().rstrip(",") + "}")
         except BadJson as error:
             raise UserError(f"{file}:1: {error.reason}") from None
-        events, damaged = [], 0
+        events, unreadable = [], 0
         for line in lines[2:]:
             content = line.strip().rstrip(",").removesuffix("}").removesuffix("]").rstrip(",")
             if not content.startswith('{"') or '"source"' not in content:
@@ -169,19 +172,19 @@ def _log(file: Path) -> tuple[_Constants, list[_ChromeEvent], int]:
                 events.append(event)
                 break
             else:
-                damaged += 1
-        whole: object = head | {"events": events}
+                unreadable += 1
+        log: object = head | {"events": events}
     else:
-        damaged = 0
+        unreadable = 0
         try:
-            whole = parse_json(text)
+            log = parse_json(text)
         except BadJson as error:
             raise UserError(f"{file}:{error.line}: {error.reason}") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("constants"), dict) or "events" not in whole:
+    if not isinstance(log, dict) or not isinstance(log.get("constants"), dict) or "events" not in log:
         raise UserError(f"{file}: is no log of Chrome's: needed are the keys constants and events")
-    if not isinstance(whole["events"], list):
+    if not isinstance(log["events"], list):
         raise UserError(f"{file}: is no log of Chrome's: `events` is a list")
-    return cast("_Constants", whole["constants"]), cast("list[_ChromeEvent]", whole["events"]), damaged
+    return cast("_Constants", log["constants"]), cast("list[_ChromeEvent]", log["events"]), unreadable
 
 
 def _sessions(file: Path, names: dict[int, str], events: list[_ChromeEvent]) -> list[_Session]:
@@ -212,7 +215,7 @@ def _sessions(file: Path, names: dict[int, str], events: list[_ChromeEvent]) -> 
         elif name == _SENT:
             _sent(session, time_ms, params)
         elif name == _RECEIVED:
-            session.received += 1
+            session.received_packets += 1
             session.size = int(params.get("size", 0))
         elif name == _HEADER:
             session.type = _SPACES.get(str(params.get("long_header_type")), "1RTT")
@@ -220,7 +223,7 @@ def _sessions(file: Path, names: dict[int, str], events: list[_ChromeEvent]) -> 
             _acknowledged(session, time_ms, params)
         elif name == _LOST:
             _lost(session, time_ms, int(params["packet_number"]))
-    return [session for session in sessions.values() if session.sent]
+    return [session for session in sessions.values() if session.sent_packets]
 
 
 def _sent(session: _Session, time_ms: float, params: _Params) -> None:
@@ -228,31 +231,31 @@ def _sent(session: _Session, time_ms: float, params: _Params) -> None:
     if not (0 <= number < 2**62 and 0 <= size <= 2**16):
         raise ValueError(f"packet {number} of {size} bytes")
     kind = _SPACES.get(str(params.get("encryption_level")), "1RTT")
-    session.sent[kind, number] = False
+    session.sent_packets[kind, number] = False
     session.lowest.setdefault(kind, number)
-    # Chrome tells the frames of a packet before the packet; one of ACKs alone is not acknowledged
+    # Chrome lists the frames of a packet before the packet. A packet of ACKs alone is not acknowledged.
     session.put(time_ms, "transport:packet_sent", kind, number, raw={"length": size}, frames=session.frames)
     session.frames = []
 
 
 def _acknowledged(session: _Session, time_ms: float, params: _Params) -> None:
-    """Take in an ACK frame: all up to the largest number, but for those that are missing."""
+    """Process an ACK frame: it covers all packets up to the largest number, except for the missing ones."""
     largest = int(params["largest_observed"])
     missing = {int(number) for number in (params.get("missing_packets") or [])}
     if len(missing) > _MOST_MISSING:
         raise ValueError(f"{len(missing)} missing packets: allowed are {_MOST_MISSING}")
-    kind = session.type if (session.type, largest) in session.sent else "1RTT"
-    if (kind, largest) not in session.sent:
+    kind = session.type if (session.type, largest) in session.sent_packets else "1RTT"
+    if (kind, largest) not in session.sent_packets:
         return
     least = max(int(params.get("smallest_observed", 0)), session.lowest[kind])
     newly = [
         number
         for number in range(least, min(largest, least + _MOST_MISSING) + 1)
-        if session.sent.get((kind, number)) is False and number not in missing
+        if session.sent_packets.get((kind, number)) is False and number not in missing
     ]
     for number in newly:
-        session.sent[kind, number] = True
-    while session.sent.get((kind, session.lowest[kind])) and session.lowest[kind] < largest:
+        session.sent_packets[kind, number] = True
+    while session.sent_packets.get((kind, session.lowest[kind])) and session.lowest[kind] < largest:
         session.lowest[kind] += 1
     if newly:
         frame = {
@@ -261,34 +264,35 @@ def _acknowledged(session: _Session, time_ms: float, params: _Params) -> None:
             "ack_delay": float(params.get("delta_time_largest_observed_us", 0)) / 1e3,
         }
         raw = {"length": session.size}
-        session.put(time_ms, "transport:packet_received", kind, session.received, raw=raw, frames=[frame])
+        session.put(time_ms, "transport:packet_received", kind, session.received_packets, raw=raw, frames=[frame])
 
 
 def _lost(session: _Session, time_ms: float, number: int) -> None:
-    kinds = [kind for kind in ("1RTT", "handshake", "initial") if session.sent.get((kind, number)) is False]
+    kinds = [kind for kind in ("1RTT", "handshake", "initial") if session.sent_packets.get((kind, number)) is False]
     if kinds:
         session.put(time_ms, "recovery:packet_lost", kinds[0], number)
 
 
 def _trace(label: str, file: Path, folder: Path, session: _Session, offset_ms: float) -> Trace:
     folder.mkdir()
-    written = folder / "session.sqlog"
-    with written.open("w", encoding="utf-8") as stream:
+    qlog_file = folder / "session.sqlog"
+    with qlog_file.open("w", encoding="utf-8") as stream:
         for record in _qlog(session):
             stream.write(f"\x1e{json.dumps(record)}\n")
     try:
-        (held,) = import_qlog(str(written), str(folder))
+        (run,) = import_qlog(str(qlog_file), str(folder))
     except core.Error as error:
-        raise UserError(str(error).replace(str(written), str(file))) from None
+        raise UserError(str(error).replace(str(qlog_file), str(file))) from None
     first_ms = session.events[0]["time"]
-    started: datetime | None = started_at(file, (offset_ms + first_ms) / 1e3) if offset_ms > 0 else None
-    lost = sum(event["name"] == "recovery:packet_lost" for event in session.events)
+    start: datetime | None = started_at(file, (offset_ms + first_ms) / 1e3) if offset_ms > 0 else None
+    losses = sum(event["name"] == "recovery:packet_lost" for event in session.events)
     notes = [
         f"QUIC session with {session.host or 'a host that is not told'}: "
-        f"{len(session.sent)} packets sent, {sum(session.sent.values())} acknowledged, {lost} declared lost",
+        f"{len(session.sent_packets)} packets sent, {sum(session.sent_packets.values())} acknowledged, "
+        f"{losses} declared lost",
         "written by a browser: all numbers are of what it sent, not of what it received",
     ]
-    if not held["acked"]:
+    if not run["acked"]:
         notes.append("there are no acknowledged packets: what arrived, and how much was lost, is not known")
     return Trace(
         label=label,
@@ -296,12 +300,12 @@ def _trace(label: str, file: Path, folder: Path, session: _Session, offset_ms: f
         flows=(TracedFlow(1),),
         packets=folder / "1" / "packets.parquet",
         samples=folder / "1" / "flows.parquet",
-        last_s=held["last_s"],
-        events=held["events"],
-        tells={"arrivals": held["acked"] > 0, "marks": False, "delay": "round-trip"},
-        facts={**held, "host": session.host},
+        last_s=run["last_s"],
+        events=run["events"],
+        tells={"arrivals": run["acked"] > 0, "marks": False, "delay": "round-trip"},
+        facts={**run, "host": session.host},
         notes=tuple(notes),
-        started=started,
+        started=start,
     )
 
 

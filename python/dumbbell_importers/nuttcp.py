@@ -1,6 +1,6 @@
-"""Text of nuttcp, also with `-fparse`: rates, retransmissions, losses of UDP.
+"""Importer of nuttcp's text, also with `-fparse`: rates, retransmissions, UDP losses.
 
-Interval reports and totals are those of the receiver, whichever end prints them, so they tell what arrived (nuttcp
+Interval reports and totals are those of the receiver, whichever end prints them, so they count arrivals (nuttcp
 8.2.2, dmfreemon/nuttcp@2dc4d06c, nuttcp-8.2.2.c: `PERF_FMT_INTERVAL` and `PERF_FMT_BRIEF` have the form of a line).
 """
 
@@ -23,9 +23,9 @@ no one-way delay; what the path carried besides payload is not known either.
 SUFFIXES = (".txt", ".log", ".out")
 _MOST_TESTS = 1_000
 _MOST = 2.0**53
-"""Largest value: up to it every whole number is one of its own."""
+"""Maximum value. Up to it, a float represents every whole number exactly."""
 _LEAST_FIT_S = 0.006
-"""Error of a printed time, s: it has two decimals, and bytes and rate tell it better."""
+"""Error of a printed time, s: it has two decimals. Bytes divided by rate are more exact."""
 _NUMBER = r"\d+(?:\.\d+)?"
 _AMOUNTS = (
     re.compile(rf"(?P<mb>{_NUMBER}) MB /\s+(?P<s>{_NUMBER}) sec =\s+(?P<mbps>{_NUMBER}) Mbps(?P<rest>.*)$"),
@@ -43,35 +43,35 @@ _RTT = re.compile(rf"\s({_NUMBER}) msRTT|\srtt_ms=({_NUMBER})")
 
 @dataclass(frozen=True)
 class _Line:
-    """One line: an interval or the total."""
+    """Line of output: an interval or the total."""
 
     bytes: float
     lasts_s: float
     resent: float | None
-    lost: float | None
-    sent: float | None
+    lost_packets: float | None
+    sent_packets: float | None
     rtt_ms: float | None
     is_of_receiver: bool
     is_of_host: bool
-    """True if the retransmissions are those of the whole host, so that those of the test are not known."""
+    """True if the retransmissions are those of the whole host. Those of the test are then unknown."""
     has_window: bool
 
 
 @dataclass
 class _Test:
-    """One test of a text."""
+    """Test in a text."""
 
     intervals: list[_Line] = field(default_factory=list)
     total: _Line | None = None
 
     @property
     def lines(self) -> list[_Line]:
-        """All that was printed of the test."""
+        """All printed lines of the test."""
         return [*self.intervals, *([self.total] if self.total else [])]
 
     @property
     def tells_retransmissions(self) -> bool:
-        """Return whether retransmissions are known: versions that print no window print 0 whatever there are."""
+        """Return True if retransmissions are known: versions that print no window always print 0."""
         return any(line.resent or (line.resent is not None and line.has_window) for line in self.lines)
 
 
@@ -96,14 +96,14 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
         )
     traces: list[Trace] = []
     for number, test in enumerate(tests, 1):
-        taken = [*used, *(trace.label for trace in traces)]
-        label = label_of(stem_of(file), taken, "nuttcp", number if len(tests) > 1 else None)
+        labels = [*used, *(trace.label for trace in traces)]
+        label = label_of(stem_of(file), labels, "nuttcp", number if len(tests) > 1 else None)
         traces.append(_trace(label, file, test, folder / f"flows-{number}.parquet"))
     return traces
 
 
 def _tests(file: Path, text: str) -> list[_Test]:
-    """Return the tests of a text: each ends with its total."""
+    """Return the tests in a text. Each test ends with its total."""
     tests = [_Test()]
     for number, line in enumerate(text.splitlines(), 1):
         if not (match := next((match for form in _AMOUNTS if (match := form.search(line))), None)):
@@ -129,8 +129,8 @@ def _line(match: re.Match[str]) -> _Line:
         bytes=amount,
         lasts_s=better_s if abs(better_s - printed_s) <= _LEAST_FIT_S else printed_s,
         resent=_number(_RESENT, rest),
-        lost=_number(_LOST, rest),
-        sent=_number(_SENT, rest),
+        lost_packets=_number(_LOST, rest),
+        sent_packets=_number(_SENT, rest),
         rtt_ms=_number(_RTT, rest),
         is_of_receiver=_OF_RECEIVER.search(rest) is not None or not _TOTAL.search(rest),
         is_of_host="host-retrans" in rest,
@@ -148,7 +148,7 @@ def _trace(label: str, file: Path, test: _Test, samples: Path) -> Trace:
     last_s = max(time_ns for time_ns, *_ in rows) / 1e9
     require_length(file.name, last_s)
     core.write_samples(str(samples), rows)
-    is_udp = any(line.sent is not None for line in test.lines)
+    is_udp = any(line.sent_packets is not None for line in test.lines)
     return Trace(
         label=label,
         source=file.name,
@@ -170,7 +170,7 @@ def _samples(test: _Test) -> Iterator[Row]:
 
     at_s = so_far = resent = 0.0
     last = test.total
-    delivered = last.bytes if last else sum(line.bytes for line in test.intervals)
+    delivered_bytes = last.bytes if last else sum(line.bytes for line in test.intervals)
     end_s = last.lasts_s if last else sum(line.lasts_s for line in test.intervals)
     tells_arrivals = last is None or last.is_of_receiver
     name = "delivered" if tells_arrivals else "transferred"
@@ -180,21 +180,26 @@ def _samples(test: _Test) -> Iterator[Row]:
     for line in test.intervals:
         at_s, so_far, resent = at_s + line.lasts_s, so_far + line.bytes, resent + (line.resent or 0.0)
         if at_s < end_s:
-            yield row(at_s, name, "bytes", min(so_far, delivered))
+            yield row(at_s, name, "bytes", min(so_far, delivered_bytes))
         if at_s < end_s and test.tells_retransmissions:
             yield row(at_s, "retransmissions", "packets", resent)
-    yield row(end_s, name, "bytes", delivered)
+    yield row(end_s, name, "bytes", delivered_bytes)
     if test.tells_retransmissions:
         total = last.resent if last and last.resent is not None else resent
         yield row(end_s, "retransmissions", "packets", max(total, resent))
-    if last and last.sent is not None and last.lost is not None and last.lost <= last.sent:
-        for counter, value in (("sent", last.sent), ("lost", last.lost)):
+    if (
+        last
+        and last.sent_packets is not None
+        and last.lost_packets is not None
+        and last.lost_packets <= last.sent_packets
+    ):
+        for counter, value in (("sent", last.sent_packets), ("lost", last.lost_packets)):
             yield row(0.0, counter, "packets", 0.0)
             yield row(end_s, counter, "packets", value)
 
 
 def _notes(test: _Test) -> Iterator[str]:
-    """Yield what is special about a test."""
+    """Yield notes on a test."""
     if test.total is None:
         yield "cut short: there is no total at the end"
     elif not test.total.is_of_receiver:

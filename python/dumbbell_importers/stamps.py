@@ -1,4 +1,4 @@
-"""Times beside the lines of a log: of `date` in its common forms, of `ts`, and in the header of `watch`."""
+"""Times in the lines of a log: by `date` in its common forms, by `ts`, and in the header of `watch`."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _PART = r"(?:[.,]\d{1,9})?"
 _CLOCK = rf"\d{{1,2}}:\d\d:\d\d{_PART}(?:\s?(?i:[ap]m)\b)?"
 _ZONE = r"(?:Z|[A-Z]{2,5}|[+-]\d\d:?\d\d)(?![\w:])"
 _SHORT_ZONE = r"(?:Z|[A-Z]{2,4}|[+-]\d\d:?\d\d)(?![\w:])"
-"""A zone at the end of a time: `ESTAB`, which may come after it, is none."""
+"""Zone at the end of a time. `ESTAB`, which may follow the time, is not a zone."""
 _YEAR = r"(?:19|20)\d\d(?!\d)"
 _FORMS = {
     # date +%s.%N, %s%3N, %s%6N, %s%N
@@ -40,21 +40,21 @@ _LONGEST = 60
 _TIME = re.compile(r"(\d{1,2}):(\d\d):(\d\d)([.,]\d{1,9})?(?:\s?([AaPp])[Mm])?")
 _COMPACT = re.compile(r"(\d\d)(\d\d)(\d\d)([.,]\d{1,9})?()Z?$")
 _LEAP_YEAR = 2000
-"""Year of times that have none."""
+"""Year of times without a year."""
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """A time in a line."""
+    """Time in a line."""
 
     seconds: float
     """Seconds since 1970, or since some midnight."""
     is_dated: bool
-    """Whether the day is known."""
+    """True if the day is known."""
     is_whole: bool
-    """Whether it is told in whole seconds."""
+    """True if the time has whole seconds only."""
     zone: str = ""
-    """Name of a time zone whose offset is not known: UTC is assumed."""
+    """Name of a time zone of unknown offset (UTC is assumed), or ""."""
 
 
 def stamp_in_front(text: str) -> tuple[Stamp | None, str]:
@@ -63,8 +63,8 @@ def stamp_in_front(text: str) -> tuple[Stamp | None, str]:
     Raises:
         ValueError: If there is no such time.
     """
-    found = _FRONT.match(text)
-    return (None, text) if found is None else (_stamp(found), text[found.end() :])
+    match = _FRONT.match(text)
+    return (None, text) if match is None else (_stamp(match), text[match.end() :])
 
 
 def stamp_behind(text: str) -> Stamp | None:
@@ -76,23 +76,23 @@ def stamp_behind(text: str) -> Stamp | None:
     last = text.rstrip().rpartition(" ")[2]
     if last.count(":") == 1 and "+" not in last:
         return None  # `minrtt:39.9`, as nearly all lines of ss end
-    found = _BACK.search(text[-_LONGEST:])
-    return None if found is None or found.lastgroup == "elapsed" else _stamp(found)
+    match = _BACK.search(text[-_LONGEST:])
+    return None if match is None or match.lastgroup == "elapsed" else _stamp(match)
 
 
 def watch_header(text: str) -> tuple[float, Stamp | None] | None:
-    """Return the interval (s) and the time that a line of `watch` tells, if it is one.
+    """Return the interval (s) and the time in a header of `watch`, or None for another line.
 
     Raises:
         ValueError: If there is no such time.
     """
-    found = _WATCH.match(text)
-    return None if found is None else (float(found["interval"].replace(",", ".")), stamp_behind(text))
+    match = _WATCH.match(text)
+    return None if match is None else (float(match["interval"].replace(",", ".")), stamp_behind(text))
 
 
-def _stamp(found: re.Match[str]) -> Stamp:
-    form = found.lastgroup or ""
-    text = found[form]
+def _stamp(match: re.Match[str]) -> Stamp:
+    form = match.lastgroup or ""
+    text = match[form]
     if form == "elapsed":
         return Stamp(float(text), is_dated=False, is_whole=False)
     if form == "epoch":
@@ -113,23 +113,23 @@ def _stamp(found: re.Match[str]) -> Stamp:
     seconds = hour * 3600.0 + minute * 60 + second
     if form != "clock":
         day, is_dated, zone = _day(form, text, clock)
-        # that a second is the 61st of its minute is no obstacle here
+        # A leap second needs no special case.
         seconds += day.timestamp()
     return Stamp(seconds + part_s, is_dated=is_dated, is_whole=not clock[4], zone=zone)
 
 
 def _day(form: str, text: str, clock: re.Match[str]) -> tuple[datetime, bool, str]:
-    """Return the midnight before a time, whether its year is told, and the name of a zone that tells no offset."""
+    """Return the midnight before a time, True if its year is known, and the name of a zone of unknown offset."""
     before, after = text[: clock.start()], text[clock.end() :]
     numbers = [int(word) for word in re.findall(r"\d+", before)]
     year_behind = re.search(r"\s(\d{4})$", after)
-    named = re.search(_MONTH, before)
+    month_match = re.search(_MONTH, before)
     if form == "iso":
         year, month, day = numbers
     elif form == "compact":
         year, month, day = numbers[0] // 10_000, numbers[0] // 100 % 100, numbers[0] % 100
     else:
-        month = _MONTHS.index(named[0][:3].lower()) + 1 if named else 0
+        month = _MONTHS.index(month_match[0][:3].lower()) + 1 if month_match else 0
         day = numbers[0]
         year = numbers[1] if form == "day" else int(year_behind[1]) if year_behind else _LEAP_YEAR
     zone, unknown = _zone(after[: year_behind.start()].strip() if year_behind else after.strip())
@@ -141,7 +141,7 @@ def _day(form: str, text: str, clock: re.Match[str]) -> tuple[datetime, bool, st
 
 
 def _zone(text: str) -> tuple[timezone, str]:
-    """Return the time zone of `+0100`, `+01:00` or a name; and the name where it tells no offset."""
+    """Return the time zone of `+0100`, `+01:00` or a name, and the name if its offset is unknown."""
     if text in ("", "Z", "UTC", "GMT"):
         return UTC, ""
     offset = re.fullmatch(r"([+-])(\d\d):?(\d\d)", text)

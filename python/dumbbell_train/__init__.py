@@ -1,4 +1,4 @@
-"""Training: learned controllers are made here, and what makes them is known by name (`kinds.py`)."""
+"""Training of learned controllers. `kinds.py` lists the trainers by name."""
 
 import lazy_loader
 

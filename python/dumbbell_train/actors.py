@@ -1,4 +1,4 @@
-"""`dumbbell train aurora` and `dumbbell train fair`: networks that learn by trying, in `dumbbell_gym` (`ppo.py`)."""
+"""Trainers `aurora` and `fair`: networks that learn by reinforcement in `dumbbell_gym` (`ppo.py`)."""
 
 import json
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from dumbbell.base.json_text import parse_json
 from dumbbell.base.json_types import typed
 from dumbbell.catalog.options.values import count
 from dumbbell_train.trainer import Setting, Trainer
-from dumbbell_train.values import many, number, span
+from dumbbell_train.values import large_number, number, span
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 NEEDED = "needs gymnasium, jax and optax: pip install 'dumbbell[train]'"
 ANOTHER = "allowed is a file of this trainer"
 KEPT_EVERY_S = 5.0
-"""How often what was learned is written."""
+"""Interval between two writes of the file, s."""
 LONGEST_S = 50_000.0
-"""Of episodes that end by their number of decisions."""
+"""Maximum length of episodes that end by their number of decisions, s."""
 
 SEES = (
     "ack_rate",
@@ -38,21 +38,21 @@ SEES = (
     "latency_inflation",
     "last_action",
 )
-"""What the fair policy sees of each of its last steps: its own rate and the delay, from which a share can be told."""
+"""Inputs of the fair policy per recent step: its own rate and the delay, from which a fair share can be inferred."""
 
 
 @dataclass(frozen=True)
 class Lessons:
-    """What a trainer learns from, and how."""
+    """Environments, recipe and policy of a trainer."""
 
     envs: "list[CongestionVectorEnv]"
     recipe: "Recipe"
     policy: "Policy | None" = None
-    """Where it is none of a scheme."""
+    """Policy, unless a scheme has it."""
 
 
 def _aurora(settings: dict[str, Any], jobs: int) -> Lessons:
-    """Environments of Aurora's authors (PCCproject/PCC-RL@64bea6ee, `src/gym/network_sim.py`)."""
+    """Return the environments of Aurora's authors (PCCproject/PCC-RL@64bea6ee, `src/gym/network_sim.py`)."""
     import dumbbell
     import dumbbell_gym as gym
     from dumbbell_train.ppo import Recipe
@@ -78,7 +78,7 @@ def _aurora(settings: dict[str, Any], jobs: int) -> Lessons:
 
 
 def _fair(settings: dict[str, Any], jobs: int) -> Lessons:
-    """One to `flows` flows of one policy that come one after another; each gets the mean of what all are worth."""
+    """Return worlds with one to `flows` flows of one policy that start in turn. Each agent gets the mean reward."""
     import dumbbell
     import dumbbell_gym as gym
     from dumbbell_train.ppo import Recipe
@@ -113,14 +113,14 @@ def _fair(settings: dict[str, Any], jobs: int) -> Lessons:
         rate=7e-4,
         gamma=settings["gamma"],
         entropy=0.003,
-        hidden=(64, 32),
+        hidden_units=(64, 32),
         spread=0.5,
     )
     return Lessons([world(flows) for flows in range(1, settings["flows"] + 1)], recipe, policy)
 
 
 def _training(make: Callable[[dict[str, Any], int], Lessons]) -> "Callable[[Job], None]":
-    """What a trainer does: learns in the environments that `make` makes, from the beginning or where a file ends."""
+    """Return the function that trains in the environments from `make`, from the start or from the state in a file."""
 
     def train(job: "Job") -> None:
         try:
@@ -128,7 +128,7 @@ def _training(make: Callable[[dict[str, Any], int], Lessons]) -> "Callable[[Job]
         except (ModuleNotFoundError, UserError):
             raise UserError(f"dumbbell train {job.kind} {NEEDED}") from None
         lessons = make(job.settings, job.jobs)
-        tensors, steps = _kept(job)
+        tensors, steps = _earlier_state(job)
         worlds = [World(env, _seed(job.seed, world, steps)) for world, env in enumerate(lessons.envs)]
         learner = Learner(worlds, lessons.recipe, job.seed)
         if tensors:
@@ -137,49 +137,49 @@ def _training(make: Callable[[dict[str, Any], int], Lessons]) -> "Callable[[Job]
             except (ValueError, KeyError):
                 raise UserError(f"{job.file}: {ANOTHER}") from None
         clock = job.progress.clock
-        written = start = clock.monotonic()
+        last_write = start = clock.monotonic()
         while learner.steps < lessons.recipe.steps and clock.monotonic() - start < 60.0 * job.minutes:
             learner.iterate()
-            is_due = clock.monotonic() - written > KEPT_EVERY_S
-            written = clock.monotonic() if is_due else written
-            job.tell(_said(learner), _file(learner, job, lessons.policy) if is_due else None)
-        job.tell(_said(learner), _file(learner, job, lessons.policy))
+            is_due = clock.monotonic() - last_write > KEPT_EVERY_S
+            last_write = clock.monotonic() if is_due else last_write
+            job.tell(_status(learner), _file(learner, job, lessons.policy) if is_due else None)
+        job.tell(_status(learner), _file(learner, job, lessons.policy))
 
     return train
 
 
 def _seed(seed: int, world: int, steps: int) -> int:
-    """Of the first environment of a world; the others have the following ones. Who goes on goes on in other ones."""
+    """Return the seed of a world's first environment; the next ones count up. A resumed training gets other seeds."""
     import numpy as np
 
     return int(np.random.SeedSequence([seed, world, steps]).generate_state(1, np.uint64)[0] >> 1)
 
 
-def _said(learner: "Learner") -> str:
+def _status(learner: "Learner") -> str:
     return f"{learner.steps} of {learner.recipe.steps} decisions, reward of a decision {learner.reward:.3f}"
 
 
 def _file(learner: "Learner", job: "Job", policy: "Policy | None") -> bytes:
-    """The network, and what it takes to go on."""
-    from dumbbell_gym.export import packed
+    """Return the contents of the file: the network, and the state to resume from."""
+    from dumbbell_gym.export import to_safetensors
 
     training = {"trainer": job.kind, "seed": job.seed, "settings": job.settings, "steps": learner.steps}
     metadata = {"layers": learner.layers(), "training": json.dumps(training)}
     metadata |= {} if policy is None else {"policy": policy.line()}
     try:
-        return packed(learner.tensors() | learner.memory(), metadata)
+        return to_safetensors(learner.tensors() | learner.memory(), metadata)
     except ValueError as error:
         raise UserError(f"training: {error}: it has come to nothing: another seed may do") from None
 
 
-def _kept(job: "Job") -> "tuple[dict[str, np.ndarray], int]":
-    """What an earlier training has learned, and in how many decisions; nothing and none at the beginning."""
+def _earlier_state(job: "Job") -> "tuple[dict[str, np.ndarray], int]":
+    """Return the tensors of an earlier training and its number of decisions; empty and 0 at the start."""
     if job.start is None:
         return {}, 0
-    from dumbbell_gym.export import unpacked
+    from dumbbell_gym.export import from_safetensors
 
     try:
-        tensors, metadata = unpacked(job.start)
+        tensors, metadata = from_safetensors(job.start)
         training = parse_json(metadata["training"])
         words = training["trainer"], training["seed"], training["settings"] | {"steps": job.settings["steps"]}
         steps = typed(training["steps"], int)
@@ -192,15 +192,17 @@ def _kept(job: "Job") -> "tuple[dict[str, np.ndarray], int]":
     return tensors, steps
 
 
-def _trainer(name: str, summary: str, make: Callable[[dict[str, Any], int], Lessons], *own: Setting) -> Trainer:
-    return Trainer(name, summary, ".safetensors", 60.0, own, _training(make))
+def _trainer(
+    name: str, summary: str, make: Callable[[dict[str, Any], int], Lessons], *extra_settings: Setting
+) -> Trainer:
+    return Trainer(name, summary, ".safetensors", 60.0, extra_settings, _training(make))
 
 
 AURORA = _trainer(
     "aurora",
     "Aurora's network: a rate that is worth most in the reward of its paper",
     _aurora,
-    Setting("steps", many, 3_936_000, "N", "decisions in all"),
+    Setting("steps", large_number, 3_936_000, "N", "decisions in all"),
     Setting("networks", count, 128, "N", "environments side by side"),
     Setting("decisions", count, 400, "N", "of an episode"),
     Setting("rate_mbps", span, (1.2, 6.0), "LOW,HIGH", "rates of links, Mbit/s"),
@@ -214,7 +216,7 @@ FAIR = _trainer(
     "fair",
     "a network of several flows that share: windows that are worth most to all together",
     _fair,
-    Setting("steps", many, 8_000_000, "N", "decisions in all"),
+    Setting("steps", large_number, 8_000_000, "N", "decisions in all"),
     Setting("networks", count, 32, "N", "environments side by side, of each number of flows"),
     Setting("flows", count, 4, "N", "most flows that share a path"),
     Setting("seconds", number, 30.0, "S", "of an episode"),

@@ -1,7 +1,7 @@
-"""What decisions were better than expected: generalised advantage estimation (Schulman et al., ICLR 2016).
+"""Advantages of decisions over the expectation: generalised advantage estimation (Schulman et al., ICLR 2016).
 
-Rows are agents. Where an agent's decision is not due, its action is not looked at: what is rewarded meanwhile counts
-for its last decision.
+Rows are agents. While an agent's decision is not due, its action is ignored. Rewards of that time count for its last
+decision.
 """
 
 from collections.abc import Sequence
@@ -10,25 +10,27 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Seen(NamedTuple):
-    """What one step of all environments brought; rows are agents."""
+class StepData(NamedTuple):
+    """Data of one step of all environments. Rows are agents."""
 
-    seen: np.ndarray
-    known: np.ndarray
+    observation: np.ndarray
+    path_state: np.ndarray
     action: np.ndarray
     likelihood: np.ndarray
     value: np.ndarray
     counts: np.ndarray
-    """Whether the action was looked at."""
+    """True if the action was used."""
     fresh: np.ndarray
-    """Whether the episode was over already: the step began the next one."""
+    """True if the episode had ended before: the step began the next one."""
     reward: np.ndarray
     terminated: np.ndarray
-    """Whether the episode that was over ended for good: nothing is expected after it."""
+    """True if the episode ended for good: no reward is expected after it."""
 
 
-def advantages(steps: Sequence[Seen], last: np.ndarray, gamma: float, lambda_: float) -> tuple[np.ndarray, np.ndarray]:
-    """What each decision was better than expected, and what should have been expected; 0 where none was due."""
+def advantages(
+    steps: Sequence[StepData], last: np.ndarray, gamma: float, lambda_: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the advantage of each decision, and the value target of the critic; 0 if no decision was due."""
     better = np.zeros((len(steps), len(last)), np.float32)
     target = np.zeros_like(better)
     following, ahead, pending = last.copy(), np.zeros_like(last), np.zeros_like(last)

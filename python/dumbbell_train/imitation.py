@@ -1,4 +1,4 @@
-"""`dumbbell train indigo` and `dumbbell train muses`: networks that imitate an expert who knows the path."""
+"""Trainers `indigo` and `muses`: networks that imitate an expert who knows the path."""
 
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.options.values import count
 from dumbbell_train.trainer import Setting, Trainer
-from dumbbell_train.values import number, numbers, span, whole
+from dumbbell_train.values import number, numbers, span, whole_number
 
 if TYPE_CHECKING:
     from dumbbell_train.job import Job
@@ -23,35 +23,35 @@ CALIBRATED = (
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names of paths: `korea-china,default`; `none` for none."""
-    listed = () if text == "none" else tuple(text.split(","))
-    if not all(listed):
+    """Parse names of paths: `korea-china,default`; `none` for an empty list."""
+    names_ = () if text == "none" else tuple(text.split(","))
+    if not all(names_):
         raise ArgumentTypeError(f"`{text}`: allowed are names of paths like korea-china,default, or none")
-    return listed
+    return names_
 
 
 def _train(job: "Job") -> None:
-    """The core does it all; here paths and the transport get their names resolved."""
+    """Train in the core, with the names of paths and the transport resolved."""
     from dumbbell import catalog
 
-    given: dict[str, Any] = dict(job.settings)
-    paths = [catalog.paths().find(name) for name in given.pop("paths")]
+    settings: dict[str, Any] = dict(job.settings)
+    paths = [catalog.paths().find(name) for name in settings.pop("paths")]
     if any(not path.describe().links for path in paths):
         raise UserError("paths: one has no link")
-    drawn = {key: given.pop(key) for key in ("rate_mbps", "rtt_ms", "buffer_bdp", "loss")}
-    given["drawn"] = {"count": given.pop("drawn"), **drawn}
-    given["paths"] = [path.spec() for path in paths]
-    given["transport"] = catalog.schemes().find(job.kind).transport
-    job.in_core(job.kind, given)
+    ranges = {key: settings.pop(key) for key in ("rate_mbps", "rtt_ms", "buffer_bdp", "loss")}
+    settings["drawn"] = {"count": settings.pop("drawn"), **ranges}
+    settings["paths"] = [path.spec() for path in paths]
+    settings["transport"] = catalog.schemes().find(job.kind).transport
+    job.in_core(job.kind, settings)
 
 
-def _trainer(name: str, summary: str, minutes: float, **own: object) -> Trainer:
-    """`own` are the defaults in which it differs."""
-    listed: tuple[tuple[Any, ...], ...] = (
+def _trainer(name: str, summary: str, minutes: float, **defaults: object) -> Trainer:
+    """Return the trainer `name`. `own` contains its deviating defaults."""
+    rows: tuple[tuple[Any, ...], ...] = (
         ("rates_mbps", numbers, (), "LIST", "rates of links with an endless queue, Mbit/s"),
         ("delays_ms", numbers, (), "LIST", "their one-way delays, each with each rate, ms"),
         ("paths", names, (), "LIST", "other paths, by name or file; none: no others"),
-        ("drawn", whole, 0, "N", "paths that are drawn anew in every iteration, from the four next ranges"),
+        ("drawn", whole_number, 0, "N", "paths that are drawn anew in every iteration, from the four next ranges"),
         ("rate_mbps", span, (2.0, 200.0), "LOW,HIGH", "rates of drawn paths, Mbit/s"),
         ("rtt_ms", span, (5.0, 300.0), "LOW,HIGH", "their RTTs without a queue, ms"),
         ("buffer_bdp", span, (0.2, 4.0), "LOW,HIGH", "their queues, in products of rate and RTT"),
@@ -66,7 +66,7 @@ def _trainer(name: str, summary: str, minutes: float, **own: object) -> Trainer:
         ("lessons", count, 4000, "N", "most episodes that an iteration learns from"),
         ("units", count, 32, "N", "of the LSTM layer: 32, 64, 96 or 128"),
     )
-    settings = tuple(Setting(key, parse, own.get(key, default), *words) for key, parse, default, *words in listed)
+    settings = tuple(Setting(key, parse, defaults.get(key, default), *words) for key, parse, default, *words in rows)
     return Trainer(name, summary, ".safetensors", minutes, settings, _train)
 
 

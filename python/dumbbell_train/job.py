@@ -1,4 +1,4 @@
-"""One training: what it was asked for, what it says, and the file that keeps what was learned."""
+"""Training job: its settings, its status, and the file of the learned controller."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from dumbbell.results.files import write_atomically
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training came to: its file, and the last that it said."""
+    """Result of a training: its file, its last status line, and True in `interrupted` after an interrupt."""
 
     file: Path
     said: str
@@ -21,7 +21,7 @@ class Trained:
 
 @dataclass
 class Job:
-    """What a trainer is given. It calls `tell` at least every other second, or lets the core do so (`in_core`)."""
+    """Input of a trainer. The trainer calls `tell` every other second at least, or lets the core do so (`in_core`)."""
 
     kind: str
     settings: dict[str, Any]
@@ -30,35 +30,35 @@ class Job:
     minutes: float
     jobs: int
     start: bytes | None
-    """What an earlier training has learned, to go on from."""
+    """Contents of an earlier training's file, to resume from."""
     progress: Progress
-    said: str = ""
+    last_status: str = ""
     is_kept: bool = False
-    """Whether the file has something of this training."""
+    """True if the file contains a result of this training."""
 
     def run(self, train: "Callable[[Job], None]") -> Trained:
-        """Trains. An interrupt is no error once there is something to keep."""
+        """Run the training. An interrupt is not an error once a result is in the file."""
         self._stage = self.progress.expect("training", [Piece(self.kind, self.minutes * 60.0)])
         self._stage.begin(0)
-        interrupted = False
+        was_interrupted = False
         try:
             train(self)
         except KeyboardInterrupt:
             if not self.is_kept:
                 raise
-            interrupted = True
-        return Trained(self.file, self.said, interrupted)
+            was_interrupted = True
+        return Trained(self.file, self.last_status, was_interrupted)
 
     def tell(self, text: str, learned: bytes | None = None) -> None:
-        """Says where the training stands, and keeps what was learned up to now, if that is given."""
+        """Report the status, and write `learned` to the file unless it is None."""
         if learned is not None:
             write_atomically(self.file, learned)
             self.is_kept = True
-        self.said = text
+        self.last_status = text
         self._stage.label(0, text)
 
     def in_core(self, name: str, settings: dict[str, Any]) -> None:
-        """Trains with the core's trainer called `name`."""
+        """Train with the core's trainer `name`."""
         words = (name, settings, self.seed, self.jobs, self.minutes * 60.0, self.start)
-        learned = train_controller(*words, self.tell)
-        self.tell(self.said, learned)
+        contents = train_controller(*words, self.tell)
+        self.tell(self.last_status, contents)

@@ -2,8 +2,8 @@
 
 Schulman et al., "Proximal Policy Optimization Algorithms", 2017 (the clipped objective), with advantages as in Schulman
 et al., "High-Dimensional Continuous Control Using Generalized Advantage Estimation", ICLR 2016. The critic also sees
-what only the path knows (Pinto et al., "Asymmetric Actor Critic for Image-Based Robot Learning", RSS 2018); what is
-kept acts without it.
+fields that only the path knows (Pinto et al., "Asymmetric Actor Critic for Image-Based Robot Learning", RSS 2018).
+The trained network acts without them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,48 +18,48 @@ import numpy as np
 import optax
 
 from dumbbell_gym import CongestionVectorEnv
-from dumbbell_train.advantages import Seen, advantages
+from dumbbell_train.advantages import StepData, advantages
 
 Tensors = dict[str, np.ndarray]
 Layers = list[tuple[jax.Array, jax.Array]]
 
 FURTHEST = 10.0
-"""Largest magnitude of what networks see, in standard deviations."""
+"""Maximum magnitude of the networks' inputs, in standard deviations."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How it is learned."""
+    """Parameters of the learning algorithm."""
 
     steps: int
-    """Decisions of all agents."""
+    """Number of decisions of all agents."""
     horizon: int = 64
-    """Steps of all environments between two updates."""
+    """Number of steps of all environments between two updates."""
     epochs: int = 4
     batches: int = 4
-    """Parts into which what was seen is divided; each is learned from once in an epoch."""
+    """Number of batches per epoch."""
     rate: float = 1e-3
-    """Of learning at first; it falls to a tenth."""
+    """Initial learning rate. It falls to a tenth."""
     gamma: float = 0.99
     lambda_: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
-    hidden: tuple[int, ...] = (32, 16)
-    """Units of the layers between, with tanh."""
+    hidden_units: tuple[int, ...] = (32, 16)
+    """Number of units of each hidden layer (tanh)."""
     spread: float = 1.0
-    """Standard deviation of actions at first."""
-    most: float = 1.0
-    """Largest magnitude of an action."""
+    """Initial standard deviation of actions."""
+    max_action: float = 1.0
+    """Maximum magnitude of an action."""
 
 
 class Scale:
-    """Mean and standard deviation of what was seen up to now."""
+    """Mean and standard deviation of all values up to now."""
 
     def __init__(self, width: int) -> None:
         self.count, self.mean, self.square = 1e-4, np.zeros(width), np.ones(width) * 1e-4
 
     def add(self, values: np.ndarray) -> None:
-        """Counts rows of values (Chan et al. 1979)."""
+        """Add rows of values (Chan et al. 1979)."""
         count, mean = len(values), values.mean(axis=0, dtype=np.float64)
         square = np.square(values - mean, dtype=np.float64).sum(axis=0)
         total, gap = self.count + count, mean - self.mean
@@ -69,20 +69,20 @@ class Scale:
 
     @property
     def center(self) -> np.ndarray:
-        """What is subtracted."""
+        """Offset that is subtracted from inputs."""
         return self.mean.astype(np.float32)
 
     @property
     def factor(self) -> np.ndarray:
-        """What the difference is multiplied by."""
+        """Factor that multiplies the difference."""
         return (1.0 / np.sqrt(self.square / self.count + 1e-8)).astype(np.float32)
 
 
 class Batch(NamedTuple):
-    """Decisions that are learned from."""
+    """Decisions to learn from."""
 
-    seen: jax.Array
-    known: jax.Array
+    observation: jax.Array
+    path_state: jax.Array
     action: jax.Array
     likelihood: jax.Array
     advantage: jax.Array
@@ -91,45 +91,45 @@ class Batch(NamedTuple):
 
 
 def _layers(key: jax.Array, widths: Sequence[int], gain: float) -> Layers:
-    """Orthogonal matrices; the last one is `gain` as large."""
-    found: Layers = []
+    """Return orthogonal matrices. The last one is scaled by `gain`."""
+    layers: Layers = []
     for place, (inputs, outputs) in enumerate(pairwise(widths)):
-        key, own = jax.random.split(key)
+        key, layer_key = jax.random.split(key)
         size = gain if place + 2 == len(widths) else 2.0**0.5
-        kernel = jax.nn.initializers.orthogonal(size)(own, (inputs, outputs), jnp.float32)
-        found.append((kernel, jnp.zeros(outputs)))
-    return found
+        kernel = jax.nn.initializers.orthogonal(size)(layer_key, (inputs, outputs), jnp.float32)
+        layers.append((kernel, jnp.zeros(outputs)))
+    return layers
 
 
-def _answer(layers: Layers, seen: jax.Array) -> jax.Array:
+def _answer(layers: Layers, inputs: jax.Array) -> jax.Array:
     for kernel, bias in layers[:-1]:
-        seen = jnp.tanh(seen @ kernel + bias)
+        inputs = jnp.tanh(inputs @ kernel + bias)
     kernel, bias = layers[-1]
-    return jnp.add(seen @ kernel, bias)
+    return jnp.add(inputs @ kernel, bias)
 
 
 def _likelihood(mean: jax.Array, spread: jax.Array, action: jax.Array) -> jax.Array:
-    """Logarithm of the density of a normal distribution; `spread` is the logarithm of its standard deviation."""
+    """Return the log density of a normal distribution. `spread` is the logarithm of its standard deviation."""
     return jnp.asarray(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(spread))).sum(axis=-1)
 
 
 @jax.jit
 def _act(
-    parameters: dict[str, Any], seen: jax.Array, known: jax.Array, key: jax.Array
+    parameters: dict[str, Any], inputs: jax.Array, path_state: jax.Array, key: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Actions, the logarithms of their likelihood, and what the critic expects."""
-    mean = _answer(parameters["actor"], seen)
+    """Return actions, the logarithms of their likelihood, and the critic's values."""
+    mean = _answer(parameters["actor"], inputs)
     action = mean + jnp.exp(parameters["spread"]) * jax.random.normal(key, mean.shape)
-    value = _answer(parameters["critic"], jnp.concatenate([seen, known], axis=1))[:, 0]
+    value = _answer(parameters["critic"], jnp.concatenate([inputs, path_state], axis=1))[:, 0]
     return action, _likelihood(mean, parameters["spread"], action), value
 
 
 def _loss(parameters: dict[str, Any], batch: Batch, recipe: Recipe) -> jax.Array:
-    mean = _answer(parameters["actor"], batch.seen)
+    mean = _answer(parameters["actor"], batch.observation)
     ratio = jnp.exp(_likelihood(mean, parameters["spread"], batch.action) - batch.likelihood)
-    clipped = jnp.clip(ratio, 1.0 - recipe.clip, 1.0 + recipe.clip)
-    gain = jnp.minimum(ratio * batch.advantage, clipped * batch.advantage)
-    value = _answer(parameters["critic"], jnp.concatenate([batch.seen, batch.known], axis=1))[:, 0]
+    clipped_ratio = jnp.clip(ratio, 1.0 - recipe.clip, 1.0 + recipe.clip)
+    gain = jnp.minimum(ratio * batch.advantage, clipped_ratio * batch.advantage)
+    value = _answer(parameters["critic"], jnp.concatenate([batch.observation, batch.path_state], axis=1))[:, 0]
     miss = 0.5 * jnp.square(value - batch.target)
     total = jnp.maximum(batch.weight.sum(), 1.0)
     entropy = jnp.sum(parameters["spread"])
@@ -145,13 +145,13 @@ def _update(
     recipe: Recipe,
     optimiser: optax.GradientTransformation,
 ) -> tuple[dict[str, Any], optax.OptState]:
-    """Learns from all decisions, `epochs` times."""
+    """Return the parameters and optimiser state after `epochs` passes over all decisions."""
     count = batch.weight.shape[0] // recipe.batches
 
     def part(carry: tuple[Any, Any], places: jax.Array) -> tuple[tuple[Any, Any], None]:
         parameters, state = carry
-        chosen = Batch(*(each[places] for each in batch))
-        slope = jax.grad(_loss)(parameters, chosen, recipe)
+        part = Batch(*(column[places] for column in batch))
+        slope = jax.grad(_loss)(parameters, part, recipe)
         change, state = optimiser.update(slope, state, parameters)
         return (optax.apply_updates(parameters, change), state), None
 
@@ -163,7 +163,7 @@ def _update(
 
 
 class World:
-    """Environments side by side, and what they show now."""
+    """Vector environment with its current observations."""
 
     def __init__(self, env: CongestionVectorEnv, seed: int) -> None:
         self.env = env
@@ -174,38 +174,40 @@ class World:
         self.returns = np.zeros(rows)
 
     @property
-    def seen(self) -> np.ndarray:
-        """What agents see."""
+    def observation(self) -> np.ndarray:
+        """Observations of the agents."""
         return self.env.environments.observations
 
     @property
-    def known(self) -> np.ndarray:
-        """What only the path knows, as logarithms."""
+    def path_state(self) -> np.ndarray:
+        """Logarithms of the fields that only the path knows."""
         return np.asarray(np.log1p(self.env.environments.oracle), np.float32)
 
-    def step(self, action: np.ndarray, seen: np.ndarray, known: np.ndarray, found: Sequence[np.ndarray]) -> Seen:
-        """Decides, and goes on to the next decisions."""
+    def step(
+        self, action: np.ndarray, observation: np.ndarray, path_state: np.ndarray, output: Sequence[np.ndarray]
+    ) -> StepData:
+        """Apply the actions and run to the next decisions."""
         counts = self.env.environments.due.astype(bool) & ~self.fresh
         _, reward, terminated, truncated, _ = self.env.step(action)
-        action, likelihood, value = found
+        action, likelihood, value = output
         reward = reward.astype(np.float32)
-        step = Seen(seen, known, action, likelihood, value, counts, self.fresh, reward, self.terminated)
+        step = StepData(observation, path_state, action, likelihood, value, counts, self.fresh, reward, self.terminated)
         over = np.repeat((terminated | truncated).reshape(-1, self.env.flows).all(axis=1), self.env.flows)
         self.fresh, self.terminated = over, terminated.astype(bool)
         return step
 
 
 class Learner:
-    """Networks, and what they have learned."""
+    """Networks and the state of their training."""
 
     def __init__(self, worlds: Sequence[World], recipe: Recipe, seed: int) -> None:
         self.worlds, self.recipe = worlds, recipe
-        inputs, outputs = worlds[0].seen.shape[1], worlds[0].env.environments.outputs
-        facts = worlds[0].known.shape[1]
+        inputs, outputs = worlds[0].observation.shape[1], worlds[0].env.environments.outputs
+        facts = worlds[0].path_state.shape[1]
         actor, critic, self.key = jax.random.split(jax.random.key(seed), 3)
         self.parameters: dict[str, Any] = {
-            "actor": _layers(actor, (inputs, *recipe.hidden, outputs), 0.01),
-            "critic": _layers(critic, (inputs + facts, *(2 * width for width in recipe.hidden), 1), 1.0),
+            "actor": _layers(actor, (inputs, *recipe.hidden_units, outputs), 0.01),
+            "critic": _layers(critic, (inputs + facts, *(2 * width for width in recipe.hidden_units), 1), 1.0),
             "spread": jnp.full(outputs, float(np.log(recipe.spread)), jnp.float32),
         }
         self.sees, self.knows, self.returned = Scale(inputs), Scale(facts), Scale(1)
@@ -217,42 +219,46 @@ class Learner:
         self.steps = 0
         self.reward = 0.0
         for world in worlds:
-            self.sees.add(world.seen)
-            self.knows.add(world.known)
+            self.sees.add(world.observation)
+            self.knows.add(world.path_state)
 
-    def _scaled(self, scale: Scale, values: np.ndarray) -> np.ndarray:
+    def _scale(self, scale: Scale, values: np.ndarray) -> np.ndarray:
         return np.asarray(np.clip((values - scale.center) * scale.factor, -FURTHEST, FURTHEST), np.float32)
 
     def iterate(self) -> None:
-        """Goes on for a horizon in every environment, and learns from it."""
+        """Run every environment for a horizon, and learn from the steps."""
         recipe = self.recipe
         batches, raw = [], []
         for world in self.worlds:
-            steps: list[Seen] = []
+            steps: list[StepData] = []
             for _ in range(recipe.horizon):
-                raw.append((world.seen.copy(), world.known, ~world.fresh))
-                seen, known, found = self._ask(*raw[-1][:2])
-                action = np.clip(found[0], -recipe.most, recipe.most)
-                steps.append(world.step(action, seen, known, found))
-            _, _, (_, _, last) = self._ask(world.seen, world.known)
-            batches.append(self._learned_from(world, steps, np.where(world.terminated, 0.0, last)))
-        whole = Batch(*(jnp.concatenate(each) for each in zip(*batches, strict=True)))
-        self.key, own = jax.random.split(self.key)
-        self.parameters, self.state = _update(self.parameters, self.state, whole, own, recipe, self.optimiser)
-        for seen, known, counts in raw:
+                raw.append((world.observation.copy(), world.path_state, ~world.fresh))
+                observation, path_state, output = self._ask(*raw[-1][:2])
+                action = np.clip(output[0], -recipe.max_action, recipe.max_action)
+                steps.append(world.step(action, observation, path_state, output))
+            _, _, (_, _, last) = self._ask(world.observation, world.path_state)
+            batches.append(self._batch_of(world, steps, np.where(world.terminated, 0.0, last)))
+        full_batch = Batch(*(jnp.concatenate(columns) for columns in zip(*batches, strict=True)))
+        self.key, shuffle_key = jax.random.split(self.key)
+        self.parameters, self.state = _update(
+            self.parameters, self.state, full_batch, shuffle_key, recipe, self.optimiser
+        )
+        for observation, path_state, counts in raw:
             if counts.any():
-                self.sees.add(seen[counts])
-                self.knows.add(known[counts])
+                self.sees.add(observation[counts])
+                self.knows.add(path_state[counts])
 
-    def _ask(self, seen: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-        """What networks see of it, and what they answer: actions, their likelihood, values."""
-        seen, known = self._scaled(self.sees, seen), self._scaled(self.knows, known)
-        self.key, own = jax.random.split(self.key)
-        found = _act(self.parameters, seen, known, own)
-        return seen, known, tuple(np.asarray(each) for each in found)
+    def _ask(
+        self, observation: np.ndarray, path_state: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+        """Return the scaled inputs of the networks, and their output: actions, likelihood, values."""
+        observation, path_state = self._scale(self.sees, observation), self._scale(self.knows, path_state)
+        self.key, action_key = jax.random.split(self.key)
+        output = _act(self.parameters, observation, path_state, action_key)
+        return observation, path_state, tuple(np.asarray(array) for array in output)
 
-    def _learned_from(self, world: World, steps: list[Seen], last: np.ndarray) -> Batch:
-        """Rewards are in standard deviations of what is returned."""
+    def _batch_of(self, world: World, steps: list[StepData], last: np.ndarray) -> Batch:
+        """Return the batch of a world's steps. Rewards are scaled by the standard deviation of the returns."""
         recipe = self.recipe
         sums = []
         for step in steps:
@@ -260,53 +266,53 @@ class Learner:
             sums.append(world.returns)
         self.returned.add(np.concatenate(sums)[:, None])
         factor = np.float32(self.returned.factor[0])
-        scaled = [step._replace(reward=step.reward * factor) for step in steps]
-        better, target = advantages(scaled, last.astype(np.float32), recipe.gamma, recipe.lambda_)
+        scaled_steps = [step._replace(reward=step.reward * factor) for step in steps]
+        better, target = advantages(scaled_steps, last.astype(np.float32), recipe.gamma, recipe.lambda_)
         counts = np.stack([step.counts for step in steps])
         self.steps += int(counts.sum())
         mean = float(np.sum([step.reward.sum() for step in steps]) / max(1, counts.sum()))
         self.reward = mean if self.reward == 0.0 else 0.95 * self.reward + 0.05 * mean
-        chosen = better[counts]
-        better = (better - chosen.mean()) / (chosen.std() + 1e-8)
+        due_advantages = better[counts]
+        better = (better - due_advantages.mean()) / (due_advantages.std() + 1e-8)
         rows = [better, target, counts.astype(np.float32)]
-        told = [np.stack([getattr(step, name) for step in steps]) for name in Batch._fields[:4]]
-        return Batch(*(jnp.asarray(each.reshape(-1, *each.shape[2:])) for each in [*told, *rows]))
+        columns = [np.stack([getattr(step, name) for step in steps]) for name in Batch._fields[:4]]
+        return Batch(*(jnp.asarray(column.reshape(-1, *column.shape[2:])) for column in [*columns, *rows]))
 
     def layers(self) -> str:
-        """Words of the network that acts."""
-        hidden = ["dense tanh"] * len(self.recipe.hidden)
-        return " ".join(["normalise", f"clip:{FURTHEST:g}", *hidden, "dense", f"clip:{self.recipe.most:g}"])
+        """Return the layers of the acting network as words."""
+        layer_words = ["dense tanh"] * len(self.recipe.hidden_units)
+        return " ".join(["normalise", f"clip:{FURTHEST:g}", *layer_words, "dense", f"clip:{self.recipe.max_action:g}"])
 
     def tensors(self) -> Tensors:
-        """The network that acts, as `dumbbell_gym.export_policy` calls its tensors."""
-        found = {"0.center": self.sees.center, "0.scale": self.sees.factor}
+        """Return the tensors of the acting network with the names of `dumbbell_gym.export_policy`."""
+        tensors = {"0.center": self.sees.center, "0.scale": self.sees.factor}
         for place, (kernel, bias) in enumerate(self.parameters["actor"]):
-            found[f"{2 * place + 2}.kernel"], found[f"{2 * place + 2}.bias"] = np.asarray(kernel), np.asarray(bias)
-        return found
+            tensors[f"{2 * place + 2}.kernel"], tensors[f"{2 * place + 2}.bias"] = np.asarray(kernel), np.asarray(bias)
+        return tensors
 
     def memory(self) -> Tensors:
-        """What else is needed to go on: the critic, the optimiser, the scales."""
+        """Return the further state for resuming: the critic, the optimiser, the scales."""
         leaves = jax.tree.leaves((self.parameters, self.state))
         scales = [self.sees, self.knows, self.returned]
         numbers = {
-            f"memory.scale.{place}": np.concatenate([[each.count], each.mean, each.square])
-            for place, each in enumerate(scales)
+            f"memory.scale.{place}": np.concatenate([[scale.count], scale.mean, scale.square])
+            for place, scale in enumerate(scales)
         }
-        return {f"memory.{place}": np.asarray(each) for place, each in enumerate(leaves)} | numbers
+        return {f"memory.{place}": np.asarray(leaf) for place, leaf in enumerate(leaves)} | numbers
 
     def remember(self, tensors: Mapping[str, np.ndarray], steps: int) -> None:
-        """Goes on where `memory` was asked.
+        """Restore the state that `memory` returned.
 
         Raises:
             ValueError, KeyError: another network was learned.
         """
-        for name, own in self.memory().items():
-            kept = tensors[name]
-            if kept.shape != own.shape or not np.isfinite(kept).all():
-                raise ValueError(f"`{name}`: allowed are finite numbers in the shape {list(own.shape)}")
+        for name, expected in self.memory().items():
+            tensor = tensors[name]
+            if tensor.shape != expected.shape or not np.isfinite(tensor).all():
+                raise ValueError(f"`{name}`: allowed are finite numbers in the shape {list(expected.shape)}")
         leaves, tree = jax.tree.flatten((self.parameters, self.state))
-        found = [jnp.asarray(tensors[f"memory.{place}"], old.dtype) for place, old in enumerate(leaves)]
-        self.parameters, self.state = jax.tree.unflatten(tree, found)
+        new_leaves = [jnp.asarray(tensors[f"memory.{place}"], old.dtype) for place, old in enumerate(leaves)]
+        self.parameters, self.state = jax.tree.unflatten(tree, new_leaves)
         for place, scale in enumerate([self.sees, self.knows, self.returned]):
             numbers = tensors[f"memory.scale.{place}"].astype(np.float64)
             width = len(scale.mean)

@@ -1,18 +1,18 @@
-"""`dumbbell train remy`: a table of rules for a range of networks."""
+"""Trainer `remy`: a table of rules for a range of networks."""
 
 from argparse import ArgumentTypeError
 from typing import TYPE_CHECKING
 
 from dumbbell.catalog.options.values import count
 from dumbbell_train.trainer import Setting, Trainer
-from dumbbell_train.values import number, span, whole
+from dumbbell_train.values import number, span, whole_number
 
 if TYPE_CHECKING:
     from dumbbell_train.job import Job
 
 
 def counts(text: str) -> tuple[int, int]:
-    """The same of whole numbers."""
+    """Parse a range of whole numbers."""
     low, _, high = text.partition(",")
     ends = count(low), count(high or low)
     if ends[0] > ends[1]:
@@ -21,7 +21,7 @@ def counts(text: str) -> tuple[int, int]:
 
 
 def train(job: "Job") -> None:
-    """The core does it all."""
+    """Train in the core."""
     job.in_core("remy", job.settings)
 
 
@@ -41,7 +41,7 @@ TRAINER = Trainer(
         Setting("packets", number, 20000.0, "N", "how long a trial is, in packets of its link"),
         Setting("seconds", number, 5.0, "S", "how long a trial is at least"),
         Setting("rules", count, 128, "N", "rules are divided up to this number"),
-        Setting("epochs", whole, 0, "N", "epochs in all, at most 1000; 0: until the time is over"),
+        Setting("epochs", whole_number, 0, "N", "epochs in all, at most 1000; 0: until the time is over"),
     ),
     train=train,
 )

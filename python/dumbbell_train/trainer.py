@@ -1,4 +1,4 @@
-"""What a trainer is: its name, its settings, and the function that trains."""
+"""Description of a trainer: its name, its settings, and the function that trains."""
 
 import argparse
 from collections.abc import Callable
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of one trainer. `parse` makes its value of a text and says in one line what is allowed."""
+    """Setting of a trainer. `parse` converts its string, or raises an error with a line that says what is allowed."""
 
     name: str
     parse: Callable[[str], Any]
@@ -23,43 +23,45 @@ class Setting:
 
     @property
     def option(self) -> str:
-        """As it is written on the command line."""
+        """Name of the option on the command line."""
         return self.name.replace("_", "-")
 
     @property
     def help(self) -> str:
-        """What the command line says of it."""
+        """Help of the option on the command line."""
         return self.meaning if self.default is None else f"{self.meaning}; default: {_text(self.default)}"
 
-    def value(self, given: object) -> Any:  # noqa: ANN401 (as the setting has it)
-        """The value that is given, or the default.
+    def value(self, text_or_value: object) -> Any:  # noqa: ANN401 (as the setting has it)
+        """Return the value in `given`, or the default for None.
 
         Raises:
             UserError: it is not allowed.
         """
-        if given is None:
+        if text_or_value is None:
             return self.default
         try:
-            return self.parse(_text(given)) if not isinstance(given, type(self.default)) else given
+            return (
+                self.parse(_text(text_or_value)) if not isinstance(text_or_value, type(self.default)) else text_or_value
+            )
         except argparse.ArgumentTypeError as error:
             raise UserError(f"{self.name}: {error}") from None
 
 
 def _text(value: object) -> str:
     if isinstance(value, tuple):
-        return ",".join(each if isinstance(each, str) else f"{each:g}" for each in value) or "none"
+        return ",".join(item if isinstance(item, str) else f"{item:g}" for item in value) or "none"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)
 class Trainer:
-    """One kind of training. `train` does all of a job's work and tells the job what it has learned."""
+    """Kind of training. `train` does the whole job and passes results to the job."""
 
     name: str
     summary: str
     suffix: str
-    """Of the files that it writes."""
+    """Suffix of the files that it writes."""
     minutes: float
-    """How long it trains unless told otherwise."""
+    """Default duration of a training, min."""
     settings: tuple[Setting, ...]
     train: "Callable[[Job], None]"

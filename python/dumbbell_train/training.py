@@ -1,4 +1,4 @@
-"""What the library offers: which trainers there are, and a training with one of them."""
+"""Public functions: a list of trainers, and a training with one of them."""
 
 from collections.abc import Iterable
 from os import PathLike
@@ -17,7 +17,7 @@ from dumbbell_train.trainer import Trainer
 
 
 def trainers() -> tuple[Trainer, ...]:
-    """Everything that `train_controller` can train, each with its `name`, `summary` and `settings`."""
+    """Return all trainers that `train_controller` supports, each with `name`, `summary` and `settings`."""
     return tuple(KINDS.values())
 
 
@@ -31,48 +31,50 @@ def train_controller(
     resume: bool = False,
     **settings: object,
 ) -> Trained:
-    """Trains a controller and keeps what was learned in a file, as `dumbbell train` does. Progress goes to stderr.
+    """Train a controller and write it to a file, as `dumbbell train` does. Progress goes to stderr.
 
     Args:
         kind: one of the names of `trainers()`.
-        out: the file; `KIND` with the kind's suffix unless given. It is replaced whenever there is something better.
-        seed: what every random draw follows from.
-        minutes: how long.
-        jobs: threads; one per processor unless given. What is learned in a number of steps does not depend on it.
-        resume: go on from what is in `out`.
-        settings: the trainer's own, by name.
+        out: file of the controller; default: `KIND` with the kind's suffix. Each improvement replaces it.
+        seed: seed of all random draws.
+        minutes: duration of the training, min.
+        jobs: number of threads; default: one per CPU. The result of a number of steps does not depend on it.
+        resume: True to continue the training in `out`.
+        settings: settings of the trainer by name.
 
     Raises:
-        dumbbell.Error: a setting or a file that cannot be, in one line; nothing was written.
+        dumbbell.Error: a setting or file is not allowed. The message is one line; nothing was written.
     """
     trainer = KINDS.get(kind)
     if trainer is None:
         raise UserError(f"unknown trainer `{kind}`{nearest(kind, KINDS)}: allowed are {', '.join(KINDS)}")
-    chosen = _settings(trainer, settings)
+    chosen_settings = _settings(trainer, settings)
     file = Path(out if out is not None else f"{trainer.name}{trainer.suffix}")
     if file.is_dir() or not file.parent.is_dir():
         raise UserError(argument="out", value=file, allowed="a file in a folder that is there")
     length = trainer.minutes if minutes is None else minutes
     with only_writer(file), interruptible(), Progress() as progress:
         start = _start(file, resume)
-        return Job(trainer.name, chosen, file, seed, length, jobs or cpus(), start, progress).run(trainer.train)
+        return Job(trainer.name, chosen_settings, file, seed, length, jobs or cpus(), start, progress).run(
+            trainer.train
+        )
 
 
-def _settings(trainer: Trainer, given: dict[str, object]) -> dict[str, Any]:
-    """All of the trainer's settings, those that are not given at their defaults."""
-    known = {setting.name: setting for setting in trainer.settings}
-    for name in given:
-        if name not in known:
-            raise UserError(f"unknown setting `{name}`{nearest(name, known)}: allowed are {_listed(known)}")
-    return {name: setting.value(given.get(name)) for name, setting in known.items()}
+def _settings(trainer: Trainer, values: dict[str, object]) -> dict[str, Any]:
+    """Return all settings of the trainer, with defaults for those that `given` lacks."""
+    settings = {setting.name: setting for setting in trainer.settings}
+    for name in values:
+        if name not in settings:
+            raise UserError(f"unknown setting `{name}`{nearest(name, settings)}: allowed are {_list_text(settings)}")
+    return {name: setting.value(values.get(name)) for name, setting in settings.items()}
 
 
-def _listed(names: Iterable[str]) -> str:
+def _list_text(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
 def _start(file: Path, resume: bool) -> bytes | None:
-    """What is in the file to go on from. A file is replaced only by what continues it."""
+    """Return the contents of the file to resume from. A file is only replaced by its continuation."""
     if file.exists() and not resume:
         remedy = f"add {argument('resume', 'True')} to go on from it, or choose another name"
         raise UserError(f"{file}: exists already", fix=remedy)

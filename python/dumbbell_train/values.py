@@ -1,4 +1,4 @@
-"""How settings of trainers are written on the command line."""
+"""Parsers for settings of trainers on the command line."""
 
 from argparse import ArgumentTypeError
 
@@ -6,7 +6,7 @@ from dumbbell.catalog.options.values import count
 
 
 def number(text: str) -> float:
-    """A number, not negative."""
+    """Parse a number of at least 0."""
     try:
         value = float(text)
     except ValueError:
@@ -17,7 +17,7 @@ def number(text: str) -> float:
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """Numbers above 0: `5,10,20`, or `none`."""
+    """Parse numbers above 0: `5,10,20`, or `none`."""
     try:
         values = tuple(float(word) for word in text.split(",")) if text != "none" else ()
     except ValueError:
@@ -28,7 +28,7 @@ def numbers(text: str) -> tuple[float, ...]:
 
 
 def span(text: str) -> tuple[float, float]:
-    """The low and the high end of a range: `10,100`, or one number for both."""
+    """Parse the low and the high end of a range: `10,100`, or one number for both."""
     words = text.split(",")
     try:
         ends = [float(word) for word in words]
@@ -39,13 +39,13 @@ def span(text: str) -> tuple[float, float]:
     return ends[0], ends[-1]
 
 
-def whole(text: str) -> int:
-    """A whole number from 0 on."""
+def whole_number(text: str) -> int:
+    """Parse a whole number of at least 0."""
     return 0 if text == "0" else count(text)
 
 
-def many(text: str) -> int:
-    """A whole number from 1 to a billion: `4000000`, `4e6`."""
+def large_number(text: str) -> int:
+    """Parse a whole number from 1 to a billion: `4000000`, `4e6`."""
     try:
         value = float(text)
     except ValueError:

@@ -1,1 +1,1 @@
-"""A video call between two real browsers as a scheme: `python -m dumbbell_webrtc send|receive` is a side."""
+"""Scheme that is a video call between two real browsers. `python -m dumbbell_webrtc send|receive` runs one end."""

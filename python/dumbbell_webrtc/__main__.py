@@ -1,10 +1,10 @@
-"""One side of a video call between two real browsers.
+"""Sender or receiver of a video call between two real browsers.
 
     python -m dumbbell_webrtc send --rendezvous SOCKET [--samples FILE] [--trials TRIALS] [--width N] ...
     python -m dumbbell_webrtc receive --rendezvous SOCKET [--samples FILE] [--trials TRIALS]
 
-Each runs until SIGTERM. Exit status: 0 for a call to be used, 1 for one that failed, 2 for wrong arguments, 3 for one
-that must not be used; the last line says why.
+Either runs until SIGTERM. Exit status: 0 for a valid call, 1 for a failed call, 2 for wrong arguments, 3 for a call
+that must not be used. The last line gives the reason.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from dumbbell.base.errors import one_line
 from dumbbell_webrtc.call import Place, Video, receive, send
-from dumbbell_webrtc.errors import CallError, Stopped
+from dumbbell_webrtc.errors import CallError, StopRequest
 from dumbbell_webrtc.trials import parse
 
 FAILED, WRONG, INVALID = 1, 2, 3
@@ -26,7 +26,7 @@ CODECS = ("VP8", "VP9", "AV1", "H264")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Argument parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         print(f"dumbbell_webrtc: {message}", file=sys.stderr)
@@ -34,7 +34,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one side; the exit status."""
+    """Run the sender or receiver and return the exit status."""
     options = _parse(arguments)
     place = Place(options.rendezvous, options.side, options.samples, options.trials)
     signal.signal(signal.SIGTERM, _stop)
@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
                 max_mbps=options.max_mbps,
             )
             objection = send(place, video)
-    except Stopped:
+    except StopRequest:
         return 0  # before there was a call
     except CallError as error:
         print(one_line(error), flush=True)
@@ -65,10 +65,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """Once: what follows is the end, and it takes care of itself."""
+    """Stop the call. Ignore further signals, since the shutdown has begun."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raise Stopped
+    raise StopRequest
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -98,29 +98,29 @@ def _trials(text: str) -> str:
     return text
 
 
-def _number(least: int, most: int, even: bool = False) -> Callable[[str], int]:
+def _number(least: int, maximum: int, even: bool = False) -> Callable[[str], int]:
     def read(text: str) -> int:
-        allowed = f"allowed is {'an even' if even else 'a whole'} number from {least} to {most}"
+        message = f"allowed is {'an even' if even else 'a whole'} number from {least} to {maximum}"
         try:
             value = int(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{text}: {allowed}") from None
-        if not least <= value <= most or (even and value % 2):
-            raise argparse.ArgumentTypeError(f"{text}: {allowed}")
+            raise argparse.ArgumentTypeError(f"{text}: {message}") from None
+        if not least <= value <= maximum or (even and value % 2):
+            raise argparse.ArgumentTypeError(f"{text}: {message}")
         return value
 
     return read
 
 
-def _real(least: float, most: float, words: str = "") -> Callable[[str], float]:
+def _real(least: float, maximum: float, words: str = "") -> Callable[[str], float]:
     def read(text: str) -> float:
-        allowed = f"allowed is {words}a number from {least:g} to {most:g}"
+        message = f"allowed is {words}a number from {least:g} to {maximum:g}"
         try:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text}: {allowed}")
+        if not least <= value <= maximum:
+            raise argparse.ArgumentTypeError(f"{text}: {message}")
         return value
 
     return read

@@ -1,4 +1,4 @@
-"""A browser of one's own: started in the network namespace of this process, dead with it, however it ends."""
+"""Browser process in the network namespace of this process. It dies with this process in any case."""
 
 import contextlib
 import fcntl
@@ -12,12 +12,12 @@ from dumbbell_webrtc.errors import CallError
 from dumbbell_webrtc.pipe import DevTools
 
 BINARY = Path("/usr/lib/chromium/chromium-headless-shell")
-"""The browser itself: the script of this name in /usr/bin adds options of its own."""
+"""Executable of the browser. The script of this name in /usr/bin adds options of its own."""
 
 START_WITHIN_S = 10.0
 _KILL_WITHIN_S = 0.3
 _FIRST_OWN_DESCRIPTOR = 50
-"""The browser talks over descriptors 3 and 4; ours must not be among them when they are put there."""
+"""Lowest descriptor of our pipes. The browser uses descriptors 3 and 4, so ours must be others."""
 
 _FLAGS = (
     "--remote-debugging-pipe",
@@ -26,7 +26,7 @@ _FLAGS = (
     "--disable-dev-shm-usage",
     "--no-first-run",
     "--no-default-browser-check",
-    # nothing but the call may be on the path, nothing but the call may take the processor
+    # Only the call may use the path and the CPU.
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
@@ -41,14 +41,14 @@ _FLAGS = (
     "--use-mock-keychain",
     "--mute-audio",
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    # a page that nobody looks at must not be slowed down
+    # Do not slow down a page that nobody looks at.
     "--disable-background-timer-throttling",
     "--disable-renderer-backgrounding",
     "--disable-backgrounding-occluded-windows",
     "--autoplay-policy=no-user-gesture-required",
-    # candidates are plain addresses: multicast DNS would cross the path (a second flag of this name replaces the first)
+    # Candidates are plain addresses: multicast DNS would cross the path. A second flag of this name replaces the first.
     "--disable-features=WebRtcHideLocalIpsWithMdns,MediaRouter,OptimizationHints,Translate,DialMediaRouteProvider",
-    # the log tells which controller is at work, and what it decides
+    # The log names the active controller and its decisions.
     "--enable-logging=stderr",
     "--vmodule=*/webrtc/modules/congestion_controller/*=2,*/webrtc/api/transport/*=2",
 )
@@ -56,30 +56,30 @@ _FLAGS = (
 
 @dataclass(frozen=True)
 class Setup:
-    """How a browser is started."""
+    """Settings that start a browser."""
 
     profile: Path
     log: Path
     trials: str = ""
 
     def command(self) -> list[str]:
-        """The command: it dies with the thread that starts it, and takes all of its own processes with it."""
+        """Return the command. It dies with the thread that starts it, and kills all of its own processes."""
         guard = ["setpriv", "--pdeathsig", "KILL"]
         guard += ["unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
         trials = [f"--force-fieldtrials={self.trials}"] if self.trials else []
         return [*guard, str(BINARY), *_FLAGS, f"--user-data-dir={self.profile}", *trials, "about:blank"]
 
     def environment(self) -> dict[str, str]:
-        """Nothing of the user's."""
-        # the log's times name no zone
+        """Return an environment without the user's variables."""
+        # Times in the log have no zone, so it is set to UTC.
         return {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(self.profile), "TZ": "UTC"}
 
 
 class Browser:
-    """A running browser. Leaving the `with` block kills it."""
+    """Running browser. Leaving the `with` block kills it."""
 
     def __init__(self, setup: Setup, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Starts it and waits for its first answer.
+        """Start the browser and wait for its first response.
 
         Raises:
             CallError: it cannot be started or does not answer; with the last line of its log.
@@ -107,26 +107,26 @@ class Browser:
         self.kill()
 
     def processes(self) -> dict[int, list[str]]:
-        """Its processes by number: the fields of their `stat` behind the name."""
+        """Return the browser's processes by PID: the fields of `stat` after the name."""
         table = _process_table()
-        found = {self.pid} & table.keys()
+        pids = {self.pid} & table.keys()
         while True:
-            more = {pid for pid, fields in table.items() if int(fields[1]) in found} - found
+            more = {pid for pid, fields in table.items() if int(fields[1]) in pids} - pids
             if not more:
-                return {pid: table[pid] for pid in found}
-            found |= more
+                return {pid: table[pid] for pid in pids}
+            pids |= more
 
     def cpu_s(self) -> float:
-        """Processor time it has taken so far, s."""
-        # own and waited-for children's time, in user and system mode
+        """CPU time used up to now, s."""
+        # Own time and that of waited-for children, in user and system mode.
         ticks = sum(int(field) for fields in self.processes().values() for field in fields[11:15])
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def kill(self) -> None:
-        """Ends it at once, and returns when no process of it is left."""
+        """Kill the browser at once. Return when all of its processes are gone."""
         if self.pid == 0:
             return
-        # The first process of its PID namespace: the kernel lets it go only after all others in there.
+        # The first process of its PID namespace: the kernel removes it only after all others in there.
         children = [pid for pid, fields in _process_table().items() if int(fields[1]) == self.pid]
         for pid in children or [self.pid]:
             with contextlib.suppress(ProcessLookupError):
@@ -156,7 +156,7 @@ class Browser:
 
 
 def _spawn(setup: Setup) -> tuple[int, int, int]:
-    """Process number, descriptor to read from, descriptor to write to."""
+    """Start the browser. Return its PID, the descriptor to read from, and the descriptor to write to."""
     commands, events = os.pipe(), os.pipe()
     ends = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN_DESCRIPTOR) for end in (*commands, *events)]
     for end in (*commands, *events):
@@ -175,7 +175,7 @@ def _spawn(setup: Setup) -> tuple[int, int, int]:
                 (os.POSIX_SPAWN_DUP2, command_in, 3),
                 (os.POSIX_SPAWN_DUP2, event_out, 4),
             ],
-            # SIGTERM is for us: the last statistics are still to be fetched then
+            # SIGTERM is meant for this process, which then still fetches the last statistics.
             setpgroup=0,
         )
     except OSError as error:
@@ -187,7 +187,7 @@ def _spawn(setup: Setup) -> tuple[int, int, int]:
 
 
 def _process_table() -> dict[int, list[str]]:
-    """All processes: fields of `stat` behind the name, state first."""
+    """Return the fields of `stat` after the name (state first) of all processes, by PID."""
     table = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

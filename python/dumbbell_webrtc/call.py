@@ -1,4 +1,4 @@
-"""The two sides of a call, from the browser's start to the verdict."""
+"""Both ends of a call, from the start of the browser to the verdict."""
 
 import json
 from contextlib import closing
@@ -9,33 +9,33 @@ from typing import NoReturn
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell_webrtc import sdp
 from dumbbell_webrtc.browser import BINARY, Browser, Setup
-from dumbbell_webrtc.errors import CallError, Stopped
+from dumbbell_webrtc.errors import CallError, StopRequest
 from dumbbell_webrtc.page import Page
 from dumbbell_webrtc.rendezvous import Host, Meeting, join
 from dumbbell_webrtc.samples import Writer
 from dumbbell_webrtc.trace import Trace
-from dumbbell_webrtc.trials import Expected, expected, parse, unknown
+from dumbbell_webrtc.trials import Expectation, expected, parse, unknown
 from dumbbell_webrtc.validity import Conduct
 
 GATHER_WITHIN_S = 5.0
 ANSWER_WITHIN_S = 30.0
-"""The other side may still start its browser, and get ready."""
+"""Timeout for the peer's answer, s. The peer may still start its browser."""
 CONNECT_WITHIN_S = 10.0
-"""5 s and ten round trips of half a second."""
+"""Timeout for the connection, s: 5 s and ten round trips of half a second."""
 SEND_WITHIN_S = 3.0
 RECEIVE_WITHIN_S = 10.0
 SHOWN_WITHIN_S = 2.0
-"""Time for a controller to show itself after the first media packet."""
+"""Time in which a controller must appear in the log after the first media packet, s."""
 _LOOK_EVERY_S = 0.5
 _CPU_EVERY_S = 1.0
 _LAST_LOOK_S = 0.15
-"""Whoever sent SIGTERM is patient for half a second."""
+"""Timeout of the last look, s. The sender of SIGTERM waits for half a second."""
 _PEER_ENDED_S = 2.0
 
 
 @dataclass(frozen=True)
 class Video:
-    """What is sent."""
+    """Settings of the sent video."""
 
     width: int
     height: int
@@ -44,34 +44,34 @@ class Video:
     seed: int
     codec: str
     max_mbps: float | None
-    """The most that is sent; `None` leaves the browser's own limit."""
+    """Maximum rate, Mbit/s; None leaves the browser's own limit."""
 
     @property
     def max_bps(self) -> int | None:
-        """The same in bit/s."""
+        """Maximum rate, bit/s, or None."""
         return None if self.max_mbps is None else round(self.max_mbps * 1e6)
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a side keeps its files."""
+    """Files of one end."""
 
     rendezvous: Path
-    """The socket at which the sides meet; names of other files begin with it."""
+    """Socket of the rendezvous. Names of other files begin with its name."""
     side: str
     samples: Path | None
     trials: str
 
     def setup(self) -> Setup:
-        """How this side's browser is started."""
+        """Return the settings of this end's browser."""
         base = f"{self.rendezvous}-{self.side}"
         return Setup(profile=Path(f"{base}.profile"), log=Path(f"{base}.log"), trials=self.trials)
 
 
 def send(place: Place, video: Video) -> str | None:
-    """Sends until Stopped; why the run must not be used, if so."""
+    """Send until `StopRequest`. Return the reason if the run must not be used, else None."""
     trials = parse(place.trials)
-    wanted = expected(trials)
+    expectation = expected(trials)
     with closing(Host(place.rendezvous)) as host, Browser(place.setup()) as browser:
         for name in unknown(trials, BINARY):
             raise CallError(f"{browser.version} knows no field trial {name}")
@@ -87,8 +87,8 @@ def send(place: Place, video: Video) -> str | None:
             "gather_ms": GATHER_WITHIN_S * 1e3,
         }
         offer = page.run("offer", picture, timeout_s=GATHER_WITHIN_S + 10.0)
-        _check_description("offer", offer, wanted, browser)
-        end = CallEnd(browser, page, place, wanted, Conduct(fps=video.fps))
+        _check_description("offer", offer, expectation, browser)
+        end = CallEnd(browser, page, place, expectation, Conduct(fps=video.fps))
         print("ready", flush=True)
         try:
             with closing(host.welcome()) as meeting:
@@ -98,24 +98,24 @@ def send(place: Place, video: Video) -> str | None:
                     answer = sdp.with_bandwidth(answer, video.max_bps // 1000)
                 page.run("accept", answer)
                 end.attend(meeting)
-        except Stopped:
+        except StopRequest:
             return end.finish()
 
 
 def receive(place: Place) -> str | None:
-    """Receives until Stopped; why the run must not be used, if so."""
-    wanted = expected(parse(place.trials))
+    """Receive until `StopRequest`. Return the reason if the run must not be used, else None."""
+    expectation = expected(parse(place.trials))
     with Browser(place.setup()) as browser:
         page = _page(browser, place)
-        end = CallEnd(browser, page, place, wanted, Conduct())
+        end = CallEnd(browser, page, place, expectation, Conduct())
         try:
             with closing(join(place.rendezvous, ANSWER_WITHIN_S)) as meeting:
                 offer = meeting.hear("offer", within_s=ANSWER_WITHIN_S)
                 answer = page.run("answer", offer, GATHER_WITHIN_S * 1e3, timeout_s=GATHER_WITHIN_S + 5.0)
-                _check_description("answer", answer, wanted, browser)
+                _check_description("answer", answer, expectation, browser)
                 meeting.tell({"answer": answer})
                 end.attend(meeting)
-        except Stopped:
+        except StopRequest:
             return end.finish()
 
 
@@ -124,27 +124,27 @@ def _page(browser: Browser, place: Place) -> Page:
     return Page(browser.devtools)
 
 
-def _check_description(name: str, text: str, wanted: Expected, browser: Browser) -> None:
+def _check_description(name: str, text: str, expectation: Expectation, browser: Browser) -> None:
     if not sdp.candidates(text):
         raise CallError(f"no candidate in the {name}: the network namespace has no address or no default route")
-    if wanted.rfc8888 and not sdp.offers_rfc8888(text):
+    if expectation.rfc8888 and not sdp.offers_rfc8888(text):
         raise CallError(f"no feedback after RFC 8888 in the {name}: {browser.version} ignores the field trial")
 
 
 class CallEnd:
-    """One end of a call at work."""
+    """End of an active call."""
 
     def __init__(
         self,
         browser: Browser,
         page: Page,
         place: Place,
-        wanted: Expected,
+        expectation: Expectation,
         conduct: Conduct,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self._clock = clock
-        self._browser, self._page, self._wanted, self._conduct = browser, page, wanted, conduct
+        self._browser, self._page, self._expectation, self._conduct = browser, page, expectation, conduct
         self._offset_ms = page.clock_offset_ms()
         self._writer = Writer(place.samples, self._offset_ms, clock)
         self._trace = Trace(place.setup().log, clock)
@@ -152,7 +152,7 @@ class CallEnd:
         self._cpu: list[tuple[float, float]] = []
 
     def attend(self, meeting: Meeting) -> NoReturn:
-        """Looks after the call until Stopped, or until the other side has been gone for a while.
+        """Watch the call until `StopRequest`, or until the peer has been gone for a while.
 
         Raises:
             CallError: the call has failed.
@@ -169,35 +169,35 @@ class CallEnd:
                     raise CallError("the other side has ended")
 
     def finish(self) -> str | None:
-        """The verdict, after a last look."""
+        """Return the verdict after a last look."""
         try:
             self._look(timeout_s=_LAST_LOOK_S)
             self._check_controller()
         except CallError as error:
-            # the look may come too late; that the browser disobeys stays true
+            # The look may come too late, but a disobeyed field trial still counts.
             if "field trial" in str(error):
                 return str(error)
         conduct = self._conduct
-        told = {
+        meta = {
             "controller": self._trace.controller,
             "cpu_share": conduct.cpu_share,
             "encode_ms": conduct.encode_ms,
-            "frames": conduct.written,
-            "skipped_frames": conduct.skipped,
+            "frames": conduct.frames_written,
+            "skipped_frames": conduct.frames_skipped,
         }
-        print(json.dumps({key: _rounded(value) for key, value in told.items()}), flush=True)
-        if self._wanted.scream and conduct.fps is not None and self._trace.controller != "ScreamV2":
+        print(json.dumps({key: _round(value) for key, value in meta.items()}), flush=True)
+        if self._expectation.scream and conduct.fps is not None and self._trace.controller != "ScreamV2":
             return conduct.objection() or "the call was over before the browser's log had shown ScreamV2"
         return conduct.objection()
 
     def _look(self, timeout_s: float) -> None:
-        taken = self._page.run("take", timeout_s=timeout_s)
-        logged = list(self._trace.read())
-        for _time, values in logged:
+        data = self._page.run("take", timeout_s=timeout_s)
+        log_lines = list(self._trace.read())
+        for _time, values in log_lines:
             self._conduct.heed(values)
-        self._conduct.note(taken["records"], taken["states"])
-        self._writer.records(taken["records"])
-        self._writer.logged(logged)
+        self._conduct.note(data["records"], data["states"])
+        self._writer.records(data["records"])
+        self._writer.log_values(log_lines)
         now = self._clock.monotonic()
         if self._conduct.connected_at and (not self._cpu or now - self._cpu[-1][0] >= _CPU_EVERY_S):
             self._cpu.append((now, self._browser.cpu_s()))
@@ -229,24 +229,24 @@ class CallEnd:
         self._check_controller()
 
     def _check_controller(self) -> None:
-        """Whether the browser does what the field trials ask for."""
-        conduct, wanted = self._conduct, self._wanted
+        """Raise an error unless the browser follows the field trials."""
+        conduct, expectation = self._conduct, self._expectation
         if conduct.fps is None or conduct.media_at is None or self._since(conduct.media_at) < SHOWN_WITHIN_S:
             return
-        found = self._trace.controller
+        controller = self._trace.controller
         version = self._browser.version
-        if wanted.scream and found != "ScreamV2":
+        if expectation.scream and controller != "ScreamV2":
             raise CallError(
-                f"{version} ignores the field trial: its log shows {found or 'no controller'}, not ScreamV2"
+                f"{version} ignores the field trial: its log shows {controller or 'no controller'}, not ScreamV2"
             )
-        if not wanted.scream and found == "ScreamV2":
+        if not expectation.scream and controller == "ScreamV2":
             raise CallError(f"{version} runs ScreamV2 although no field trial asks for it")
-        if wanted.ect1 and conduct.sent_with_ect1 == 0:
+        if expectation.ect1 and conduct.sent_with_ect1 == 0:
             raise CallError(f"{version} ignores the field trial: no packet was sent with ECT(1)")
 
     def _since(self, page_ms: float) -> float:
         return self._clock.monotonic() - (page_ms + self._offset_ms) / 1e3
 
 
-def _rounded(value: float | str | None) -> float | str | None:
+def _round(value: float | str | None) -> float | str | None:
     return round(value, 3) if isinstance(value, float) else value

@@ -1,9 +1,9 @@
-"""What goes wrong with a call."""
+"""Exceptions that end a call."""
 
 
 class CallError(Exception):
-    """The call failed. The message is one line that says why."""
+    """Failed call. The message is one line with the reason."""
 
 
-class Stopped(BaseException):
-    """Somebody asked for the end of the call (SIGTERM): nothing went wrong. No `except Exception` may hold it up."""
+class StopRequest(BaseException):
+    """Request to end the call (SIGTERM), which is no error. No `except Exception` may catch it."""

@@ -1,4 +1,4 @@
-"""A page with our script in it: a secure context without a server, because we answer its request ourselves."""
+"""Page with the script: a secure context without a server, because this process answers its request."""
 
 import base64
 import json
@@ -14,10 +14,10 @@ _LOAD_WITHIN_S = 10.0
 
 
 class Page:
-    """The script's page."""
+    """Page that runs the script."""
 
     def __init__(self, devtools: DevTools, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Opens it and waits until the script is there."""
+        """Open the page and wait until the script is loaded."""
         self._clock = clock
         self._devtools = devtools
         script = files("dumbbell_webrtc").joinpath("page.js").read_text(encoding="utf-8")
@@ -26,8 +26,8 @@ class Page:
         devtools.on("Fetch.requestPaused", self._answer)
         devtools.on("Inspector.targetCrashed", lambda _parameters, _session: devtools.fail("the page has crashed"))
         target = devtools.call("Target.createTarget", {"url": "about:blank"})["targetId"]
-        attached = devtools.call("Target.attachToTarget", {"targetId": target, "flatten": True})
-        self._session: str = attached["sessionId"]
+        session = devtools.call("Target.attachToTarget", {"targetId": target, "flatten": True})
+        self._session: str = session["sessionId"]
         for domain in ("Page", "Runtime", "Inspector"):
             self._call(f"{domain}.enable")
         self._call("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
@@ -39,7 +39,7 @@ class Page:
             self._clock.sleep(0.01)
 
     def evaluate(self, expression: str, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - any JSON value
-        """The value of an expression, or of the promise it gives.
+        """Return the value of an expression, or of the promise that it returns.
 
         Raises:
             CallError: the script failed, or did not end in time.
@@ -53,27 +53,27 @@ class Page:
         return answer["result"].get("value")
 
     def run(self, function: str, *arguments: object, timeout_s: float = 5.0) -> Any:  # noqa: ANN401 - any JSON value
-        """The result of a function of `peer` in page.js."""
+        """Return the result of a function of `peer` in page.js."""
         return self.evaluate(f"peer.{function}({', '.join(map(json.dumps, arguments))})", timeout_s)
 
     def clock_offset_ms(self) -> float:
-        """What to add to the page's `performance.now()` to get CLOCK_MONOTONIC, both in ms."""
+        """Return the offset from the page's `performance.now()` to CLOCK_MONOTONIC, ms."""
         best = (float("inf"), 0.0)
         for _ in range(5):
             before = self._clock.monotonic()
-            theirs = float(self.evaluate("performance.now()"))
+            page_ms = float(self.evaluate("performance.now()"))
             after = self._clock.monotonic()
-            best = min(best, (after - before, (before + after) / 2 * 1000 - theirs))
+            best = min(best, (after - before, (before + after) / 2 * 1000 - page_ms))
         return best[1]
 
     def _call(self, method: str, parameters: Message | None = None, timeout_s: float = 10.0) -> Message:
         return self._devtools.call(method, parameters, self._session, timeout_s)
 
     def _answer(self, parameters: Message, session: str) -> None:
-        fulfilled = {
+        response = {
             "requestId": parameters["requestId"],
             "responseCode": 200,
             "responseHeaders": [{"name": "Content-Type", "value": "text/html; charset=utf-8"}],
             "body": self._body,
         }
-        self._devtools.post("Fetch.fulfillRequest", fulfilled, session)
+        self._devtools.post("Fetch.fulfillRequest", response, session)

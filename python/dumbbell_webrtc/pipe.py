@@ -1,4 +1,4 @@
-"""Client of a browser's DevTools over two pipes: JSON messages, each followed by one null byte."""
+"""Client of a browser's DevTools over two pipes: JSON messages, each terminated by a null byte."""
 
 import json
 import os
@@ -11,14 +11,14 @@ from dumbbell_webrtc.errors import CallError
 
 Message = dict[str, Any]
 Handler = Callable[[Message, str], None]
-"""Gets an event's parameters and its session. It runs in the reading thread: it may `post`, not `call`."""
+"""Callback for an event's parameters and session. It runs in the reading thread: it may `post`, not `call`."""
 
 
 class DevTools:
-    """Calls methods of a browser and hears its events."""
+    """Connection that calls methods of a browser and receives its events."""
 
     def __init__(self, reading: int, writing: int, clock: Clock = SYSTEM_CLOCK) -> None:
-        """`reading` and `writing` are descriptors, from now on ours."""
+        """Take over the descriptors `reading` and `writing`."""
         self._clock = clock
         self._reading, self._writing = reading, writing
         self._handlers: dict[str, Handler] = {}
@@ -33,22 +33,22 @@ class DevTools:
         self._reader.start()
 
     def on(self, event: str, handler: Handler) -> None:
-        """Calls `handler` for every such event from now on."""
+        """Register `handler` for an event."""
         self._handlers[event] = handler
 
     def post(self, method: str, parameters: Message | None = None, session: str = "") -> None:
-        """Calls a method without waiting for its result."""
-        self._send(method, parameters, session, awaited=False)
+        """Call a method without waiting for its result."""
+        self._send(method, parameters, session, is_awaited=False)
 
     def call(
         self, method: str, parameters: Message | None = None, session: str = "", timeout_s: float = 10.0
     ) -> Message:
-        """The result of a method.
+        """Return the result of a method.
 
         Raises:
             CallError: it failed, did not answer in time, or the browser is gone.
         """
-        number = self._send(method, parameters, session, awaited=True)
+        number = self._send(method, parameters, session, is_awaited=True)
         end = self._clock.monotonic() + timeout_s
         with self._changed:
             try:
@@ -68,13 +68,13 @@ class DevTools:
         return result
 
     def fail(self, reason: str) -> None:
-        """Makes every call fail with this reason, those under way and later ones."""
+        """Fail all pending and future calls with a reason."""
         with self._changed:
             self._broken = self._broken or reason
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Closes both pipes; call it when the browser has ended."""
+        """Close both pipes after the browser has ended."""
         self._closing = True
         with self._write_lock:
             os.close(self._writing)
@@ -82,13 +82,13 @@ class DevTools:
         if not self._reader.is_alive():
             os.close(self._reading)
 
-    def _send(self, method: str, parameters: Message | None, session: str, awaited: bool) -> int:
+    def _send(self, method: str, parameters: Message | None, session: str, is_awaited: bool) -> int:
         with self._changed:
             if self._broken:
                 raise CallError(self._broken)
             self._last_id += 1
             number = self._last_id
-            if awaited:
+            if is_awaited:
                 self._waiting.add(number)
         message: Message = {"id": number, "method": method, "params": parameters or {}}
         if session:
@@ -107,13 +107,13 @@ class DevTools:
         rest = b""
         while True:
             try:
-                received = os.read(self._reading, 1 << 20)
+                chunk = os.read(self._reading, 1 << 20)
             except OSError:
-                received = b""
-            if not received:
+                chunk = b""
+            if not chunk:
                 self.fail("the browser has ended")
                 return
-            *texts, rest = (rest + received).split(b"\0")
+            *texts, rest = (rest + chunk).split(b"\0")
             for text in texts:
                 self._take(json.loads(text))
 
@@ -128,7 +128,7 @@ class DevTools:
                     self.fail(str(error))
             return
         with self._changed:
-            # what nobody waits for any more is not kept
+            # A response that nobody waits for is dropped.
             if number in self._waiting:
                 self._replies[number] = message
                 self._changed.notify_all()

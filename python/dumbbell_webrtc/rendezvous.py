@@ -1,4 +1,4 @@
-"""Where the two sides of a call meet: a Unix socket, so that nothing of it crosses the path. Lines of JSON."""
+"""Rendezvous of both ends of a call: a Unix socket with lines of JSON, so that nothing crosses the path."""
 
 import contextlib
 import json
@@ -11,28 +11,28 @@ from dumbbell_webrtc.errors import CallError
 
 Line = dict[str, str]
 _LONGEST_PATH = 107
-"""Linux: a socket's address holds so many bytes and a null."""
+"""Maximum length of a socket's address on Linux, bytes without the null."""
 
 
 class Meeting:
-    """A connection to the other side."""
+    """Connection to the peer."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._lines = connection.makefile("rb")
 
     def close(self) -> None:
-        """Ends the connection; the other side notices."""
+        """Close the connection. The peer notices."""
         self._lines.close()
         self._connection.close()
 
     def tell(self, line: Line) -> None:
-        """Sends a line; whether somebody is left to read it shows later."""
+        """Send a line. If the peer is gone, a later call reports it."""
         with contextlib.suppress(OSError):
             self._connection.sendall(json.dumps(line).encode() + b"\n")
 
     def hear(self, key: str, within_s: float) -> str:
-        """What the other side says under `key`.
+        """Return the peer's value of `key`.
 
         Raises:
             CallError: it says nothing in time, something else, or has ended.
@@ -46,21 +46,21 @@ class Meeting:
             line = b""
         if not line:
             raise CallError(f"the other side has ended before it sent its {key}")
-        said: Line = json.loads(line)
-        if key not in said:
-            raise CallError(f"the other side sent {', '.join(said)} instead of its {key}")
-        return said[key]
+        message: Line = json.loads(line)
+        if key not in message:
+            raise CallError(f"the other side sent {', '.join(message)} instead of its {key}")
+        return message[key]
 
     def is_over(self) -> bool:
-        """Whether the other side has ended; it says nothing any more at this stage."""
+        """Return True if the peer has ended. The peer sends no more lines at this stage."""
         return bool(select.select([self._connection], [], [], 0)[0])
 
 
 class Host:
-    """The side that is there first."""
+    """End that listens for the peer."""
 
     def __init__(self, address: Path) -> None:
-        """Listens at `address`."""
+        """Listen at `address`."""
         self._listener = _socket(address)
         try:
             self._listener.bind(str(address))
@@ -70,16 +70,16 @@ class Host:
         self._listener.listen(1)
 
     def close(self) -> None:
-        """Listens no more."""
+        """Stop listening."""
         self._listener.close()
 
     def welcome(self) -> Meeting:
-        """Waits for the other side, as long as it takes."""
+        """Wait for the peer without a timeout."""
         return Meeting(self._listener.accept()[0])
 
 
 def join(address: Path, within_s: float, clock: Clock = SYSTEM_CLOCK) -> Meeting:
-    """Goes to the side that is there first.
+    """Connect to the listening end.
 
     Raises:
         CallError: nobody is there in time.

@@ -1,4 +1,4 @@
-"""From the browser's statistics to the samples of a flow: names, units, one line of JSON each."""
+"""Samples of a flow from the browser's statistics: names, units, one line of JSON each."""
 
 import json
 import math
@@ -10,10 +10,10 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell_webrtc.trace import Value
 
 Record = dict[str, Any]
-"""What page.js has picked from one `getStats()`: `at` (ms), and the fields of each kind of report."""
+"""Fields that page.js selects from one `getStats()`: `at` (ms), and the fields of each kind of report."""
 
 _GAUGES = (
-    # kind of report, its field, our field, unit, factor
+    # Kind of report, browser's field, dumbbell's field, unit, factor.
     ("outbound", "targetBitrate", "target_rate", "Mbit/s", 1e-6),
     ("pair", "availableOutgoingBitrate", "available_rate", "Mbit/s", 1e-6),
     ("pair", "currentRoundTripTime", "rtt", "ms", 1e3),
@@ -36,7 +36,7 @@ _GAUGES = (
 )
 
 _MEANS = (
-    # kind of report, a sum, what it is divided by, our field, unit, factor
+    # Kind of report, sum, divisor, dumbbell's field, unit, factor.
     ("outbound", "totalEncodeTime", "framesEncoded", "encode_time", "ms", 1e3),
     ("outbound", "qpSum", "framesEncoded", "quantiser", "", 1.0),
     ("outbound", "totalPacketSendDelay", "packetsSent", "send_delay", "ms", 1e3),
@@ -46,60 +46,60 @@ _MEANS = (
 
 
 def values(record: Record, previous: Record | None) -> list[Value]:
-    """What a record says: states as they are, and means over what has happened since the previous record."""
-    found: list[Value] = []
+    """Return the values of a record: current states, and means since the previous record."""
+    values_: list[Value] = []
     for kind, source, field, unit, factor in _GAUGES:
         value = record.get(kind, {}).get(source)
         if value is not None:
-            found.append((field, unit, value * factor))
+            values_.append((field, unit, value * factor))
     for kind, total, count, field, unit, factor in _MEANS:
         mean = growth(record, previous, kind, total, count)
         if mean is not None:
-            found.append((field, unit, mean * factor))
-    return found
+            values_.append((field, unit, mean * factor))
+    return values_
 
 
 def growth(record: Record, previous: Record | None, kind: str, total: str, count: str) -> float | None:
-    """How much a sum has grown for each one counted since `previous`; `None` if none was."""
+    """Return the mean growth of `total` per unit of `count` since `previous`, or None if `count` did not grow."""
     new, old = record.get(kind, {}), (previous or {}).get(kind, {})
     if total not in new or not new.get(count):
         return None
-    counted = new[count] - old.get(count, 0)
-    mean: float = (new[total] - old.get(total, 0)) / counted if counted > 0 else math.nan
+    increase = new[count] - old.get(count, 0)
+    mean: float = (new[total] - old.get(total, 0)) / increase if increase > 0 else math.nan
     return mean if math.isfinite(mean) else None
 
 
 class Writer:
-    """Writes samples for the datapath: the file that `{samples}` names."""
+    """Writer of samples for the datapath, to the file that `{samples}` names."""
 
     def __init__(self, file: Path | None, offset_ms: float, clock: Clock = SYSTEM_CLOCK) -> None:
-        """`offset_ms` leads from the page's clock to CLOCK_MONOTONIC."""
+        """Initialise the writer. `offset_ms` converts the page's clock to CLOCK_MONOTONIC."""
         self._file = file
         self._clock = clock
         self._offset_ms = offset_ms
         self._previous: Record | None = None
 
     def records(self, records: Iterable[Record]) -> None:
-        """Writes what the records say."""
+        """Write the values of the records."""
         for record in records:
             self.write(self._offset_ms / 1e3 + record["at"] / 1e3, values(record, self._previous))
             self._previous = record
 
-    def logged(self, lines: Iterable[tuple[float, list[Value]]]) -> None:
-        """Writes values of the browser's log, whose times are seconds since 1970."""
+    def log_values(self, lines: Iterable[tuple[float, list[Value]]]) -> None:
+        """Write values from the browser's log. Their times are seconds since 1970."""
         offset_s = self._clock.time() - self._clock.monotonic()
-        for at, found in lines:
-            self.write(at - offset_s, found)
+        for at, line_values in lines:
+            self.write(at - offset_s, line_values)
 
-    def write(self, monotonic_s: float, found: list[Value]) -> None:
-        """Writes values of one time."""
-        if self._file is None or not found:
+    def write(self, monotonic_s: float, line_values: list[Value]) -> None:
+        """Write the values of one time."""
+        if self._file is None or not line_values:
             return
         at = max(0, round(monotonic_s * 1e9))
         lines = [
             json.dumps({"monotonic_ns": at, "field": field, "unit": unit, "value": value})
-            for field, unit, value in found
+            for field, unit, value in line_values
         ]
-        # in one piece, so that being killed leaves whole lines
+        # One write call, so that a killed process leaves whole lines.
         with self._file.open("ab", buffering=0) as file:
             file.write(("\n".join(lines) + "\n").encode())

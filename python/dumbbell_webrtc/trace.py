@@ -1,4 +1,4 @@
-"""What the congestion controller writes into the browser's log: its state, as samples."""
+"""Log of the browser's congestion controller, converted to samples."""
 
 import datetime
 import re
@@ -23,7 +23,7 @@ _FIELDS = {
         (re.compile(r"estimate_bps=(\d+)"), "gcc_estimate", "Mbit/s", 1e-6),
     ),
 }
-"""Lines that hold this text: where a value stands, and its field, unit and factor."""
+"""By text in a line: the pattern of a value, and its field, unit and factor."""
 
 Value = tuple[str, str, float]
 """Field, unit, value."""
@@ -31,34 +31,34 @@ Value = tuple[str, str, float]
 
 @dataclass
 class Trace:
-    """Reads a log that grows."""
+    """Reader of a growing log."""
 
     file: Path
     clock: Clock = SYSTEM_CLOCK
     controller: str | None = None
-    """The controller that has shown itself so far."""
+    """Controller seen in the log up to now."""
     _offset: int = 0
     _rest: bytes = b""
 
     def read(self) -> Iterator[tuple[float, list[Value]]]:
-        """What was added since the last time: seconds since 1970, and the values of that line."""
+        """Yield the new lines since the last call: seconds since 1970, and the values of the line."""
         try:
             with self.file.open("rb") as file:
                 file.seek(self._offset)
-                added = file.read()
+                contents = file.read()
         except OSError:
             return
-        self._offset += len(added)
-        *lines, self._rest = (self._rest + added).split(b"\n")
+        self._offset += len(contents)
+        *lines, self._rest = (self._rest + contents).split(b"\n")
         for line in lines:
             text = line.decode(errors="replace")
-            # SCReAM runs inside of objects of GCC: once seen, it is what decides
+            # SCReAM runs inside of GCC's objects: once it appears, it decides.
             if self.controller != "ScreamV2":
                 self.controller = controller(text) or self.controller
             at = _time(text, self.clock.utc())
-            found = list(_values(text)) if at is not None else []
-            if at is not None and found:
-                yield at, found
+            line_values = list(_values(text)) if at is not None else []
+            if at is not None and line_values:
+                yield at, line_values
 
 
 def _values(line: str) -> Iterator[Value]:
@@ -71,12 +71,12 @@ def _values(line: str) -> Iterator[Value]:
 
 
 def _time(line: str, now: datetime.datetime) -> float | None:
-    """The time of a line of the log, which names no year and is in UTC."""
+    """Return the time of a line, s after 1970. The log names no year and uses UTC."""
     match = _STAMP.match(line)
     if match is None:
         return None
     month, day, hour, minute, second, micros = map(int, match.groups())
-    # in January a line may still be of December
+    # In January a line may still be from December.
     year = now.year - (month > now.month)
     try:
         stamp = datetime.datetime(year, month, day, hour, minute, second, micros, datetime.UTC)

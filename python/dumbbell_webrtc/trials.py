@@ -1,6 +1,6 @@
-"""Field trials: what they ask the browser for, and how one sees whether it obeys.
+"""Field trials: their effect on the browser, and a check for it.
 
-A browser ignores a trial or a group that it does not know, without a word.
+A browser ignores unknown trials and groups without a message.
 """
 
 import mmap
@@ -13,22 +13,22 @@ RFC8888 = "WebRTC-RFC8888CongestionControlFeedback"
 
 
 @dataclass(frozen=True)
-class Expected:
-    """What has to be seen in a call under some trials."""
+class Expectation:
+    """Expected behaviour of a call under the field trials."""
 
     scream: bool
-    """SCReAM version 2 decides; else Google Congestion Control."""
+    """True if SCReAM version 2 decides, False for Google Congestion Control."""
     rfc8888: bool
-    """Feedback after RFC 8888 instead of transport-wide sequence numbers."""
+    """True for feedback after RFC 8888, False for transport-wide sequence numbers."""
 
     @property
     def ect1(self) -> bool:
-        """Media packets carry ECT(1)."""
+        """Return True if media packets carry ECT(1)."""
         return self.scream and self.rfc8888
 
 
 def parse(text: str) -> dict[str, str]:
-    """Groups by the names of their trials, from `NAME/GROUP/NAME/GROUP/`.
+    """Return the groups by the names of their trials, from `NAME/GROUP/NAME/GROUP/`.
 
     Raises:
         ValueError: says what is allowed.
@@ -42,23 +42,23 @@ def parse(text: str) -> dict[str, str]:
     return dict(zip(names, words[1::2], strict=True))
 
 
-def expected(trials: dict[str, str]) -> Expected:
-    """What the trials ask for: only these groups have an effect (seen in version 156)."""
+def expected(trials: dict[str, str]) -> Expectation:
+    """Return the expected behaviour. Only these groups have an effect (seen in version 156)."""
     feedback = trials.get(RFC8888, "").split(",")
-    return Expected(
+    return Expectation(
         scream="mode:always" in trials.get(SCREAM, "").split(","),
         rfc8888="Enabled" in feedback and "offer:true" in feedback,
     )
 
 
 def unknown(trials: Iterable[str], binary: Path) -> list[str]:
-    """Names of trials that the browser cannot know, because its binary does not hold them."""
+    """Return the trials that the browser cannot know, because its binary does not contain their names."""
     with binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return [name for name in trials if content.find(name.encode()) < 0]
 
 
 def controller(log: str) -> str | None:
-    """The controller that has logged its decisions; `None` before the first one."""
+    """Return the controller whose decisions are in the log, or None before the first one."""
     if "ScreamV2 enabled always" in log or "] ScreamV2: " in log:
         return "ScreamV2"
     return "GCC" if "goog_cc_network_control.cc" in log else None

@@ -1,4 +1,4 @@
-"""Whether a call says anything about congestion control: the rules, on figures that anybody can make up."""
+"""Rules that decide if a call is a valid measurement of congestion control. Their input is plain data, for tests."""
 
 from dataclasses import dataclass, field
 
@@ -6,53 +6,53 @@ from dumbbell_webrtc.samples import Record, growth
 from dumbbell_webrtc.trace import Value
 
 LEAST_FRAME_SHARE = 0.9
-"""Frames that have to be encoded, of those that the source has."""
+"""Minimum number of encoded frames, as a fraction of the source's frames."""
 FULL_RATE_FROM_BPS = 0.8e6
-"""Below this target an encoder may leave out frames."""
+"""Minimum target above which an encoder must encode all frames, bit/s."""
 MOST_CPU_SHARE = 0.8
-"""Of one processor, by one browser."""
+"""Maximum CPU time of one browser, as a fraction of one CPU."""
 MOST_ENCODE_MS = 25.0
 HELD_BACK_SHARE = 0.5
-"""A controller that lets its encoder have less than this share of its estimate has frames dropped on purpose."""
+"""Minimum fraction of its estimate that a controller gives its encoder. Below it, frames are dropped on purpose."""
 _FRAME_RATE_COVERS_MS = 1000.0
-"""The browser's frames per second are those of the last second."""
+"""Averaging time of the browser's frame rate, ms."""
 _SETTLED_AFTER_MS = 2000.0
-"""The figures of the first seconds of a call are about its start."""
+"""Time after which figures count, ms. Before it, they describe the start of the call."""
 _LEAST_RECORDS = 10
 
 
 @dataclass
 class Conduct:
-    """How one side of a call went."""
+    """Course of a call at one end."""
 
     fps: float | None = None
-    """Frames per second of the source; the receiver has none."""
+    """Frames per second of the source; None for a receiver."""
     began_at: float | None = None
-    """When the call began, ms of the page's clock."""
+    """Start of the call, ms of the page's clock."""
     connected_at: float | None = None
     media_at: float | None = None
     state: str = "new"
     frame_rates: list[float] = field(default_factory=list)
-    """Encoded frames per second, while neither the target nor the controller was an excuse."""
+    """Encoded frames per second at times when neither target nor controller excuses dropped frames."""
     encode_ms: float | None = None
-    """Mean over the call."""
+    """Mean encoding time over the call, ms."""
     cpu_share: float | None = None
     cpu_limited: bool = False
-    written: int = 0
-    skipped: int = 0
+    frames_written: int = 0
+    frames_skipped: int = 0
     sent_with_ect1: int = 0
     _first: Record | None = None
     _pushes_back: bool = False
     _held_back_until: float = 0.0
 
-    def heed(self, logged: list[Value]) -> None:
-        """Takes in what the controller has logged in one line."""
-        values = {field: value for field, _unit, value in logged}
+    def heed(self, line_values: list[Value]) -> None:
+        """Process the values of one log line of the controller."""
+        values = {field: value for field, _unit, value in line_values}
         if "gcc_target" in values and "gcc_estimate" in values:
             self._pushes_back = values["gcc_target"] < HELD_BACK_SHARE * values["gcc_estimate"]
 
     def note(self, records: list[Record], states: list[dict[str, object]]) -> None:
-        """Takes in what the page has seen since the last time."""
+        """Process the page's records and state changes since the last call."""
         for change in states:
             self.state = str(change["state"])
             if self.state == "connected" and self.connected_at is None:
@@ -67,7 +67,7 @@ class Conduct:
         if self.media_at is None and (outbound.get("bytesSent") or inbound.get("packetsReceived")):
             self.media_at = record["at"]
         source = record.get("source", {})
-        self.written, self.skipped = source.get("written", 0), source.get("skipped", 0)
+        self.frames_written, self.frames_skipped = source.get("written", 0), source.get("skipped", 0)
         self.sent_with_ect1 = outbound.get("packetsSentWithEct1", 0)
         self.cpu_limited |= outbound.get("qualityLimitationReason") == "cpu"
         if self.media_at is None or record["at"] < self.media_at + _SETTLED_AFTER_MS:
@@ -82,7 +82,7 @@ class Conduct:
             self.frame_rates.append(outbound.get("framesPerSecond", 0.0))
 
     def objection(self) -> str | None:
-        """Why the run must not be used; `None` if nothing speaks against it."""
+        """Return the reason why the run must not be used, or None."""
         if self.connected_at is None:
             return "the call was not connected when the flow ended"
         if self.media_at is None:
@@ -90,19 +90,20 @@ class Conduct:
         return self._slow() or self._content()
 
     def _slow(self) -> str | None:
-        """Whether the processor, not the path, set the pace."""
+        """Return a reason if the CPU, not the path, limited the rate, else None."""
         if self.cpu_share is not None and self.cpu_share > MOST_CPU_SHARE:
             return f"CPU limited: the browser took {self.cpu_share:.0%} of a processor, more than {MOST_CPU_SHARE:.0%}"
         if self.cpu_limited:
             return "CPU limited: the browser itself says so (qualityLimitationReason)"
         if self.encode_ms is not None and self.encode_ms > MOST_ENCODE_MS:
             return f"CPU limited: a frame took {self.encode_ms:.1f} ms to encode, more than {MOST_ENCODE_MS:g}"
-        if self.skipped > (1 - LEAST_FRAME_SHARE) * (self.written + self.skipped):
-            return f"CPU limited: {self.skipped} of {self.written + self.skipped} frames were skipped at the source"
+        frames = self.frames_written + self.frames_skipped
+        if self.frames_skipped > (1 - LEAST_FRAME_SHARE) * frames:
+            return f"CPU limited: {self.frames_skipped} of {frames} frames were skipped at the source"
         return None
 
     def _content(self) -> str | None:
-        """Whether the encoder could not follow its target."""
+        """Return a reason if the encoder could not follow its target, else None."""
         if self.fps is None or len(self.frame_rates) < _LEAST_RECORDS:
             return None
         mean = sum(self.frame_rates) / len(self.frame_rates)
@@ -115,5 +116,5 @@ class Conduct:
 
 
 def _is_stopped(record: Record) -> bool:
-    """Whether nothing may be sent because nothing is acknowledged: the browser then names no available rate."""
+    """Return True if nothing may be sent since nothing is acknowledged: the browser then omits the available rate."""
     return "pair" in record and not record["pair"].get("availableOutgoingBitrate")

@@ -29,7 +29,7 @@ from dumbbell_webrtc.pipe import DevTools
 from dumbbell_webrtc.rendezvous import Host, join
 from dumbbell_webrtc.samples import Record, Writer, values
 from dumbbell_webrtc.trace import Trace
-from dumbbell_webrtc.trials import Expected, controller, expected, parse, unknown
+from dumbbell_webrtc.trials import Expectation, controller, expected, parse, unknown
 from dumbbell_webrtc.validity import Conduct
 from support.commands.command import Dumbbell
 from support.inputs.paths import path_text
@@ -187,15 +187,15 @@ def test_candidates_and_feedback_are_found() -> None:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("", Expected(scream=False, rfc8888=False)),
-        (SCREAM, Expected(scream=True, rfc8888=False)),
-        (L4S, Expected(scream=True, rfc8888=True)),
-        ("WebRTC-Bwe-ScreamV2/Enabled/", Expected(scream=False, rfc8888=False)),
-        ("WebRTC-RFC8888CongestionControlFeedback/Enabled/", Expected(scream=False, rfc8888=False)),
-        ("WebRTC-Bwe-ScreamV2/BetaLoss:0.8,mode:always/", Expected(scream=True, rfc8888=False)),
+        ("", Expectation(scream=False, rfc8888=False)),
+        (SCREAM, Expectation(scream=True, rfc8888=False)),
+        (L4S, Expectation(scream=True, rfc8888=True)),
+        ("WebRTC-Bwe-ScreamV2/Enabled/", Expectation(scream=False, rfc8888=False)),
+        ("WebRTC-RFC8888CongestionControlFeedback/Enabled/", Expectation(scream=False, rfc8888=False)),
+        ("WebRTC-Bwe-ScreamV2/BetaLoss:0.8,mode:always/", Expectation(scream=True, rfc8888=False)),
     ],
 )
-def test_what_trials_ask_for(text: str, wanted: Expected) -> None:
+def test_what_trials_ask_for(text: str, wanted: Expectation) -> None:
     assert expected(parse(text)) == wanted
     assert wanted.ect1 == (wanted.scream and wanted.rfc8888)
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dumbbell_gym.export import packed, unpacked
-from dumbbell_train.advantages import Seen, advantages
+from dumbbell_gym.export import from_safetensors, to_safetensors
+from dumbbell_train.advantages import StepData, advantages
 from support.commands.command import PROGRESS, Dumbbell, replaced
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +36,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def steps_of(file: Path) -> int:
     """How many decisions its training has made."""
-    return int(json.loads(unpacked(file.read_bytes())[1]["training"])["steps"])
+    return int(json.loads(from_safetensors(file.read_bytes())[1]["training"])["steps"])
 
 
 @pytest.mark.slow
@@ -52,7 +52,7 @@ def test_a_training_goes_on_where_it_ended(dumbbell: Dumbbell, folder: Path, kep
     assert 2000 <= steps_of(file) < 2600
     dumbbell("train", "aurora", *QUICK, "--steps", "3000", "--resume", "--out", file)
     assert 3000 <= steps_of(file) < 3600
-    before, now = (unpacked(each)[0] for each in (kept, file.read_bytes()))
+    before, now = (from_safetensors(each)[0] for each in (kept, file.read_bytes()))
     # the scales of what is seen have counted on from what they had
     assert now["memory.scale.0"][0] > before["memory.scale.0"][0] + 800
     assert not np.array_equal(before["2.kernel"], now["2.kernel"])
@@ -149,12 +149,12 @@ SHAPES = [
 def test_a_training_whose_memory_has_another_shape_is_no_file_of_this_trainer(folder: Path, kept: bytes) -> None:
     files = [f"bad{number}.safetensors" for number in range(len(SHAPES))]
     for file, (name, values) in zip(files, SHAPES, strict=True):
-        tensors, metadata = unpacked(kept)
+        tensors, metadata = from_safetensors(kept)
         if name in tensors:
             tensors[name] = np.asarray(values)
         else:
             metadata["training"] = json.dumps(json.loads(metadata["training"]) | {name: values})
-        (folder / file).write_bytes(packed(tensors, metadata))
+        (folder / file).write_bytes(to_safetensors(tensors, metadata))
     said = refusals(folder, [("--steps", "2000", "--jobs", "1", "--resume", "--out", file) for file in files])
     assert said == [f"dumbbell: {file}: allowed is a file of this trainer\n" for file in files]
 
@@ -167,7 +167,7 @@ def test_tensors_that_lie_in_each_other_are_no_file_of_tensors(offsets: list[int
     }
     text = json.dumps(header | {"__metadata__": {}}).encode()
     with pytest.raises(ValueError, match="`b`: is not where the tensor before it ends"):
-        unpacked(len(text).to_bytes(8, "little") + text + bytes(16))
+        from_safetensors(len(text).to_bytes(8, "little") + text + bytes(16))
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_advantages_are_what_their_definition_says(seed: int) -> None:
     last = draws.normal(size=rows).astype(np.float32)
     nothing = np.zeros(rows, np.float32)
     seen = [
-        Seen(nothing, nothing, nothing, nothing, value[t], counts[t], fresh[t], reward[t], terminated[t])
+        StepData(nothing, nothing, nothing, nothing, value[t], counts[t], fresh[t], reward[t], terminated[t])
         for t in range(steps)
     ]
     better, target = advantages(seen, last, 0.9, 0.8)

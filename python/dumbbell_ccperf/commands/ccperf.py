@@ -11,14 +11,14 @@ from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     from dumbbell_ccperf.arguments import add_arguments
 
     add_arguments(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Executes the experiment that the options describe and prints ccperf's tables; 0 if it is good, 1 if not."""
+    """Run the experiment and print ccperf's tables. Return exit status 0 if all runs are good, else 1."""
     plan = dumbbell_ccperf.ccperf_plan(arguments)
     request = dumbbell.RunRequest(plan, jobs=1, out=arguments.out, database=arguments.db_path)
     return execute(request, arguments.json, _print_tables)

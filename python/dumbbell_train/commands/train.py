@@ -13,7 +13,7 @@ from dumbbell.catalog.options.values import count, minutes, seed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     from dumbbell_train.kinds import KINDS
 
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="|".join(KINDS), parser_class=StrictParser)
@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Trains; 0, or 1 if it was interrupted."""
-    given = {name: value for name, value in vars(arguments).items() if name not in ("command", "kind", "version")}
-    trained = dumbbell_train.train_controller(arguments.kind, **given)
-    print(printable(trained.file))
-    if trained.interrupted:
+    """Train a controller. Return exit status 0, or 1 after an interrupt."""
+    settings = {name: value for name, value in vars(arguments).items() if name not in ("command", "kind", "version")}
+    result = dumbbell_train.train_controller(arguments.kind, **settings)
+    print(printable(result.file))
+    if result.interrupted:
         again = "the same command with --resume goes on"
-        print(printable(f"dumbbell: interrupted: {trained.file} has what was learned so far: {again}"), file=sys.stderr)
+        print(printable(f"dumbbell: interrupted: {result.file} has what was learned so far: {again}"), file=sys.stderr)
         return 1
-    print(trained.said, file=sys.stderr)
+    print(result.said, file=sys.stderr)
     return 0
