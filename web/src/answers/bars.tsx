@@ -25,17 +25,17 @@ export function Bars(props: {
     const bars = useMemo(() => {
         const schemeMeans = facet.schemes.flatMap(({ scheme, rows }) => {
             const mean = estimateOf(runs, rows, metric.name);
-            return mean ? [{ scheme, found: mean }] : [];
+            return mean ? [{ scheme, estimate: mean }] : [];
         });
         const sign = metric.better === "less" ? 1 : -1;
-        return schemeMeans.sort((a, b) => sign * (a.found.mean - b.found.mean));
+        return schemeMeans.sort((a, b) => sign * (a.estimate.mean - b.estimate.mean));
     }, [runs, facet, metric]);
     const sentence = useMemo(() => bestSentence(runs, facet, [metric]), [runs, facet, metric]);
-    const means = bars.map(({ found }) => found.mean);
+    const means = bars.map(({ estimate }) => estimate.mean);
     const reach = Math.max(...means.map(Math.abs), Number.MIN_VALUE);
     // An interval that ends far beyond all means would leave no room for the bars. It is cut, with an arrow.
-    const high = Math.min(Math.max(0, ...means, ...bars.map(({ found }) => found.high ?? 0)), 2 * reach);
-    const low = Math.max(Math.min(0, ...means, ...bars.map(({ found }) => found.low ?? 0)), -2 * reach);
+    const high = Math.min(Math.max(0, ...means, ...bars.map(({ estimate }) => estimate.high ?? 0)), 2 * reach);
+    const low = Math.max(Math.min(0, ...means, ...bars.map(({ estimate }) => estimate.low ?? 0)), -2 * reach);
     const at = (value: number) => 2 + ((Math.max(low, Math.min(high, value)) - low) / (high - low || 1)) * (width - 8);
     const number = numberOf(metric);
     return (
@@ -61,9 +61,9 @@ export function Bars(props: {
                             </tr>
                         </thead>
                         <tbody>
-                            {bars.map(({ scheme, found }) => {
+                            {bars.map(({ scheme, estimate }) => {
                                 const look = props.looks(scheme);
-                                const [from, to] = [at(Math.min(0, found.mean)), at(Math.max(0, found.mean))];
+                                const [from, to] = [at(Math.min(0, estimate.mean)), at(Math.max(0, estimate.mean))];
                                 return (
                                     <tr key={scheme}>
                                         <th scope="row">
@@ -82,23 +82,23 @@ export function Bars(props: {
                                                     fill-opacity="0.55"
                                                     stroke={look.color}
                                                 />
-                                                {found.low !== null &&
-                                                    found.high !== null &&
-                                                    found.low < found.high && (
+                                                {estimate.low !== null &&
+                                                    estimate.high !== null &&
+                                                    estimate.low < estimate.high && (
                                                         <path
                                                             class="whisker"
-                                                            d={`M${at(found.low)} 11H${at(found.high)}M${at(found.low)} 7V15${found.high > high ? `M${at(found.high) - 4} 7l4 4l-4 4` : `M${at(found.high)} 7V15`}`}
+                                                            d={`M${at(estimate.low)} 11H${at(estimate.high)}M${at(estimate.low)} 7V15${estimate.high > high ? `M${at(estimate.high) - 4} 7l4 4l-4 4` : `M${at(estimate.high)} 7V15`}`}
                                                         />
                                                     )}
                                                 <line class="axis" x1={at(0)} x2={at(0)} y1="0" y2="22" />
                                             </svg>
                                         </td>
                                         <td class="number">
-                                            {number(found.mean)} {metric.unit}{" "}
-                                            <span class="quiet">{boundsText(found, number)}</span>
+                                            {number(estimate.mean)} {metric.unit}{" "}
+                                            <span class="quiet">{boundsText(estimate, number)}</span>
                                         </td>
                                         <td class="number quiet">
-                                            {found.count} {found.count === 1 ? "run" : "runs"}
+                                            {estimate.count} {estimate.count === 1 ? "run" : "runs"}
                                         </td>
                                     </tr>
                                 );
@@ -107,7 +107,7 @@ export function Bars(props: {
                     </table>
                 </Scrolling>
             )}
-            <p class="quiet foot">{boundsLegend(bars.map(({ found }) => found))}</p>
+            <p class="quiet foot">{boundsLegend(bars.map(({ estimate }) => estimate))}</p>
         </section>
     );
 }

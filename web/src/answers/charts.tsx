@@ -29,13 +29,13 @@ export function Charts(props: {
     /** Filters in the page address. The link to the table of runs keeps them. */
     entries: readonly string[];
     /** Metrics in the tooltip of a run. */
-    shown: readonly Field[];
-    most?: number;
+    tipFields: readonly Field[];
+    maxRows?: number;
     findings: Findings;
     /** True if the page shows findings or has not loaded them yet. The charts then show no sentences. */
     isAnswered: boolean;
 }) {
-    const { chart, runs, facets, metric, along, looks, entries, shown, most = MOST_FACETS, isAnswered } = props;
+    const { chart, runs, facets, metric, along, looks, entries, tipFields, maxRows = MOST_FACETS, isAnswered } = props;
     // The server judges the conduct of flows only up to a limit of runs.
     const hasAllFindings = isAnswered || facets.every(({ directory }) => props.findings[directory]);
     const conductNote = !hasAllFindings && (
@@ -46,7 +46,7 @@ export function Charts(props: {
             along && (
                 <>
                     <Sweeps
-                        {...{ runs, metric, looks, entries, most, isAnswered }}
+                        {...{ runs, metric, looks, entries, most: maxRows, isAnswered }}
                         findings={props.findings}
                         rows={props.rows}
                         axes={props.axes}
@@ -60,13 +60,13 @@ export function Charts(props: {
     return (
         <>
             <div class="facets">
-                {facets.slice(0, most).map((facet) => {
+                {facets.slice(0, maxRows).map((facet) => {
                     const key = `${facet.directory}/${facet.path}`;
                     if (chart === "plane")
                         return (
                             <Plane
                                 key={key}
-                                {...{ runs, facet, looks, entries, shown, isAnswered }}
+                                {...{ runs, facet, looks, entries, tipFields, isAnswered }}
                                 x={props.x}
                                 y={props.y}
                             />
@@ -74,13 +74,13 @@ export function Charts(props: {
                     if (chart === "bars")
                         return <Bars key={key} {...{ runs, facet, metric, looks, entries, isAnswered }} />;
                     if (chart === "ecdf")
-                        return <Ecdf key={key} {...{ runs, facet, metric, looks, shown, isAnswered }} />;
+                        return <Ecdf key={key} {...{ runs, facet, metric, looks, tipFields, isAnswered }} />;
                     return <Shares key={key} {...{ runs, facet, entries, isAnswered }} />;
                 })}
             </div>
-            {facets.length > most && (
+            {facets.length > maxRows && (
                 <p>
-                    {most} of {countText(facets.length, "path")} are drawn: filter for others.
+                    {maxRows} of {countText(facets.length, "path")} are drawn: filter for others.
                 </p>
             )}
             {conductNote}

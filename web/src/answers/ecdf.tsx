@@ -25,7 +25,7 @@ export function Ecdf(props: {
     facet: Facet;
     metric: Field;
     looks: (scheme: string) => Look;
-    shown: readonly Field[];
+    tipFields: readonly Field[];
     isAnswered: boolean;
 }) {
     const { runs, facet, metric, looks } = props;
@@ -125,7 +125,7 @@ export function Ecdf(props: {
                                 <RunTip
                                     runs={runs}
                                     run={{ row: hover.curve.rows[hover.place]!, scheme: hover.curve.scheme }}
-                                    shown={props.shown}
+                                    tipFields={props.tipFields}
                                 />
                             </Tip>
                         )}

@@ -62,9 +62,9 @@ export function leftOutOf(findings: Findings, directory: string, path: string): 
 }
 
 /** Returns the members of `all` with sound conduct. If no member is sound, returns all of them. */
-export function soundOrAll<T>(all: readonly T[], isLeftOut: (each: T) => boolean): readonly T[] {
-    const sound = all.filter((each) => !isLeftOut(each));
-    return sound.length ? sound : all;
+export function soundOrAll<T>(candidates: readonly T[], isLeftOut: (each: T) => boolean): readonly T[] {
+    const sound = candidates.filter((each) => !isLeftOut(each));
+    return sound.length ? sound : candidates;
 }
 
 /**
@@ -109,10 +109,10 @@ export function filterOf(runs: Runs, facet: Facet, scheme?: string): string[] {
 }
 
 /** Returns the address of the list of these runs. Filters of other fields stay. */
-export function tableAddress(entries: readonly string[], own: readonly string[]): string {
+export function tableAddress(entries: readonly string[], facetEntries: readonly string[]): string {
     const query = new URLSearchParams({ list: "runs" });
-    const fields = own.map((entry) => entry.slice(0, entry.indexOf(":") + 1));
-    for (const entry of [...entries.filter((each) => !fields.some((field) => each.startsWith(field))), ...own])
+    const fields = facetEntries.map((entry) => entry.slice(0, entry.indexOf(":") + 1));
+    for (const entry of [...entries.filter((each) => !fields.some((field) => each.startsWith(field))), ...facetEntries])
         query.append("filter", entry);
     return `#/runs?${query}`;
 }

@@ -17,7 +17,7 @@ const CANDIDATES = 4;
 
 interface SchemeEstimate {
     scheme: string;
-    found: Estimate;
+    estimate: Estimate;
     rows: readonly number[];
 }
 
@@ -163,9 +163,9 @@ function best(runs: Runs, facet: Facet, metric: Field): SchemeEstimate[] {
     return rivals(runs, facet, metric)
         .schemes.flatMap(({ scheme, rows }) => {
             const mean = estimateOf(runs, rows, metric.name);
-            return mean && Number.isFinite(mean.mean) ? [{ scheme, found: mean, rows }] : [];
+            return mean && Number.isFinite(mean.mean) ? [{ scheme, estimate: mean, rows }] : [];
         })
-        .sort((a, b) => sign * (a.found.mean - b.found.mean))
+        .sort((a, b) => sign * (a.estimate.mean - b.estimate.mean))
         .slice(0, CANDIDATES);
 }
 
@@ -199,22 +199,22 @@ function judgeDifferences(
             first,
             second,
             paired: isPaired,
-            mean: one.found.mean - other.found.mean,
-            found: difference(first, second, isPaired, runs.facts.critical_values),
+            mean: one.estimate.mean - other.estimate.mean,
+            difference: difference(first, second, isPaired, runs.facts.critical_values),
         };
     });
-    const differences = sides.flatMap(({ found }) => (found ? [found] : []));
+    const differences = sides.flatMap(({ difference }) => (difference ? [difference] : []));
     const significant = areSignificant(differences, runs.facts.critical_values);
-    return sides.map(({ first, second, paired, mean, found }) => {
+    return sides.map(({ first, second, paired, mean, difference }) => {
         const count = Math.min(first.length, second.length);
         const verdict = { runs: count, difference: mean, low: null, high: null };
         const equal =
             (paired && first.every((value, place) => value === second[place])) ||
             new Set([...first, ...second]).size === 1;
         if (equal) return { ...verdict, noise: "equal", difference: 0 };
-        if (found) {
-            const noise = significant[differences.indexOf(found)] ? "resolved" : "open";
-            return { ...verdict, noise, low: found.low, high: found.high };
+        if (difference) {
+            const noise = significant[differences.indexOf(difference)] ? "resolved" : "open";
+            return { ...verdict, noise, low: difference.low, high: difference.high };
         }
         if (count < 2) return { ...verdict, noise: "single" };
         const overlap = Math.min(...first) <= Math.max(...second) && Math.min(...second) <= Math.max(...first);
@@ -235,8 +235,8 @@ function valuesBySeed(
     return { values, seeds: valueOfSeed.size === values.length && !valueOfSeed.has(Number.NaN) ? valueOfSeed : null };
 }
 
-function bare(found: Estimate, metric: Field): string {
-    return `${numberOf(metric)(found.mean)}${metric.unit ? ` ${metric.unit}` : ""}`;
+function bare(estimate: Estimate, metric: Field): string {
+    return `${numberOf(metric)(estimate.mean)}${metric.unit ? ` ${metric.unit}` : ""}`;
 }
 
 function clause(
@@ -250,7 +250,7 @@ function clause(
     const title = inSentence(metric.title);
     if (equal.length === others.length)
         return `in ${title}${among} ${listing([first.scheme, ...equal])} are equal in every run`;
-    const head = `${more ? "most" : "least"} ${title}${among}: ${listing([first.scheme, ...equal])} (${bare(first.found, metric)})`;
+    const head = `${more ? "most" : "least"} ${title}${among}: ${listing([first.scheme, ...equal])} (${bare(first.estimate, metric)})`;
     const rest = others.filter(({ verdict }) => verdict.noise !== "equal");
     const unclear = rest.filter(({ verdict }) => verdict.noise !== "resolved" && verdict.noise !== "apart");
     return `${head}, ${unclear.length ? doubtful(unclear, metric) : lead(rest[0]!, metric, more ? "more" : "less")}`;

@@ -100,8 +100,8 @@ export function FirstAnswers({ runs, chosen, convention }: { runs: Runs; chosen:
                     x={delay}
                     y={throughput}
                     over={null}
-                    shown={runs.mainOf(convention)}
-                    most={chart === "sweep" ? MOST_SWEEPS : MOST}
+                    tipFields={runs.mainOf(convention)}
+                    maxRows={chart === "sweep" ? MOST_SWEEPS : MOST}
                     isAnswered={findings === null || directoriesWithFindings.length > 0}
                     findings={findings ?? {}}
                 />

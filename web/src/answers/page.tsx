@@ -155,7 +155,7 @@ export function AnswersPage({ facts }: { facts: RunsFacts }) {
                                 metric,
                                 over,
                                 looks,
-                                shown: tipFields,
+                                tipFields,
                             }}
                             along={along ?? null}
                             entries={selection.entries}

@@ -39,7 +39,7 @@ export function Plane(props: {
     y: Field;
     looks: (scheme: string) => Look;
     entries: readonly string[];
-    shown: readonly Field[];
+    tipFields: readonly Field[];
     isAnswered: boolean;
 }) {
     const { runs, facet, x, y, looks } = props;
@@ -105,11 +105,11 @@ export function Plane(props: {
     const nearest = (at: [number, number]) => {
         let least = NEAR ** 2;
         let closest: { at: [number, number]; run?: Run; mean?: Mean } | null = null;
-        const look = (px: number, py: number, what: { run: Run } | { mean: Mean }, weight: number) => {
+        const look = (px: number, py: number, target: { run: Run } | { mean: Mean }, weight: number) => {
             const away = ((px - at[0]) ** 2 + (py - at[1]) ** 2) * weight;
             if (away < least) {
                 least = away;
-                closest = { at: [px, py], ...what };
+                closest = { at: [px, py], ...target };
             }
         };
         for (const run of points) look(across.at(run.x), up.at(run.y), { run }, 1);
@@ -244,7 +244,7 @@ export function Plane(props: {
                 {hover && (
                     <Tip x={hover.at[0]} y={hover.at[1]} width={width}>
                         {hover.run ? (
-                            <RunTip runs={runs} run={hover.run} shown={props.shown} />
+                            <RunTip runs={runs} run={hover.run} tipFields={props.tipFields} />
                         ) : (
                             hover.mean && <MeanTip mean={hover.mean} x={x} y={y} />
                         )}
@@ -418,16 +418,16 @@ function MeanTip({ mean, x, y }: { mean: Mean; x: Field; y: Field }) {
 export function RunTip({
     runs,
     run,
-    shown,
+    tipFields,
 }: {
     runs: Runs;
     run: { row: number; scheme: string };
-    shown: readonly Field[];
+    tipFields: readonly Field[];
 }) {
     return (
         <>
             <b>{run.scheme}</b>, run {runs.numbers("run")[run.row]}
-            {shown
+            {tipFields
                 .filter((field) => runs.has(field.name))
                 .map((field) => (
                     <div key={field.name}>

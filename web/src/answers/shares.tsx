@@ -20,13 +20,13 @@ export function shareFields(runs: Runs): string[] {
     return [...schemes].map((scheme) => `share:${scheme}`).filter((name) => runs.fields.has(name));
 }
 
-interface Got {
-    found: Estimate;
+interface ShareEstimate {
+    estimate: Estimate;
     fair: number;
     mixes: string[];
 }
 
-export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
+export function sharesOf(runs: Runs, facet: Facet): Map<string, ShareEstimate> {
     const samples = new Map<string, { shares: number[]; fair: number[]; mixes: Set<string> }>();
     for (const { scheme: mix, rows } of facet.schemes) {
         const parts = partsOf(mix);
@@ -49,7 +49,7 @@ export function sharesOf(runs: Runs, facet: Facet): Map<string, Got> {
     return new Map(
         [...samples].map(([key, { shares, fair, mixes }]) => [
             key,
-            { found: estimate(shares, runs.facts.critical_values, true)!, fair: meanOf(fair), mixes: [...mixes] },
+            { estimate: estimate(shares, runs.facts.critical_values, true)!, fair: meanOf(fair), mixes: [...mixes] },
         ]),
     );
 }
@@ -88,12 +88,15 @@ export function Shares({
                 cell={(row, column) => {
                     const cell = got.get(JSON.stringify([row, column]));
                     if (!cell) return null;
-                    const { mean } = cell.found;
+                    const { mean } = cell.estimate;
                     const far =
                         mean < cell.fair ? (mean - cell.fair) / cell.fair : (mean - cell.fair) / (1 - cell.fair);
                     return {
                         text: percent(mean),
-                        small: [boundsText(cell.found, percent), cell.fair === 0.5 ? "" : `fair ${percent(cell.fair)}`]
+                        small: [
+                            boundsText(cell.estimate, percent),
+                            cell.fair === 0.5 ? "" : `fair ${percent(cell.fair)}`,
+                        ]
                             .filter(Boolean)
                             .join(" "),
                         ground: balance(inks, far),
@@ -106,7 +109,7 @@ export function Shares({
             />
             <p class="quiet foot">
                 The scheme of the row gets this part of the payload beside that of the column. No colour is fair, blue
-                more, orange less. {boundsLegend([...got.values()].map(({ found }) => found))}
+                more, orange less. {boundsLegend([...got.values()].map(({ estimate }) => estimate))}
             </p>
         </section>
     );
@@ -116,7 +119,7 @@ export function Shares({
  * Returns sentences such as `Beside cubic on india: bbr 26 % [24, 28] of the payload (fair: 50 %)`, the commonest
  * competitor first.
  */
-function sentences(path: string, got: Map<string, Got>, pairs: readonly [string, string][]): string[] {
+function sentences(path: string, got: Map<string, ShareEstimate>, pairs: readonly [string, string][]): string[] {
     // Both directions of a pair are neighbours in `pairs`.
     let mixes = pairs.filter((_, index) => index % 2 === 0);
     const texts: string[] = [];
@@ -141,15 +144,15 @@ function sentences(path: string, got: Map<string, Got>, pairs: readonly [string,
 function sentence(
     path: string,
     competitor: string,
-    entries: readonly (Got & { scheme: string })[],
-    got: Map<string, Got>,
+    entries: readonly (ShareEstimate & { scheme: string })[],
+    got: Map<string, ShareEstimate>,
 ): string {
     const percent = (value: number) => decimal(100 * value, 0);
     const fair = new Set(entries.map((each) => percent(each.fair)));
-    const shareTexts = entries.map(({ scheme, found, fair: own }) =>
+    const shareTexts = entries.map(({ scheme, estimate, fair: own }) =>
         [
-            `${scheme} ${percent(found.mean)} %`,
-            boundsText(found, percent),
+            `${scheme} ${percent(estimate.mean)} %`,
+            boundsText(estimate, percent),
             fair.size > 1 ? `(fair: ${percent(own)} %)` : "",
         ]
             .filter(Boolean)
@@ -157,12 +160,12 @@ function sentence(
     );
     let text = `Beside ${competitor} on ${path}: `;
     if (shareTexts.length > MOST_LISTED) {
-        const sortedEntries = [...entries].sort((a, b) => a.found.mean - b.found.mean);
+        const sortedEntries = [...entries].sort((a, b) => a.estimate.mean - b.estimate.mean);
         const [least, most] = [sortedEntries[0]!, sortedEntries.at(-1)!];
-        text += `of ${shareTexts.length} schemes ${least.scheme} gets the least on average, ${percent(least.found.mean)} % of the payload, and ${most.scheme} the most, ${percent(most.found.mean)} %`;
+        text += `of ${shareTexts.length} schemes ${least.scheme} gets the least on average, ${percent(least.estimate.mean)} % of the payload, and ${most.scheme} the most, ${percent(most.estimate.mean)} %`;
     } else text += `${listing(shareTexts, MOST_LISTED)} of the payload`;
     if (fair.size === 1) text += ` (fair: ${[...fair][0]} %)`;
-    const starves = ({ found, fair: own }: Got) => (found.high ?? found.mean) < STARVES * own;
+    const starves = ({ estimate, fair: own }: ShareEstimate) => (estimate.high ?? estimate.mean) < STARVES * own;
     const starvingSchemes = [
         ...entries.filter(starves).map(({ scheme }) => scheme),
         ...entries.flatMap(({ scheme }) => {
@@ -174,11 +177,13 @@ function sentence(
     return `${text}${unresolvedText(entries)}.`;
 }
 
-function unresolvedText(entries: readonly (Got & { scheme: string })[]): string {
-    const runs = Math.min(...entries.map(({ found }) => found.count));
+function unresolvedText(entries: readonly (ShareEstimate & { scheme: string })[]): string {
+    const runs = Math.min(...entries.map(({ estimate }) => estimate.count));
     if (runs < 2) return "; of one run the noise is not known";
-    const intervalText = `${entries.some(({ found }) => found.bounds === "range") ? "range" : "interval"} (${runs} runs)`;
-    const open = entries.filter(({ found, fair }) => found.low !== null && found.low <= fair && fair <= found.high!);
+    const intervalText = `${entries.some(({ estimate }) => estimate.bounds === "range") ? "range" : "interval"} (${runs} runs)`;
+    const open = entries.filter(
+        ({ estimate, fair }) => estimate.low !== null && estimate.low <= fair && fair <= estimate.high!,
+    );
     if (!open.length) return `; ${entries.length > 1 ? "each" : "the"} ${intervalText} excludes the fair share`;
     return `; the ${intervalText}${entries.length > 1 ? ` of ${listing(open.map(({ scheme }) => scheme))}` : ""} includes the fair share`;
 }

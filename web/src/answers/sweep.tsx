@@ -25,7 +25,7 @@ interface Cell {
     scheme: string;
     x: string;
     y: string;
-    found: Estimate;
+    estimate: Estimate;
     /** True if comparisons leave the scheme out at this value for its conduct. */
     isLeftOut: boolean;
 }
@@ -72,7 +72,9 @@ export function Sweeps(props: {
                     {most} of {panels.length} are drawn: filter for others.
                 </p>
             )}
-            <p class="quiet foot">{boundsLegend(panels.flatMap(({ cells }) => cells.map(({ found }) => found)))}</p>
+            <p class="quiet foot">
+                {boundsLegend(panels.flatMap(({ cells }) => cells.map(({ estimate }) => estimate)))}
+            </p>
         </>
     );
 }
@@ -115,7 +117,7 @@ function panelsOf(
             isLeftOut: leftOut.includes(scheme),
             x: group.values[place + 1]!,
             y: group.values[place + 2] ?? "",
-            found: mean,
+            estimate: mean,
         });
     }
     return [...panels.values()];
@@ -129,9 +131,9 @@ function panelTitle(runs: Runs, fields: readonly string[], group: Group): string
     return values.join(", ");
 }
 
-function distinct(cells: readonly Cell[], of: "x" | "y" | "scheme"): string[] {
-    const distinctValues = [...new Set(cells.map((cell) => cell[of]))];
-    return of === "scheme" ? distinctValues : distinctValues.sort(byText);
+function distinct(cells: readonly Cell[], field: "x" | "y" | "scheme"): string[] {
+    const distinctValues = [...new Set(cells.map((cell) => cell[field]))];
+    return field === "scheme" ? distinctValues : distinctValues.sort(byText);
 }
 
 /** Says which scheme has the best mean at each value, without a test of significance. Compares sound conduct only. */
@@ -146,7 +148,7 @@ export function bestSentence(cells: readonly Cell[], x: Field, metric: Field): s
         for (const { scheme } of cellsAtValue.filter((cell) => !soundCells.includes(cell)))
             without.set(scheme, [...(without.get(scheme) ?? []), value]);
         const least = soundCells.reduce((best, each) =>
-            (metric.better === "less") === each.found.mean < best.found.mean ? each : best,
+            (metric.better === "less") === each.estimate.mean < best.estimate.mean ? each : best,
         );
         places.set(least.scheme, [...(places.get(least.scheme) ?? []), value]);
     }
@@ -175,8 +177,10 @@ function Lines(props: {
     const [box, width] = useWidth<HTMLDivElement>();
     const height = Math.round(Math.min(360, Math.max(240, width * 0.6)));
     const values = distinct(cells, "x");
-    const ends = cells.flatMap(({ found }) =>
-        [found.mean, found.low ?? found.mean, found.high ?? found.mean].map((each) => each * (metric.factor ?? 1)),
+    const ends = cells.flatMap(({ estimate }) =>
+        [estimate.mean, estimate.low ?? estimate.mean, estimate.high ?? estimate.mean].map(
+            (each) => each * (metric.factor ?? 1),
+        ),
     );
     const up = fieldScale({ ...metric, better: "neutral" }, ends, height - 40, 12);
     const area: Area = { left: leftOf(up), right: width - 14, top: 12, bottom: height - 40 };
@@ -212,7 +216,7 @@ function Lines(props: {
                                     d={linePoints
                                         .map(
                                             (cell, place) =>
-                                                `${place ? "L" : "M"}${px(cell).toFixed(1)} ${at(cell.found.mean).toFixed(1)}`,
+                                                `${place ? "L" : "M"}${px(cell).toFixed(1)} ${at(cell.estimate.mean).toFixed(1)}`,
                                         )
                                         .join("")}
                                     fill="none"
@@ -222,18 +226,18 @@ function Lines(props: {
                                 />
                                 {linePoints.map((cell) => (
                                     <g key={cell.x}>
-                                        {cell.found.low !== null && cell.found.high !== null && (
+                                        {cell.estimate.low !== null && cell.estimate.high !== null && (
                                             <line
                                                 x1={px(cell)}
                                                 x2={px(cell)}
-                                                y1={at(cell.found.low)}
-                                                y2={at(cell.found.high)}
+                                                y1={at(cell.estimate.low)}
+                                                y2={at(cell.estimate.high)}
                                                 stroke={look.color}
                                                 stroke-width="1.2"
                                             />
                                         )}
                                         <path
-                                            d={markerPath(look.marker, px(cell), at(cell.found.mean), 9)}
+                                            d={markerPath(look.marker, px(cell), at(cell.estimate.mean), 9)}
                                             fill={look.fill}
                                             stroke={look.color}
                                         />
@@ -255,8 +259,8 @@ function Lines(props: {
                         const cell = cells.find((each) => each.scheme === scheme && each.x === value);
                         return (
                             (cell && {
-                                text: number(cell.found.mean),
-                                small: boundsText(cell.found, number),
+                                text: number(cell.estimate.mean),
+                                small: boundsText(cell.estimate, number),
                                 href: tableAddress(props.entries, [
                                     ...panel.entries,
                                     `${x.name}:${value}`,
@@ -314,7 +318,7 @@ function HeatMaps(props: { runs: Runs; panel: Panel; x: Field; y: Field; metric:
     const { panel, x, y, metric } = props;
     const inks = useInks();
     const { cells } = panel;
-    const means = cells.map(({ found }) => found.mean);
+    const means = cells.map(({ estimate }) => estimate.mean);
     const [low, high] = [Math.min(...means), Math.max(...means)];
     const number = numberOf(metric);
     const [columns, rows] = [distinct(cells, "x"), distinct(cells, "y").reverse()];
@@ -346,10 +350,10 @@ function HeatMaps(props: { runs: Runs; panel: Panel; x: Field; y: Field; metric:
                             cell={(row, column) => {
                                 const cell = schemeCells.get(JSON.stringify([row, column]));
                                 if (!cell) return null;
-                                const part = high > low ? (cell.found.mean - low) / (high - low) : 0.5;
+                                const part = high > low ? (cell.estimate.mean - low) / (high - low) : 0.5;
                                 return {
-                                    text: number(cell.found.mean),
-                                    small: boundsText(cell.found, number),
+                                    text: number(cell.estimate.mean),
+                                    small: boundsText(cell.estimate, number),
                                     ground: shade(inks, metric.better === "less" ? 1 - part : part),
                                     href: tableAddress(props.entries, [
                                         ...panel.entries,

@@ -22,14 +22,14 @@ export function fixed(value: number, places: number): string {
 
 /** Returns a flag per value: true for the best ones. All flags are false if all shown values are equal. */
 export function best(
-    shown: readonly (string | null)[],
+    texts: readonly (string | null)[],
     values: readonly (number | null)[],
     better: Metric["better"],
 ): boolean[] {
     const presentValues = values.filter((value) => value !== null);
-    if (better === "neutral" || new Set(shown.filter((text) => text !== null)).size < 2) return shown.map(() => false);
-    const text = shown[values.indexOf(better === "more" ? Math.max(...presentValues) : Math.min(...presentValues))];
-    return shown.map((each) => each !== null && each === text);
+    if (better === "neutral" || new Set(texts.filter((text) => text !== null)).size < 2) return texts.map(() => false);
+    const text = texts[values.indexOf(better === "more" ? Math.max(...presentValues) : Math.min(...presentValues))];
+    return texts.map((each) => each !== null && each === text);
 }
 
 export interface TableNumber {

@@ -74,12 +74,12 @@ export function metricTitle({ title, unit, better }: Metric): string {
     return [title, unit && `(${unit})`, arrow].filter(Boolean).join(" ");
 }
 
-export function NumberCell({ shown }: { shown: TableNumber | null }) {
-    if (!shown) return <td class="number quiet">–</td>;
+export function NumberCell({ shown: cell }: { shown: TableNumber | null }) {
+    if (!cell) return <td class="number quiet">–</td>;
     return (
         <td class="number">
-            {shown.best ? <b>{shown.text}</b> : shown.text}
-            {shown.small && <small>{shown.small}</small>}
+            {cell.best ? <b>{cell.text}</b> : cell.text}
+            {cell.small && <small>{cell.small}</small>}
         </td>
     );
 }

@@ -10,11 +10,11 @@ interface Props extends Omit<HTMLAttributes<HTMLCanvasElement>, "label" | "width
     height: number;
     draw: Draw;
     /** Values that `draw` depends on. */
-    of: readonly unknown[];
+    dependencies: readonly unknown[];
     label: string;
 }
 
-export function Canvas({ width, height, draw, of, label, ...others }: Props) {
+export function Canvas({ width, height, draw, dependencies, label, ...others }: Props) {
     const place = useRef<HTMLCanvasElement>(null);
     useLayoutEffect(() => {
         const canvas = place.current;
@@ -28,7 +28,7 @@ export function Canvas({ width, height, draw, of, label, ...others }: Props) {
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         context.clearRect(0, 0, width, height);
         draw(context, width, height);
-    }, [width, height, ...of]);
+    }, [width, height, ...dependencies]);
     return <canvas ref={place} role="img" aria-label={label} {...others} />;
 }
 

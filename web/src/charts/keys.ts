@@ -82,10 +82,10 @@ export function useKeys(
 }
 
 /** Returns the time of the next sample of any series after (1) or before (-1) a time, at least a pixel away. */
-function neighbour(all: Series[], time: number, way: 1 | -1, view: View): number {
+function neighbour(series: Series[], time: number, way: 1 | -1, view: View): number {
     const least = (view.to - view.from) / 1000;
     let nearestTime = way === 1 ? view.to : view.from;
-    for (const { time: times } of all) {
+    for (const { time: times } of series) {
         const row = way === 1 ? firstAt(times, time + least) : firstAt(times, time - least) - 1;
         const at = times[row];
         if (at === undefined || at < view.from || at > view.to) continue;

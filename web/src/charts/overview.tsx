@@ -14,7 +14,7 @@ import { useWindow } from "./windows";
 /** Strip with the whole run and a frame around the shown part. */
 export function Overview({
     source,
-    known,
+    seriesList,
     flows,
     whole,
     view,
@@ -25,7 +25,7 @@ export function Overview({
     flowLook,
 }: {
     source: RunData;
-    known: SeriesInfo[];
+    seriesList: SeriesInfo[];
     flows: number[];
     whole: View;
     view: View;
@@ -37,8 +37,8 @@ export function Overview({
 }) {
     const strip = useRef<HTMLDivElement>(null);
     const names = ["throughput", "delivery_rate", "one_way_delay"];
-    const name = names.find((each) => known.some((series) => series.name === each));
-    const seriesKeys = known
+    const name = names.find((each) => seriesList.some((series) => series.name === each));
+    const seriesKeys = seriesList
         .filter((each) => each.name === name && flows.includes(flowOf(each.owner) ?? -1))
         .map(keyOf);
     const { data } = useWindow(seriesKeys.length > 0 ? source : null, whole, width > 0 ? 500 : 0, seriesKeys, age);
@@ -102,7 +102,7 @@ export function Overview({
                 width={width}
                 height={34}
                 label={`The whole run, ${spanText(whole.to - whole.from)}; shown is the part from ${exactTime(view.from)} to ${exactTime(view.to)}`}
-                of={[data, inks, whole.from, whole.to, flowLook]}
+                dependencies={[data, inks, whole.from, whole.to, flowLook]}
                 draw={(context) => {
                     context.fillStyle = inks.soft;
                     context.fillRect(plot.left, 0, plot.right - plot.left, 34);

@@ -152,17 +152,17 @@ export const MARKS: Mark[] = [
     },
 ];
 
-/** Returns the row of the packet with the nearest visible mark, at most `most` pixels away. */
+/** Returns the row of the packet with the nearest visible mark, at most `maxDistance` pixels away. */
 export function nearestPacket(
     packets: Packets,
     marks: readonly Mark[],
     x: (time: number) => number,
     y: (seq: number) => number,
     at: { x: number; y: number },
-    most: number,
+    maxDistance: number,
 ): number | null {
     let nearestRow: number | null = null;
-    let distance = most * most;
+    let distance = maxDistance * maxDistance;
     for (let row = 0; row < packets.rows; row++) {
         const down = y(packets.seq[row]!) - at.y;
         if (down * down > distance) continue;

@@ -26,7 +26,7 @@ export interface Line {
     stroke: Stroke;
     title: string;
     /** True for the run that is laid over this one. */
-    other: boolean;
+    isOther: boolean;
 }
 
 export function rangeText(value: Value | null): string {
@@ -83,7 +83,7 @@ interface PanelProps {
     inks: Inks;
     cursor: number | null;
     /** Data that the drawing depends on. */
-    of: readonly unknown[];
+    dependencies: readonly unknown[];
     onClose?: (() => void) | undefined;
 }
 
@@ -154,7 +154,19 @@ function scaleOf(lines: Line[], view: View, height: number): Scale {
     return { low: from, high: to, top: 6, bottom: height - 6 };
 }
 
-export function Panel({ title, unit, lines, behind, view, width, height, inks, cursor, of, onClose }: PanelProps) {
+export function Panel({
+    title,
+    unit,
+    lines,
+    behind,
+    view,
+    width,
+    height,
+    inks,
+    cursor,
+    dependencies,
+    onClose,
+}: PanelProps) {
     const values = lines.map((line) => (cursor === null ? null : valueAt(line.series, cursor)));
     const ranges = useMemo(
         () =>
@@ -162,7 +174,7 @@ export function Panel({ title, unit, lines, behind, view, width, height, inks, c
                 const [low, high] = extent(series, view);
                 return low <= high ? { row: 0, time: 0, low, high } : null;
             }),
-        [...of, lines.length, view.from, view.to],
+        [...dependencies, lines.length, view.from, view.to],
     );
     const says = lines.map((line, index) => `${line.title} ${rangeText(ranges[index]!)}`).join("; ");
     const span = view.to - view.from;
@@ -175,12 +187,12 @@ export function Panel({ title, unit, lines, behind, view, width, height, inks, c
                 </span>
                 <ul class="values">
                     {lines.map((line, index) => (
-                        <li key={`${line.series.key} ${line.other}`}>
+                        <li key={`${line.series.key} ${line.isOther}`}>
                             <Swatch stroke={line.stroke} />
                             {line.title}{" "}
                             <b
                                 data-series={line.series.key}
-                                data-other={line.other ? "yes" : undefined}
+                                data-other={line.isOther ? "yes" : undefined}
                                 class={cursor === null ? "quiet" : ""}
                             >
                                 {rangeText(cursor === null ? ranges[index]! : values[index]!)}
@@ -204,7 +216,7 @@ export function Panel({ title, unit, lines, behind, view, width, height, inks, c
                 width={width}
                 height={height}
                 label={`${title}${unit ? ` in ${unit}` : ""} from ${timeIn(view.from, span)} to ${timeIn(view.to, span)}: ${says || "no values"}`}
-                of={[...of, view.from, view.to, inks]}
+                dependencies={[...dependencies, view.from, view.to, inks]}
                 draw={(context) => {
                     const plot = plotOf(width);
                     const scale = scaleOf(lines, view, height);
@@ -223,7 +235,7 @@ export interface Lane {
     title: string;
     /** Title for narrow windows. */
     short: string;
-    other: boolean;
+    isOther: boolean;
     series: Series;
 }
 
@@ -237,7 +249,7 @@ export function States({
     inks,
     cursor,
     colors,
-    of,
+    dependencies,
 }: {
     lanes: Lane[];
     view: View;
@@ -245,7 +257,7 @@ export function States({
     inks: Inks;
     cursor: number | null;
     colors: (state: number) => string;
-    of: readonly unknown[];
+    dependencies: readonly unknown[];
 }) {
     const text = (series: Series, value: number) => series.states?.get(value) ?? String(value);
     const at = (series: Series, time: number) => {
@@ -270,8 +282,8 @@ export function States({
             <figcaption>
                 <span class="title">Modes of the controller</span>
                 <ul class="values">
-                    {lanes.map(({ title, series, other }) => (
-                        <li key={`${series.key} ${other}`}>
+                    {lanes.map(({ title, series, isOther }) => (
+                        <li key={`${series.key} ${isOther}`}>
                             {title} {cursor !== null && <b data-series={series.key}>{at(series, cursor)}</b>}
                         </li>
                     ))}
@@ -281,7 +293,7 @@ export function States({
                 width={width}
                 height={lanes.length * (LANE + 4) + 2}
                 label={`Modes of the controller in this window. ${visibleLanes.join(". ")}`}
-                of={[...of, view.from, view.to, inks]}
+                dependencies={[...dependencies, view.from, view.to, inks]}
                 draw={(context) => {
                     const plot = plotOf(width);
                     context.font = FONT;
@@ -367,7 +379,7 @@ export function EventTicks({
     cursor,
     lines,
     onLines,
-    of,
+    dependencies,
 }: {
     behind: Behind;
     kinds: string[];
@@ -378,7 +390,7 @@ export function EventTicks({
     cursor: number | null;
     lines: readonly string[];
     onLines: (lines: string[]) => void;
-    of: readonly unknown[];
+    dependencies: readonly unknown[];
 }) {
     const { events, flows } = behind;
     const isThinned = events?.thinned ?? false;
@@ -429,7 +441,7 @@ export function EventTicks({
                 width={width}
                 height={kinds.length * ROW + 4}
                 label={`Events in this window: ${kinds.map((kind) => `${title(kind)} ${count(kind)}`).join(", ") || "none"}`}
-                of={[...of, view.from, view.to, inks]}
+                dependencies={[...dependencies, view.from, view.to, inks]}
                 draw={(context) => {
                     if (!events) return;
                     const plot = plotOf(width);
@@ -470,19 +482,19 @@ export function EventTicks({
     );
 }
 
-/** Returns the row of the event nearest to a time, of these kinds and flows, at most `most` ns away. */
+/** Returns the row of the event nearest to a time, of these kinds and flows, at most `maxDistance` ns away. */
 function nearest(
     events: Events,
     time: number,
     flows: ReadonlySet<number>,
     kinds: readonly string[],
-    most: number,
+    maxDistance: number,
 ): number | null {
     let nearestRow: number | null = null;
-    let distance = most;
+    let distance = maxDistance;
     for (
-        let row = firstAt(events.time, time - most);
-        row < events.time.length && events.time[row]! <= time + most;
+        let row = firstAt(events.time, time - maxDistance);
+        row < events.time.length && events.time[row]! <= time + maxDistance;
         row++
     ) {
         if (!flows.has(events.flow[row]!) || !kinds.includes(events.kind(row))) continue;

@@ -25,7 +25,7 @@ interface Group {
     /** Names of series. A list means one quantity: the first existing name counts. */
     names: (string | string[])[];
     /** Title of a panel for series with another unit than the first. */
-    others?: string;
+    otherTitle?: string;
     /** Names that are left out if several flows are drawn. The reader can add them. */
     alone?: string[];
 }
@@ -44,7 +44,7 @@ const PANELS: Group[] = [
         title: "In flight and window",
         names: ["in_flight", "window", "cwnd", "ssthresh", "bdp"],
         alone: ["ssthresh"],
-        others: "Congestion window",
+        otherTitle: "Congestion window",
     },
     {
         id: "pacing",
@@ -85,7 +85,7 @@ export interface PanelChoice {
     /** Series of named states, drawn as bands. */
     states: SeriesInfo[];
     /** Series that the reader can add. */
-    others: SeriesInfo[];
+    addable: SeriesInfo[];
 }
 
 /**
@@ -93,12 +93,12 @@ export interface PanelChoice {
  * `hidden`: panels to hide.
  */
 export function panelsOf(
-    known: readonly SeriesInfo[],
+    seriesList: readonly SeriesInfo[],
     bottleneck: string | null,
     flows: ReadonlySet<number>,
     added: readonly string[],
 ): PanelChoice {
-    const visibleSeries = known.filter(({ owner }) => {
+    const visibleSeries = seriesList.filter(({ owner }) => {
         const flow = flowOf(owner);
         return flow === null || flows.has(flow);
     });
@@ -106,11 +106,16 @@ export function panelsOf(
         flowOf(owner) !== null || owner === "path" || bottleneck === null || owner === bottleneck;
     const panels: PanelSpec[] = [];
     const used = new Set<string>();
-    const place = ({ id, title, others = title }: Omit<Group, "names">, series: SeriesInfo[]) => {
+    const place = ({ id, title, otherTitle = title }: Omit<Group, "names">, series: SeriesInfo[]) => {
         for (const [index, unit] of [...new Set(series.map((each) => each.unit))].entries()) {
             const keys = series.filter((each) => each.unit === unit).map(keyOf);
             for (const key of keys) used.add(key);
-            panels.push({ id: index === 0 ? id : `${id}-${unit}`, title: index === 0 ? title : others, unit, keys });
+            panels.push({
+                id: index === 0 ? id : `${id}-${unit}`,
+                title: index === 0 ? title : otherTitle,
+                unit,
+                keys,
+            });
         }
     };
     for (const group of PANELS) {
@@ -135,7 +140,7 @@ export function panelsOf(
         if (addedMembers.length > 0)
             place({ id: addedSeries, title: capital(addedTitle(addedMembers[0]!)) }, addedMembers);
     }
-    return { panels, states, others: addableSeries };
+    return { panels, states, addable: addableSeries };
 }
 
 /** Returns the name of an added series in the address: a plain name for fields of flows, owner and name for links. */

@@ -50,7 +50,7 @@ interface Props {
     /** Additional element whose keys are handled. */
     keys?: { current: HTMLElement | null };
     /** True for a written site, which has the life of no other packet. */
-    written: boolean;
+    isPrecomputed: boolean;
     age?: number;
 }
 
@@ -62,7 +62,7 @@ export function Sequence(props: Props) {
     const [hovered, setHovered] = useState<number | null>(null);
     const {
         data: answer,
-        waiting,
+        isWaiting,
         problem,
     } = useNewest(
         width > 0
@@ -82,8 +82,8 @@ export function Sequence(props: Props) {
     const isTooMany = tooMany > 0;
     const drawnPackets = isTooMany ? null : packets;
     const ends = useNewest(
-        isTooMany && !props.written ? () => endsOf(source, view, flow) : null,
-        isTooMany && !props.written ? `${identity(source)} ${flow} ${view.from} ${view.to} ${age}` : "",
+        isTooMany && !props.isPrecomputed ? () => endsOf(source, view, flow) : null,
+        isTooMany && !props.isPrecomputed ? `${identity(source)} ${flow} ${view.from} ${view.to} ${age}` : "",
     );
     const sentSeries = useMemo(
         () => (isTooMany ? sentLine(data, flow, ends.data) : null),
@@ -165,13 +165,13 @@ export function Sequence(props: Props) {
               .join(", ") || "no packets in this window";
 
     return (
-        <figure class="panel sequence" ref={figure} aria-label={title} aria-busy={waiting}>
+        <figure class="panel sequence" ref={figure} aria-label={title} aria-busy={isWaiting}>
             <figcaption>
                 <span class="title">
                     {title}
                     <span class="quiet"> by number, over time</span>
                 </span>
-                {isTooMany && props.written && packets?.tooMany ? (
+                {isTooMany && props.isPrecomputed && packets?.tooMany ? (
                     <span>{tooMany} packets are more than this site keeps.</span>
                 ) : (
                     isTooMany && (
@@ -227,7 +227,7 @@ export function Sequence(props: Props) {
                     width={width}
                     height={height}
                     label={`${title}, by number, from ${exactTime(view.from)} to ${exactTime(view.to)}: ${says}`}
-                    of={[drawnPackets, rows, data, sentSeries, view.from, view.to, inks, off, paths, scale]}
+                    dependencies={[drawnPackets, rows, data, sentSeries, view.from, view.to, inks, off, paths, scale]}
                     onPointerMove={(event) => {
                         if (event.buttons === 0) setHovered(point(event));
                     }}
@@ -255,7 +255,7 @@ export function Sequence(props: Props) {
                         height={height}
                         aria-hidden="true"
                         label=""
-                        of={[drawnPackets, current, view.from, view.to, inks, scale]}
+                        dependencies={[drawnPackets, current, view.from, view.to, inks, scale]}
                         draw={(context) =>
                             clip(context, plot, 0, height, () =>
                                 drawCurrent(context, drawnPackets, current, view, width, scale, inks),
@@ -268,12 +268,12 @@ export function Sequence(props: Props) {
                 <PacketLife
                     packets={drawnPackets}
                     row={current}
-                    pinned={current === pinnedRow}
+                    isPinned={current === pinnedRow}
                     onUnpin={() => onPin(null)}
                     inks={inks}
                     width={width}
                     source={source}
-                    written={props.written}
+                    isPrecomputed={props.isPrecomputed}
                 />
             )}
             {drawnPackets && current === null && rows.length > 0 && (
@@ -430,7 +430,7 @@ function MarkSwatch({ mark, inks }: { mark: Mark; inks: Inks }) {
             height={12}
             label=""
             aria-hidden="true"
-            of={[inks]}
+            dependencies={[inks]}
             draw={(context) => drawMark(context, mark, 7, 6, 8, colorOf(mark, inks))}
         />
     );
@@ -585,28 +585,28 @@ function drawSummary(
 function PacketLife({
     packets,
     row,
-    pinned,
+    isPinned,
     onUnpin,
     inks,
     width,
     source,
-    written,
+    isPrecomputed,
 }: {
     packets: Packets;
     row: number;
-    pinned: boolean;
+    isPinned: boolean;
     onUnpin: () => void;
     inks: Inks;
     width: number;
     source: RunData;
-    written: boolean;
+    isPrecomputed: boolean;
 }) {
     const flow = packets.flow[row]!;
     const seq = packets.seq[row]!;
     const steps = lifeSteps((step: Step) => packets.times[step][row]);
     const story = useNewest<Life | null>(
-        pinned && !written ? () => source.life(flow, seq) : null,
-        pinned && !written ? `${identity(source)} ${flow} ${seq}` : "",
+        isPinned && !isPrecomputed ? () => source.life(flow, seq) : null,
+        isPinned && !isPrecomputed ? `${identity(source)} ${flow} ${seq}` : "",
     );
     const first = steps[0]?.time ?? 0;
     const last = steps.at(-1)?.time ?? first + 1;
@@ -617,7 +617,7 @@ function PacketLife({
                 Packet {seq} of flow {flow}, {packets.size[row]} bytes
                 {again === 1 && ", a retransmission"}
                 {packets.sacked[row] ? ", SACKed" : ""}
-                {pinned && (
+                {isPinned && (
                     <button type="button" class="small" onClick={onUnpin}>
                         let it go
                     </button>
@@ -628,7 +628,7 @@ function PacketLife({
                 height={16}
                 aria-hidden="true"
                 label=""
-                of={[row, packets, inks]}
+                dependencies={[row, packets, inks]}
                 draw={(context, wide) => {
                     const x = (time: number) => 4 + ((time - first) / Math.max(1, last - first)) * (wide - 8);
                     context.fillStyle = inks.quiet;

@@ -53,7 +53,7 @@ export function windowData(columns: Columns<WindowMeta>): WindowData {
     for (const header of meta.series) {
         const { owner, name, title, unit, kind, detail, first, rows, bin_ns } = header;
         const key = `${owner}/${name}`;
-        const part = (all: typeof time) => all.subarray(first, first + rows);
+        const part = (column: typeof time) => column.subarray(first, first + rows);
         series.set(key, {
             key,
             owner,

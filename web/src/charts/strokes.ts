@@ -25,14 +25,14 @@ export function ownStroke(look: FlowLook, variant: number, name: string, dark: b
 }
 
 /** Returns the stroke of a line. `tone` is the number of its colour; `variant` distinguishes lines of one colour. */
-export function strokeOf(tone: number, variant: number, other: boolean, dark: boolean, name: string): Stroke {
+export function strokeOf(tone: number, variant: number, isOther: boolean, dark: boolean, name: string): Stroke {
     if (name === "capacity" || name === "bdp")
-        return { color: dark ? "#7d8694" : "#8d96a3", dashes: other ? [5, 4] : [], marker: "", width: 1 };
+        return { color: dark ? "#7d8694" : "#8d96a3", dashes: isOther ? [5, 4] : [], marker: "", width: 1 };
     const look = freeLook(tone);
     return {
         color: onGround(look.color, dark),
-        dashes: other ? [5, 4] : variant > 0 ? VARIANTS[variant % VARIANTS.length]! : look.dashes,
-        marker: other ? "" : MARKERS[(tone + 2 * variant) % MARKERS.length]!,
-        width: other ? 1.2 : 1.4,
+        dashes: isOther ? [5, 4] : variant > 0 ? VARIANTS[variant % VARIANTS.length]! : look.dashes,
+        marker: isOther ? "" : MARKERS[(tone + 2 * variant) % MARKERS.length]!,
+        width: isOther ? 1.2 : 1.4,
     };
 }

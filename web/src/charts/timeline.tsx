@@ -31,7 +31,7 @@ export interface InStack {
 
 export interface OtherRun {
     source: RunData;
-    known: SeriesInfo[];
+    seriesList: SeriesInfo[];
     title: string;
     /** Shift of the run that is laid over this one, ns. */
     shift_ns: number;
@@ -46,7 +46,7 @@ export interface Moment {
 
 export interface TimelineProps {
     source: RunData;
-    known: SeriesInfo[];
+    seriesList: SeriesInfo[];
     /** Owner of the series of the link whose queue is shown; null: the links' series are all shown. */
     bottleneck: string | null;
     whole: View;
@@ -56,7 +56,7 @@ export interface TimelineProps {
     flowTitle: (flow: number) => string;
     /** Look of a flow, if flows have their own looks. */
     flowLook?: ((flow: number) => FlowLook) | undefined;
-    other?: OtherRun | null;
+    overlay?: OtherRun | null;
     /** Names of series that are shown in addition to the default ones. */
     added?: string[];
     onAdded?: (added: string[]) => void;
@@ -87,7 +87,7 @@ export interface TimelineProps {
 const MOST_COLUMNS = 2000;
 
 export function Timeline(props: TimelineProps) {
-    const { source, known, whole, view, onView, flows, other = null, range = null, age = 0 } = props;
+    const { source, seriesList, whole, view, onView, flows, overlay = null, range = null, age = 0 } = props;
     const { added = [], hidden = [], lines = [], highlight = null, moment } = props;
     const inks = useInks();
     const root = useRef<HTMLElement>(null);
@@ -99,13 +99,13 @@ export function Timeline(props: TimelineProps) {
     const [anchor, setAnchor] = useState<number | null>(null);
     const [table, setTable] = useState(false);
     const shownFlows = useMemo(() => new Set(flows), [flows.join()]);
-    const ownKeys = useMemo(() => new Set(known.map(keyOf)), [known]);
-    const otherKeys = useMemo(() => new Set(other?.known.map(keyOf)), [other?.known]);
+    const ownKeys = useMemo(() => new Set(seriesList.map(keyOf)), [seriesList]);
+    const otherKeys = useMemo(() => new Set(overlay?.seriesList.map(keyOf)), [overlay?.seriesList]);
     const choice = useMemo(() => {
         // Series that only the overlaid run has are shown too.
-        const allSeries = [...known, ...(other?.known ?? []).filter((each) => !ownKeys.has(keyOf(each)))];
+        const allSeries = [...seriesList, ...(overlay?.seriesList ?? []).filter((each) => !ownKeys.has(keyOf(each)))];
         return panelsOf(allSeries, props.bottleneck, shownFlows, added);
-    }, [known, other?.known, props.bottleneck, shownFlows, added.join()]);
+    }, [seriesList, overlay?.seriesList, props.bottleneck, shownFlows, added.join()]);
     const panels = choice.panels.filter(({ id }) => !hidden.includes(id));
     const requestKeys = [
         ...new Set([...panels.flatMap(({ keys }) => keys), ...choice.states.map(keyOf), ...(props.also ?? [])]),
@@ -114,18 +114,18 @@ export function Timeline(props: TimelineProps) {
     const columns = Math.max(0, Math.min(MOST_COLUMNS, Math.round(plot.right - plot.left)));
     const ownRequestKeys = requestKeys.filter((key) => ownKeys.has(key));
     const answer = useWindow(source, view, columns, ownRequestKeys, age);
-    const shift = other?.shift_ns ?? 0;
+    const shift = overlay?.shift_ns ?? 0;
     const otherView = { from: Math.max(0, view.from - shift), to: Math.max(1, view.to - shift) };
     const otherAnswer = useWindow(
-        other?.source ?? null,
+        overlay?.source ?? null,
         otherView,
         columns,
         requestKeys.filter((key) => otherKeys.has(key)),
     );
     const { data } = answer;
     const otherData = useMemo(
-        () => (other && otherAnswer.data ? shiftData(otherAnswer.data, shift) : null),
-        [other, otherAnswer.data, shift],
+        () => (overlay && otherAnswer.data ? shiftData(otherAnswer.data, shift) : null),
+        [overlay, otherAnswer.data, shift],
     );
     const onRange = props.onRange ?? (() => {});
 
@@ -170,8 +170,8 @@ export function Timeline(props: TimelineProps) {
                 panelLines.push({
                     series,
                     stroke: strokeIn(series, index, names, isOther),
-                    title: [owner, name].filter(Boolean).join(" ") + (isOther && other ? ` (${other.title})` : ""),
-                    other: isOther,
+                    title: [owner, name].filter(Boolean).join(" ") + (isOther && overlay ? ` (${overlay.title})` : ""),
+                    isOther,
                 });
             }
         }
@@ -193,11 +193,11 @@ export function Timeline(props: TimelineProps) {
             if (flows.length > 2 && isFlag(series)) return [];
             const flow = flowOf(each.owner);
             const owner = several && flow !== null ? props.flowTitle(flow) : "";
-            const run = index === 1 && other ? `(${other.title})` : "";
+            const run = index === 1 && overlay ? `(${overlay.title})` : "";
             const short = [run && "*", several && flow !== null ? `${flow}:` : "", each.title]
                 .filter(Boolean)
                 .join(" ");
-            return [{ series, short, title: [owner, each.title, run].filter(Boolean).join(" "), other: index === 1 }];
+            return [{ series, short, title: [owner, each.title, run].filter(Boolean).join(" "), isOther: index === 1 }];
         }),
     );
     const counts = useMemo(
@@ -217,7 +217,7 @@ export function Timeline(props: TimelineProps) {
                 setDrag={setDrag}
                 anchor={anchor}
                 measure={() => setAnchor(anchor === null ? (cursor ?? (view.from + view.to) / 2) : null)}
-                chosen={choice}
+                choice={choice}
                 added={added}
                 hidden={hidden}
                 onAdded={props.onAdded}
@@ -240,12 +240,12 @@ export function Timeline(props: TimelineProps) {
                 tabIndex={0}
                 aria-label="Diagrams"
                 aria-describedby="keys"
-                aria-busy={answer.waiting}
+                aria-busy={answer.isWaiting}
             >
                 <div class="ruler">
                     <Overview
                         source={source}
-                        known={known}
+                        seriesList={seriesList}
                         flows={flows}
                         whole={whole}
                         view={view}
@@ -259,7 +259,7 @@ export function Timeline(props: TimelineProps) {
                         width={width}
                         height={20}
                         label={`Time from ${exactTime(view.from)} to ${exactTime(view.to)}, ${spanText(span)}`}
-                        of={[view.from, view.to, inks]}
+                        dependencies={[view.from, view.to, inks]}
                         draw={(context, wide, high) => drawTimeAxis(context, wide, high, view, inks)}
                     />
                     {cursor !== null && (
@@ -270,13 +270,13 @@ export function Timeline(props: TimelineProps) {
                 </div>
                 {kinds.length > 0 && (
                     <EventTicks
-                        {...{ behind, kinds, counts, view, width, inks, cursor, lines, of: dependencies }}
+                        {...{ behind, kinds, counts, view, width, inks, cursor, lines, dependencies }}
                         onLines={props.onLines ?? (() => {})}
                     />
                 )}
                 {lanes.length > 0 && (
                     <States
-                        {...{ lanes, view, width, inks, cursor, of: dependencies }}
+                        {...{ lanes, view, width, inks, cursor, dependencies }}
                         colors={(state) => onGround(freeLook(Math.abs(Math.round(state))).color, inks.dark)}
                     />
                 )}
@@ -285,7 +285,7 @@ export function Timeline(props: TimelineProps) {
                         key={id}
                         {...{ title, unit, view, width, height, inks, cursor, behind }}
                         lines={all}
-                        of={dependencies}
+                        dependencies={dependencies}
                         onClose={props.onHidden && (() => props.onHidden!([...hidden, id]))}
                     />
                 ))}
@@ -316,13 +316,13 @@ export function Timeline(props: TimelineProps) {
                 <Range
                     source={source}
                     part={live}
-                    settled={anchor === null}
+                    isSettled={anchor === null}
                     keys={panels.flatMap(({ keys }) => keys).filter((key) => ownKeys.has(key))}
                     titles={
                         new Map(
                             panelsWithLines.flatMap(({ lines: all, unit }) =>
                                 all
-                                    .filter((line) => !line.other)
+                                    .filter((line) => !line.isOther)
                                     .map((line) => [line.series.key, `${line.title}${unit ? `, ${unit}` : ""}`]),
                             ),
                         )

@@ -11,7 +11,7 @@ interface ToolsProps {
     setDrag: (drag: Drag) => void;
     anchor: number | null;
     measure: () => void;
-    chosen: ReturnType<typeof panelsOf>;
+    choice: ReturnType<typeof panelsOf>;
     added: string[];
     hidden: string[];
     onAdded: ((added: string[]) => void) | undefined;
@@ -27,13 +27,13 @@ const DRAGS: [Drag, string, string][] = [
 ];
 
 export function Tools(props: ToolsProps) {
-    const { view, whole, onView, chosen, added, hidden, onAdded, onHidden } = props;
+    const { view, whole, onView, choice, added, hidden, onAdded, onHidden } = props;
     const span = view.to - view.from;
     const names = new Map<string, string>();
-    for (const series of chosen.others)
+    for (const series of choice.addable)
         if (!added.includes(addedName(series)))
             names.set(addedName(series), `${addedTitle(series)}${series.unit ? ` (${series.unit})` : ""}`);
-    const hiddenPanels = chosen.panels.filter(({ id }) => hidden.includes(id));
+    const hiddenPanels = choice.panels.filter(({ id }) => hidden.includes(id));
     return (
         <div class="tools row">
             <fieldset class="group" aria-label="Zoom">

@@ -14,7 +14,7 @@ const ROWS = 50;
 export function Range({
     source,
     part,
-    settled,
+    isSettled,
     keys,
     titles,
     flows,
@@ -23,7 +23,7 @@ export function Range({
 }: {
     source: RunData;
     part: View;
-    settled: boolean;
+    isSettled: boolean;
     keys: string[];
     titles: ReadonlyMap<string, string>;
     flows: ReadonlySet<number>;
@@ -42,7 +42,7 @@ export function Range({
                         {count}
                     </span>
                 ))}
-                {settled && (
+                {isSettled && (
                     <button type="button" onClick={onZoom}>
                         zoom to it (Z)
                     </button>

@@ -25,7 +25,7 @@ export function Explanation({ reading, chosen, onChoose, old = false }: Props) {
                         title={`shows ${exactTime(each.from_ns, 3)} to ${exactTime(each.to_ns, 3)}`}
                         onClick={() => onChoose(chosen === each ? null : index)}
                     >
-                        <Text of={each.text} />
+                        <Text text={each.text} />
                     </button>
                 </li>
             ))}
@@ -34,6 +34,6 @@ export function Explanation({ reading, chosen, onChoose, old = false }: Props) {
 }
 
 /** Sentence with names of modes between backticks. */
-function Text({ of }: { of: string }) {
-    return of.split("`").map((part, index) => (index % 2 ? <code key={`${index} ${part}`}>{part}</code> : part));
+function Text({ text }: { text: string }) {
+    return text.split("`").map((part, index) => (index % 2 ? <code key={`${index} ${part}`}>{part}</code> : part));
 }

@@ -10,23 +10,23 @@ const PATIENCE_MS = 40;
 export interface Answer<T> {
     /** Latest response. It stays while the next request is pending. */
     data: T | null;
-    waiting: boolean;
+    isWaiting: boolean;
     problem: string;
 }
 
 /** Returns the response to the newest request; a null `ask` requests nothing. A changed `key` starts a new request. */
 export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answer<T> {
-    const [answer, setAnswer] = useState<Answer<T>>({ data: null, waiting: ask !== null, problem: "" });
+    const [answer, setAnswer] = useState<Answer<T>>({ data: null, isWaiting: ask !== null, problem: "" });
     const turn = useRef({ newest: 0, busy: false, next: null as (() => void) | null });
     useEffect(() => {
         const state = turn.current;
         const number = ++state.newest;
         state.next = null;
         if (!ask) {
-            setAnswer({ data: null, waiting: false, problem: "" });
+            setAnswer({ data: null, isWaiting: false, problem: "" });
             return;
         }
-        setAnswer((last) => (last.waiting ? last : { ...last, waiting: true }));
+        setAnswer((last) => (last.isWaiting ? last : { ...last, isWaiting: true }));
         const start = () => {
             // One request at a time: requests that became old meanwhile are skipped.
             if (state.busy) {
@@ -36,10 +36,10 @@ export function useNewest<T>(ask: (() => Promise<T>) | null, key: string): Answe
             state.busy = true;
             ask()
                 .then(
-                    (data) => number === state.newest && setAnswer({ data, waiting: false, problem: "" }),
+                    (data) => number === state.newest && setAnswer({ data, isWaiting: false, problem: "" }),
                     (error: Error) =>
                         number === state.newest &&
-                        setAnswer((last) => ({ data: last.data, waiting: false, problem: error.message })),
+                        setAnswer((last) => ({ data: last.data, isWaiting: false, problem: error.message })),
                 )
                 .finally(() => {
                     state.busy = false;
@@ -80,7 +80,7 @@ export function useWindow(
     );
     const last = useRef<WindowData | null>(null);
     last.current = ready ? (loadedWindow ?? answer.data ?? last.current) : null;
-    return loadedWindow ? { data: loadedWindow, waiting: false, problem: "" } : { ...answer, data: last.current };
+    return loadedWindow ? { data: loadedWindow, isWaiting: false, problem: "" } : { ...answer, data: last.current };
 }
 
 const identities = new WeakMap<object, number>();

@@ -25,11 +25,11 @@ function csvCell(cell: Cell): string {
 }
 
 /** Returns the rows as JSON, together with the selection that led to them. */
-export function jsonOf(sheet: Sheet, chosen: Record<string, unknown>): string {
+export function jsonOf(sheet: Sheet, selection: Record<string, unknown>): string {
     const rows = [];
     for (const row of sheet.rows)
         rows.push(Object.fromEntries(sheet.columns.map((name, place) => [name, plain(row[place]!)])));
-    return `${JSON.stringify({ ...chosen, rows }, null, 1)}\n`;
+    return `${JSON.stringify({ ...selection, rows }, null, 1)}\n`;
 }
 
 function plain(cell: Cell): Cell {
@@ -75,15 +75,15 @@ export interface TableState {
     metrics: readonly string[];
     convention: string;
     sort: readonly { field: string; descending: boolean }[];
-    grouped: readonly string[];
+    groupFields: readonly string[];
     pivot: readonly string[];
 }
 
-export function commandsOf(runs: Runs, shown: TableState): Commands {
+export function commandsOf(runs: Runs, state: TableState): Commands {
     const lacks: string[] = [];
     const options: string[] = [];
     let directories = runs.facts.directories;
-    for (const filter of shown.filters) {
+    for (const filter of state.filters) {
         if (filter.kind === "search") lacks.push(`the search for “${filter.text}”`);
         else if (filter.kind === "range") lacks.push(`the range of ${filter.field}`);
         else if (filter.field === "directory") directories = directories.filter(({ id }) => filter.values.includes(id));
@@ -94,13 +94,13 @@ export function commandsOf(runs: Runs, shown: TableState): Commands {
             else options.push(option(filter.field === "path" ? "--path" : "--schemes", names.join(",")));
         } else lacks.push(`the filter of ${filter.field}`);
     }
-    const printableMetrics = shown.metrics.filter((name) =>
+    const printableMetrics = state.metrics.filter((name) =>
         ["network", "flow", "link"].includes(runs.fields.get(name)?.group ?? ""),
     );
     const metricNames = printableMetrics.map((name) => name.slice(name.lastIndexOf("/") + 1));
     if (metricNames.length) options.push(option("--metrics", [...new Set(metricNames)].join(",")));
-    if (shown.convention !== "corrected") options.push(option("--convention", shown.convention));
-    const first = shown.sort.find(
+    if (state.convention !== "corrected") options.push(option("--convention", state.convention));
+    const first = state.sort.find(
         ({ field }) => runs.fields.get(field)?.kind === "number" && runs.fields.get(field)?.group !== "run",
     );
     if (first) {
@@ -109,12 +109,12 @@ export function commandsOf(runs: Runs, shown: TableState): Commands {
         else lacks.push(`the order, which has the worst ${first.field} first`);
     }
     // Each of several directories has its own command.
-    const rest = shown.grouped.filter((field) => field !== "directory" || runs.facts.directories.length === 1);
-    const isPooled = directories.length > 1 && shown.grouped.length > 0 && !shown.grouped.includes("directory");
+    const rest = state.groupFields.filter((field) => field !== "directory" || runs.facts.directories.length === 1);
+    const isPooled = directories.length > 1 && state.groupFields.length > 0 && !state.groupFields.includes("directory");
     const plain = rest.length === 0 || [...rest].sort().join() === "path,scheme";
     if (isPooled) lacks.push("means over several directories");
     if (!plain) lacks.push(`groups other than those of path and scheme`);
-    if (shown.pivot.length) lacks.push("a pivot");
+    if (state.pivot.length) lacks.push("a pivot");
     return {
         lines: directories.map(({ label }) => ["dumbbell show", directoryWord(label), ...options].join(" ")),
         lacks,

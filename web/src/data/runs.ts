@@ -124,9 +124,9 @@ const ALL = new WeakMap<RunsFacts, Runs>();
 export function runsOf(facts: RunsFacts): Runs {
     const existing = ALL.get(facts);
     if (existing) return existing;
-    const created = new Runs(facts);
-    ALL.set(facts, created);
-    return created;
+    const runs = new Runs(facts);
+    ALL.set(facts, runs);
+    return runs;
 }
 
 export const MISSING = 0xffffffff;

@@ -155,7 +155,7 @@ export interface RunData {
     reading(): Promise<Sentence[]>;
     /** `series` are `owner/name`; without them all series are sent. */
     window(from_ns: number, to_ns: number, columns: number, series?: string[]): Promise<Columns<WindowMeta>>;
-    packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>>;
+    packets(from_ns: number, to_ns: number, flow: number, maxPackets: number): Promise<Columns<PacketsMeta>>;
     life(flow: number, seq: number): Promise<Life | null>;
     /** Returns the response for a window if it is already loaded. */
     atHand?(from_ns: number, to_ns: number, columns: number, series: string[]): Columns<WindowMeta> | null;
@@ -260,12 +260,12 @@ class ServedRun extends FetchedRun implements RunSource {
         return getColumns(`${this.place}/window.bin?${query}`);
     }
 
-    packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>> {
+    packets(from_ns: number, to_ns: number, flow: number, maxPackets: number): Promise<Columns<PacketsMeta>> {
         const query = new URLSearchParams({
             from: String(Math.floor(from_ns)),
             to: String(Math.ceil(to_ns)),
             flow: String(flow),
-            most: String(most),
+            most: String(maxPackets),
         });
         return getColumns(`${this.place}/packets.bin?${query}`);
     }

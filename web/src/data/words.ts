@@ -37,16 +37,16 @@ export function inSentence(title: string): string {
 }
 
 /** Returns `[low, high]` for an interval, `(low to high)` for a range, `(equal)`, or "" for a single run. */
-export function boundsText(found: Estimate, number: (value: number) => string): string {
-    if (found.low === null || found.high === null) return "";
-    if (found.bounds === "equal") return "(equal)";
-    const [low, high] = [number(found.low), number(found.high)];
-    return found.bounds === "confidence" ? `[${low}, ${high}]` : `(${low} to ${high})`;
+export function boundsText(estimate: Estimate, number: (value: number) => string): string {
+    if (estimate.low === null || estimate.high === null) return "";
+    if (estimate.bounds === "equal") return "(equal)";
+    const [low, high] = [number(estimate.low), number(estimate.high)];
+    return estimate.bounds === "confidence" ? `[${low}, ${high}]` : `(${low} to ${high})`;
 }
 
 /** Returns a sentence that explains the intervals behind means, or "" if there are none. */
-export function boundsLegend(found: Iterable<Estimate | null>): string {
-    const kinds = new Set([...found].map((each) => each?.bounds));
+export function boundsLegend(estimates: Iterable<Estimate | null>): string {
+    const kinds = new Set([...estimates].map((each) => each?.bounds));
     const sentences = [];
     if (kinds.has("confidence"))
         sentences.push(

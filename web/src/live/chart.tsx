@@ -44,7 +44,7 @@ export function LiveChart({
             ticks: { stroke: inks.line, width: 1 },
             font: "12px system-ui",
         };
-        const created = new uPlot(
+        const chart = new uPlot(
             {
                 width: box.clientWidth,
                 height: 160,
@@ -73,12 +73,12 @@ export function LiveChart({
             [[], ...lines.map(() => [])] as uPlot.AlignedData,
             box,
         );
-        plot.current = created;
-        const watch = new ResizeObserver(() => created.setSize({ width: box.clientWidth, height: 160 }));
+        plot.current = chart;
+        const watch = new ResizeObserver(() => chart.setSize({ width: box.clientWidth, height: 160 }));
         watch.observe(box);
         return () => {
             watch.disconnect();
-            created.destroy();
+            chart.destroy();
             plot.current = null;
         };
     }, [keys, inks]);

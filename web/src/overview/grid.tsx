@@ -17,7 +17,7 @@ export interface GridColumn {
     number: boolean;
     width: number;
     /** Strings of a column that breaks lines: all of them, the string of a row, and the indent in px. */
-    texts?: { all: readonly string[]; of: (row: number) => string; indent: number };
+    texts?: { all: readonly string[]; textOf: (row: number) => string; indent: number };
 }
 
 export interface GridProps {
@@ -150,15 +150,15 @@ export function Grid(props: GridProps) {
         } else return;
         event.preventDefault();
     };
-    const tabIndex = (at: number, of: number) =>
-        (at === row && of === column) || (count === 0 && at === -1 && of === 0) ? 0 : -1;
-    const attributes = (at: number, of: number) => {
-        const is = at === row && of === column;
+    const tabIndex = (at: number, cellColumn: number) =>
+        (at === row && cellColumn === column) || (count === 0 && at === -1 && cellColumn === 0) ? 0 : -1;
+    const attributes = (at: number, cellColumn: number) => {
+        const is = at === row && cellColumn === column;
         return {
             "data-active": is ? "" : undefined,
-            "aria-colindex": of + 1,
+            "aria-colindex": cellColumn + 1,
             onFocus: () => {
-                setActive([at, of]);
+                setActive([at, cellColumn]);
                 setFocused(true);
             },
         };
@@ -301,7 +301,7 @@ function startsOf(props: GridProps, breaks: readonly Breaks[], cards: boolean): 
         const breaksOfColumn = breaks[index];
         const stands = !cards || index < props.heads;
         return texts && breaksOfColumn && stands && texts.all.some((text) => breaksOfColumn(text).length > 1)
-            ? [(row: number) => breaksOfColumn(texts.of(row)).length]
+            ? [(row: number) => breaksOfColumn(texts.textOf(row)).length]
             : [];
     });
     if (!brokenColumns.length && (cards || !high)) return null;

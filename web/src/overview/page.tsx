@@ -85,9 +85,9 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
     const sortedRows = useMemo(() => {
         if (view !== "runs") return rows;
         const start = performance.now();
-        const ordered = sortRows(runs, rows, sort);
+        const rowsInOrder = sortRows(runs, rows, sort);
         performance.measure("dumbbell sort", { start });
-        return ordered;
+        return rowsInOrder;
     }, [rows, sortKey, view, age]);
     const groupsWithMeans = useMemo(() => {
         if (view !== "groups" || !groups.every((name) => runs.has(name))) return null;
@@ -201,7 +201,7 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
                               ? groupSheet(runs, groups, metrics, sortedGroups)
                               : runSheet(runs, columns, sortedRows)
                     }
-                    chosen={{ filter: query.getAll("filter"), sort: query.getAll("sort"), convention }}
+                    selection={{ filter: query.getAll("filter"), sort: query.getAll("sort"), convention }}
                     commands={() =>
                         commandsOf(runs, {
                             filters: selection.filters,
@@ -212,7 +212,7 @@ export function OverviewPage({ facts }: { facts: RunsFacts }) {
                                   : metrics,
                             convention,
                             sort,
-                            grouped: groups,
+                            groupFields: groups,
                             pivot: pivots ? pivot : [],
                         })
                     }

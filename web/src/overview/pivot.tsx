@@ -13,7 +13,7 @@ export interface PivotCell {
     row: string;
     column: string;
     runs: number;
-    found: Estimate | null;
+    estimate: Estimate | null;
 }
 
 const MOST_ROWS = 300;
@@ -24,7 +24,7 @@ export function pivotCells(runs: Runs, rows: Uint32Array, down: string, across: 
         row: group.values[0]!,
         column: group.values[1]!,
         runs: group.rows.length,
-        found: estimateOf(runs, group.rows, metric),
+        estimate: estimateOf(runs, group.rows, metric),
     }));
 }
 
@@ -39,7 +39,7 @@ export function PivotTable(props: {
     const { cells, down, across, metric } = props;
     const inks = useInks();
     const { rows, columns, at, low, high } = useMemo(() => {
-        const means = cells.flatMap(({ found }) => (found ? [found.mean] : []));
+        const means = cells.flatMap(({ estimate }) => (estimate ? [estimate.mean] : []));
         return {
             rows: [...new Set(cells.map(({ row }) => row))].sort(byText),
             columns: [...new Set(cells.map(({ column }) => column))].sort(byText),
@@ -66,7 +66,7 @@ export function PivotTable(props: {
                 {metric.better === "more" || metric.better === "less"
                     ? "A stronger colour is better."
                     : "A stronger colour is more."}{" "}
-                {boundsLegend(cells.map(({ found }) => found))}
+                {boundsLegend(cells.map(({ estimate }) => estimate))}
             </p>
             <Scrolling label="Pivot">
                 <table class="pivot">
@@ -92,14 +92,14 @@ export function PivotTable(props: {
                                 {columns.map((column) => {
                                     const cell = at.get(JSON.stringify([row, column]));
                                     if (!cell) return <td key={column} class="number quiet" />;
-                                    const { found } = cell;
-                                    const part = found && high > low ? (found.mean - low) / (high - low) : 0.5;
+                                    const { estimate } = cell;
+                                    const part = estimate && high > low ? (estimate.mean - low) / (high - low) : 0.5;
                                     return (
                                         <td
                                             key={column}
                                             class="number"
                                             style={
-                                                found
+                                                estimate
                                                     ? {
                                                           background: shade(
                                                               inks,
@@ -110,10 +110,10 @@ export function PivotTable(props: {
                                             }
                                         >
                                             <button type="button" class="plain" onClick={() => props.open(row, column)}>
-                                                {found ? number(found.mean) : "-"}
+                                                {estimate ? number(estimate.mean) : "-"}
                                                 <small>
-                                                    {found && boundsText(found, number)}{" "}
-                                                    {cell.runs === found?.count ? "" : `${found?.count ?? 0} of `}
+                                                    {estimate && boundsText(estimate, number)}{" "}
+                                                    {cell.runs === estimate?.count ? "" : `${estimate?.count ?? 0} of `}
                                                     {cell.runs}
                                                     <span class="hidden"> runs: show them</span>
                                                 </small>

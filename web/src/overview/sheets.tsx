@@ -56,8 +56,8 @@ export function groupSheet(
     };
 }
 
-function estimateCells(found: Estimate | null): Cell[] {
-    return found ? [found.mean, found.low, found.high, found.bounds] : [null, null, null, null];
+function estimateCells(estimate: Estimate | null): Cell[] {
+    return estimate ? [estimate.mean, estimate.low, estimate.high, estimate.bounds] : [null, null, null, null];
 }
 
 export function pivotSheet(runs: Runs, pivot: readonly string[], cells: readonly PivotCell[]): Sheet {
@@ -69,7 +69,7 @@ export function pivotSheet(runs: Runs, pivot: readonly string[], cells: readonly
             label(down, cell.row),
             label(across, cell.column),
             cell.runs,
-            ...estimateCells(cell.found),
+            ...estimateCells(cell.estimate),
         ]),
     };
 }
@@ -77,7 +77,7 @@ export function pivotSheet(runs: Runs, pivot: readonly string[], cells: readonly
 export function ExportMenu(props: {
     name: string;
     sheet: () => Sheet;
-    chosen: Record<string, unknown>;
+    selection: Record<string, unknown>;
     commands: () => { lines: string[]; lacks: string[] };
 }) {
     const [copied, setCopied] = useState("");
@@ -107,7 +107,7 @@ export function ExportMenu(props: {
                                     download(
                                         `${props.name}.json`,
                                         "application/json",
-                                        jsonOf(props.sheet(), props.chosen),
+                                        jsonOf(props.sheet(), props.selection),
                                     )
                                 }
                             >

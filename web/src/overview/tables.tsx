@@ -66,7 +66,7 @@ function gridColumn(
             ? {
                   texts: {
                       all: labels,
-                      of: (place: number) => {
+                      textOf: (place: number) => {
                           const row = rowOf(place);
                           return row === null ? "" : label(runs.text(name, row));
                       },
@@ -369,8 +369,8 @@ function runsOf(runs: Runs, group: GroupWithMeans, sort: readonly SortKey[]): Li
     return [...rows].map((row) => ({ group, row }));
 }
 
-function toggle(all: ReadonlySet<string>, key: string): Set<string> {
-    const next = new Set(all);
+function toggle(openKeys: ReadonlySet<string>, key: string): Set<string> {
+    const next = new Set(openKeys);
     if (!next.delete(key)) next.add(key);
     return next;
 }

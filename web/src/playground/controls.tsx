@@ -15,29 +15,29 @@ interface SliderProps {
     unit: string;
     scenario: Scenario;
     change: Change;
-    most?: number;
+    max?: number;
     step?: number;
     help?: string;
 }
 
 /** Slider with an input field for the number. */
-function Slider({ name, title, unit, scenario, change, most, step, help }: SliderProps) {
+function Slider({ name, title, unit, scenario, change, max, step, help }: SliderProps) {
     const quantityLimits = limitsOf(name, scenario.unit);
-    const limits = most === undefined ? quantityLimits : { ...quantityLimits, most };
+    const limits = max === undefined ? quantityLimits : { ...quantityLimits, max };
     const value = scenario[name];
     const { least, log } = limits;
     const toPlace = (number: number) =>
         log
-            ? (STEPS * Math.log(number / least)) / Math.log(limits.most / least)
-            : (STEPS * (number - least)) / (limits.most - least);
+            ? (STEPS * Math.log(number / least)) / Math.log(limits.max / least)
+            : (STEPS * (number - least)) / (limits.max - least);
     const ofPlace = (place: number) => {
         const part = place / STEPS;
-        const number = log ? least * (limits.most / least) ** part : least + (limits.most - least) * part;
+        const number = log ? least * (limits.max / least) ** part : least + (limits.max - least) * part;
         return step ? Math.round(number / step) * step : short(number);
     };
     const set = (number: number) => {
         if (Number.isFinite(number))
-            change({ [name]: Math.min(quantityLimits.most, Math.max(least, Number(number.toFixed(4)))) });
+            change({ [name]: Math.min(quantityLimits.max, Math.max(least, Number(number.toFixed(4)))) });
     };
     const id = `setting-${name}`;
     return (
@@ -48,7 +48,7 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
                     type="number"
                     aria-label={`${title}, ${unit}`}
                     min={least}
-                    max={quantityLimits.most}
+                    max={quantityLimits.max}
                     step="any"
                     value={value}
                     onChange={(event) => set(event.currentTarget.valueAsNumber)}
@@ -86,7 +86,7 @@ function Slider({ name, title, unit, scenario, change, most, step, help }: Slide
 
 interface Files {
     /** Names of dropped files, by scheme. */
-    own: Record<string, string>;
+    fileNames: Record<string, string>;
     drop: (scheme: string, file: File) => void;
 }
 
@@ -96,12 +96,12 @@ interface Props extends Files {
     change: Change;
 }
 
-export function Controls({ scenario, catalogue, change, own, drop }: Props) {
+export function Controls({ scenario, catalogue, change, fileNames, drop }: Props) {
     const isCellular = scenario.link !== "fixed";
     const unitTitles: Record<Unit, string> = { bdp: "BDP", packets: "packets", ms: "ms", unlimited: "no limit" };
     return (
         <div class="controls">
-            <Flows scenario={scenario} catalogue={catalogue} change={change} own={own} drop={drop} />
+            <Flows scenario={scenario} catalogue={catalogue} change={change} fileNames={fileNames} drop={drop} />
             <fieldset>
                 <legend>Path</legend>
                 <label class="line">
@@ -168,7 +168,7 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                     unit="%"
                     scenario={scenario}
                     change={change}
-                    most={5}
+                    max={5}
                     step={0.05}
                 />
                 <Slider
@@ -177,7 +177,7 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                     unit="ms"
                     scenario={scenario}
                     change={change}
-                    most={Math.max(1, Math.min(50, scenario.rtt_ms / 2))}
+                    max={Math.max(1, Math.min(50, scenario.rtt_ms / 2))}
                     step={0.1}
                 />
                 <Slider
@@ -194,7 +194,7 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                     unit="Mbit/s"
                     scenario={scenario}
                     change={change}
-                    most={Math.max(1, scenario.rate_mbps)}
+                    max={Math.max(1, scenario.rate_mbps)}
                     step={0.1}
                     help="UDP at a constant rate, which heeds nothing."
                 />
@@ -209,7 +209,7 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
                     unit="ms"
                     scenario={scenario}
                     change={change}
-                    most={Math.max(0.1, Math.min(10, scenario.rtt_ms / 4))}
+                    max={Math.max(0.1, Math.min(10, scenario.rtt_ms / 4))}
                     step={0.1}
                     help="In its first 0.1 s: a wrong idea of the path's delay."
                 />
@@ -218,7 +218,7 @@ export function Controls({ scenario, catalogue, change, own, drop }: Props) {
     );
 }
 
-function Flows({ scenario, catalogue, change, own, drop }: Props) {
+function Flows({ scenario, catalogue, change, fileNames, drop }: Props) {
     const set = (index: number, part: Partial<Flow>) =>
         change({ flows: scenario.flows.map((flow, each) => (each === index ? { ...flow, ...part } : flow)) });
     const add = () => {
@@ -237,7 +237,7 @@ function Flows({ scenario, catalogue, change, own, drop }: Props) {
                             number={index + 1}
                             value={flow.scheme}
                             catalogue={catalogue}
-                            own={own}
+                            own={fileNames}
                             choose={(scheme) => set(index, { scheme })}
                         />
                         <button
@@ -269,7 +269,7 @@ function Flows({ scenario, catalogue, change, own, drop }: Props) {
                             set={(value) => set(index, { rtt_ms: value })}
                         />
                     </div>
-                    <OwnFile scheme={findScheme(catalogue, flow.scheme)} own={own} drop={drop} />
+                    <OwnFile scheme={findScheme(catalogue, flow.scheme)} fileNames={fileNames} drop={drop} />
                     <p class="quiet small">{findScheme(catalogue, flow.scheme)?.summary.replaceAll("`", "")}</p>
                 </div>
             ))}
@@ -342,7 +342,7 @@ function SchemeChoice({ number, value, catalogue, own, choose }: ChoiceProps) {
 }
 
 /** Area to drop or choose a file. The file stays in this browser. */
-function OwnFile({ scheme, own, drop }: { scheme: Scheme | undefined } & Files) {
+function OwnFile({ scheme, fileNames, drop }: { scheme: Scheme | undefined } & Files) {
     const input = useRef<HTMLInputElement>(null);
     const [isOver, setOver] = useState(false);
     if (!scheme || scheme.needs.length === 0) return null;
@@ -366,9 +366,11 @@ function OwnFile({ scheme, own, drop }: { scheme: Scheme | undefined } & Files) 
             }}
         >
             <button type="button" onClick={() => input.current?.click()}>
-                {own[scheme.name] ? "Another file" : `Choose its ${scheme.needs[0]}`}
+                {fileNames[scheme.name] ? "Another file" : `Choose its ${scheme.needs[0]}`}
             </button>{" "}
-            <span class="small">{own[scheme.name] ?? "or drop the file here. It does not leave this browser."}</span>
+            <span class="small">
+                {fileNames[scheme.name] ?? "or drop the file here. It does not leave this browser."}
+            </span>
             <input
                 ref={input}
                 type="file"

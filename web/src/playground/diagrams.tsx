@@ -33,7 +33,7 @@ interface Reading {
 }
 
 export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
-    const { run, duration_ns, known } = progress;
+    const { run, duration_ns, seriesList } = progress;
     const isDone = progress.totals !== null;
     const fullView = useMemo(() => ({ from: 0, to: Math.max(1, duration_ns) }), [duration_ns]);
     const [zoom, setZoom] = useState<View | null>(null);
@@ -78,9 +78,9 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
         [lines],
     );
     const bottleneck = useMemo(() => {
-        const owners = known.map(({ owner }) => owner).filter((owner) => flowOf(owner) === null);
+        const owners = seriesList.map(({ owner }) => owner).filter((owner) => flowOf(owner) === null);
         return owners.find((owner) => owner.startsWith("link data/")) ?? null;
-    }, [known]);
+    }, [seriesList]);
     const sequenceFlow = flows.includes(packetFlow) ? packetFlow : 1;
     const packetsAge = useAge(run, isDone, progress.age);
 
@@ -104,7 +104,7 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
             </div>
             <Timeline
                 source={engine}
-                known={known}
+                seriesList={seriesList}
                 bottleneck={bottleneck}
                 whole={fullView}
                 view={view}
@@ -151,7 +151,7 @@ export function Diagrams({ engine, progress, lines, preset, moment }: Props) {
                             onView={setView}
                             onPin={setPinned}
                             keys={place}
-                            written={false}
+                            isPrecomputed={false}
                             age={packetsAge}
                         />
                     </>

@@ -23,9 +23,9 @@ export interface Progress {
     now_ns: number;
     records: number;
     /** Series of the run up to now. */
-    known: SeriesInfo[];
+    seriesList: SeriesInfo[];
     totals: Totals | null;
-    spent: RunTimes | null;
+    times: RunTimes | null;
     /** Time from the change to its data in the page, ms. */
     latency_ms: number;
 }
@@ -63,39 +63,39 @@ interface Waiting {
 
 export class Engine implements RunData {
     readonly #worker = new Worker(script("worker.js"), { type: "module" });
-    readonly #waiting = new Map<number, Waiting>();
+    readonly #pendingAsks = new Map<number, Waiting>();
     /** Watched windows, with the number of watchers. */
-    readonly #watched = new Map<string, { question: Question; count: number }>();
+    readonly #watches = new Map<string, { question: Question; count: number }>();
     /** Latest responses for the watched windows. */
-    #known = new Map<string, Columns<WindowMeta>>();
-    #series: { text: string; schemes: string; known: SeriesInfo[] } = { text: "[]", schemes: "", known: [] };
+    #responses = new Map<string, Columns<WindowMeta>>();
+    #series: { text: string; schemes: string; list: SeriesInfo[] } = { text: "[]", schemes: "", list: [] };
     #id = 0;
     #age = 0;
     #asks = 0;
     #began = 0;
-    #specified: EngineSpec = { duration_s: 0, flows: [] };
+    #spec: EngineSpec = { duration_s: 0, flows: [] };
     #totals: Totals | null = null;
     /** Length of the shown run, ns. The newest run is shown once it has data. */
     #seen_ns = 0;
     #listener: Listener;
-    #failed: (why: string) => void;
+    #onFailure: (why: string) => void;
 
-    constructor(listener: Listener, failed: (why: string) => void) {
+    constructor(listener: Listener, onFailure: (why: string) => void) {
         this.#listener = listener;
-        this.#failed = failed;
+        this.#onFailure = onFailure;
         this.#worker.addEventListener("message", (event: MessageEvent<WorkerMessage>) => this.#told(event.data));
-        this.#worker.addEventListener("error", (event) => this.#failed(event.message || "the worker did not start"));
+        this.#worker.addEventListener("error", (event) => this.#onFailure(event.message || "the worker did not start"));
     }
 
     get #duration_ns(): number {
-        return this.#specified.duration_s * 1e9;
+        return this.#spec.duration_s * 1e9;
     }
 
     /** Ends the current run and starts this one. */
     run(specification: EngineSpec, files: string[]): void {
         this.#id += 1;
         this.#began = performance.now();
-        this.#specified = specification;
+        this.#spec = specification;
         const text = JSON.stringify(specification);
         this.#post({ kind: "run", id: this.#id, specification: text, files, watched: this.#questions() });
     }
@@ -116,8 +116,8 @@ export class Engine implements RunData {
         return decodeColumns(await this.#ask<ArrayBuffer>((ask) => ({ kind: "window", ask, question })));
     }
 
-    async packets(from_ns: number, to_ns: number, flow: number, most: number): Promise<Columns<PacketsMeta>> {
-        const packetsRequest = { kind: "packets", from_ns, to_ns, flow, most } as const;
+    async packets(from_ns: number, to_ns: number, flow: number, maxPackets: number): Promise<Columns<PacketsMeta>> {
+        const packetsRequest = { kind: "packets", from_ns, to_ns, flow, most: maxPackets } as const;
         return decodeColumns(await this.#ask<ArrayBuffer>((ask) => ({ ...packetsRequest, ask })));
     }
 
@@ -127,7 +127,7 @@ export class Engine implements RunData {
 
     async reading(): Promise<Sentence[]> {
         const flowTotals = this.#totals?.statistics.flows ?? [];
-        const flows = this.#specified.flows.map(({ scheme, application }, index) => ({
+        const flows = this.#spec.flows.map(({ scheme, application }, index) => ({
             flow: index + 1,
             scheme,
             application: application?.kind ?? null,
@@ -139,20 +139,20 @@ export class Engine implements RunData {
     }
 
     atHand(from_ns: number, to_ns: number, columns: number, series: string[]): Columns<WindowMeta> | null {
-        return this.#known.get(keyOf({ from_ns, to_ns, columns, series })) ?? null;
+        return this.#responses.get(keyOf({ from_ns, to_ns, columns, series })) ?? null;
     }
 
     watch(from_ns: number, to_ns: number, columns: number, series: string[]): () => void {
         const question = { from_ns, to_ns, columns, series };
         const key = keyOf(question);
-        const watch = this.#watched.get(key) ?? { question, count: 0 };
+        const watch = this.#watches.get(key) ?? { question, count: 0 };
         watch.count += 1;
-        this.#watched.set(key, watch);
+        this.#watches.set(key, watch);
         if (watch.count === 1) this.#tellWatched();
         return () => {
             watch.count -= 1;
             if (watch.count > 0) return;
-            this.#watched.delete(key);
+            this.#watches.delete(key);
             this.#tellWatched();
         };
     }
@@ -166,7 +166,7 @@ export class Engine implements RunData {
      * run.
      */
     #questions(): Question[] {
-        return [...this.#watched.values()].map(({ question }) =>
+        return [...this.#watches.values()].map(({ question }) =>
             question.from_ns === 0 && question.to_ns === this.#seen_ns
                 ? { ...question, to_ns: this.#duration_ns }
                 : question,
@@ -181,29 +181,29 @@ export class Engine implements RunData {
         this.#asks += 1;
         const ask = this.#asks;
         const answer = new Promise<ArrayBuffer | string>((resolve, reject) => {
-            this.#waiting.set(ask, { resolve, reject });
+            this.#pendingAsks.set(ask, { resolve, reject });
         });
         this.#post(make(ask));
         return answer as Promise<A>;
     }
 
-    #told(told: WorkerMessage): void {
-        if (told.kind === "answer" || told.kind === "unanswered") {
-            const waiting = this.#waiting.get(told.ask);
-            this.#waiting.delete(told.ask);
-            if (told.kind === "answer") waiting?.resolve(told.answer);
-            else waiting?.reject(new Error(told.why));
+    #told(message: WorkerMessage): void {
+        if (message.kind === "answer" || message.kind === "unanswered") {
+            const waiting = this.#pendingAsks.get(message.ask);
+            this.#pendingAsks.delete(message.ask);
+            if (message.kind === "answer") waiting?.resolve(message.answer);
+            else waiting?.reject(new Error(message.why));
             return;
         }
-        if (told.kind === "ready" || told.id !== this.#id) {
-            if (told.kind === "failed" && told.id === 0) this.#failed(told.why);
+        if (message.kind === "ready" || message.id !== this.#id) {
+            if (message.kind === "failed" && message.id === 0) this.#onFailure(message.why);
             return;
         }
-        if (told.kind === "failed") {
-            this.#failed(told.why);
+        if (message.kind === "failed") {
+            this.#onFailure(message.why);
             return;
         }
-        this.#look(told, told.kind === "done" ? told : null);
+        this.#look(message, message.kind === "done" ? message : null);
     }
 
     /**
@@ -211,31 +211,31 @@ export class Engine implements RunData {
      * later have series later: until the run is done, those of the previous run stay if the schemes are equal.
      */
     #describe(text: string, isDone: boolean): void {
-        const schemes = this.#specified.flows.map(({ scheme }) => scheme).join();
+        const schemes = this.#spec.flows.map(({ scheme }) => scheme).join();
         if (text === this.#series.text && schemes === this.#series.schemes) return;
         const series = JSON.parse(text) as SeriesInfo[];
         if (!isDone && schemes === this.#series.schemes) {
-            const before = new Set(this.#series.known.map((each) => JSON.stringify(each)));
+            const before = new Set(this.#series.list.map((each) => JSON.stringify(each)));
             if (series.every((each) => before.has(JSON.stringify(each)))) return;
         }
-        this.#series = { text, schemes, known: series };
+        this.#series = { text, schemes, list: series };
     }
 
-    #look(told: RunProgress, done: Extract<WorkerMessage, { kind: "done" }> | null): void {
+    #look(progress: RunProgress, done: Extract<WorkerMessage, { kind: "done" }> | null): void {
         this.#age += 1;
         this.#seen_ns = this.#duration_ns;
-        this.#known = new Map(told.answers.map(([key, bytes]) => [key, decodeColumns<WindowMeta>(bytes)]));
-        this.#describe(told.series, done !== null);
+        this.#responses = new Map(progress.answers.map(([key, bytes]) => [key, decodeColumns<WindowMeta>(bytes)]));
+        this.#describe(progress.series, done !== null);
         this.#totals = done ? (JSON.parse(done.totals) as Totals) : null;
         this.#listener({
-            run: told.id,
+            run: progress.id,
             age: this.#age,
             duration_ns: this.#duration_ns,
-            now_ns: done ? this.#duration_ns : told.now_ns,
-            records: told.records,
-            known: this.#series.known,
+            now_ns: done ? this.#duration_ns : progress.now_ns,
+            records: progress.records,
+            seriesList: this.#series.list,
             totals: this.#totals,
-            spent: done?.spent ?? null,
+            times: done?.spent ?? null,
             latency_ms: performance.now() - this.#began,
         });
     }

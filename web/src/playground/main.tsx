@@ -134,7 +134,13 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                 <aside aria-label="Scenario">
                     <details open={innerWidth >= 900}>
                         <summary>Scenario</summary>
-                        <Controls scenario={scenario} catalogue={catalogue} change={change} own={own} drop={drop} />
+                        <Controls
+                            scenario={scenario}
+                            catalogue={catalogue}
+                            change={change}
+                            fileNames={own}
+                            drop={drop}
+                        />
                     </details>
                 </aside>
                 <main id="content" tabIndex={-1}>
@@ -185,7 +191,7 @@ function App({ catalogue }: { catalogue: Catalogue }) {
                         inks={inks}
                         run={progress?.run ?? 0}
                         until_ns={progress?.now_ns ?? 0}
-                        moved={moment.move}
+                        onMoment={moment.move}
                     />
                     {diagrams}
                     <Results progress={progress} duration_ns={duration_ns} lines={lines} stop={() => engine.stop()} />
@@ -200,16 +206,16 @@ function App({ catalogue }: { catalogue: Catalogue }) {
 /** Moment of the picture of packets, for a line in the diagrams. */
 class Moving implements Moment {
     at_ns = 0;
-    readonly #heard = new Set<() => void>();
+    readonly #listeners = new Set<() => void>();
 
     readonly move = (at_ns: number): void => {
         this.at_ns = at_ns;
-        for (const listener of this.#heard) listener();
+        for (const listener of this.#listeners) listener();
     };
 
-    listen(heard: () => void): () => void {
-        this.#heard.add(heard);
-        return () => this.#heard.delete(heard);
+    listen(listener: () => void): () => void {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
     }
 }
 
@@ -341,7 +347,7 @@ function Results({ progress, duration_ns, lines, stop }: ResultsProps) {
             </p>
             <p class="quiet small" role="status">
                 {totals.records.toLocaleString("en")} packet events, computed in{" "}
-                {numberText(progress.spent?.simulated_ms ?? 0, 0)} ms; shown {numberText(progress.latency_ms, 0)} ms
+                {numberText(progress.times?.simulated_ms ?? 0, 0)} ms; shown {numberText(progress.latency_ms, 0)} ms
                 after the change. Throughput is of payload; the first sixth of the run does not count. Digest of all
                 packet events: <code data-digest={totals.digest}>{totals.digest}</code>
             </p>

@@ -92,8 +92,8 @@ export class Simulation {
         return this.#taken();
     }
 
-    packets(from_ns: number, to_ns: number, flow: number, most: number): ArrayBuffer {
-        this.#check(this.#exports.packets(from_ns, to_ns, flow, most));
+    packets(from_ns: number, to_ns: number, flow: number, maxPackets: number): ArrayBuffer {
+        this.#check(this.#exports.packets(from_ns, to_ns, flow, maxPackets));
         return this.#taken();
     }
 

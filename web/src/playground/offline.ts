@@ -29,8 +29,8 @@ async function answer(request: Request): Promise<Response> {
         if (response.ok) await cache.put(request, response.clone());
         return response;
     } catch (error) {
-        const cached = await cache.match(request, { ignoreSearch: true });
-        if (cached) return cached;
+        const storedResponse = await cache.match(request, { ignoreSearch: true });
+        if (storedResponse) return storedResponse;
         throw error;
     }
 }

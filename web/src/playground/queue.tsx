@@ -28,7 +28,7 @@ interface Packet {
     /** Time of departure from the queue. */
     left: number;
     arrived: number;
-    dropped: number;
+    dropped_ns: number;
     marked: boolean;
 }
 
@@ -62,7 +62,7 @@ function packetsOf(table: Columns<PacketsMeta>, scenario: Scenario, rate_mbps: n
             sent: sent[row]!,
             left,
             arrived: deliver[row]!,
-            dropped: dropTime,
+            dropped_ns: dropTime,
             marked: !Number.isNaN(mark[row]!),
         });
     }
@@ -82,17 +82,17 @@ interface Props {
     /** Simulated time up to now, ns. */
     until_ns: number;
     /** Called with the moment that the picture shows. */
-    moved: (at_ns: number) => void;
+    onMoment: (at_ns: number) => void;
 }
 
-export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, run, until_ns, moved }: Props) {
+export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, run, until_ns, onMoment }: Props) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const [speed, setSpeed] = useState(2);
     const still = useRef(matchMedia("(prefers-reduced-motion: reduce)").matches);
     const [playing, setPlaying] = useState(!still.current);
     const [at_ns, setAt] = useState(() => scenario.duration_s * 0.3e9);
     const [said, setSaid] = useState("");
-    const state = useRef({ at: at_ns, from: 0, to: 0, packets: [] as Packet[], asking: false, shown: 0 });
+    const state = useRef({ at: at_ns, from: 0, to: 0, packets: [] as Packet[], asking: false, lastNotice: 0 });
     const latest = useRef({ until_ns, scenario, rate_mbps });
     latest.current = { until_ns, scenario, rate_mbps };
 
@@ -151,17 +151,17 @@ export function QueuePicture({ engine, scenario, rate_mbps, limit, lines, inks, 
                 scenario,
                 rate_mbps,
             });
-            if (now - picture.shown > 250) {
-                picture.shown = now;
+            if (now - picture.lastNotice > 250) {
+                picture.lastNotice = now;
                 setAt(picture.at);
-                moved(picture.at);
+                onMoment(picture.at);
                 const ms = (waiting * PACKET_BYTES * 8) / rate_mbps / 1e3;
                 setSaid(`${waiting} packets wait, ${numberText(ms, 1)} ms`);
             }
         };
         frame = requestAnimationFrame(draw);
         return () => cancelAnimationFrame(frame);
-    }, [engine, lines, inks, limit, scenario, rate_mbps, run, speed, playing, moved]);
+    }, [engine, lines, inks, limit, scenario, rate_mbps, run, speed, playing, onMoment]);
 
     const duration_ns = scenario.duration_s * 1e9;
     return (
@@ -302,7 +302,7 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
     const thick = 10;
     for (const packet of packets) {
         if (!(packet.left <= at)) continue;
-        const endTime = Number.isNaN(packet.arrived) ? packet.dropped : packet.arrived;
+        const endTime = Number.isNaN(packet.arrived) ? packet.dropped_ns : packet.arrived;
         if (!(endTime > at) || endTime <= packet.left) continue;
         const x = wire + ((receiver - 12 - wire) * (at - packet.left)) / (endTime - packet.left);
         block(x - 1.5, middle - thick / 2, packet.flow, 4, thick, packet.marked);
@@ -312,11 +312,11 @@ function paint(element: HTMLCanvasElement, packets: Packet[], at: number, factor
     // link if the wire lost them.
     const fall_ns = FALL_MS * 1e6 * factor;
     for (const packet of packets) {
-        const since = at - packet.dropped;
+        const since = at - packet.dropped_ns;
         if (!(since >= 0 && since < fall_ns)) continue;
         const part = since / fall_ns;
-        const isTail = packet.dropped === packet.sent;
-        const isLoss = packet.left < packet.dropped;
+        const isTail = packet.dropped_ns === packet.sent;
+        const isLoss = packet.left < packet.dropped_ns;
         const x = isTail ? begin - 14 : isLoss ? wire + 30 : end - 6;
         const y = (isTail || isLoss ? middle : bottom) + part * (height - (isTail || isLoss ? middle : bottom) - 8);
         context.globalAlpha = 1 - part * 0.8;

@@ -38,22 +38,22 @@ export interface Scenario {
 
 export interface Limits {
     least: number;
-    most: number;
+    max: number;
     /** True for a logarithmic slider. */
     log: boolean;
 }
 
 export const LIMITS = {
-    rate_mbps: { least: 0.2, most: 1000, log: true },
-    rtt_ms: { least: 1, most: 800, log: true },
-    buffer: { least: 0.1, most: 20, log: true },
-    loss_percent: { least: 0, most: 10, log: false },
-    jitter_ms: { least: 0, most: 50, log: false },
-    slot_ms: { least: 0, most: 50, log: false },
-    cross_mbps: { least: 0, most: 500, log: false },
-    faster_ms: { least: 0, most: 10, log: false },
-    duration_s: { least: 2, most: 300, log: true },
-    seed: { least: 1, most: 100, log: false },
+    rate_mbps: { least: 0.2, max: 1000, log: true },
+    rtt_ms: { least: 1, max: 800, log: true },
+    buffer: { least: 0.1, max: 20, log: true },
+    loss_percent: { least: 0, max: 10, log: false },
+    jitter_ms: { least: 0, max: 50, log: false },
+    slot_ms: { least: 0, max: 50, log: false },
+    cross_mbps: { least: 0, max: 500, log: false },
+    faster_ms: { least: 0, max: 10, log: false },
+    duration_s: { least: 2, max: 300, log: true },
+    seed: { least: 1, max: 100, log: false },
 } as const satisfies Partial<Record<keyof Scenario, Limits>>;
 
 export type Quantity = keyof typeof LIMITS;
@@ -88,14 +88,14 @@ export const DEFAULT: Scenario = {
 
 /** Returns the limits of a quantity. Queue lengths in packets or ms have their own limits. */
 export function limitsOf(name: Quantity, unit: Unit): Limits {
-    if (name === "buffer" && unit === "packets") return { least: 1, most: 10_000, log: true };
-    if (name === "buffer" && unit === "ms") return { least: 1, most: 5000, log: true };
+    if (name === "buffer" && unit === "packets") return { least: 1, max: 10_000, log: true };
+    if (name === "buffer" && unit === "ms") return { least: 1, max: 5000, log: true };
     return LIMITS[name];
 }
 
 /** Returns a number moved within limits, or `otherwise` if it is not a number. */
-export function within(value: number, { least, most }: Limits, otherwise: number): number {
-    return Number.isFinite(value) ? Math.min(most, Math.max(least, value)) : otherwise;
+export function within(value: number, { least, max }: Limits, otherwise: number): number {
+    return Number.isFinite(value) ? Math.min(max, Math.max(least, value)) : otherwise;
 }
 
 /** Returns the number with three digits, so that the address and the file stay readable. */
@@ -104,10 +104,10 @@ export function short(value: number): number {
 }
 
 /** Returns a valid scenario: numbers within limits, flows within the duration, jitter within the delay. */
-export function valid(given: Scenario, catalogue: Catalogue): Scenario {
-    const result = { ...given };
+export function valid(scenario: Scenario, catalogue: Catalogue): Scenario {
+    const result = { ...scenario };
     for (const name of Object.keys(LIMITS) as Quantity[]) {
-        result[name] = within(given[name], limitsOf(name, given.unit), DEFAULT[name]);
+        result[name] = within(scenario[name], limitsOf(name, scenario.unit), DEFAULT[name]);
     }
     result.seed = Math.round(result.seed);
     if (result.unit === "packets") result.buffer = Math.max(1, Math.round(result.buffer));
@@ -121,11 +121,11 @@ export function valid(given: Scenario, catalogue: Catalogue): Scenario {
     result.jitter_ms = Math.min(result.jitter_ms, result.rtt_ms / 2);
     result.faster_ms = Math.min(result.faster_ms, result.rtt_ms / 4);
     const last = result.duration_s - 0.1;
-    result.flows = given.flows
+    result.flows = scenario.flows
         .filter((flow) => findScheme(catalogue, flow.scheme))
         .slice(0, MOST_FLOWS)
         .map((flow) => {
-            const start_s = within(flow.start_s, { least: 0, most: last, log: false }, 0);
+            const start_s = within(flow.start_s, { least: 0, max: last, log: false }, 0);
             const stop = flow.stop_s === null || flow.stop_s >= result.duration_s ? null : flow.stop_s;
             return {
                 scheme: flow.scheme,
@@ -169,16 +169,18 @@ export interface Address {
 
 /** List of problems that counts all and stores only those that are listed. */
 class Problems {
-    readonly #kept = new Set<string>();
+    readonly #listedProblems = new Set<string>();
     #more = 0;
 
     add(problem: string): void {
-        if (this.#kept.size < MOST_PROBLEMS) this.#kept.add(problem);
-        else if (!this.#kept.has(problem)) this.#more += 1;
+        if (this.#listedProblems.size < MOST_PROBLEMS) this.#listedProblems.add(problem);
+        else if (!this.#listedProblems.has(problem)) this.#more += 1;
     }
 
     get lines(): string[] {
-        return this.#more === 0 ? [...this.#kept] : [...this.#kept, `And ${count(this.#more)} more.`];
+        return this.#more === 0
+            ? [...this.#listedProblems]
+            : [...this.#listedProblems, `And ${count(this.#more)} more.`];
     }
 }
 

@@ -114,7 +114,7 @@ function warmup(duration_s: number): number {
 }
 
 /** Returns the run spec that `_core.simulate` takes. */
-export function specification(scenario: Scenario, catalogue: Catalogue, own: OwnFiles = {}): Table {
+export function specification(scenario: Scenario, catalogue: Catalogue, ownFiles: OwnFiles = {}): Table {
     const { name: _, ...path } = catalogue.path;
     return {
         seed: catalogue.seeds[scenario.seed - 1] ?? 1,
@@ -127,7 +127,7 @@ export function specification(scenario: Scenario, catalogue: Catalogue, own: Own
         flows: flowParts(scenario, catalogue).map(({ scheme, start_s, stop_s, rtt_ms, enter, application }) => ({
             scheme: scheme.name,
             controller: scheme.controller,
-            parameters: parameters(scheme, own),
+            parameters: parameters(scheme, ownFiles),
             transport: scheme.transport,
             application: application ?? scheme.application,
             start_s,
@@ -139,8 +139,8 @@ export function specification(scenario: Scenario, catalogue: Catalogue, own: Own
     };
 }
 
-function parameters(scheme: Scheme, own: OwnFiles): Record<string, string> {
-    const file = own[scheme.name];
+function parameters(scheme: Scheme, ownFiles: OwnFiles): Record<string, string> {
+    const file = ownFiles[scheme.name];
     const [needed] = scheme.needs;
     return needed && file ? { ...scheme.parameters, [needed]: file } : scheme.parameters;
 }
@@ -177,7 +177,12 @@ function toml(value: Json): string {
 }
 
 /** Returns the experiment file of a scenario. */
-export function experimentFile(scenario: Scenario, catalogue: Catalogue, address: string, own: OwnFiles = {}): string {
+export function experimentFile(
+    scenario: Scenario,
+    catalogue: Catalogue,
+    address: string,
+    ownFiles: OwnFiles = {},
+): string {
     const flows = flowParts(scenario, catalogue);
     const label = mixLabel(flows.map((flow) => flow.scheme.name));
     const { data, ack } = elements(scenario, catalogue);
@@ -206,11 +211,11 @@ export function experimentFile(scenario: Scenario, catalogue: Catalogue, address
     }
     for (const scheme of new Set(flows.map((flow) => flow.scheme))) {
         const [needed] = scheme.needs;
-        const file = own[scheme.name];
+        const file = ownFiles[scheme.name];
         if (!needed || !file) continue;
         lines.push("", "# the file that was dropped on the page: its place beside this file");
         lines.push(`[scheme.${scheme.name}]`, `title = ${tomlText(scheme.title)}`);
-        lines.push(`controller = ${tomlText(scheme.controller)}`, `parameters = ${toml(parameters(scheme, own))}`);
+        lines.push(`controller = ${tomlText(scheme.controller)}`, `parameters = ${toml(parameters(scheme, ownFiles))}`);
         lines.push(`transport = ${toml(scheme.transport)}`);
         if (scheme.application.kind !== "greedy") lines.push(`application = ${toml(scheme.application)}`);
     }

@@ -10,7 +10,7 @@ const FIRST_EVENTS = 4000;
 const FIRST_PICTURE_MS = 50;
 const PICTURE_MS = 120;
 
-const post = (told: WorkerMessage, transfer: Transferable[] = []): void => postMessage(told, { transfer });
+const post = (message: WorkerMessage, transfer: Transferable[] = []): void => postMessage(message, { transfer });
 
 /** Fetched and dropped files, by their name in run specs. */
 const files = new Map<string, Uint8Array>();
@@ -104,7 +104,7 @@ function answer<A extends ArrayBuffer | string>(ask: number, make: (simulation: 
     try {
         if (!current) throw new Error("there is no run yet");
         const answer = make(current);
-        post({ kind: "answer", ask, answer: answer }, typeof answer === "string" ? [] : [answer]);
+        post({ kind: "answer", ask, answer }, typeof answer === "string" ? [] : [answer]);
     } catch (error) {
         post({ kind: "unanswered", ask, why: reason(error) });
     }

@@ -95,11 +95,11 @@ export function RunPage({ id, facts: runs }: { id: string; facts: RunsFacts }) {
 /**
  * Returns the window of the page, a function that sets it, and the address. The address follows a window that rests.
  */
-function useView(whole: View): [View, (view: View) => void, ReturnType<typeof useAddress>] {
+function useView(fullView: View): [View, (view: View) => void, ReturnType<typeof useAddress>] {
     const address = useAddress();
     const [{ query }, change] = address;
     const addressPart = partOf(query.get("from"), query.get("to"));
-    const addressView = addressPart ? limit(addressPart, whole) : whole;
+    const addressView = addressPart ? limit(addressPart, fullView) : fullView;
     const [view, setView] = useState(addressView);
     const writtenView = useRef(addressView);
     useEffect(() => {
@@ -111,7 +111,7 @@ function useView(whole: View): [View, (view: View) => void, ReturnType<typeof us
         if (sameView(view, writtenView.current)) return;
         const timer = setTimeout(() => {
             writtenView.current = view;
-            const isWhole = sameView(view, whole);
+            const isWhole = sameView(view, fullView);
             change({ from: isWhole ? null : String(view.from), to: isWhole ? null : String(view.to) }, true);
         }, REST_MS);
         return () => clearTimeout(timer);
@@ -127,7 +127,7 @@ function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFa
     const diagrams = useRef<HTMLHeadingElement>(null);
     const [reading, setReading] = useState<Sentence[] | null>(null);
     const [unread, setUnread] = useState("");
-    const [all, setAll] = useState<string[]>([]);
+    const [identities, setAll] = useState<string[]>([]);
     useEffect(() => {
         source.reading().then(setReading, (error: Error) => setUnread(error.message));
         runIdentities(runs).then(setAll);
@@ -164,7 +164,7 @@ function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFa
         () =>
             otherLoaded && {
                 source: otherLoaded.source,
-                known: otherLoaded.facts.series,
+                seriesList: otherLoaded.facts.series,
                 title: shortLabel(otherLoaded.facts, facts),
                 shift_ns: shift * 1e6,
             },
@@ -189,7 +189,7 @@ function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFa
     const bottleneck = useMemo(() => bottleneckOf(facts), [facts]);
     return (
         <div class="run" ref={page}>
-            <Head facts={facts} all={all} id={id} heading={heading} />
+            <Head facts={facts} identities={identities} id={id} heading={heading} />
             <div class="sides">
                 <section aria-labelledby="why">
                     <h2 id="why">Why</h2>
@@ -222,21 +222,21 @@ function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFa
                     <div class="row choices">
                         <FlowChoice facts={facts} flows={flows} flowTitle={flowTitle} change={change} />
                         <OtherChoice
-                            {...{ id, all, otherId, shift, change }}
+                            {...{ id, identities, otherId, shift, change }}
                             problem={otherProblem}
                             title={otherLoaded?.facts.label ?? ""}
                         />
                     </div>
                     <Timeline
                         source={source}
-                        known={facts.series as SeriesInfo[]}
+                        seriesList={facts.series as SeriesInfo[]}
                         bottleneck={bottleneck}
                         whole={fullView}
                         view={view}
                         onView={setView}
                         flows={flows}
                         flowTitle={flowTitle}
-                        other={other}
+                        overlay={other}
                         added={listOf(query.get("more"))}
                         onAdded={(added) => change({ more: listText(added) }, true)}
                         hidden={listOf(query.get("hide"))}
@@ -277,7 +277,7 @@ function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFa
                                             change({ packet: packet && `${packet.flow}:${packet.seq}` }, true)
                                         }
                                         keys={page}
-                                        written={facts.thinned_only}
+                                        isPrecomputed={facts.thinned_only}
                                     />
                                 </>
                             )
@@ -297,11 +297,11 @@ function Run({ source, facts, id, runs }: LoadedRun & { id: string; runs: RunsFa
 }
 
 /** Returns the parts of a run's name that differ from this run. */
-function shortLabel(other: RunFacts, own: RunFacts): string {
+function shortLabel(other: RunFacts, current: RunFacts): string {
     const parts = [
-        other.scheme !== own.scheme && other.scheme,
-        other.path !== own.path && other.path,
-        other.directory !== own.directory && other.directory,
+        other.scheme !== current.scheme && other.scheme,
+        other.path !== current.path && other.path,
+        other.directory !== current.directory && other.directory,
     ].filter(Boolean);
     return parts.length > 0 ? parts.join(" ") : `run ${other.run}`;
 }
@@ -319,23 +319,23 @@ function bottleneckOf(facts: RunFacts): string | null {
 
 function Head({
     facts,
-    all,
+    identities,
     id,
     heading,
 }: {
     facts: RunFacts;
-    all: string[];
+    identities: string[];
     id: string;
     heading: { current: HTMLHeadingElement | null };
 }) {
-    const at = all.indexOf(id);
+    const at = identities.indexOf(id);
     const filters = readAddress(location.hash).query;
     /** Parameters of the window and of runs laid over are kept. Parameters of this run alone are dropped. */
     const linkQuery = new URLSearchParams(
         [...filters].filter(([name]) => !["why", "packet", "flow", "packets", "with"].includes(name)),
     );
     const link = (index: number, text: string) => {
-        const other = all[index];
+        const other = identities[index];
         if (at < 0 || other === undefined) return null;
         return (
             <a href={addressOf(runPage(other), linkQuery)} title={other}>
@@ -353,7 +353,7 @@ function Head({
                 {link(at + 1, "next run ›")}
                 {at >= 0 && (
                     <span class="quiet">
-                        {at + 1} of {all.length}
+                        {at + 1} of {identities.length}
                     </span>
                 )}
             </nav>
@@ -525,7 +525,7 @@ function FlowChoice({
 
 function OtherChoice({
     id,
-    all,
+    identities,
     otherId,
     shift,
     change,
@@ -533,14 +533,14 @@ function OtherChoice({
     title,
 }: {
     id: string;
-    all: string[];
+    identities: string[];
     otherId: string | null;
     shift: number;
     change: Change;
     problem: string;
     title: string;
 }) {
-    const likely = useMemo(() => likelyOthers(id, all, 300), [id, all]);
+    const likely = useMemo(() => likelyOthers(id, identities, 300), [id, identities]);
     const choose = (text: string) => {
         const otherId = runMeant(text);
         if (otherId && otherId !== id) change({ with: otherId });

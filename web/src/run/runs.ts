@@ -21,13 +21,13 @@ export async function runIdentities(facts: RunsFacts): Promise<string[]> {
 }
 
 /** Returns candidates to lay over a run: first those on its path, then those of its scheme, then others. */
-export function likelyOthers(id: string, all: readonly string[], most: number): string[] {
+export function likelyOthers(id: string, identities: readonly string[], maxCount: number): string[] {
     const [directory, path, scheme] = id.split("/");
     const near = (other: string) => {
         const [itsDirectory, itsPath, itsScheme] = other.split("/");
         return (itsPath === path ? 4 : 0) + (itsScheme === scheme ? 2 : 0) + (itsDirectory === directory ? 1 : 0);
     };
     const byNearness: string[][] = [[], [], [], [], [], [], [], []];
-    for (const other of all) if (other !== id) byNearness[near(other)]!.push(other);
-    return byNearness.reverse().flat().slice(0, most);
+    for (const other of identities) if (other !== id) byNearness[near(other)]!.push(other);
+    return byNearness.reverse().flat().slice(0, maxCount);
 }

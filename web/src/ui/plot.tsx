@@ -157,7 +157,7 @@ export function placeNames(
     points: readonly { x: number; y: number; name: string }[],
     area: Area,
 ): ({ x: number; y: number; anchor: "start" | "end" | "middle" } | null)[] {
-    const occupied = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
+    const boxes = points.map(({ x, y }) => ({ left: x - 7, right: x + 7, top: y - 7, bottom: y + 7 }));
     return points.map(({ x, y, name }) => {
         const width = name.length * 6.6;
         const spots = [
@@ -173,7 +173,7 @@ export function placeNames(
             if (box.left < area.left || box.right > area.right || box.top < area.top - 8 || box.bottom > area.bottom)
                 continue;
             if (
-                occupied.some(
+                boxes.some(
                     (other) =>
                         box.left < other.right &&
                         box.right > other.left &&
@@ -182,7 +182,7 @@ export function placeNames(
                 )
             )
                 continue;
-            occupied.push(box);
+            boxes.push(box);
             return spot;
         }
         return null;

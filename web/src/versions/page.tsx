@@ -261,18 +261,18 @@ function linesOf(compared: readonly (readonly MovedRow[])[]): Line[] {
     );
 }
 
-function answer(lines: readonly Line[], moved: readonly Line[], others: readonly DirectoryFacts[]): string {
+function answer(lines: readonly Line[], movedLines: readonly Line[], others: readonly DirectoryFacts[]): string {
     const comparedLines = lines.filter(
         (line) => line.base.mean !== null && line.others.some((row) => row !== null && row.other !== null),
     );
     if (!comparedLines.length) return "There is nothing in both that could be compared.";
     const directoryText = others.length === 1 ? ` in ${others[0]!.label}` : "";
-    if (!moved.length)
+    if (!movedLines.length)
         return `Nothing moved beyond chance${directoryText}: ${countText(comparedLines.length, "comparison")}.`;
-    const largestMoves = moved
+    const largestMoves = movedLines
         .slice(0, 3)
         .map((line) => `${inSentence(line.title)} of ${line.scheme} on ${line.path} (${percent(line)})`);
-    return `${moved.length} of ${countText(comparedLines.length, "comparison")} moved beyond chance${directoryText}, most of all ${listing(largestMoves)}.`;
+    return `${movedLines.length} of ${countText(comparedLines.length, "comparison")} moved beyond chance${directoryText}, most of all ${listing(largestMoves)}.`;
 }
 
 function percent(line: Line): string {

@@ -25,7 +25,7 @@ test("each of two schemes gets its share beside the other, and what would be fai
     const got = sharesOf(runs, facetsOf(runs, allRows(runs), {})[0]!);
     assert.deepEqual([...got.keys()], ['["cubic","bbr"]', '["bbr","cubic"]']);
     const cubic = got.get('["cubic","bbr"]')!;
-    close(cubic.found.mean, 0.6);
+    close(cubic.estimate.mean, 0.6);
     close(cubic.fair, 2 / 3);
     assert.deepEqual(cubic.mixes, ["cubic*2+bbr"]);
 });
@@ -40,5 +40,5 @@ test("a share that is not known does not count", () => {
     const runs = table(["a+b", "a+b"], { "share:a": [0.25, nan], "share:b": [nan, nan] });
     const got = sharesOf(runs, facetsOf(runs, allRows(runs), {})[0]!);
     assert.deepEqual([...got.keys()], ['["a","b"]']);
-    assert.equal(got.get('["a","b"]')!.found.count, 1);
+    assert.equal(got.get('["a","b"]')!.estimate.count, 1);
 });

@@ -7,7 +7,7 @@ const QUEUE = numberField("queue", { title: "queue" });
 
 function cell(scheme: string, x: string, mean: number, isLeftOut = false) {
     const estimate = { mean, low: null, high: null, kind: "range", runs: 1 } as never;
-    return { scheme, x, y: "", found: estimate, isLeftOut };
+    return { scheme, x, y: "", estimate, isLeftOut };
 }
 
 test("the best at each value is named", () => {

@@ -82,7 +82,7 @@ test("only the queue of the bottleneck is drawn, the others can be added", () =>
         choice.panels.map(({ keys }) => keys),
         [["link data/b/queue"]],
     );
-    assert.deepEqual(choice.others.map(addedName), ["link data/a/queue"]);
+    assert.deepEqual(choice.addable.map(addedName), ["link data/a/queue"]);
 });
 
 test("what counts bytes is no rate", () => {
@@ -93,7 +93,7 @@ test("values that are names of states are bands", () => {
     const choice = panelsOf([info("flow 1", "cwnd", "", ["slow start", "avoidance"])], null, ONE, []);
     assert.deepEqual(choice.panels, []);
     assert.deepEqual(choice.states.map(keyOf), ["flow 1/cwnd"]);
-    assert.deepEqual(choice.others, []);
+    assert.deepEqual(choice.addable, []);
 });
 
 test("a series that was added has a panel of its own, one that is not there has none", () => {
@@ -115,7 +115,7 @@ test("numbers of packets are never offered", () => {
     assert.deepEqual(panelsOf([info("flow 1", "seq", "")], null, ONE, ["seq"]), {
         panels: [],
         states: [],
-        others: [],
+        addable: [],
     });
 });
 

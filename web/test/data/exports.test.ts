@@ -86,7 +86,7 @@ const BOTH = {
         label,
     })),
 };
-const NOTHING: TableState = { filters: [], metrics: [], convention: "corrected", sort: [], grouped: [], pivot: [] };
+const NOTHING: TableState = { filters: [], metrics: [], convention: "corrected", sort: [], groupFields: [], pivot: [] };
 
 function commands(entries: string[], shown: Partial<TableState> = {}, facts = RUNS.facts) {
     const runs = Object.assign(Object.create(RUNS), { facts });
@@ -99,7 +99,12 @@ test("all of a directory is one plain command", () => {
 
 test("paths, schemes, metrics and the order are options", () => {
     const sort = [{ field: "goodput_mbps", descending: true }];
-    const state = { metrics: ["goodput_mbps", "status"], sort, grouped: ["scheme", "path"], convention: "pantheon" };
+    const state = {
+        metrics: ["goodput_mbps", "status"],
+        sort,
+        groupFields: ["scheme", "path"],
+        convention: "pantheon",
+    };
     const options = "--path 'it'\\''s here' --schemes cubic,bbr --metrics goodput_mbps --convention pantheon";
     assert.deepEqual(commands(["path:it's here", "scheme:cubic", "scheme:bbr"], state), {
         lines: [`dumbbell show results ${options} --sort goodput_mbps`],
@@ -119,7 +124,7 @@ test("each directory has its command, whatever its name", () => {
 test("what no command can say is said", () => {
     const sort = [{ field: "goodput_mbps", descending: false }];
     const entries = ["status:done", "goodput_mbps:1..", "share:a:b:0..0.5", "*:x", "path:a,b"];
-    const { lacks } = commands(entries, { sort, grouped: ["scheme"], pivot: ["path"] }, BOTH);
+    const { lacks } = commands(entries, { sort, groupFields: ["scheme"], pivot: ["path"] }, BOTH);
     assert.deepEqual(lacks.sort(), [
         "a path with a comma in its name",
         "a pivot",

@@ -32,8 +32,8 @@ test("whatever an address says, the scenario is within its limits", () => {
         const hash = `#${parts.join("&")}`;
         const { scenario } = readAddress(hash, CATALOGUE, SCENARIOS);
         for (const name of Object.keys(LIMITS) as Quantity[]) {
-            const { least, most } = limitsOf(name, scenario.unit);
-            assert.ok(scenario[name] >= least && scenario[name] <= most, `${name} of ${hash}`);
+            const { least, max } = limitsOf(name, scenario.unit);
+            assert.ok(scenario[name] >= least && scenario[name] <= max, `${name} of ${hash}`);
         }
         assert.ok(scenario.flows.length >= 1 && scenario.flows.length <= MOST_FLOWS, hash);
         for (const { start_s, stop_s, rtt_ms } of scenario.flows) {

@@ -33,7 +33,7 @@ function read(hash: string) {
 }
 
 test("a number beyond its limits is the limit, what is none is something else", () => {
-    const limits = { least: 2, most: 8, log: false };
+    const limits = { least: 2, max: 8, log: false };
     assert.deepEqual(
         [1, 5, 9, Number.NaN, Number.POSITIVE_INFINITY].map((value) => within(value, limits, 3)),
         [2, 5, 8, 3, 3],
@@ -47,7 +47,7 @@ test("numbers are short in addresses and files", () => {
 });
 
 test("a queue's length has the limits of its unit", () => {
-    assert.deepEqual(limitsOf("buffer", "packets"), { least: 1, most: 10_000, log: true });
+    assert.deepEqual(limitsOf("buffer", "packets"), { least: 1, max: 10_000, log: true });
     assert.deepEqual(limitsOf("buffer", "bdp"), LIMITS.buffer);
     assert.deepEqual(limitsOf("rtt_ms", "packets"), LIMITS.rtt_ms);
 });
@@ -58,9 +58,9 @@ test("the scenario of the page's beginning is valid", () => {
 
 test("every number is brought within its limits", () => {
     for (const name of Object.keys(LIMITS) as Quantity[]) {
-        const { least, most } = LIMITS[name];
+        const { least, max } = LIMITS[name];
         assert.ok(validScenario({ [name]: -1e9 })[name] >= least, name);
-        assert.ok(validScenario({ [name]: 1e9 })[name] <= most, name);
+        assert.ok(validScenario({ [name]: 1e9 })[name] <= max, name);
         assert.ok(Number.isFinite(validScenario({ [name]: Number.NaN })[name]), name);
     }
 });
@@ -206,7 +206,7 @@ test("numbers of an address that no path has are brought within the limits", () 
     const { scenario, problems } = read("#rate_mbps=1e99&rtt_ms=-5&duration_s=NaN&seed=0.5");
     assert.deepEqual(
         [scenario.rate_mbps, scenario.rtt_ms, scenario.duration_s, scenario.seed],
-        [LIMITS.rate_mbps.most, LIMITS.rtt_ms.least, DEFAULT.duration_s, LIMITS.seed.least],
+        [LIMITS.rate_mbps.max, LIMITS.rtt_ms.least, DEFAULT.duration_s, LIMITS.seed.least],
     );
     assert.deepEqual(problems, ["duration_s = “NaN” is no number."]);
 });
