@@ -1,4 +1,4 @@
-// One side of a call, driven from outside by the functions of `peer`. Times are ms of performance.now().
+// One end of a call. The process that opens the page calls the functions of `peer`. Times are ms of performance.now().
 "use strict";
 
 const POLL_MS = 100;
@@ -21,7 +21,7 @@ const FIELDS = {
   remote: ["fractionLost", "roundTripTime"],
 };
 
-// Numbers in [0, 1) from a seed (xorshift of 32 bits): the same picture in every run.
+// Numbers in [0, 1) from a seed (xorshift of 32 bits): every run has equal pictures.
 function randomNumbers(seed) {
   let state = (seed >>> 0) || 1;
   return () => {
@@ -83,7 +83,7 @@ const peer = {
     return connection.localDescription.sdp;
   },
 
-  // The sender's first step: a moving picture, and an offer to send it.
+  // First step of the sender: create a moving picture, and an offer to send it.
   async offer({ width, height, fps, noise, seed, codec, maxBitrate, gather_ms }) {
     const frames = makeFrames({ width, height, noise, seed });
     const track = new MediaStreamTrackGenerator({ kind: "video" });
@@ -97,7 +97,7 @@ const peer = {
     const wanted = known.filter((one) => one.mimeType === `video/${codec}`);
     if (wanted.length === 0) throw new Error(`the browser has no codec ${codec}`);
     transceiver.setCodecPreferences([...wanted, ...known.filter((one) => one.mimeType === "video/rtx")]);
-    // or it would send a smaller picture instead of more
+    // without this the browser would shrink the picture instead of sending more
     const parameters = transceiver.sender.getParameters();
     parameters.degradationPreference = "maintain-resolution";
     await transceiver.sender.setParameters(parameters);
@@ -105,7 +105,7 @@ const peer = {
     return this.gathered(gather_ms);
   },
 
-  // The receiver's only step.
+  // Only step of the receiver.
   async answer(offer, gather_ms) {
     this.connection = new RTCPeerConnection({ iceServers: [], bundlePolicy: "max-bundle" });
     this.watch();
@@ -121,7 +121,7 @@ const peer = {
     return sdp;
   },
 
-  // The sender's last step: the call begins.
+  // Last step of the sender: the call begins.
   async accept(answer) {
     this.poll();
     this.play();
@@ -133,7 +133,7 @@ const peer = {
     const begun = performance.now();
     let number = 0;
     const next = () => {
-      // a full queue means that nobody takes the pictures: waiting would only make them old
+      // if the queue is full, nobody takes the pictures: waiting would only make them old
       if (source.writer.desiredSize <= 0) source.skipped++;
       else {
         const frame = new VideoFrame(source.frames[number % source.frames.length], {
@@ -180,13 +180,13 @@ const peer = {
       if (report.type === "outbound-rtp" && report.kind === "video") put("outbound", report);
       else if (report.type === "inbound-rtp" && report.kind === "video") put("inbound", report);
       else if (report.type === "remote-inbound-rtp") put("remote", report);
-      // a receiver's estimate of its own direction is about a stream that does not exist
+      // a receiver sends no stream, so its estimate for its own direction means nothing
       else if (report.type === "candidate-pair" && report.nominated && this.source) put("pair", report);
     }
     return record;
   },
 
-  // What has been seen since the last time.
+  // Returns the records and state changes since the last call.
   take() {
     const taken = { records: this.records, states: this.states, state: this.connection.connectionState };
     this.records = [];

@@ -22,8 +22,8 @@ interface SchemeEstimate {
 }
 
 /**
- * Returns the indices of the Pareto front (no other point is better in one coordinate and as good in the other), in
- * order of growing badness of `x`.
+ * Returns indices of points on the Pareto front, in order of growing badness of `x`. For a point on the front, no other
+ * point is better in one coordinate and as good in the other.
  */
 export function paretoFront(points: readonly (readonly [number, number])[]): number[] {
     const order = points

@@ -33,7 +33,7 @@ export interface Packets {
         drop: NumberArray;
         seq: NumberArray;
     } | null;
-    /** Number of packets if there were too many to load (then none is loaded), else 0. */
+    /** Number of packets if it exceeds the limit (then no packet is loaded), else 0. */
     tooMany: number;
 }
 

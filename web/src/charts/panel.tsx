@@ -25,7 +25,7 @@ export interface Line {
     series: Series;
     stroke: Stroke;
     title: string;
-    /** True for the run that is laid over this one. */
+    /** True for a line of the overlaid run. */
     isOther: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface OtherRun {
     source: RunData;
     seriesList: SeriesInfo[];
     title: string;
-    /** Shift of the run that is laid over this one, ns. */
+    /** Time shift of the overlaid run, ns. */
     shift_ns: number;
 }
 

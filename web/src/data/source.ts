@@ -166,7 +166,7 @@ export interface RunData {
 /** Run of results, with its files. */
 export interface RunSource extends RunData {
     facts(): Promise<RunFacts>;
-    /** Returns the address of a file of the run, or null if there is none. */
+    /** Returns the address of a run's file, or null without such a file. */
     file(name: string): string | null;
     /** Returns the address of the flow as qlog, or null. */
     qlog(flow: number): string | null;

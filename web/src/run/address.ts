@@ -32,7 +32,7 @@ export function runPage(id: string): string {
     return `run/${id.split("/").map(encodeURIComponent).join("/")}`;
 }
 
-/** Returns the identity of a run from an identity or from the address of its page. */
+/** Returns a run's identity. `text` is an identity or the address of a run's page. */
 export function runMeant(text: string): string {
     const page = /#\/run\/([^?]*)/.exec(text)?.[1];
     return page === undefined ? text.trim() : page.split("/").map(decodeName).join("/");

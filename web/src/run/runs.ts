@@ -20,7 +20,7 @@ export async function runIdentities(facts: RunsFacts): Promise<string[]> {
     }
 }
 
-/** Returns candidates to lay over a run: first those on its path, then those of its scheme, then others. */
+/** Returns runs to overlay, best first: runs on an equal path, then runs of an equal scheme, then the rest. */
 export function likelyOthers(id: string, identities: readonly string[], maxCount: number): string[] {
     const [directory, path, scheme] = id.split("/");
     const near = (other: string) => {

@@ -39,7 +39,7 @@ test("a critical value at a node is the core's own number", () => {
     const two = { ...CRITICAL, inverse_freedom: [0.25, 0.125], weights: [1, -1], values: [[7, 3]] };
     assert.equal(criticalValue(two, 4), 7);
     assert.equal(criticalValue(two, 8), 3);
-    // of two nodes the interpolation is the straight line over 1 / freedom
+    // with two nodes the interpolation is a straight line over 1 / freedom
     close(criticalValue(two, 1 / 0.1875), 5, 1e-12);
 });
 
@@ -179,7 +179,7 @@ test("too few runs, or runs without scatter, tell no difference", () => {
     assert.equal(difference([1, 2, 3, 4, 5], [2, 3, 4, 5, 6], true, CRITICAL), null, "all pairs differ by 1");
 });
 
-/** A difference whose t is just above (1) or below (-1) the critical value for so many tests. */
+/** Returns a difference with t just above (1) or below (-1) the critical value for `tests` tests. */
 function near(tests: number, side: 1 | -1): Difference {
     return { low: 0, high: 0, freedom: 10, t: criticalValue(CRITICAL, 10, tests) * (1 + side * 1e-6) };
 }
