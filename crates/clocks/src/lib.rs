@@ -3,7 +3,7 @@
 //! The input is packets, the output the clock offset theta(t) = remote clock - local clock, with an interval for its
 //! unknown part. The crate is pure arithmetic without clocks, files, sockets and random numbers.
 //!
-//! [`fit`] takes all packets at once, [`fit_minima`] the minima that [`Minima`] kept. `docs/clocks.md` describes the
+//! [`fit`] takes all packets at once, [`fit_minima`] the minima that [`Minima`] kept. `docs/evidence/clocks.md` describes the
 //! accuracy.
 //!
 //! # Bounds

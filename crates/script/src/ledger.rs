@@ -1,6 +1,6 @@
 //! Conversion of script lines to events of a controller.
 //!
-//! A field that a line does not name follows from earlier lines, by the rules of docs/vectors.md. The built-in
+//! A field that a line does not name follows from earlier lines, by the rules of docs/how-to/vectors.md. The built-in
 //! transport's own estimators compute its estimates.
 
 use crate::event::{ACK_FIELDS, AckEvent, Event};

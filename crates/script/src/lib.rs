@@ -1,4 +1,4 @@
-//! Scripts: text timelines of events and expected answers that programs in any language can read (docs/vectors.md).
+//! Scripts: text timelines of events and expected answers that programs in any language can read (docs/how-to/vectors.md).
 //!
 //! A script drives a controller, a sender or a receiver directly. This crate uses no path, simulator, clock or file.
 

@@ -28,8 +28,8 @@ MetricKey = tuple[str, int, str]
 class Estimate:
     """Mean of a metric over runs, with its bounds: `bounds` is the meaning of `low` and `high`.
 
-    - `confidence`: the interval of the mean by Student's t, nominally of 95 % (`docs/intervals.md`).
-    - `range`: the least and the largest run. Fewer than five runs have no valid interval (`docs/metrics.md`).
+    - `confidence`: the interval of the mean by Student's t, nominally of 95 % (`docs/evidence/intervals.md`).
+    - `range`: the least and the largest run. Fewer than five runs have no valid interval (`docs/reference/metrics.md`).
     - `equal`: several runs have one value.
     - None: a single run has no bounds.
 

@@ -1,4 +1,4 @@
-"""Findings from results: suspicious conduct, and at most five sentences; `docs/findings.md` lists the rules.
+"""Findings from results: suspicious conduct, and at most five sentences; `docs/reference/findings.md` lists the rules.
 
 Each rule has a file of its own. It takes the evidence and yields sentences with their importance, made from metrics and
 their intervals; rules neither measure nor compute anything anew.
