@@ -72,7 +72,7 @@ pub struct PathChange {
     pub backward_by_ns: i64,
 }
 
-/// A [`Reference`] and what became of it.
+/// Verdict on a [`Reference`].
 #[derive(Clone, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[schemars(rename = "Judged")]
 pub struct ReferenceVerdict {

@@ -14,13 +14,13 @@ use serde::Serialize;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-/// What a run with real packets leaves behind: the content of `stats.json`.
+/// Statistics of a real-packet run: the content of `stats.json`.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "EmulatedRun")]
 pub(crate) struct Report {
     #[serde(flatten)]
     stats: RunStats,
-    /// Events that were recorded of real packets.
+    /// Number of recorded events of real packets.
     events: u64,
     emulation: EmulationReport,
 }

@@ -126,39 +126,39 @@ struct ClockReference {
     source: String,
 }
 
-/// What a run between two machines leaves behind: the content of `stats.json`.
+/// Statistics of a remote run: the content of `stats.json`.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "JoinedRun")]
 pub(crate) struct Report {
     #[serde(flatten)]
     stats: RunStats,
-    /// Packet events of both sides.
+    /// Number of packet events on both machines.
     events: u64,
     clocks: Compared,
     remote: Between,
 }
 
-/// What happened on and around the network between two machines.
+/// Events on and around the network between two machines.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "BetweenMachines")]
 struct Between {
-    /// What happened around the packets, flow by flow.
+    /// Events around the packets of each flow.
     flows: Vec<Carried>,
-    /// Packets that ends behind tunnels lost, on both sides.
+    /// Packets lost by ends behind tunnels, on both machines.
     lost_at_ends: u64,
-    /// How late a sending end of ours woke up at most, us; null if all are programs.
+    /// Maximum lateness of a built-in sender's wake-up, us; null if all flows are programs.
     ends_latest_us: Option<u64>,
-    /// Whether the schedulers of both sides preferred the run's threads to ordinary programs.
+    /// True if the schedulers of both machines preferred the run's threads to ordinary programs.
     real_time: bool,
-    /// What the channel beside the flows was sent by others.
+    /// Datagrams from other senders on the control channel.
     channel: Guarded,
-    /// Why the run must not be used, if so.
+    /// Reason why the run must not be used; null if it may.
     invalid: Option<String>,
-    /// Why its times are not those of the network alone, if so.
+    /// Reason why the run's times do not show the network alone; null without one.
     degraded: Option<String>,
-    /// How late an end or a tunnel was, where the numbers are good all the same.
+    /// Lateness of an end or a tunnel in a run with valid results; null without one.
     remark: Option<String>,
-    /// What the programs of the run did.
+    /// Reports of the run's programs.
     programs: Vec<ProgramReport>,
 }
 

@@ -77,15 +77,15 @@ pub(crate) fn check_run(py: Python<'_>, specification: &str, backend: &str) -> P
     interruptible_by_steps(py, |until| spec.validate_until(backend, &resources.registry, until))
 }
 
-/// What a simulated run leaves behind: the content of `stats.json`.
+/// Statistics of a simulated run: the content of `stats.json`.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "SimulatedRun")]
 pub(crate) struct Report {
     #[serde(flatten)]
     stats: RunStats,
-    /// Seconds in the simulator's own loop, on this machine's clock.
+    /// Time in the simulator's loop by this machine's clock, s.
     sim_wall_s: f64,
-    /// Events that the simulator worked through.
+    /// Number of events that the simulator processed.
     events: u64,
 }
 

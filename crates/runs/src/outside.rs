@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PluginSpec {
-    /// Its file.
+    /// File of the library.
     pub library: String,
-    /// The SHA-256 that the file must have, hexadecimal; `None`: any.
+    /// Required SHA-256 of the file, hexadecimal; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
 
-/// A class in Python.
+/// Python class of a controller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PythonSpec {
-    /// The file that defines it.
+    /// File that defines the class.
     pub file: String,
-    /// The SHA-256 that the file must have, hexadecimal; `None`: any.
+    /// Required SHA-256 of the file, hexadecimal; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }

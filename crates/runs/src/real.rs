@@ -10,17 +10,17 @@ use strict_input::Refusal;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KernelSpec {
-    /// What `TCP_CONGESTION` is set to.
+    /// Value of the socket option `TCP_CONGESTION`.
     pub congestion_control: String,
     /// The sysctl `net.ipv4.tcp_wmem` of the flow's namespaces; the datapath's own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_wmem: Option<[u64; 3]>,
-    /// The sysctl `net.ipv4.tcp_rmem` likewise.
+    /// The sysctl `net.ipv4.tcp_rmem` of the flow's namespaces; the datapath's own if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp_rmem: Option<[u64; 3]>,
 }
 
-/// Which side of a program flow listens.
+/// Listening side of a program flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowEnd {
@@ -31,7 +31,7 @@ pub enum FlowEnd {
     Receiver,
 }
 
-/// A flow of two programs. Words may hold `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}` and `{directory}`.
+/// Flow of two programs. Arguments may contain `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}`, `{directory}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProgramSpec {
@@ -42,13 +42,13 @@ pub struct ProgramSpec {
     /// The side that starts first and listens.
     #[serde(default)]
     pub first: FlowEnd,
-    /// When the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`.
+    /// Condition under which the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`.
     #[serde(default = "listen")]
     pub ready: String,
-    /// Longest time until it is, s.
+    /// Maximum time until the first side is ready, s.
     #[serde(default = "default_ready_timeout")]
     pub ready_timeout_s: f64,
-    /// Added to the environment of both.
+    /// Additional environment variables of both programs.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
 }

@@ -34,7 +34,7 @@ pub struct Ends {
     pub receiver: Receiver,
 }
 
-/// What goes into the packet log.
+/// Contents of the packet log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LogLevel {
@@ -43,7 +43,7 @@ pub enum LogLevel {
     /// Every packet entering, leaving, dropped or marked.
     #[default]
     Packets,
-    /// The same, and entering and leaving each queue.
+    /// Every packet entering, leaving, dropped or marked, and entering or leaving a queue.
     Full,
 }
 
@@ -56,10 +56,10 @@ pub struct FlowSpec {
     /// Name of the controller: in the registry, in the library of `plugin`, in the file of `python`; empty for other flows.
     #[serde(default)]
     pub controller: String,
-    /// The library that has the controller.
+    /// Library of the controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<PluginSpec>,
-    /// The class in Python that is the controller.
+    /// Python class of the controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub python: Option<PythonSpec>,
     /// Parameters that differ from the defaults, as text.
@@ -68,14 +68,14 @@ pub struct FlowSpec {
     /// The files that parameters name, read by whoever drives the run.
     #[serde(skip)]
     pub files: Files,
-    /// Transport table: `profile` and whatever differs from it.
+    /// Transport table: `profile` and the keys that differ from it.
     #[serde(default)]
     #[schemars(with = "Config")]
     pub transport: serde_json::Map<String, serde_json::Value>,
-    /// The kernel's TCP instead of our transport: real packets only.
+    /// The kernel's TCP instead of the built-in transport; real packets only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<KernelSpec>,
-    /// Two programs instead of our transport: real packets only.
+    /// Two programs instead of the built-in transport; real packets only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
     /// The application.
@@ -97,7 +97,7 @@ pub struct FlowSpec {
     /// Name of the last element that data passes; the last of its direction if absent. Simulated runs only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave: Option<String>,
-    /// Data travels over the path's `ack` direction.
+    /// True if data uses the path's `ack` direction.
     #[serde(default)]
     pub reverse: bool,
 }
@@ -119,7 +119,7 @@ pub struct RunSpec {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub warmup_s: f64,
-    /// How far from its fair share a flow may be, as a fraction of it, and count as converged.
+    /// Maximum distance of a converged flow from its fair share, as a fraction of the share.
     #[serde(default = "default_convergence_delta")]
     #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
     pub convergence_delta: f64,
@@ -127,15 +127,15 @@ pub struct RunSpec {
     #[serde(default = "default_jain_window")]
     #[schemars(range(min = 0.000_01, max = 1_000_000))]
     pub jain_window_s: f64,
-    /// What goes into the packet log.
+    /// Contents of the packet log.
     #[serde(default)]
     pub log: LogLevel,
-    /// Most events in one simulated second: a run that needs more is stopped. Simulated runs only.
+    /// Maximum events in one simulated second. A run that needs more is stopped. Simulated runs only.
     #[serde(default = "default_most_events")]
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub most_events_per_s: u64,
-    /// Most packets on the path or unacknowledged at a time, likewise. Of real packets as many may be on the path as have
-    /// room in the same memory.
+    /// Maximum packets on the path or unacknowledged at a time. A run that needs more is stopped. An emulated path may
+    /// have as many real packets as fit into the memory of that many simulated ones.
     #[serde(default = "default_most_packets")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,

@@ -789,7 +789,7 @@ class EvenSpec(TypedDict):
 
 
 FlowEnd: TypeAlias = Literal["sender", "receiver"]
-"""Which side of a program flow listens."""
+"""Listening side of a program flow."""
 
 
 class FlowSpec(TypedDict):
@@ -804,19 +804,19 @@ class FlowSpec(TypedDict):
     enter: NotRequired[ReadOnly[str | None]]
     """Name of the element where data enters; the first of its direction if absent. Simulated runs only."""
     kernel: NotRequired[ReadOnly[KernelSpec | None]]
-    """The kernel's TCP instead of our transport: real packets only."""
+    """The kernel's TCP instead of the built-in transport; real packets only."""
     leave: NotRequired[ReadOnly[str | None]]
     """Name of the last element that data passes; the last of its direction if absent. Simulated runs only."""
     parameters: NotRequired[ReadOnly[Mapping[str, str]]]
     """Parameters that differ from the defaults, as text."""
     plugin: NotRequired[ReadOnly[PluginSpec | None]]
-    """The library that has the controller."""
+    """Library of the controller."""
     program: NotRequired[ReadOnly[ProgramSpec | None]]
-    """Two programs instead of our transport: real packets only."""
+    """Two programs instead of the built-in transport; real packets only."""
     python: NotRequired[ReadOnly[PythonSpec | None]]
-    """The class in Python that is the controller."""
+    """Python class of the controller."""
     reverse: NotRequired[ReadOnly[bool]]
-    """Data travels over the path's `ack` direction. Default: false."""
+    """True if data uses the path's `ack` direction. Default: false."""
     rtt_ms: NotRequired[ReadOnly[float | None]]
     """Base RTT of this flow, ms; the path's own if absent."""
     scheme: ReadOnly[str]
@@ -826,16 +826,16 @@ class FlowSpec(TypedDict):
     stop_s: NotRequired[ReadOnly[float | None]]
     """Stop, s; the end of the run if absent."""
     transport: NotRequired[ReadOnly[TransportSpec]]
-    """Transport table: `profile` and whatever differs from it."""
+    """Transport table: `profile` and the keys that differ from it."""
 
 
 class KernelSpec(TypedDict):
     """A flow of the kernel's TCP."""
 
     congestion_control: ReadOnly[str]
-    """What `TCP_CONGESTION` is set to."""
+    """Value of the socket option `TCP_CONGESTION`."""
     tcp_rmem: NotRequired[ReadOnly[Sequence[int] | None]]
-    """The sysctl `net.ipv4.tcp_rmem` likewise."""
+    """The sysctl `net.ipv4.tcp_rmem` of the flow's namespaces; the datapath's own if absent."""
     tcp_wmem: NotRequired[ReadOnly[Sequence[int] | None]]
     """The sysctl `net.ipv4.tcp_wmem` of the flow's namespaces; the datapath's own if absent."""
 
@@ -856,7 +856,7 @@ class KeyWalk(TypedDict):
 
 
 LogLevel: TypeAlias = Literal["none", "packets", "full"]
-"""What goes into the packet log."""
+"""Contents of the packet log."""
 
 LossDetection: TypeAlias = Literal["packet", "sequence", "utp", "age"]
 """What tells that a packet was lost."""
@@ -892,9 +892,9 @@ class PluginSpec(TypedDict):
     """A library with the C interface of crate `plugin`."""
 
     library: ReadOnly[str]
-    """Its file."""
+    """File of the library."""
     sha256: NotRequired[ReadOnly[str | None]]
-    """The SHA-256 that the file must have, hexadecimal; `None`: any."""
+    """Required SHA-256 of the file, hexadecimal; `None`: any."""
 
 
 class PoissonTraceSpec(TypedDict):
@@ -919,18 +919,18 @@ PolicerAction: TypeAlias = Literal["drop", "mark"]
 
 
 class ProgramSpec(TypedDict):
-    """A flow of two programs. Words may hold `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}` and
+    """Flow of two programs. Arguments may contain `{ip}`, `{port}`, `{duration}`, `{duration_s}`, `{flow}`,
     `{directory}`.
     """
 
     environment: NotRequired[ReadOnly[Mapping[str, str]]]
-    """Added to the environment of both."""
+    """Additional environment variables of both programs."""
     first: NotRequired[ReadOnly[FlowEnd]]
     """The side that starts first and listens. Default: "receiver"."""
     ready: NotRequired[ReadOnly[str]]
-    """When the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`. Default: "listen"."""
+    """Condition under which the first side is ready: `listen`, `output:TEXT` or `wait:SECONDS`. Default: "listen"."""
     ready_timeout_s: NotRequired[ReadOnly[float]]
-    """Longest time until it is, s. Default: 10.0."""
+    """Maximum time until the first side is ready, s. Default: 10.0."""
     receiver: ReadOnly[Sequence[str]]
     """Command of the receiving side."""
     sender: ReadOnly[Sequence[str]]
@@ -938,12 +938,12 @@ class ProgramSpec(TypedDict):
 
 
 class PythonSpec(TypedDict):
-    """A class in Python."""
+    """Python class of a controller."""
 
     file: ReadOnly[str]
-    """The file that defines it."""
+    """File that defines the class."""
     sha256: NotRequired[ReadOnly[str | None]]
-    """The SHA-256 that the file must have, hexadecimal; `None`: any."""
+    """Required SHA-256 of the file, hexadecimal; `None`: any."""
 
 
 QueueQuirk: TypeAlias = Literal["none", "mahimahi"]
@@ -1231,7 +1231,7 @@ class RunSpec(TypedDict):
     """One run."""
 
     convergence_delta: NotRequired[ReadOnly[float]]
-    """How far from its fair share a flow may be, as a fraction of it, and count as converged. Default: 0.2. From 0 to 1
+    """Maximum distance of a converged flow from its fair share, as a fraction of the share. Default: 0.2. From 0 to 1
     (not included).
     """
     duration_s: ReadOnly[float]
@@ -1241,14 +1241,14 @@ class RunSpec(TypedDict):
     jain_window_s: NotRequired[ReadOnly[float]]
     """Length of the windows of Jain's index over time, s. Default: 0.1. From 1e-05 to 1e+06."""
     log: NotRequired[ReadOnly[LogLevel]]
-    """What goes into the packet log. Default: "packets"."""
+    """Contents of the packet log. Default: "packets"."""
     most_events_per_s: NotRequired[ReadOnly[int]]
-    """Most events in one simulated second: a run that needs more is stopped. Simulated runs only. Default: 100000000.
-    From 1 to 1e+12.
+    """Maximum events in one simulated second. A run that needs more is stopped. Simulated runs only. Default:
+    100000000. From 1 to 1e+12.
     """
     most_packets: NotRequired[ReadOnly[int]]
-    """Most packets on the path or unacknowledged at a time, likewise. Of real packets as many may be on the path as
-    have room in the same memory. Default: 4000000. From 1 to 1e+09.
+    """Maximum packets on the path or unacknowledged at a time. A run that needs more is stopped. An emulated path may
+    have as many real packets as fit into the memory of that many simulated ones. Default: 4000000. From 1 to 1e+09.
     """
     path: ReadOnly[PathSpec]
     """The path."""

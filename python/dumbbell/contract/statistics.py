@@ -27,26 +27,26 @@ Better: TypeAlias = Literal["more", "less", "neutral"]
 
 
 class BetweenMachines(TypedDict):
-    """What happened on and around the network between two machines."""
+    """Events on and around the network between two machines."""
 
     channel: ReadOnly[Guarded]
-    """What the channel beside the flows was sent by others."""
+    """Datagrams from other senders on the control channel."""
     degraded: NotRequired[ReadOnly[str | None]]
-    """Why its times are not those of the network alone, if so."""
+    """Reason why the run's times do not show the network alone; null without one."""
     ends_latest_us: NotRequired[ReadOnly[int | None]]
-    """How late a sending end of ours woke up at most, us; null if all are programs."""
+    """Maximum lateness of a built-in sender's wake-up, us; null if all flows are programs."""
     flows: ReadOnly[Sequence[Carried]]
-    """What happened around the packets, flow by flow."""
+    """Events around the packets of each flow."""
     invalid: NotRequired[ReadOnly[str | None]]
-    """Why the run must not be used, if so."""
+    """Reason why the run must not be used; null if it may."""
     lost_at_ends: NotRequired[ReadOnly[int]]
-    """Packets that ends behind tunnels lost, on both sides."""
+    """Packets lost by ends behind tunnels, on both machines."""
     programs: NotRequired[ReadOnly[Sequence[ProgramReport]]]
-    """What the programs of the run did."""
+    """Reports of the run's programs."""
     real_time: NotRequired[ReadOnly[bool]]
-    """Whether the schedulers of both sides preferred the run's threads to ordinary programs."""
+    """True if the schedulers of both machines preferred the run's threads to ordinary programs."""
     remark: NotRequired[ReadOnly[str | None]]
-    """How late an end or a tunnel was, where the numbers are good all the same."""
+    """Lateness of an end or a tunnel in a run with valid results; null without one."""
 
 
 class Carried(TypedDict):
@@ -140,11 +140,11 @@ class Definition(TypedDict):
 
 
 class EmulatedRun(TypedDict):
-    """What a run with real packets leaves behind: the content of `stats.json`."""
+    """Statistics of a real-packet run: the content of `stats.json`."""
 
     emulation: ReadOnly[EmulationReport]
     events: ReadOnly[int]
-    """Events that were recorded of real packets."""
+    """Number of recorded events of real packets."""
     flows: ReadOnly[Sequence[FlowStats]]
     """In order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
@@ -421,11 +421,11 @@ class Guarded(TypedDict):
 
 
 class JoinedRun(TypedDict):
-    """What a run between two machines leaves behind: the content of `stats.json`."""
+    """Statistics of a remote run: the content of `stats.json`."""
 
     clocks: ReadOnly[Compared]
     events: ReadOnly[int]
-    """Packet events of both sides."""
+    """Number of packet events on both machines."""
     flows: ReadOnly[Sequence[FlowStats]]
     """In order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
@@ -436,7 +436,7 @@ class JoinedRun(TypedDict):
 
 
 class Judged(TypedDict):
-    """A [`Reference`] and what became of it."""
+    """Verdict on a [`Reference`]."""
 
     refused: NotRequired[ReadOnly[str | None]]
     """Reason for the refusal; `None` if the reference was used."""
@@ -768,10 +768,10 @@ class RunStats(TypedDict):
 
 
 class SimulatedRun(TypedDict):
-    """What a simulated run leaves behind: the content of `stats.json`."""
+    """Statistics of a simulated run: the content of `stats.json`."""
 
     events: ReadOnly[int]
-    """Events that the simulator worked through."""
+    """Number of events that the simulator processed."""
     flows: ReadOnly[Sequence[FlowStats]]
     """In order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
@@ -779,4 +779,4 @@ class SimulatedRun(TypedDict):
     network: ReadOnly[NetworkStats]
     """Over all flows."""
     sim_wall_s: ReadOnly[float]
-    """Seconds in the simulator's own loop, on this machine's clock."""
+    """Time in the simulator's loop by this machine's clock, s."""
