@@ -13,7 +13,7 @@ pub(crate) const SMALLEST_NS: f64 = 150e3;
 const HIDDEN: usize = 3;
 
 /// Returns both lists as one, in order of time. Jumps that are closer than `near` (ns) become one.
-pub(crate) fn merged(jumps: &[Jump], more: &[Jump], near: f64) -> Vec<Jump> {
+pub(crate) fn merge(jumps: &[Jump], more: &[Jump], near: f64) -> Vec<Jump> {
     let mut all = jumps.to_vec();
     for new in more {
         match all.iter_mut().find(|old| new.from < old.until + near && old.from < new.until + near) {
@@ -61,16 +61,16 @@ pub(crate) fn jumps(series: &Series, level: &Level) -> Vec<Jump> {
             for left in 0..runs.len().saturating_sub(reach) {
                 let right = left + reach;
                 if explained[left + 1..=right].contains(&true)
-                    || !opposite(&runs[left], &runs[right], level.cap)
+                    || !is_opposite(&runs[left], &runs[right], level.cap)
                 {
                     continue;
                 }
                 for index in left..right {
                     explained[index + 1] = true;
                     let (a, b) = (&runs[index], &runs[index + 1]);
-                    let own = b.floor - a.floor;
-                    let by = SIGN[d] * if reach == 1 { (own - (b.other - a.other)) / 2.0 } else { own };
-                    jumps.push(placed(series, level, a, b, by));
+                    let change = b.floor - a.floor;
+                    let by = SIGN[d] * if reach == 1 { (change - (b.other - a.other)) / 2.0 } else { change };
+                    jumps.push(locate_step(series, level, a, b, by));
                 }
             }
         }
@@ -85,10 +85,10 @@ pub(crate) fn jumps(series: &Series, level: &Level) -> Vec<Jump> {
     jumps
 }
 
-fn opposite(a: &Run, b: &Run, cap: f64) -> bool {
-    let (own, other) = (b.floor - a.floor, b.other - a.other);
+fn is_opposite(a: &Run, b: &Run, cap: f64) -> bool {
+    let (change, other) = (b.floor - a.floor, b.other - a.other);
     let least = SMALLEST_NS.max(3.0 * cap);
-    own.abs() > least && other.abs() > least && (own + other).abs() <= 2.0 * cap
+    change.abs() > least && other.abs() > least && (change + other).abs() <= 2.0 * cap
 }
 
 fn runs(level: &Level, d: usize) -> Vec<Run> {
@@ -152,7 +152,7 @@ pub(crate) fn corrections(level: &Level, jumps: &[Jump]) -> Vec<f64> {
             }
         }
     }
-    let within = solved(squares);
+    let within = solve(squares);
     let sized = |(jump, within): (&Jump, &Option<f64>)| {
         let by = SIGN[d] * within.or_else(|| between(level, jump, d)).unwrap_or(0.0);
         if by.abs() <= jump.error { by } else { 0.0 }
@@ -167,7 +167,7 @@ fn near<'a>(level: &'a Level, stretch: &Stretch, d: usize) -> impl Iterator<Item
 }
 
 /// Solves linear equations by Gaussian elimination. An undetermined variable is `None`.
-fn solved(mut lines: Vec<Vec<f64>>) -> Vec<Option<f64>> {
+fn solve(mut lines: Vec<Vec<f64>>) -> Vec<Option<f64>> {
     let size = lines.len();
     let mut leads: Vec<Option<usize>> = vec![None; size];
     let mut used = vec![false; size];
@@ -242,7 +242,7 @@ fn level_of(level: &Level, from: usize, until: usize, d: usize) -> Option<f64> {
 
 /// Returns the step with its time: after every packet too early for the new clock, before every packet too early for
 /// the old clock.
-fn placed(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
+fn locate_step(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
     let width = level.windows.width;
     let (from, until) = ((a.until as f64 - 1.0) * width, (b.from as f64 + 1.0) * width);
     let slack = (by.abs() / 3.0).min(2.0 * level.cap);
@@ -270,7 +270,7 @@ fn placed(series: &Series, level: &Level, a: &Run, b: &Run, by: f64) -> Jump {
 
 /// Returns the lasting changes of minimum delays between neighbouring stretches.
 pub(crate) fn shifts(level: &Level) -> Vec<Shift> {
-    let supported: Vec<&Stretch> = level.stretches.iter().filter(|stretch| stretch.supported()).collect();
+    let supported: Vec<&Stretch> = level.stretches.iter().filter(|stretch| stretch.is_supported()).collect();
     let least = SMALLEST_NS.max(3.0 * level.cap);
     let shift = |pair: &[&Stretch]| {
         let by = [0, 1].map(|d| Some(middle(level, pair[1], d)? - middle(level, pair[0], d)?));

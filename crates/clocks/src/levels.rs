@@ -27,7 +27,7 @@ pub(crate) struct Stretch {
 }
 
 impl Stretch {
-    pub(crate) fn supported(&self) -> bool {
+    pub(crate) fn is_supported(&self) -> bool {
         self.near.iter().all(|near| *near >= SUPPORT)
     }
 }
@@ -42,11 +42,11 @@ pub(crate) fn stretches(windows: &Windows, cap: f64) -> (Vec<Stretch>, f64) {
     for until in 1..=count {
         let mut cheapest = (f64::INFINITY, 0, 0);
         for from in 0..until {
-            let own = costs[0][from * (count + 1) + until] + costs[1][from * (count + 1) + until];
+            let window_cost = costs[0][from * (count + 1) + until] + costs[1][from * (count + 1) + until];
             let plain = best[from].0;
             let skipping = if from > 0 { best[from - 1].0 + SKIPPED } else { f64::INFINITY };
             let (before, end) = if skipping < plain { (skipping, from - 1) } else { (plain, from) };
-            let total = before + own + if end > 0 { BOUNDARY } else { 0.0 };
+            let total = before + window_cost + if end > 0 { BOUNDARY } else { 0.0 };
             if total < cheapest.0 {
                 cheapest = (total, from, end);
             }

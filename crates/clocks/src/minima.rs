@@ -121,12 +121,14 @@ mod tests {
         let mut minima = Minima::default();
         minima.extend(points.iter().copied());
         assert_eq!(minima.packets(), 400_000);
-        let kept: Vec<Point> = minima.points().collect();
-        assert!(kept.len() <= CELLS && kept.len() > CELLS / 4, "{}", kept.len());
-        assert!(kept.is_sorted_by_key(|point| point.at_ns));
+        let points: Vec<Point> = minima.points().collect();
+        assert!(points.len() <= CELLS && points.len() > CELLS / 4, "{}", points.len());
+        assert!(points.is_sorted_by_key(|point| point.at_ns));
         for point in points {
             let cell = point.at_ns.div_euclid(minima.width_ns) - minima.first;
-            assert!(minima.cells[cell as usize].is_some_and(|kept| kept.apparent_ns <= point.apparent_ns));
+            assert!(
+                minima.cells[cell as usize].is_some_and(|points| points.apparent_ns <= point.apparent_ns)
+            );
         }
     }
 }

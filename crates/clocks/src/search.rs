@@ -61,7 +61,7 @@ struct State {
 impl State {
     /// Accepts more steps if the rest is at least as simple and the minimum round trip did not change.
     fn try_out(&mut self, original: &Series, more: &[Jump]) {
-        let mut jumps = jumps::merged(&self.jumps, more, 2.0 * self.level.fine.width);
+        let mut jumps = jumps::merge(&self.jumps, more, 2.0 * self.level.fine.width);
         let mut series = original.without(&jumps);
         let mut level = skew::level(&series);
         for _ in 0..POLISHED {

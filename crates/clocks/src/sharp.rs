@@ -40,8 +40,8 @@ const LEAST_NS: f64 = 10e3;
 pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
     let gap = gap(series, windows);
     let longest = LONGEST * trip(series, windows, 95) + SMALLEST_NS;
-    let (forward, lengths) = across(windows, 0, gap);
-    let (backward, others) = across(windows, 1, gap);
+    let (forward, lengths) = window_jumps(windows, 0, gap);
+    let (backward, others) = window_jumps(windows, 1, gap);
     let both = |sign: f64| -> Vec<Option<f64>> {
         forward.iter().zip(&backward).map(|(a, b)| Some(f64::midpoint((*a)?, sign * (*b)?))).collect()
     };
@@ -57,18 +57,19 @@ pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
     for (index, pair) in steps.iter().zip(&sums).enumerate() {
         let (&Some(by), &Some(sum)) = pair else { continue };
         let noisier = if noise[0] < noise[1] { (&*backward, -by) } else { (&*forward, by) };
-        let seen = by.abs() > least && sum.abs() <= ordinary && !often(noisier, index, reach, ordinary);
-        if (seen || by.abs() > longest) && sum.abs() <= PART * by.abs() {
+        let remarkable = by.abs() > least && sum.abs() <= ordinary && !often(noisier, index, reach, ordinary);
+        if (remarkable || by.abs() > longest) && sum.abs() <= PART * by.abs() {
             candidates.push((index + SIDE, by));
         }
     }
     candidates.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     // Two jumps that the same packets show are one step.
     let length = |(left, _): &(usize, f64)| lengths[left - SIDE].max(others[left - SIDE]) + gap;
-    let mut kept: Vec<(usize, f64)> = Vec::new();
+    let mut separate: Vec<(usize, f64)> = Vec::new();
     for candidate in candidates {
-        if kept.iter().all(|other| other.0.abs_diff(candidate.0) > length(other).max(length(&candidate))) {
-            kept.push(candidate);
+        if separate.iter().all(|other| other.0.abs_diff(candidate.0) > length(other).max(length(&candidate)))
+        {
+            separate.push(candidate);
         }
     }
     let sized = |(left, by): &(usize, f64)| {
@@ -79,17 +80,17 @@ pub(crate) fn candidates(series: &Series, windows: &Windows) -> Vec<Jump> {
             (true, false) => -backward[index].unwrap_or(-*by),
             (false, _) => *by,
         };
-        let jump = placed(series, windows, *left, gap, (by, REMARKABLE * calm, 2.0 * ordinary));
+        let jump = locate_step(series, windows, *left, gap, (by, REMARKABLE * calm, 2.0 * ordinary));
         Jump { certain: by.abs() > longest, ..jump }
     };
-    kept.iter().map(sized).collect()
+    separate.iter().map(sized).collect()
 }
 
 /// Returns true if both directions jumped like `jump` at one moment of its time. A difference of minima alone may
 /// have other causes.
 pub(crate) fn plausible(series: &Series, windows: &Windows, jump: &Jump) -> bool {
     let gap = gap(series, windows);
-    let jumps = [0, 1].map(|d| across(windows, d, gap).0);
+    let jumps = [0, 1].map(|d| window_jumps(windows, d, gap).0);
     let first = ((jump.from / windows.width) as usize).saturating_sub(2 * SIDE + gap);
     let last = (jump.until / windows.width) as usize + 1;
     let slack = jumps.each_ref().map(|jumps| {
@@ -120,7 +121,7 @@ fn often((jumps, by): (&[Option<f64>], f64), index: usize, reach: usize, ordinar
 /// Returns the jump of a direction's minimum across every window, and the total number of windows on both sides.
 ///
 /// The usual jump around the window is subtracted, since queues grow all the time.
-fn across(windows: &Windows, d: usize, gap: usize) -> (Vec<Option<f64>>, Vec<usize>) {
+fn window_jumps(windows: &Windows, d: usize, gap: usize) -> (Vec<Option<f64>>, Vec<usize>) {
     let lefts = SIDE..(windows.count() + 1).saturating_sub(gap + SIDE);
     let (jumps, lengths): (Vec<Option<f64>>, Vec<usize>) = lefts
         .map(|left| match sides(windows, d, left, gap) {
@@ -139,7 +140,7 @@ fn across(windows: &Windows, d: usize, gap: usize) -> (Vec<Option<f64>>, Vec<usi
     (beyond, lengths)
 }
 
-fn least(floors: &[Option<Dot>]) -> Option<f64> {
+fn minimum(floors: &[Option<Dot>]) -> Option<f64> {
     floors.iter().flatten().map(|dot| dot.y).min_by(f64::total_cmp)
 }
 
@@ -168,7 +169,7 @@ fn sides(windows: &Windows, d: usize, left: usize, gap: usize) -> Option<([f64; 
     let before = enough(&mut (0..end).rev())?;
     let after = enough(&mut (start..packets.len()))?;
     let floors = &windows.floors[d];
-    let both = [least(&floors[end - before..end])?, least(&floors[start..start + after])?];
+    let both = [minimum(&floors[end - before..end])?, minimum(&floors[start..start + after])?];
     Some((both, before + after))
 }
 
@@ -190,7 +191,7 @@ fn trip(series: &Series, windows: &Windows, q: usize) -> f64 {
 /// early for the old clock.
 ///
 /// If the remote clock was set back, the packets in flight overlap.
-fn placed(
+fn locate_step(
     series: &Series,
     windows: &Windows,
     left: usize,

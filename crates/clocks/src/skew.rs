@@ -46,7 +46,7 @@ pub(crate) fn level_within(series: &Series, cap: f64) -> Level {
         if tried.iter().any(|other| (other.tried - candidate).abs() * series.span < cap / 8.0) {
             continue;
         }
-        let mut level = judged(series, count, candidate, cap, quiet.as_ref());
+        let mut level = refine_level(series, count, candidate, cap, quiet.as_ref());
         // Clocks differ by some 10 ppm, queues grow at any rate.
         level.cost += level.skew.abs() * 1e4;
         if quiet.as_ref().is_some_and(|quiet| !quiet.agrees(level.skew, &jumps(series, &level))) {
@@ -110,7 +110,7 @@ fn near(windows: &Windows) -> f64 {
 /// Returns the level reached from the skew `tried`.
 ///
 /// In turn, the skew determines the stretches, and the delays near the minima of the stretches refine the skew.
-fn judged(series: &Series, count: usize, tried: f64, cap: f64, quiet: Option<&Quiet>) -> Level {
+fn refine_level(series: &Series, count: usize, tried: f64, cap: f64, quiet: Option<&Quiet>) -> Level {
     let mut skew = tried;
     let mut round = 0;
     loop {
@@ -119,10 +119,10 @@ fn judged(series: &Series, count: usize, tried: f64, cap: f64, quiet: Option<&Qu
         let fit = common(&windows, &stretches, cap);
         let line = &fit.line;
         round += 1;
-        let own = line.slope().map_or(skew, |slope| (skew + slope).clamp(-SKEW_LIMIT, SKEW_LIMIT));
+        let line_skew = line.slope().map_or(skew, |slope| (skew + slope).clamp(-SKEW_LIMIT, SKEW_LIMIT));
         // Minima that were reached again only soon after say little about the whole run.
         let short = quiet.filter(|_| fit.reach < series.span * REACH && round >= ROUNDS);
-        let better = short.map_or(own, |quiet| quiet.slope);
+        let better = short.map_or(line_skew, |quiet| quiet.slope);
         let near = (better - skew).abs() * series.span < cap / 50.0;
         if near || (short.is_none() && round >= ROUNDS) || round > ROUNDS {
             let (scatter, error) = (line.scatter(), short.map_or(line.error(), |quiet| quiet.error));

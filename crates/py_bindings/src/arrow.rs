@@ -255,8 +255,8 @@ impl Schema {
         let mut parts = Box::new(SchemaParts {
             _format: format,
             _name: name,
-            children: children.into_iter().map(boxed).collect(),
-            dictionary: dictionary.map_or(ptr::null_mut(), boxed),
+            children: children.into_iter().map(leak).collect(),
+            dictionary: dictionary.map_or(ptr::null_mut(), leak),
         });
         Self {
             format: format_text,
@@ -299,8 +299,8 @@ impl Array {
         let mut parts = Box::new(ArrayParts {
             _columns: Arc::clone(columns),
             _buffers: buffers,
-            children: children.into_iter().map(boxed).collect(),
-            dictionary: dictionary.map_or(ptr::null_mut(), boxed),
+            children: children.into_iter().map(leak).collect(),
+            dictionary: dictionary.map_or(ptr::null_mut(), leak),
         });
         Self {
             length: length as i64,
@@ -372,15 +372,15 @@ impl Drop for Stream {
     }
 }
 
-fn boxed<T>(value: T) -> *mut T {
+fn leak<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
 }
 
-/// Drops a value that [`boxed`] leaked. Its `Drop` releases the structure unless the reader has moved it.
+/// Drops a value that [`leak`] leaked. Its `Drop` releases the structure unless the reader has moved it.
 ///
 /// # Safety
 /// `pointer` is null, or from `boxed` and not dropped yet.
-unsafe fn unboxed<T>(pointer: *mut T) {
+unsafe fn drop_leaked<T>(pointer: *mut T) {
     if !pointer.is_null() {
         // SAFETY: the caller guarantees it.
         drop(unsafe { Box::from_raw(pointer) });
@@ -393,8 +393,8 @@ unsafe extern "C" fn release_schema(schema: *mut Schema) {
     // SAFETY: `Schema::new` has set `private_data`, children and dictionary.
     unsafe {
         let parts = Box::from_raw((*schema).private_data.cast::<SchemaParts>());
-        parts.children.iter().for_each(|&child| unboxed(child));
-        unboxed(parts.dictionary);
+        parts.children.iter().for_each(|&child| drop_leaked(child));
+        drop_leaked(parts.dictionary);
         (*schema).release = None;
     }
 }
@@ -405,8 +405,8 @@ unsafe extern "C" fn release_array(array: *mut Array) {
     // SAFETY: `Array::new` has set `private_data`, children and dictionary.
     unsafe {
         let parts = Box::from_raw((*array).private_data.cast::<ArrayParts>());
-        parts.children.iter().for_each(|&child| unboxed(child));
-        unboxed(parts.dictionary);
+        parts.children.iter().for_each(|&child| drop_leaked(child));
+        drop_leaked(parts.dictionary);
         (*array).release = None;
     }
 }

@@ -253,13 +253,13 @@ pub(crate) fn number_names(file: LogArgument) -> PyResult<Vec<String>> {
 impl From<CellColumn> for Column {
     fn from(CellColumn { name, cells }: CellColumn) -> Self {
         let (values, present) = match cells {
-            Cells::Integers(cells) => (Values::I64(filled(&cells)), present(&cells)),
+            Cells::Integers(cells) => (Values::I64(fill_absent(&cells)), present(&cells)),
             Cells::Numbers(cells) => {
                 let values = cells.iter().map(|cell| cell.unwrap_or(f64::NAN)).collect();
                 (Values::F64(values), present(&cells))
             }
             Cells::Texts(codes, texts) => {
-                (Values::WideCodes(filled(&codes), Names::new(texts)), present(&codes))
+                (Values::WideCodes(fill_absent(&codes), Names::new(texts)), present(&codes))
             }
         };
         Self::with_gaps(&name, values, &present)

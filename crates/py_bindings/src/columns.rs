@@ -109,14 +109,14 @@ pub(crate) fn series(table: &Table) -> Option<Result<Vec<Series>, packetlog::Err
         }
     }
     let name = |names: &Names, code: u32| names.iter().nth(code as usize).unwrap_or_default().to_owned();
-    Some(Ok(sorted(series.into_series().map(|([key, field, unit], points)| {
+    Some(Ok(sort_series(series.into_series().map(|([key, field, unit], points)| {
         let key = values[1].names().map_or_else(|| key.to_string(), |links| name(links, key));
         Series::new(key, &name(fields, field), &name(units, unit), points)
     }))))
 }
 
 /// Returns the series sorted by key, field and unit.
-pub(crate) fn sorted(series: impl Iterator<Item = Series>) -> Vec<Series> {
+pub(crate) fn sort_series(series: impl Iterator<Item = Series>) -> Vec<Series> {
     let mut list: Vec<Series> = series.collect();
     list.sort_by(|a, b| (&a.key, &a.field, &a.unit).cmp(&(&b.key, &b.field, &b.unit)));
     list

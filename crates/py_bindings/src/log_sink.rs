@@ -155,7 +155,7 @@ impl Visit for Text {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let text = escaped(&format!("{value:?}"));
+        let text = escape(&format!("{value:?}"));
         if field.name() == "message" {
             self.message = text;
         } else if text.is_empty() || text.contains([' ', '"']) {
@@ -167,7 +167,7 @@ impl Visit for Text {
 }
 
 /// Returns the text without control characters; further lines are indented.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.trim_end().chars() {
         match char {

@@ -66,8 +66,8 @@ pub(crate) fn run_script(
             let entry = resources.registry.find(&flow.controller_name()).map_err(error)?.clone();
             let mut parameters = Parameters::defaults(entry.parameters).with_files(flow.files.clone());
             let is_other = entry.name != script.controller;
-            let own = script.parameters.iter().filter(|_| !is_other);
-            for (name, value) in flow.parameters.iter().chain(own) {
+            let script_parameters = script.parameters.iter().filter(|_| !is_other);
+            for (name, value) in flow.parameters.iter().chain(script_parameters) {
                 parameters.set(name, value).map_err(error)?;
             }
             if is_other && let Some(why) = script.lend(&entry, &mut parameters) {

@@ -172,7 +172,7 @@ fn series_of(file: &LogFile) -> PyResult<Vec<Series>> {
         let added = gathered.add((key, field, unit), time_ns, value);
         added.map_err(|why| error(format_args!("{}: {why}", file.path().display())))
     })?;
-    Ok(columns::sorted(gathered.into_series().map(|((key, field, unit), points)| {
+    Ok(columns::sort_series(gathered.into_series().map(|((key, field, unit), points)| {
         let key = match key {
             Key::Flow(flow) => flow.to_string(),
             Key::Link(link) => link.to_string(),

@@ -40,12 +40,12 @@ impl Table {
     /// Creates a table of Python values: name, kind (`text`, `integer`, `number`) and values of each column.
     #[new]
     fn of_values(columns: Vec<(String, String, Bound<'_, PyList>)>) -> PyResult<Self> {
-        let made: Vec<Column> =
+        let table_columns: Vec<Column> =
             columns.iter().map(|(name, kind, values)| column(name, kind, values)).collect::<PyResult<_>>()?;
-        if made.windows(2).any(|pair| pair[0].values.len() != pair[1].values.len()) {
+        if table_columns.windows(2).any(|pair| pair[0].values.len() != pair[1].values.len()) {
             return Err(error("the columns of a table differ in length"));
         }
-        Ok(Self::new(made))
+        Ok(Self::new(table_columns))
     }
 
     fn __len__(&self) -> usize {

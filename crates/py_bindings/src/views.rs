@@ -178,8 +178,8 @@ impl RunView {
         columns: u32,
         series: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let wanted = SeriesSelector::list(series).map_err(error)?;
-        let bytes = py.detach(|| self.view().window(t0_ns, t1_ns, columns, &wanted)).map_err(error)?;
+        let selectors = SeriesSelector::list(series).map_err(error)?;
+        let bytes = py.detach(|| self.view().window(t0_ns, t1_ns, columns, &selectors)).map_err(error)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

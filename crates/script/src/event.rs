@@ -1,6 +1,6 @@
 //! Events of a controller: as values, as named fields, and as calls.
 
-use crate::values::{Numbers, hex_text, joined, numbers_json, numbers_text, span_text, time_text};
+use crate::values::{Numbers, hex_text, join_ranges, numbers_json, numbers_text, span_text, time_text};
 use congestion::{Ack, AckedPacket, Controller, Ecn, Frame, Loss, Sent, Timeout, TimeoutKind};
 use core::fmt::Write as _;
 use serde_json::{Map, Value as Json};
@@ -177,8 +177,8 @@ impl Event {
     pub(crate) fn packets(&self) -> Option<Numbers> {
         match self {
             Self::Sent(event) => Some(vec![(event.number, event.number)]),
-            Self::Ack(acked) => Some(joined(acked.packets.iter().map(|packet| packet.number))),
-            Self::Loss(_, packets) => Some(joined(packets.iter().map(|packet| packet.number))),
+            Self::Ack(acked) => Some(join_ranges(acked.packets.iter().map(|packet| packet.number))),
+            Self::Loss(_, packets) => Some(join_ranges(packets.iter().map(|packet| packet.number))),
             _ => None,
         }
     }
@@ -351,7 +351,7 @@ impl AckEvent {
         ]);
         if !packets.is_empty() {
             let numbers_where = |condition: fn(&AckedPacket) -> bool| {
-                Value::Packets(joined(
+                Value::Packets(join_ranges(
                     packets.iter().filter(|packet| condition(packet)).map(|packet| packet.number),
                 ))
             };

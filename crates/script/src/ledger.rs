@@ -5,7 +5,7 @@
 
 use crate::event::{ACK_FIELDS, AckEvent, Event};
 use crate::line::Words;
-use crate::values::{Numbers, all_numbers, joined, parse_hex, parse_span, parse_whole};
+use crate::values::{Numbers, all_numbers, join_ranges, parse_hex, parse_span, parse_whole};
 use congestion::{Ack, AckedPacket, Ecn, Frame, Loss, RateSample, Sent, Timeout, TimeoutKind};
 use std::collections::BTreeMap;
 use strict_input::Refusal;
@@ -91,7 +91,7 @@ impl Ledger {
                 }
             }
             "ack" => {
-                let released = Self::released(&mut words)?;
+                let released = Self::released_numbers(&mut words)?;
                 let acks: Vec<Numbers> = match every {
                     None => vec![numbers],
                     Some(_) => all_numbers(&numbers).map(|number| vec![(number, number)]).collect(),
@@ -108,7 +108,7 @@ impl Ledger {
                 }
             }
             "lost" => {
-                let event = self.lost(&mut words, &numbers)?;
+                let event = self.lost_event(&mut words, &numbers)?;
                 tell(event);
             }
             _ => {
@@ -125,7 +125,7 @@ impl Ledger {
     }
 
     /// Returns the packets that the ACKs of a line release, in ascending order.
-    fn released(words: &mut Words) -> Result<Vec<u64>, Refusal> {
+    fn released_numbers(words: &mut Words) -> Result<Vec<u64>, Refusal> {
         Ok(all_numbers(&words.numbers("releases")?.unwrap_or_default()).collect())
     }
 
@@ -136,7 +136,7 @@ impl Ledger {
         number: u64,
         tell: &mut dyn FnMut(Event) -> u64,
     ) -> Result<(), Refusal> {
-        let event = self.sent(words, number)?;
+        let event = self.sent_event(words, number)?;
         let window_bytes = tell(event);
         if self.in_flight_bytes + u64::from(self.mss_bytes) > window_bytes {
             self.rounds.note_window_limited();
@@ -144,7 +144,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn sent(&mut self, words: &mut Words, number: u64) -> Result<Event, Refusal> {
+    fn sent_event(&mut self, words: &mut Words, number: u64) -> Result<Event, Refusal> {
         if number < self.next_number {
             return Err(words.refusal(format!(
                 "packet {number} was sent: numbers only grow, the next one is {}",
@@ -295,7 +295,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn lost(&mut self, words: &mut Words, numbers: &Numbers) -> Result<Event, Refusal> {
+    fn lost_event(&mut self, words: &mut Words, numbers: &Numbers) -> Result<Event, Refusal> {
         let before = self.in_flight_bytes;
         let (mut packets, mut lost_bytes) = (Vec::new(), 0);
         for number in all_numbers(numbers) {
@@ -477,7 +477,7 @@ fn name_packets(words: &mut Words, packets: &mut [AckedPacket]) -> Result<(), Re
         for packet in packets.iter_mut() {
             set(packet, listed.iter().any(|(first, last)| (*first..=*last).contains(&packet.number)));
         }
-        let numbers = joined(packets.iter().map(|packet| packet.number));
+        let numbers = join_ranges(packets.iter().map(|packet| packet.number));
         let is_other = |number: u64| !numbers.iter().any(|(first, last)| (*first..=*last).contains(&number));
         match all_numbers(&listed).find(|number| is_other(*number)) {
             Some(number) => {

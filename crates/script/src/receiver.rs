@@ -3,7 +3,7 @@
 use crate::expect::Check;
 use crate::line::{Line, Words};
 use crate::script::{MAX_EVENTS, Script};
-use crate::values::{Numbers, all_numbers, joined, numbers_text, span_text, time_text};
+use crate::values::{Numbers, all_numbers, join_ranges, numbers_text, span_text, time_text};
 use core::fmt::Write as _;
 use std::collections::VecDeque;
 use strict_input::Refusal;
@@ -50,7 +50,7 @@ pub(crate) fn run(script: &Script, config: &Config) -> Result<Vec<Check>, Refusa
 
 /// Returns an ACK as a line of a script.
 fn text(at: Time, frame: &AckFrame) -> String {
-    let ranges = joined(received_numbers(frame).into_iter());
+    let ranges = join_ranges(received_numbers(frame).into_iter());
     let (at, delay) = (time_text(at), span_text(frame.delay));
     format!(
         "@{at} out {} next={} delay={delay} ce={}",
@@ -173,7 +173,7 @@ impl Driver<'_> {
         let holds = ack.as_ref().is_some_and(|(at, frame)| {
             !late(*at)
                 && (numbers.is_empty()
-                    || joined(received_numbers(frame).into_iter()) == joined(all_numbers(numbers)))
+                    || join_ranges(received_numbers(frame).into_iter()) == join_ranges(all_numbers(numbers)))
                 && next.is_none_or(|next| next == frame.next_offset)
                 && delay.is_none_or(|delay| delay == frame.delay)
                 && ce.is_none_or(|ce| ce == frame.ecn.ce)

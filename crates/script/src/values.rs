@@ -67,7 +67,7 @@ pub(crate) fn all_numbers(ranges: &[(u64, u64)]) -> impl Iterator<Item = u64> {
 }
 
 /// Joins ascending numbers to ranges.
-pub(crate) fn joined(numbers: impl Iterator<Item = u64>) -> Numbers {
+pub(crate) fn join_ranges(numbers: impl Iterator<Item = u64>) -> Numbers {
     let mut ranges = Numbers::new();
     for number in numbers {
         match ranges.last_mut() {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn packet_numbers_are_ranges_with_both_ends() {
         assert_eq!(parse_numbers("0..3,5"), Some(vec![(0, 3), (5, 5)]));
-        assert_eq!(numbers_text(&joined([0, 1, 2, 3, 5].into_iter())), "0..3,5");
+        assert_eq!(numbers_text(&join_ranges([0, 1, 2, 3, 5].into_iter())), "0..3,5");
         for text in ["", "..", "3..1", "a", "0..999999999", "1,,2", "18446744073709551615"] {
             assert!(parse_numbers(text).is_none(), "{text}");
         }

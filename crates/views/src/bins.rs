@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn binned(samples: &[(u64, f64)], max: usize) -> Bins {
+    fn bins_of(samples: &[(u64, f64)], max: usize) -> Bins {
         let mut bins = Bins::default();
         for &(time_ns, value) in samples {
             bins.add(time_ns, value, max);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn few_samples_are_kept_as_they_are() {
         let samples: Vec<_> = (0..100).map(|at| (at * 10, at as f64)).collect();
-        let bins = binned(&samples, 100);
+        let bins = bins_of(&samples, 100);
         assert!(bins.is_exact() && bins.list.len() == 100);
         assert_eq!(bins.within(100, 200), 10..20);
         assert_eq!(bins.within(101, 101), 11..11);
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_sample_far_from_the_others_is_not_joined_with_them() {
         let samples: Vec<_> = (0..10_000).map(|at| (at, 1.0)).chain([(1_000_000, 9.0)]).collect();
-        let bins = binned(&samples, 64);
+        let bins = bins_of(&samples, 64);
         let last = bins.list.last().unwrap();
         assert_eq!((last.first_ns, last.count, last.high), (1_000_000, 1, 9.0));
     }
@@ -166,7 +166,7 @@ mod tests {
                 now += step;
                 (now - back, value)
             }).collect();
-            let bins = binned(&samples, max);
+            let bins = bins_of(&samples, max);
             prop_assert!(bins.list.len() <= max);
             prop_assert_eq!(bins.list.iter().map(|bin| bin.count).sum::<u64>(), samples.len() as u64);
             prop_assert!(bins.list.windows(2).all(|pair| pair[0].last_ns <= pair[1].first_ns));

@@ -24,7 +24,7 @@ const SUM_BYTES: usize = 8;
 /// Limit below which `f64` holds whole numbers exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-const fn damaged(problem: &'static str) -> Error {
+const fn damage_error(problem: &'static str) -> Error {
     Error::Damaged { problem }
 }
 
@@ -69,20 +69,20 @@ impl Pyramid {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(Error::Foreign)?;
         let mut source = Reader(rest, MAX_BINS_READ);
-        let found = source.number()?;
-        if found != VERSION {
-            return Err(Error::Version { found, wanted: VERSION });
+        let version = source.number()?;
+        if version != VERSION {
+            return Err(Error::Version { found: version, wanted: VERSION });
         }
-        let end = rest.len().checked_sub(SUM_BYTES).ok_or(damaged("it is cut off"))?;
+        let end = rest.len().checked_sub(SUM_BYTES).ok_or(damage_error("it is cut off"))?;
         let (_, sum) = rest.split_at(end);
         if sum_of(&bytes[..bytes.len() - SUM_BYTES]).to_le_bytes() != sum {
-            return Err(damaged("its bytes are not those that were written"));
+            return Err(damage_error("its bytes are not those that were written"));
         }
         let read = rest.len() - source.0.len();
-        source.0 = rest.get(read..end).ok_or(damaged("it is cut off"))?;
+        source.0 = rest.get(read..end).ok_or(damage_error("it is cut off"))?;
         let pyramid = source.pyramid()?;
         if !source.0.is_empty() {
-            return Err(damaged("something follows its end"));
+            return Err(damage_error("something follows its end"));
         }
         Ok(pyramid)
     }
@@ -238,11 +238,11 @@ impl Reader<'_> {
                 return Ok(number);
             }
         }
-        Err(damaged("a number is too long"))
+        Err(damage_error("a number is too long"))
     }
 
     fn byte(&mut self) -> Result<u8, Error> {
-        let (&byte, rest) = self.0.split_first().ok_or(damaged("it is cut off"))?;
+        let (&byte, rest) = self.0.split_first().ok_or(damage_error("it is cut off"))?;
         self.0 = rest;
         Ok(byte)
     }
@@ -253,27 +253,27 @@ impl Reader<'_> {
     }
 
     fn float(&mut self) -> Result<f64, Error> {
-        let (bytes, rest) = self.0.split_first_chunk().ok_or(damaged("it is cut off"))?;
+        let (bytes, rest) = self.0.split_first_chunk().ok_or(damage_error("it is cut off"))?;
         self.0 = rest;
         let value = f64::from_le_bytes(*bytes);
-        if value.is_finite() { Ok(value) } else { Err(damaged("a value is no number")) }
+        if value.is_finite() { Ok(value) } else { Err(damage_error("a value is no number")) }
     }
 
     /// Reads the number of items that take at least `least_bytes` each.
     fn count(&mut self, most: usize, least_bytes: usize) -> Result<usize, Error> {
         let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
         if count > most {
-            return Err(damaged("it has more of something than is ever written"));
+            return Err(damage_error("it has more of something than is ever written"));
         }
         if count.saturating_mul(least_bytes) > self.0.len() {
-            return Err(damaged("it is cut off"));
+            return Err(damage_error("it is cut off"));
         }
         Ok(count)
     }
 
     fn bin_count(&mut self) -> Result<usize, Error> {
         let count = self.count(MAX_BINS, 2)?;
-        self.1 = self.1.checked_sub(count).ok_or(damaged("it has more bins than are ever written"))?;
+        self.1 = self.1.checked_sub(count).ok_or(damage_error("it has more bins than are ever written"))?;
         Ok(count)
     }
 
@@ -281,19 +281,19 @@ impl Reader<'_> {
         match self.number()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(damaged("a flag is neither 0 nor 1")),
+            _ => Err(damage_error("a flag is neither 0 nor 1")),
         }
     }
 
     fn flow_number(&mut self) -> Result<u32, Error> {
-        u32::try_from(self.number()?).map_err(|_| damaged("a flow's number is too large"))
+        u32::try_from(self.number()?).map_err(|_| damage_error("a flow's number is too large"))
     }
 
     fn text(&mut self) -> Result<String, Error> {
         let length = self.count(MAX_NAME_BYTES, 1)?;
         let (bytes, rest) = self.0.split_at(length);
         self.0 = rest;
-        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| damaged("a text is not UTF-8"))
+        std::str::from_utf8(bytes).map(str::to_owned).map_err(|_| damage_error("a text is not UTF-8"))
     }
 
     fn owner(&mut self) -> Result<Owner, Error> {
@@ -301,18 +301,18 @@ impl Reader<'_> {
             0 => Ok(Owner::Flow(self.flow_number()?)),
             1 => Ok(Owner::Link(self.text()?)),
             2 => Ok(Owner::Path),
-            _ => Err(damaged("a series has an owner of an unknown kind")),
+            _ => Err(damage_error("a series has an owner of an unknown kind")),
         }
     }
 
     fn later(&mut self, than_ns: u64) -> Result<u64, Error> {
-        than_ns.checked_add(self.number()?).ok_or(damaged("a time or number is too large"))
+        than_ns.checked_add(self.number()?).ok_or(damage_error("a time or number is too large"))
     }
 
     fn sums(&mut self) -> Result<Sums, Error> {
         let width_ns = self.number()?;
         if !is_width(width_ns) {
-            return Err(damaged("bins have a width that is never written"));
+            return Err(damage_error("bins have a width that is never written"));
         }
         let count = self.bin_count()?;
         let mut bins = Vec::with_capacity(count);
@@ -320,7 +320,7 @@ impl Reader<'_> {
         for _ in 0..count {
             let bin = self.later(last.unwrap_or(0))?;
             if last == Some(bin) || bin.checked_add(1).and_then(|next| next.checked_mul(width_ns)).is_none() {
-                return Err(damaged("its bins are not in order of time"));
+                return Err(damage_error("its bins are not in order of time"));
             }
             bins.push((bin, self.number()?));
             last = Some(bin);
@@ -331,7 +331,7 @@ impl Reader<'_> {
     fn bins(&mut self) -> Result<Bins, Error> {
         let (per, cell_ns) = (self.number()?, self.number()?);
         if per == 0 || cell_ns == 0 {
-            return Err(damaged("bins are empty"));
+            return Err(damage_error("bins are empty"));
         }
         let count = self.bin_count()?;
         let whole = self.flag()?;
@@ -347,7 +347,7 @@ impl Reader<'_> {
                 bin.high = self.value(whole, low)?;
                 bin.close = self.value(whole, low)?;
                 if bin.count == 0 || bin.high < low || bin.close < low || bin.close > bin.high {
-                    return Err(damaged("a bin contradicts itself"));
+                    return Err(damage_error("a bin contradicts itself"));
                 }
             }
             last_ns = bin.last_ns;
@@ -362,13 +362,13 @@ impl Reader<'_> {
             return self.float();
         }
         let value = (last as i64).checked_add(self.signed()?).map(|value| value as f64);
-        value.filter(|value| value.abs() < EXACT).ok_or(damaged("a value is too large"))
+        value.filter(|value| value.abs() < EXACT).ok_or(damage_error("a value is too large"))
     }
 
     fn flow(&mut self, after: Option<u32>) -> Result<FlowIndex, Error> {
         let number = self.flow_number()?;
         if after.is_some_and(|after| number <= after) {
-            return Err(damaged("its flows are not in order"));
+            return Err(damage_error("its flows are not in order"));
         }
         let (packets_sent, packets_delivered) = (self.number()?, self.number()?);
         let longest_ack_delay_ns = self.number()?;
@@ -379,13 +379,13 @@ impl Reader<'_> {
             packets.push(self.later(packets.last().copied().unwrap_or(0))?);
         }
         if packets.len() as u64 > resend_count {
-            return Err(damaged("it has more retransmissions than it says"));
+            return Err(damage_error("it has more retransmissions than it says"));
         }
         let (sent, delivered, delay) = (self.sums()?, self.sums()?, self.bins()?);
         let (ascends, stride) = (self.flag()?, self.number()?);
         let count = self.count(Checkpoints::most(), 2)?;
         if stride == 0 {
-            return Err(damaged("its checkpoints have no distance"));
+            return Err(damage_error("its checkpoints have no distance"));
         }
         let mut at = Vec::with_capacity(count);
         let mut last = (0, 0);
@@ -413,7 +413,7 @@ impl Reader<'_> {
         let (total, cell_ns) = (self.number()?, self.number()?);
         let count = self.count(MAX_RARE, 3)?;
         if (count as u64) > total || (cell_ns == 0 && (count as u64) < total) {
-            return Err(damaged("it has another number of events than it says"));
+            return Err(damage_error("it has another number of events than it says"));
         }
         let mut events = Vec::with_capacity(count);
         let mut last = Rare { time_ns: 0, flow: 0, detail: 0 };
@@ -421,7 +421,7 @@ impl Reader<'_> {
             let time_ns = self.later(last.time_ns)?;
             let flow = i64::from(last.flow).checked_add(self.signed()?);
             let flow = flow.and_then(|flow| u32::try_from(flow).ok());
-            let flow = flow.ok_or(damaged("a flow's number is too large"))?;
+            let flow = flow.ok_or(damage_error("a flow's number is too large"))?;
             last = Rare { time_ns, flow, detail: last.detail.wrapping_add(self.signed()? as u64) };
             events.push(last);
         }
@@ -455,7 +455,7 @@ impl Reader<'_> {
         }
         let texts = pyramid.texts.len() as u64;
         if pyramid.rare[RareKind::Mode as usize].events.iter().any(|event| event.detail >= texts) {
-            return Err(damaged("a mode has no name"));
+            return Err(damage_error("a mode has no name"));
         }
         Ok(pyramid)
     }
@@ -488,7 +488,7 @@ mod tests {
     }
 
     /// Returns the bytes with a correct checksum, as an attacker would write them.
-    fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
+    fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
         bytes.truncate(bytes.len() - SUM_BYTES);
         bytes.extend(sum_of(&bytes).to_le_bytes());
         bytes
@@ -511,13 +511,13 @@ mod tests {
                 let length = bytes.len();
                 bytes.truncate(length - length / 3);
             }
-            match Pyramid::from_bytes(&signed(bytes)) {
+            match Pyramid::from_bytes(&with_checksum(bytes)) {
                 Ok(read) => {
-                    let wanted: Vec<SeriesSelector> =
+                    let selectors: Vec<SeriesSelector> =
                         read.series().into_iter().take(40).map(|one| SeriesSelector::Owned(one.owner, one.name)).collect();
                     let view = View::new(&read, &NoRows);
                     for end_ns in [1.0, 2e9, 4e18] {
-                        view.window(0.0, end_ns, 100, &wanted).unwrap();
+                        view.window(0.0, end_ns, 100, &selectors).unwrap();
                     }
                     let resend_count = Pyramid::from_bytes(&read.to_bytes());
                     prop_assert!(resend_count.is_ok());

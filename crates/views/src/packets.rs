@@ -336,7 +336,7 @@ impl<R: Rows + ?Sized> View<'_, R> {
             .f64("acked_ns", times(|packet| packet.acked_ns))
             .f64("lost_ns", times(|packet| packet.lost_ns))
             .u8("retransmission", resent)
-            .u8("sacked", sacked(packets))
+            .u8("sacked", sacked_flags(packets))
             .u32("ack_flow", acks.iter().map(|((flow, _), _)| *flow))
             .f64("ack_seq", acks.iter().map(|((_, seq), _)| *seq as f64))
             .f64("ack_send_ns", ack_times(|ack| ack.send_ns))
@@ -359,7 +359,7 @@ impl<R: Rows + ?Sized> View<'_, R> {
 
 /// Returns for each packet 1 if it was acknowledged while an earlier packet was still unresolved. Packets are in
 /// order of sending.
-fn sacked(packets: &[Packet]) -> Vec<u8> {
+fn sacked_flags(packets: &[Packet]) -> Vec<u8> {
     let mut latest: HashMap<u32, u64> = HashMap::new();
     let mut flags = Vec::with_capacity(packets.len());
     for packet in packets {

@@ -221,7 +221,7 @@ impl PyramidBuilder {
                 flow.packets_sent += 1;
                 flow.sent.add(time_ns, u64::from(record.size_bytes), most);
                 flow.checkpoints.add(time_ns, record.seq);
-                flow.resends.sent(record.seq, record.data_bytes);
+                flow.resends.add_sent(record.seq, record.data_bytes);
             }
             Event::Deliver => {
                 flow.packets_delivered += 1;
@@ -235,12 +235,12 @@ impl PyramidBuilder {
             }
             Event::Acked => {
                 flow.tells_acked = true;
-                flow.resends.acked(record.seq);
+                flow.resends.add_acked(record.seq);
             }
-            Event::Restored => flow.resends.restored(record.seq),
+            Event::Restored => flow.resends.add_restored(record.seq),
             event => {
                 if event == Event::Lost {
-                    flow.resends.lost(record.seq, record.data_bytes);
+                    flow.resends.add_lost(record.seq, record.data_bytes);
                 }
                 if let Some(kind) = RareKind::of(event) {
                     let event = Rare { time_ns, flow: record.flow, detail: record.seq };

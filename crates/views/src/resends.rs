@@ -31,20 +31,20 @@ impl Resends {
     }
 
     /// Adds the loss of packet `number`.
-    pub(crate) fn lost(&mut self, number: u64, payload_bytes: u32) {
+    pub(crate) fn add_lost(&mut self, number: u64, payload_bytes: u32) {
         if payload_bytes > 0 && self.waiting.len() < MAX_WAITING {
             self.waiting.push_back((number, payload_bytes));
         }
     }
 
     /// Removes packet `number` from the lost packets.
-    pub(crate) fn restored(&mut self, number: u64) {
+    pub(crate) fn add_restored(&mut self, number: u64) {
         self.waiting.retain(|(lost, _)| *lost != number);
     }
 
     /// Adds the acknowledgment of packet `number`.
     #[inline]
-    pub(crate) fn acked(&mut self, number: u64) {
+    pub(crate) fn add_acked(&mut self, number: u64) {
         if !self.waiting.is_empty() {
             self.arrived.insert(number);
         }
@@ -52,7 +52,7 @@ impl Resends {
 
     /// Adds the sending of packet `number`.
     #[inline]
-    pub(crate) fn sent(&mut self, number: u64, payload_bytes: u32) {
+    pub(crate) fn add_sent(&mut self, number: u64, payload_bytes: u32) {
         if payload_bytes > 0 && !self.waiting.is_empty() {
             self.sent_after_loss(number, payload_bytes);
         }
@@ -95,14 +95,14 @@ mod tests {
     #[test]
     fn lost_data_is_sent_before_anything_new() {
         let mut resends = Resends::default();
-        (0..10).for_each(|number| resends.sent(number, 1_000));
+        (0..10).for_each(|number| resends.add_sent(number, 1_000));
         for lost in [2, 5, 6] {
-            resends.lost(lost, 1_000);
+            resends.add_lost(lost, 1_000);
         }
-        resends.acked(5);
-        resends.lost(7, 1_000);
-        resends.restored(7);
-        (10..14).for_each(|number| resends.sent(number, 1_000));
+        resends.add_acked(5);
+        resends.add_lost(7, 1_000);
+        resends.add_restored(7);
+        (10..14).for_each(|number| resends.add_sent(number, 1_000));
         assert_eq!((resends.packets.as_slice(), resends.total), (&[10, 11][..], 2));
         assert_eq!(
             [9, 10, 12].map(|number| resends.is_retransmission(number, Some(2))),

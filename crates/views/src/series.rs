@@ -170,12 +170,12 @@ impl Pyramid {
             if let Some((flow, others)) = flows.split_first()
                 && owner == Owner::Flow(flow.number)
             {
-                samples.extend(of_flow(flow));
+                samples.extend(series_of_flow(flow));
                 flows = others;
             }
             let mine = rest.iter().take_while(|samples| samples.owner == owner).count();
             let (mine, others) = rest.split_at(mine);
-            samples.extend(of_samples_of(&owner, mine));
+            samples.extend(series_of_samples(&owner, mine));
             rest = others;
         }
         if !self.offered.bins.is_empty() {
@@ -186,9 +186,9 @@ impl Pyramid {
     }
 
     /// Returns the requested series in the order of the requests, without duplicates.
-    pub(crate) fn wanted<'a>(&'a self, wanted: &[SeriesSelector]) -> Vec<Series<'a>> {
+    pub(crate) fn select<'a>(&'a self, wanted: &[SeriesSelector]) -> Vec<Series<'a>> {
         let all = self.all_series();
-        let mut taken = vec![false; all.len()];
+        let mut is_taken = vec![false; all.len()];
         let mut selection = Vec::new();
         for selector in wanted {
             for (place, series) in all.iter().enumerate() {
@@ -198,7 +198,7 @@ impl Pyramid {
                         series.name == name && series.owner.to_string() == *owner
                     }
                 };
-                if is_it && !std::mem::replace(&mut taken[place], true) {
+                if is_it && !std::mem::replace(&mut is_taken[place], true) {
                     selection.push(series.clone());
                 }
             }
@@ -207,7 +207,7 @@ impl Pyramid {
     }
 }
 
-fn of_flow(flow: &FlowIndex) -> impl Iterator<Item = Series<'_>> {
+fn series_of_flow(flow: &FlowIndex) -> impl Iterator<Item = Series<'_>> {
     let owner = Owner::Flow(flow.number);
     let named = move |name, values| Series { owner: owner.clone(), name, values };
     let delivered = !flow.delivered.bins.is_empty();
@@ -222,7 +222,7 @@ fn of_flow(flow: &FlowIndex) -> impl Iterator<Item = Series<'_>> {
 }
 
 /// Returns the series of one owner's samples: aliases, then fields.
-fn of_samples_of<'a>(owner: &Owner, sampled: &'a [SampledSeries]) -> Vec<Series<'a>> {
+fn series_of_samples<'a>(owner: &Owner, sampled: &'a [SampledSeries]) -> Vec<Series<'a>> {
     let named = |name, series| Series { owner: owner.clone(), name, values: Values::Field(series) };
     let field = |name: &str| sampled.iter().find(|series| series.field == name);
     let mut series = Vec::with_capacity(sampled.len() + ALIASES.len());
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!((series[4].title.as_str(), series[4].unit.as_str()), ("Congestion window", "bytes"));
         let selectors =
             SeriesSelector::list(r#"[["flow 2", "rtt"], "srtt", ["flow 2", "srtt"], "nothing"]"#).unwrap();
-        let selection = pyramid.wanted(&selectors);
+        let selection = pyramid.select(&selectors);
         let names: Vec<_> = selection.iter().map(|one| format!("{}: {}", one.owner, one.name)).collect();
         assert_eq!(names, ["flow 2: rtt", "flow 1: srtt", "flow 2: srtt"]);
         assert!(

@@ -33,7 +33,7 @@ impl<R: Rows + ?Sized> View<'_, R> {
         series: &[SeriesSelector],
     ) -> Result<Vec<u8>, Error> {
         let window = Window::new(from_ns, to_ns, columns)?;
-        let selected = self.pyramid.wanted(series);
+        let selected = self.pyramid.select(series);
         if selected.len().saturating_mul(columns as usize) > MAX_ROWS_IN_ALL {
             let value = format!("{} series in {columns} columns", selected.len());
             return Err(Error::InvalidArgument { key: "series", value, allowed: "4194304 rows in all" });
@@ -107,8 +107,8 @@ impl<R: Rows + ?Sized> View<'_, R> {
         }
         if events.len() > MAX_EVENTS {
             is_thinned = true;
-            let mut seen = HashSet::new();
-            events.retain(|(kind, event)| seen.insert((*kind, event.flow, window.column(event.time_ns))));
+            let mut occupied = HashSet::new();
+            events.retain(|(kind, event)| occupied.insert((*kind, event.flow, window.column(event.time_ns))));
         }
         events.sort_by_key(|(kind, event)| (event.time_ns, *kind));
         let about = json!({"thinned": is_thinned, "total": total, "rows": events.len()});

@@ -283,8 +283,8 @@ impl QlogExport {
 
     fn write_record(&mut self, text: &str) -> Result<(), Error> {
         let parts: [&[u8]; 3] = [&[RECORD_SEPARATOR], text.as_bytes(), b"\n"];
-        let written = parts.into_iter().try_for_each(|part| self.out.write_all(part));
-        written.map_err(|error| Error::io(self.pending.path(), "write", error))
+        let result = parts.into_iter().try_for_each(|part| self.out.write_all(part));
+        result.map_err(|error| Error::io(self.pending.path(), "write", error))
     }
 }
 

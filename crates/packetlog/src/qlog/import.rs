@@ -221,10 +221,10 @@ impl Import {
         self.totals.events += 1;
         self.totals.last_ns = event.time_ns;
         match &*event.name {
-            "packet_sent" => self.sent(event),
-            "packet_received" => self.received(event),
-            "packets_acked" => self.acknowledged(event),
-            "packet_lost" => self.lost(event),
+            "packet_sent" => self.packet_sent(event),
+            "packet_received" => self.packet_received(event),
+            "packets_acked" => self.packets_acked(event),
+            "packet_lost" => self.packet_lost(event),
             // The second and third name are mvfst's, the last one is from the newest drafts.
             "metrics_updated" | "metric_update" | "congestion_metric_update" | "recovery_metrics_updated" => {
                 self.metrics(event).map(Ok)
@@ -234,7 +234,7 @@ impl Import {
         }
     }
 
-    fn sent(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+    fn packet_sent(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         let data = event.data;
         match space(data) {
             Space::Application => {}
@@ -276,7 +276,7 @@ impl Import {
         self.packets.write(&record).map(Ok)
     }
 
-    fn received(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+    fn packet_received(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         let data = event.data;
         let frames = data.get("frames").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let mut acks = frames.iter().filter(|frame| is_ack(&frame_type(frame))).peekable();
@@ -332,7 +332,7 @@ impl Import {
     /// Adds lists of acknowledged packets.
     ///
     /// Stacks write these if they log no frames, or if they log the arrival of an ACK and its effect separately.
-    fn acknowledged(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+    fn packets_acked(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         let space = event.data.get("packet_number_space").and_then(Value::as_str);
         if space.is_some_and(|space| !space.eq_ignore_ascii_case("application_data")) {
             return Ok(Ok(()));
@@ -377,7 +377,7 @@ impl Import {
         Ok(())
     }
 
-    fn lost(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
+    fn packet_lost(&mut self, event: &Event<'_>) -> Result<Result<(), Problem>, Error> {
         if space(event.data) == Space::Other {
             return Ok(Ok(()));
         }

@@ -1,7 +1,7 @@
 //! Iterations of a training.
 
 use super::adam::Adam;
-use super::environment::{Outcome, all};
+use super::environment::{Outcome, all_environments};
 use super::file::{self, Training};
 use super::lstm::{Episode, Model, Shape};
 use super::scheme::Scheme;
@@ -30,7 +30,7 @@ pub(super) fn train(scheme: &Scheme, job: &Job<'_>) -> Result<Vec<u8>, Error> {
     let training = Training { trainer: scheme.name.to_owned(), seed: job.seed, settings, iteration: 0 };
     let (model, training) = match job.start {
         None => (Model::random(shape, &mut Rng::new(job.seed, "network")), training),
-        Some(start) => resumed(start, training, inputs, outputs)?,
+        Some(start) => resume(start, training, inputs, outputs)?,
     };
     let adam = Adam::new(model.parameters.len());
     let start_iteration = training.iteration;
@@ -52,7 +52,7 @@ pub(super) fn train(scheme: &Scheme, job: &Job<'_>) -> Result<Vec<u8>, Error> {
 
 /// Returns the state of an earlier training with these settings. The file lacks its episodes, thus some are made
 /// anew.
-fn resumed(
+fn resume(
     start: &[u8],
     request: Training,
     inputs: usize,
@@ -107,7 +107,7 @@ impl Dagger<'_> {
 
     fn episodes(&self, model: Option<&Arc<Model>>, rng: &mut Rng) -> Result<Vec<Outcome>, Error> {
         let settings = &self.training.settings;
-        let environments = all(settings, rng);
+        let environments = all_environments(settings, rng);
         let seed = rng.next_u64();
         spread(self.job.jobs, environments.len(), self.job.watch, |number, stop_signal| {
             environments[number].episode(

@@ -45,7 +45,7 @@ pub(super) struct Outcome {
 }
 
 /// Returns all paths of an iteration.
-pub(super) fn all(settings: &Settings, rng: &mut Rng) -> Vec<Environment> {
+pub(super) fn all_environments(settings: &Settings, rng: &mut Rng) -> Vec<Environment> {
     let grid = settings.rates_mbps.iter().flat_map(|rate| {
         settings.delays_ms.iter().map(|delay| link(*rate, *delay, QueueSpec::default(), 0.0))
     });

@@ -1,6 +1,6 @@
 //! Trained network: an LSTM layer and a dense layer, as `congestion` evaluates `lstm:1 dense`.
 
-use super::math::{BLOCK, accumulate, accumulate_outer, sigmoid, tanh, transposed};
+use super::math::{BLOCK, accumulate, accumulate_outer, sigmoid, tanh, transpose};
 use units::Rng;
 
 /// Widths of the network.
@@ -142,7 +142,7 @@ impl Model {
         let (gradient, rest) = lesson.gradient.split_at_mut(size);
         let (gradient_bias, rest) = rest.split_at_mut(size_bias);
         let (gradient_out, gradient_bias_out) = rest.split_at_mut(size_out);
-        let back = transposed(&kernel[inputs * 4 * units..], 4 * units);
+        let back = transpose(&kernel[inputs * 4 * units..], 4 * units);
         let mut slopes = vec![0.0; steps * 4 * units];
         let (mut hidden_slope, mut cell_slope) = (vec![0.0; units], vec![0.0; units]);
         let mut scores = vec![0.0; outputs];

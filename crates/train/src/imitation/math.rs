@@ -48,7 +48,7 @@ fn add(sums: &mut [f32; BLOCK], value: f32, row: &[f32; BLOCK]) {
 }
 
 /// Returns the transpose of a matrix with `columns` columns.
-pub(super) fn transposed(matrix: &[f32], columns: usize) -> Vec<f32> {
+pub(super) fn transpose(matrix: &[f32], columns: usize) -> Vec<f32> {
     (0..columns).flat_map(|column| matrix.iter().skip(column).step_by(columns).copied()).collect()
 }
 
@@ -104,6 +104,6 @@ mod tests {
         let mut gradient = vec![0.0; 2 * BLOCK];
         accumulate_outer(&[1.0, 2.0, 3.0, 4.0], 2, &kernel, BLOCK, &mut gradient);
         assert_eq!((gradient[1], gradient[BLOCK + 1]), (1.0 + 99.0, 2.0 + 132.0));
-        assert_eq!(transposed(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        assert_eq!(transpose(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     }
 }

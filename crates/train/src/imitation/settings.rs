@@ -63,16 +63,16 @@ impl Settings {
         };
         all("rates_mbps", &settings.rates_mbps, 0.1, 1000.0)?;
         all("delays_ms", &settings.delays_ms, 0.5, 1000.0)?;
-        let drawn = &settings.drawn;
+        let random = &settings.drawn;
         for (name, range, least, most) in [
-            ("rate_mbps", drawn.rate_mbps, 0.1, 1000.0),
-            ("rtt_ms", drawn.rtt_ms, 1.0, 2000.0),
-            ("buffer_bdp", drawn.buffer_bdp, 0.01, 100.0),
+            ("rate_mbps", random.rate_mbps, 0.1, 1000.0),
+            ("rtt_ms", random.rtt_ms, 1.0, 2000.0),
+            ("buffer_bdp", random.buffer_bdp, 0.01, 100.0),
         ] {
             all(name, &range, least, most)?;
             within(name, range[1], range[0], most)?;
         }
-        within("loss", drawn.loss, 0.0, 0.5)?;
+        within("loss", random.loss, 0.0, 0.5)?;
         within("queue_ms", settings.queue_ms, 0.0, 1000.0)?;
         within("queue_share", settings.queue_share, 0.0, 1.0)?;
         within("jitter_ms", settings.jitter_ms, 0.0, 1000.0)?;
@@ -84,7 +84,8 @@ impl Settings {
         if ![32, 64, 96, 128].contains(&settings.units) {
             return Err(Refusal::of_value("units", settings.units, "allowed are 32, 64, 96, 128"));
         }
-        let paths = settings.rates_mbps.len() * settings.delays_ms.len() + settings.paths.len() + drawn.count;
+        let paths =
+            settings.rates_mbps.len() * settings.delays_ms.len() + settings.paths.len() + random.count;
         within("paths", paths as f64, 1.0, 10_000.0)?;
         Ok(settings)
     }

@@ -19,7 +19,7 @@ const LONGEST_MS: f64 = 30.0;
 const STEPS: f64 = 1e4;
 
 /// Returns an action within the limits. No window is multiplied by more than 1.
-fn limited(increment: i32, multiple: f64, intersend_ms: f64) -> Action {
+fn clamp_action(increment: i32, multiple: f64, intersend_ms: f64) -> Action {
     let rounded = |value: f64| (value * STEPS).round() / STEPS;
     Action {
         window_increment: increment.clamp(0, LARGEST_INCREMENT),
@@ -33,17 +33,17 @@ pub(super) fn around(action: &Action, rng: &mut Rng) -> Vec<Action> {
     let Action { window_increment: increment, window_multiple: multiple, intersend_ms } = *action;
     let mut actions = Vec::new();
     for step in INCREMENTS {
-        actions.extend([-step, step].map(|step| limited(increment + step, multiple, intersend_ms)));
+        actions.extend([-step, step].map(|step| clamp_action(increment + step, multiple, intersend_ms)));
     }
     for step in MULTIPLES {
-        actions.extend([-step, step].map(|step| limited(increment, multiple + step, intersend_ms)));
+        actions.extend([-step, step].map(|step| clamp_action(increment, multiple + step, intersend_ms)));
     }
-    actions.extend(FACTORS.map(|factor| limited(increment, multiple, intersend_ms * factor)));
+    actions.extend(FACTORS.map(|factor| clamp_action(increment, multiple, intersend_ms * factor)));
     for _ in 0..RANDOM {
         let step = INCREMENTS[rng.below(4) as usize] * (rng.below(3) as i32 - 1);
         let multiple_step = MULTIPLES[rng.below(4) as usize] * (rng.below(3) as f64 - 1.0);
         let factor = FACTORS[rng.below(8) as usize];
-        actions.push(limited(increment + step, multiple + multiple_step, intersend_ms * factor));
+        actions.push(clamp_action(increment + step, multiple + multiple_step, intersend_ms * factor));
     }
     let mut distinct: Vec<Action> = Vec::with_capacity(actions.len());
     for candidate in actions {
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn candidates_are_different_and_within_the_limits() {
         let mut rng = Rng::new(1, "test");
-        for action in [limited(0, 1.0, 30.0), limited(256, 0.0, 0.0), limited(60, 0.4, 1.0)] {
+        for action in [clamp_action(0, 1.0, 30.0), clamp_action(256, 0.0, 0.0), clamp_action(60, 0.4, 1.0)] {
             let candidates = around(&action, &mut rng);
             assert!(candidates.len() > 8 && candidates.len() <= 32, "{}", candidates.len());
             for (number, candidate) in candidates.iter().enumerate() {

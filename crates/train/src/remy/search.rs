@@ -95,7 +95,7 @@ struct Deadline<'a> {
 
 impl<'a> Deadline<'a> {
     /// Returns the result of `work` under this watch, or `None` if the time was over before its end.
-    fn of<T>(
+    fn run<T>(
         job: &'a Job<'a>,
         work: impl FnOnce(&dyn Watch) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
@@ -153,7 +153,7 @@ impl Search<'_> {
         let mut rng = self.rng("epoch");
         let (networks, seed) = (self.state.settings.draw(&mut rng), rng.next_u64());
         let job = self.job;
-        let Some(usage) = Deadline::of(job, |watch| self.usage(&networks, seed, watch))? else {
+        let Some(usage) = Deadline::run(job, |watch| self.usage(&networks, seed, watch))? else {
             return Ok(());
         };
         let mut order: Vec<usize> = (0..self.table.rules().len()).collect();
@@ -164,7 +164,7 @@ impl Search<'_> {
         for (batch, rules) in order.chunks(BATCH).enumerate() {
             let before = Arc::clone(&self.table);
             let (present, trial) = ([Arc::clone(&before)], self.trial(seed, 1.0));
-            let Some(worth) = Deadline::of(job, |watch| self.judge(&present, &networks, &trial, watch))?
+            let Some(worth) = Deadline::run(job, |watch| self.judge(&present, &networks, &trial, watch))?
             else {
                 break;
             };
@@ -173,7 +173,7 @@ impl Search<'_> {
                 if !self.job.is_over() {
                     self.tell(&format!("rule {number} of {}", order.len()))?;
                     // A trial that the time limit ends does not count.
-                    Deadline::of(job, |watch| self.improve(*rule, &networks, seed, &mut rng, watch))?;
+                    Deadline::run(job, |watch| self.improve(*rule, &networks, seed, &mut rng, watch))?;
                 }
             }
             self.ratchet(&before, &mut check)?;

@@ -56,10 +56,10 @@ impl Usage {
 
     /// Returns the median of each signal in the lookups of rule `rule`, or `None` without lookups.
     pub fn medians(&self, rule: usize) -> Option<Signals> {
-        let kept = &self.0[rule].signals;
+        let signals_of_rule = &self.0[rule].signals;
         let mut medians = [0.0; SIGNALS];
         for (signal, median) in medians.iter_mut().enumerate() {
-            let mut values: Vec<f64> = kept.iter().map(|kept| kept[signal]).collect();
+            let mut values: Vec<f64> = signals_of_rule.iter().map(|signals| signals[signal]).collect();
             values.sort_unstable_by(f64::total_cmp);
             *median = *values.get(values.len() / 2)?;
         }

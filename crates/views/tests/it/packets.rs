@@ -63,11 +63,11 @@ fn every_packet_of_a_window_is_there_with_all_its_times() {
         ] {
             let times = table.numbers(name);
             for (row, time) in times.iter().enumerate() {
-                let known =
+                let expected_time =
                     hand[&(flows[row] as u32, seqs[row] as u64)].get(&(event as u8)).map(|time| *time as f64);
                 assert_eq!(
                     Some(*time).filter(|time| !time.is_nan()),
-                    known,
+                    expected_time,
                     "{name} of {} {}",
                     flows[row],
                     seqs[row]
@@ -93,8 +93,8 @@ fn retransmissions_are_those_that_the_sender_counted() {
         assert!(sacked.contains(&1.0));
         for row in (0..sacked.len()).step_by(37) {
             let waited = (0..row).any(|before| {
-                let judged = if lost[before].is_nan() { acked[before] } else { lost[before] };
-                judged > acked[row]
+                let resolved = if lost[before].is_nan() { acked[before] } else { lost[before] };
+                resolved > acked[row]
             });
             assert_eq!(sacked[row] == 1.0, waited, "row {row}");
         }

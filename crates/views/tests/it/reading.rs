@@ -198,13 +198,13 @@ fn reordering_that_looks_like_loss_is_spurious() {
 #[test]
 fn a_timeout_and_persistent_congestion_are_told_apart() {
     let ran = run(&path(20.0, 40.0, 100, &[]), &[flow("reno")], 3.0, "packets");
-    let told = |timer: &str| {
+    let timeout_text = |timer: &str| {
         let fact = json!({"flow": 1, "scheme": "reno", "timer": timer, "metrics": {"timeouts": 2}});
         let read = read(&ran, &json!({"flows": [fact]}));
         text(of_kind(&read, "timeout")[0]).to_owned()
     };
-    assert!(told("pto").contains("had persistent congestion 2 times"), "{}", told("pto"));
-    assert!(told("rto").contains("had 2 timeouts"), "{}", told("rto"));
+    assert!(timeout_text("pto").contains("had persistent congestion 2 times"), "{}", timeout_text("pto"));
+    assert!(timeout_text("rto").contains("had 2 timeouts"), "{}", timeout_text("rto"));
     let none = read(&ran, &json!({"flows": [{"flow": 1, "metrics": {"timeouts": 0}}]}));
     assert!(of_kind(&none, "timeout").is_empty());
 }
