@@ -116,7 +116,7 @@ def _paths(found: dict[str, Errors]) -> Table:
         scores = [result.scores["exact"] for result in errors.rows]
         causes = [cause.kind for result in errors.rows for row in result.rows for cause in row.causes]
         told = ", ".join(f"{causes.count(each)} {each}" for each in dict.fromkeys(causes)) or "none"
-        rows.append([kind, *spans, sum(each.both for each in scores), sum(each.rows for each in scores), told])
+        rows.append([kind, *spans, sum(each.within_both for each in scores), sum(each.rows for each in scores), told])
     return Table.of(head, rows, "lrrrrrl")
 
 

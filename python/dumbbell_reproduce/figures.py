@@ -1,4 +1,4 @@
-"""The figures of a reproduction: simulated over measured values, and over time the runs that are furthest off."""
+"""The figures of a reproduction: simulated over measured values, and the most deviating runs over time."""
 
 from __future__ import annotations
 
@@ -13,58 +13,76 @@ from dumbbell_reproduce.viewpoint import BOTH_ENDS, DELAY, RATE
 
 if TYPE_CHECKING:
     from dumbbell.present.plots import Panel, Style
-    from dumbbell_reproduce.reproduction import Found
+    from dumbbell_reproduce.reproduction import ReproductionData
 
 MOST_OVER_TIME = 3
-"""Runs that are drawn over time."""
+"""Number of runs that are drawn over time."""
 _BINS = 120
-"""Intervals of a run over time."""
+"""Number of intervals of a run over time."""
 _LEAST_MS = 100.0
 
 
-def scatters(found: Found) -> Iterator[tuple[str, str]]:
-    """Yield the figures of throughput and of delay, each as a label and SVG; a run is a point."""
+def scatters(reproduction: ReproductionData) -> Iterator[tuple[str, str]]:
+    """Yield the figures of throughput and delay, each as a label and SVG. A run is a point."""
     from dumbbell.present.plots import MeasuredPoint, for_page, measured_figure
 
-    looks = _looks(found.rows)
-    for number, (name, unit, what) in enumerate(((RATE, "Mbit/s", "throughput"), (DELAY, "ms", found.delay))):
+    looks = _looks(reproduction.rows)
+    for number, (name, unit, words) in enumerate(((RATE, "Mbit/s", "throughput"), (DELAY, "ms", reproduction.delay))):
         points = []
-        for row in found.rows:
-            each = row.compared[name]
-            if row.flow or not row.counts or each is None or not min(each.measured, each.mean) > 0.0:
+        for row in reproduction.rows:
+            comparison = row.comparison[name]
+            if (
+                row.flow
+                or not row.counts
+                or comparison is None
+                or not min(comparison.measured_value, comparison.mean) > 0.0
+            ):
                 continue
-            said = f"{row.run.place}: {row.label}: measured {each.measured:.4g}, simulated {each.mean:.4g} {unit}"
+            values = f"measured {comparison.measured_value:.4g}, simulated {comparison.mean:.4g} {unit}"
+            description = f"{row.run.place}: {row.label}: {values}"
             look = looks[row.run.name]
-            points.append(MeasuredPoint(row.run.name, look, each.measured, each.mean, each.low, each.high, said))
+            points.append(
+                MeasuredPoint(
+                    row.run.name,
+                    look,
+                    comparison.measured_value,
+                    comparison.mean,
+                    comparison.low,
+                    comparison.high,
+                    description,
+                )
+            )
         if points:
-            label = f"Simulated over measured {what}"
+            label = f"Simulated over measured {words}"
             yield label, for_page(measured_figure(f"m{number}", label, unit, points, TOLERANCES[name]), label)
 
 
-def over_time(found: Found) -> Iterator[tuple[str, str]]:
-    """Yield throughput and delay over time of the runs that are furthest off, each as a label and SVG."""
+def over_time(reproduction: ReproductionData) -> Iterator[tuple[str, str]]:
+    """Yield throughput and delay over time of the most deviating runs, each as a label and SVG."""
     from dumbbell.present.plots import for_page, time_figure
 
-    for number, row in enumerate(furthest(found.rows)):
+    for number, row in enumerate(furthest(reproduction.rows)):
         label = f"{row.run.place}: {row.label}"
         yield label, for_page(time_figure(f"t{number}", _panels(row)), label)
 
 
 def furthest(rows: Sequence[Row]) -> list[Row]:
-    """Return the runs that are furthest off of those whose packets are known on both sides and that count."""
-    known = [row for row in rows if row.flow == 0 and row.counts and is_off(row.compared)]
-    return [row for row in known if row.simulated is not None and row.run.view is BOTH_ENDS and row.run.has_packets][
-        :MOST_OVER_TIME
-    ]
+    """Return the most deviating runs that count and have packets on both sides."""
+    deviating = [row for row in rows if row.flow == 0 and row.counts and is_off(row.comparison)]
+    return [
+        row
+        for row in deviating
+        if row.simulated_folder is not None and row.run.view is BOTH_ENDS and row.run.has_packets
+    ][:MOST_OVER_TIME]
 
 
 def _panels(row: Row) -> list[Panel]:
     from dumbbell.present.plots import Curve, Panel, Stroke
 
-    assert row.simulated is not None, "a row that is drawn has a simulated run"
+    assert row.simulated_folder is not None, "a row that is drawn has a simulated run"
     sides = (
         ("measured", Stroke("black", "o"), row.run.packets),
-        ("simulated", Stroke("crimson", "^", (4.0, 2.0)), RunPackets(row.simulated)),
+        ("simulated", Stroke("crimson", "^", (4.0, 2.0)), RunPackets(row.simulated_folder)),
     )
     rates, delays = [], []
     for label, stroke, packets in sides:

@@ -1,4 +1,4 @@
-"""The host of a test: how late it was, and how much its sockets hold; told by some runs, used for others."""
+"""Delays that a host adds, and the packets that its sockets hold, estimated from some runs and used for others."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,8 @@ from dumbbell_reproduce.measured_set import MeasuredRun
 from dumbbell_reproduce.packets import Lateness
 
 _PACED = 0.5
-"""Share of packets apart from ACKs above which a sender is paced: none of 66 public logs had 0.02 to 0.88."""
+"""Share of packets apart from ACKs above which a sender is paced. None of 66 public logs has a share between 0.02 and
+0.88."""
 _LEAST_LATE_MS = 0.1
 """Mean lateness below which a host is exact: logs of Mahimahi's link have whole milliseconds."""
 _DIGITS = 2
@@ -22,7 +23,7 @@ _WMEM_FIRST = (4096, 16384)
 
 @dataclass(frozen=True)
 class HostEstimate:
-    """What one run tells of its host: lateness of both directions, and packets that its socket held at most."""
+    """The host as one run shows it: lateness in both directions, and the largest number of packets in its socket."""
 
     data: Lateness | None = None
     ack: Lateness | None = None
@@ -30,29 +31,29 @@ class HostEstimate:
 
 
 @dataclass(frozen=True)
-class Late:
-    """How late packets of a direction are, beyond the model of the link: a uniform random time, ms."""
+class ExtraDelay:
+    """Extra delay of a direction beyond the model of the link: a uniform random time, ms."""
 
     mean_ms: float
     deviation_ms: float
 
     @classmethod
-    def of(cls, found: Iterable[Lateness | None]) -> "Late | None":
-        """Return the medians of some runs; None of no run, and of hosts that are hardly late.
+    def of(cls, estimates: Iterable[Lateness | None]) -> "ExtraDelay | None":
+        """Return the medians of some runs; None without runs, and for hosts that are hardly late.
 
         A host is never early: the width is at most the mean.
         """
-        known = [each for each in found if each is not None]
-        if not known:
+        latenesses = [lateness for lateness in estimates if lateness is not None]
+        if not latenesses:
             return None
-        mean = max(median(each.mean_ms for each in known), 0.0)
+        mean = max(median(lateness.mean_ms for lateness in latenesses), 0.0)
         if mean < _LEAST_LATE_MS:
             return None
-        width = min(math.sqrt(3.0) * median(each.deviation_ms for each in known), mean)
+        width = min(math.sqrt(3.0) * median(lateness.deviation_ms for lateness in latenesses), mean)
         return cls(round(mean, _DIGITS), round(width, _DIGITS))
 
     def element(self) -> Element:
-        """The element of a path that is as late."""
+        """Return the path element that adds this delay."""
         return {
             "kind": "jitter",
             "name": "lateness",
@@ -64,7 +65,7 @@ class Late:
 
 @dataclass(frozen=True)
 class HostProfile:
-    """A host. None is what nothing tells.
+    """Delays and buffers of a host. None means unknown.
 
     Attributes:
         data: Lateness of data packets behind the link.
@@ -73,33 +74,33 @@ class HostProfile:
         wakes_ms: Time between two wake-ups of the host, ms, at which all packets leave that wait, in each direction.
     """
 
-    data: Late | None = None
-    ack: Late | None = None
+    data: ExtraDelay | None = None
+    ack: ExtraDelay | None = None
     buffer_packets: int | None = None
     wakes_ms: float | None = None
 
     @classmethod
     def of(cls, same_path: Iterable[HostEstimate], same_host: Iterable[HostEstimate]) -> "HostProfile":
-        """The medians of what some runs tell: of lateness those on the same path, whose bursts make a host late.
+        """Return the medians over some runs: lateness from runs on the same path, whose bursts make a host late.
 
-        Of the buffer it is all that were limited by it.
+        The buffer is the median over all runs that it limited.
         """
-        known = list(same_path)
-        buffers = [each.buffer_packets for each in same_host if each.buffer_packets is not None]
+        path_estimates = list(same_path)
+        buffers = [estimate.buffer_packets for estimate in same_host if estimate.buffer_packets is not None]
         return cls(
-            Late.of(each.data for each in known),
-            Late.of(each.ack for each in known),
+            ExtraDelay.of(estimate.data for estimate in path_estimates),
+            ExtraDelay.of(estimate.ack for estimate in path_estimates),
             round(median(buffers)) if buffers else None,
         )
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known."""
+        """True if the host adds no delay and limits no buffer."""
         return self == HostProfile()
 
     @property
     def is_late(self) -> bool:
-        """Whether packets leave later than the link lets them."""
+        """True if packets leave later than the link lets them."""
         return replace(self, buffer_packets=None) != HostProfile()
 
     def path(self, path: PathModel, name: str, socket: Sequence[Element] = ()) -> PathModel:
@@ -107,11 +108,11 @@ class HostProfile:
         wakes: list[Element] = [{"kind": "slotted", "slot_ms": self.wakes_ms}] if self.wakes_ms else []
         data = [self.data.element()] if self.data else []
         ack = [self.ack.element()] if self.ack else []
-        more = [each for each in socket if each not in path.data] if wakes else []
+        more = [element for element in socket if element not in path.data] if wakes else []
         return replace(path, name=name, data=[*path.data, *data, *wakes, *more], ack=[*path.ack, *ack, *wakes])
 
     def scheme(self, scheme: Scheme) -> Scheme:
-        """The scheme with this host's socket, if it is one of the kernel's TCP."""
+        """Return the scheme with this host's socket buffer, if the scheme uses the kernel's TCP."""
         if self.buffer_packets is None or not is_tcp(scheme):
             return scheme
         memory = {
@@ -121,7 +122,7 @@ class HostProfile:
         return replace(scheme, transport=scheme.transport | memory)
 
     def text(self) -> str:
-        """For people."""
+        """Return a description of the profile for people."""
         parts = [
             f"{way} {late.mean_ms:.2f} ms late, plus or minus {late.deviation_ms:.2f}"
             for way, late in (("data", self.data), ("ACKs", self.ack))
@@ -132,16 +133,16 @@ class HostProfile:
         return "; ".join(parts) or "nothing"
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the profile as JSON values."""
         late = {
-            way: None if each is None else {"mean_ms": each.mean_ms, "deviation_ms": each.deviation_ms}
-            for way, each in (("data", self.data), ("ack", self.ack))
+            way: None if lateness is None else {"mean_ms": lateness.mean_ms, "deviation_ms": lateness.deviation_ms}
+            for way, lateness in (("data", self.data), ("ack", self.ack))
         }
         return late | {"buffer_packets": self.buffer_packets, "wakes_ms": self.wakes_ms}
 
 
 def has_fq(runs: Iterable[MeasuredRun]) -> bool:
-    """Return True if the kernel paces the TCP of these runs, as the queueing discipline `fq` makes Linux do.
+    """Return True if the kernel paces the TCP of these runs, as Linux does with the queueing discipline `fq`.
 
     Schemes whose controllers pace by themselves, such as BBR, do not tell.
     """

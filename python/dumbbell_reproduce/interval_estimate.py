@@ -1,4 +1,4 @@
-"""The rate and round trip of a path by counters in intervals: iperf3's JSON and logs of `ss`, which have no packets."""
+"""The rate and round trip of a path, estimated from counters in intervals: iperf3's JSON and logs of `ss`."""
 
 from typing import Any
 
@@ -13,17 +13,18 @@ from dumbbell_reproduce.packet_estimate import PathEstimate
 Numbers = NDArray[Any]
 
 PACKET_BYTES, PAYLOAD_BYTES = 1500, 1448
-"""A full packet of TCP with timestamps, and its payload, which is what counters count."""
+"""Bytes of a full TCP packet with timestamps, and bytes of its payload. Counters count payload."""
 _LEAST_INTERVALS = 4
 _SPAN = 5
-"""Intervals over which a rate is a mean: iperf3 counts writes of 128 KiB, which intervals of slow links have few of."""
+"""Number of intervals in the mean of a rate. iperf3 counts writes of 128 KiB, and intervals of slow links have few
+writes."""
 _RATE_PERCENTILE = 75.0
 _FIELDS = ("transferred", "delivered")
-"""What was handed to the kernel, and what was acknowledged, which `ss` tells."""
+"""Bytes handed to the kernel, and acknowledged bytes, which `ss` reports."""
 
 
 def estimate_from_counters(folder: Entry) -> PathEstimate | str:
-    """Return what the samples of a run show of its path, or why they do not show it."""
+    """Return the estimate from the samples of a run, or the reason for a missing estimate."""
     samples = read_samples(kept_files(folder).get(FLOWS))
     rtts = [values for _, values in samples.get("srtt", {}).values()]
     rates = _rates_mbps(samples)
@@ -33,7 +34,7 @@ def estimate_from_counters(folder: Entry) -> PathEstimate | str:
         return "nothing was sent in most of its intervals: the sender was idle"
     rtt = np.concatenate(rtts)
     least = float(rtt.min())
-    lost = sum(int(values[-1]) for _, values in samples.get("retransmissions", {}).values() if len(values))
+    lost_packets = sum(int(values[-1]) for _, values in samples.get("retransmissions", {}).values() if len(values))
     return PathEstimate(
         rate_mbps=float(np.percentile(rates, _RATE_PERCENTILE)) * PACKET_BYTES / PAYLOAD_BYTES,
         data_ms=least / 2.0,
@@ -42,28 +43,31 @@ def estimate_from_counters(folder: Entry) -> PathEstimate | str:
         wait_ms=float(rtt.max()) - least,
         calm_sent=0,
         calm_lost=0,
-        lost=lost,
+        lost_packets=lost_packets,
         is_round_trip=True,
     )
 
 
 def _rates_mbps(samples: dict[str, dict[str, Series]]) -> Numbers:
-    """The rate of all flows together over some intervals; of the field that has most of them. None of too few."""
-    counted = max((samples.get(name, {}) for name in _FIELDS), key=_points)
-    if not counted:
+    """Return the rates of all flows together over spans of intervals; empty with too few intervals.
+
+    The rates come from the field with most samples.
+    """
+    counters = max((samples.get(name, {}) for name in _FIELDS), key=_points)
+    if not counters:
         return np.zeros(0)
-    ends = np.unique(np.concatenate([time_s for time_s, _ in counted.values()]))
+    ends = np.unique(np.concatenate([time_s for time_s, _ in counters.values()]))
     total: Numbers = np.zeros(len(ends))
-    for time_s, values in counted.values():
+    for time_s, values in counters.values():
         total += np.interp(ends, time_s, values)
     if len(ends) <= _LEAST_INTERVALS:
         return np.zeros(0)
-    # the first interval has what filled the sender's buffer
+    # the first interval contains the bytes that filled the sender's buffer
     total, ends = total[1:], ends[1:]
     span = min(_SPAN, len(ends) - 1)
-    found: Numbers = (total[span:] - total[:-span]) * 8e-6 / (ends[span:] - ends[:-span])
-    return found
+    rates: Numbers = (total[span:] - total[:-span]) * 8e-6 / (ends[span:] - ends[:-span])
+    return rates
 
 
-def _points(counted: dict[str, Series]) -> int:
-    return sum(len(time_s) for time_s, _ in counted.values())
+def _points(counters: dict[str, Series]) -> int:
+    return sum(len(time_s) for time_s, _ in counters.values())

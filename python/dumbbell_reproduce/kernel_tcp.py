@@ -1,4 +1,4 @@
-"""Schemes of the kernel's TCP as hosts have them: with socket buffers, and with pacing where `fq` is installed."""
+"""Schemes of the kernel's TCP with a host's settings: socket buffers, and pacing if `fq` is installed."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from dumbbell.catalog.scheme import Scheme
 
 LINUX, UNLIMITED = "linux", "unlimited"
 SOCKETS = (LINUX, UNLIMITED)
-"""Socket buffers of schemes of the kernel's TCP: as Linux has them unless somebody changes them, or without a limit."""
+"""Socket buffers of schemes of the kernel's TCP: Linux's defaults, or no limit."""
 TRUESIZE_BYTES = 2304
 """Memory of a packet of 1448 bytes in a socket of Linux (docs/how-to/guide.md, socket buffers)."""
 _WITHOUT_SOCKETS = ("tcp", "linux-like")
@@ -16,7 +16,7 @@ _PROFILES = (*_WITHOUT_SOCKETS, "linux", "linux-offload")
 
 
 def require_sockets(sockets: str) -> None:
-    """Refuse what is no kind of socket buffers.
+    """Refuse an unknown kind of socket buffers.
 
     Raises:
         UserError: `sockets` is not among `SOCKETS`.

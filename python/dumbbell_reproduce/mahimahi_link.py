@@ -1,4 +1,4 @@
-"""mahimahi's link, told by its log: its delivery opportunities, and when each packet should have left it."""
+"""The link of mahimahi as its log shows it: its delivery opportunities, and the departure time of each packet."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ _LEAST_PERIODS = 3
 
 
 def period(opportunities_ms: Numbers) -> list[float] | None:
-    """Return the opportunities of one period, as the times of a trace; None if the log does not repeat itself.
+    """Return the opportunities of one period as the times of a trace; None if the log has no period.
 
     A trace that lasts longer than `_LONGEST_PERIOD_MS`, or is drawn at random, has no period here.
     """
@@ -28,34 +28,34 @@ def period(opportunities_ms: Numbers) -> list[float] | None:
     for length in range(1, min(_LONGEST_PERIOD_MS, (len(counts) - 1) // _LEAST_PERIODS) + 1):
         # the last millisecond may have been cut off
         if np.array_equal(counts[length:-1], counts[: -length - 1]):
-            one = counts[:length]
-            offsets = np.repeat(np.arange(length), one)
+            period_counts = counts[:length]
+            offsets = np.repeat(np.arange(length), period_counts)
             # the trace ends with its last opportunity: its times count from the one before the first
             shift = length - int(offsets[-1])
-            return [float(each + shift) for each in offsets]
+            return [float(offset + shift) for offset in offsets]
     return None
 
 
 def departures(arrivals_ms: Sequence[float], sizes: Sequence[int], opportunities_ms: Sequence[float]) -> list[float]:
-    """Return when each packet leaves mm-link's queue, in the order of arrival; those that do not leave are not there.
+    """Return the times at which packets leave mm-link's queue, in the order of arrival, without packets that stay.
 
     Times count in whole milliseconds, as mm-link has them: an opportunity at the instant of an arrival has passed.
     """
-    found: list[float] = []
-    count, index, left, last = len(opportunities_ms), 0, 0, float("-inf")
+    departures_ms: list[float] = []
+    count, index, remaining, last = len(opportunities_ms), 0, 0, float("-inf")
     for arrival, size in zip(arrivals_ms, sizes, strict=True):
-        arrived = float(int(arrival))
-        if arrived >= last:  # nobody waits: what is left of an opportunity is lost
-            left = 0
-            while index < count and opportunities_ms[index] <= arrived:
+        arrived_ms = float(int(arrival))
+        if arrived_ms >= last:  # the queue was empty: the rest of an opportunity is lost
+            remaining = 0
+            while index < count and opportunities_ms[index] <= arrived_ms:
                 index += 1
-        needed = size + HEADER_BYTES
-        while needed > left:
+        needed_bytes = size + HEADER_BYTES
+        while needed_bytes > remaining:
             if index == count:
-                return found
-            needed -= left
-            left, last = OPPORTUNITY_BYTES, opportunities_ms[index]
+                return departures_ms
+            needed_bytes -= remaining
+            remaining, last = OPPORTUNITY_BYTES, opportunities_ms[index]
             index += 1
-        left -= needed
-        found.append(last)
-    return found
+        remaining -= needed_bytes
+        departures_ms.append(last)
+    return departures_ms

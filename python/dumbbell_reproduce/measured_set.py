@@ -1,4 +1,4 @@
-"""A measured set: its runs, the schemes that simulate them, and what the files say of the path."""
+"""A measured set: its runs, the schemes that simulate them, and the path data in its files."""
 
 from __future__ import annotations
 
@@ -32,69 +32,69 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
 TUNNEL_BYTES = 36
-"""What Pantheon's tunnel adds to each datagram."""
+"""Bytes that Pantheon's tunnel adds to each datagram."""
 _HEAD_BYTES = 8192
 _PLACE = re.compile(r"> (/\S+?)/src/experiments/")
 """Pantheon's folder in the first line of a log of mm-link."""
 
 
 Key: TypeAlias = tuple[str, str, int]
-"""A measured run: its set, its scheme there, its number."""
+"""Key of a measured run: its set, its scheme's name in the set, its number."""
 
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """One run that was measured, and the scheme that simulates it."""
+    """One measured run, and the scheme that simulates it."""
 
     place: str
-    """The set that it is of."""
+    """Name of the set."""
     name: str
-    """What its scheme is called there."""
+    """Name of the scheme in the set."""
     number: int
     scheme: Scheme
     folder: Entry
     statistics: RunTable = field(repr=False)
     note: str = ""
-    """What the scheme does otherwise than the program that was measured."""
+    """Difference between the simulated scheme and the measured program."""
     view: Viewpoint = BOTH_ENDS
-    """From where it was seen."""
+    """Viewpoint of the recording."""
     file: str = ""
-    """Name of its file, where that is not the name of its scheme."""
+    """Name of the run's file, if the scheme has another name."""
 
     @property
     def key(self) -> Key:
-        """Which it is."""
+        """The run's set, name and number."""
         return (self.place, self.name, self.number)
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Name of the run for people."""
         return f"{self.name}, run {self.number}" + (f" ({self.file})" if self.file else "")
 
     @property
     def has_packets(self) -> bool:
-        """Whether its packets are known, not its numbers alone."""
+        """True if the run has a packet log, and not only statistics."""
         return PACKETS in kept_files(self.folder)
 
     @cached_property
     def packets(self) -> RunPackets:
-        """Its packet log."""
+        """The packet log of the run."""
         return RunPackets(self.folder)
 
     def metrics(self, flow: int) -> dict[str, float | None]:
-        """Return the measures of one flow, or of all together (0), as they were measured."""
+        """Return the measured values of one flow, or of all flows together (0)."""
         return self.view.of(self.statistics, flow)
 
     @property
     def flows(self) -> list[int]:
-        """Its flows, all of them together (0) first; of one flow alone there is no other."""
-        numbers = [int(each["flow"]) for each in self.statistics["flows"]]
+        """Numbers of the flows, with all of them together (0) first; only 0 if the run has a single flow."""
+        numbers = [int(flow["flow"]) for flow in self.statistics["flows"]]
         return [0, *numbers] if len(numbers) > 1 else [0]
 
 
 @dataclass(frozen=True)
 class MeasuredSet:
-    """The runs of one data directory, and what its files say of the path."""
+    """The runs of one data directory, and the path data in its files."""
 
     name: str
     source: Path
@@ -102,11 +102,11 @@ class MeasuredSet:
     runs: tuple[MeasuredRun, ...]
     left_out: tuple[str, ...]
     command: MahimahiCommand | None
-    """What mahimahi was told, of a local test by Pantheon."""
+    """Command of mahimahi in a local test by Pantheon; None for other sets."""
     metadata: Mapping[str, Any]
 
     def command_of(self, run: MeasuredRun) -> MahimahiCommand | None:
-        """Return the command of mahimahi for a run. The heads of the run's logs win over the metadata of the set.
+        """Return the command of mahimahi for a run. The heads of the run's logs override the metadata of the set.
 
         Raises:
             UserError: a log names a queue that mm-link does not have.
@@ -122,16 +122,16 @@ class MeasuredSet:
         return self.command.with_heads(heads, same_test=run.name in self._listed)
 
     def logged_capacity_mbps(self, run: MeasuredRun) -> float | None:
-        """Return the mean capacity of a run's link, which Pantheon's analysis took from its log; None if not there."""
+        """Return the mean capacity of a run's link, Mbit/s, as logged by Pantheon's analysis; None if not logged."""
         file = self._file(f"{run.name}_stats_run{run.number}.log")
         return None if file is None else read_capacity(file)
 
     def _file(self, name: str) -> Path | None:
-        return next((each for end in PACKED if (each := self.source / f"{name}{end}").is_file()), None)
+        return next((file for end in PACKED if (file := self.source / f"{name}{end}").is_file()), None)
 
     @cached_property
     def host(self) -> str:
-        """What tells the host from others: where its logs of mm-link say that Pantheon was; else the set alone."""
+        """Key of the host: Pantheon's folder in the logs of mm-link, else the name of the set."""
         for file in sorted(self.source.glob("*_mm_datalink_run*.log*")):
             if match := _PLACE.search(_head(file)):
                 return match[1]
@@ -139,23 +139,23 @@ class MeasuredSet:
 
     @property
     def _listed(self) -> Collection[str]:
-        """The schemes that the metadata are of."""
-        given = self.metadata.get("cc_schemes", ())
-        return given.split() if isinstance(given, str) else given
+        """Schemes in the metadata."""
+        names = self.metadata.get("cc_schemes", ())
+        return names.split() if isinstance(names, str) else names
 
     @property
     def overhead_bytes(self) -> int:
-        """What the measured path added to each datagram."""
+        """Bytes that the measured path added to each datagram."""
         return TUNNEL_BYTES if self.metadata and self.metadata.get("flows", 1) else 0
 
 
 def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for: Mapping[str, str]) -> MeasuredSet:
-    """Return the runs of an import that can be simulated; `stands_for` are schemes of the set by ours.
+    """Return the runs of an import that can be simulated. `stands_for` maps schemes of the set to built-in ones.
 
     Raises:
         UserError: `stands_for` names a scheme that the set does not have, or its metadata say what mahimahi is not.
     """
-    known = counterparts(content)
+    set_counterparts = counterparts(content)
     metadata = (content.shown_environment().get("imported") or {}).get("metadata") or {}
     counts: Counter[str] = Counter()
     runs, left = [], []
@@ -169,22 +169,30 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
         if statistics["status"] != "done":
             left.append(f"{label}: {statistics['reason']}")
             continue
-        called = run.scheme if metadata else recorded_scheme(run.scheme, statistics)
-        stand_ins = known if metadata else kernel_counterparts(statistics)
-        scheme, reason = _stand_in(content, run, called, stands_for, stand_ins)
+        name_of_scheme = run.scheme if metadata else recorded_scheme(run.scheme, statistics)
+        stand_ins = set_counterparts if metadata else kernel_counterparts(statistics)
+        scheme, reason = _stand_in(content, run, name_of_scheme, stands_for, stand_ins)
         view = BOTH_ENDS if metadata else viewpoint_of(statistics)
-        if (unfit := _unfit(statistics)) is not None:
+        if (unfit := _unfit_reason(statistics)) is not None:
             left.append(f"{label}: {unfit}")
         elif scheme is None:
             left.append(f"{run.scheme}: {reason}")
         elif view is None or not statistics["network"].get(view.metrics[RATE]):
             left.append(f"{label}: nothing arrived" if metadata else f"{label}: it does not tell what arrived")
         else:
-            note = known[run.scheme].note if run.scheme in known and run.scheme not in stands_for else ""
-            counts[called] += 1
-            number, file = (run.run, "") if metadata else (counts[called], run.scheme if run.scheme != called else "")
+            note = (
+                set_counterparts[run.scheme].note
+                if run.scheme in set_counterparts and run.scheme not in stands_for
+                else ""
+            )
+            counts[name_of_scheme] += 1
+            number, file = (
+                (run.run, "")
+                if metadata
+                else (counts[name_of_scheme], run.scheme if run.scheme != name_of_scheme else "")
+            )
             folder = content.folder(run)
-            runs.append(MeasuredRun(name, called, number, scheme, folder, statistics, note, view, file))
+            runs.append(MeasuredRun(name, name_of_scheme, number, scheme, folder, statistics, note, view, file))
     is_local = metadata.get("mode", "local" if "uplink_trace" in metadata else "remote") == "local"
     # dumbbell's own exports do not say what mahimahi would be told
     is_told = bool(metadata) and is_local and WRITTEN_BY not in metadata
@@ -193,46 +201,55 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
 
 
 def without_copies(sets: list[MeasuredSet]) -> list[MeasuredSet]:
-    """Return the sets without runs whose log is also in an earlier set: later tests leave it where it was."""
+    """Return the sets without runs whose log is also in an earlier set.
+
+    Pantheon leaves the logs of earlier tests in place.
+    """
     first: dict[tuple[object, ...], str] = {}
-    found = []
-    for each in sets:
-        kept, left = [], list(each.left_out)
-        for run in each.runs:
-            made = tuple(run.statistics.get(key) for key in ("init_us", "events"))
-            place = each.name if None in made else first.setdefault((run.name, *made), each.name)
-            if place == each.name:
-                kept.append(run)
+    result = []
+    for data_set in sets:
+        kept_runs, left = [], list(data_set.left_out)
+        for run in data_set.runs:
+            log_identity = tuple(run.statistics.get(key) for key in ("init_us", "events"))
+            place = (
+                data_set.name if None in log_identity else first.setdefault((run.name, *log_identity), data_set.name)
+            )
+            if place == data_set.name:
+                kept_runs.append(run)
             else:
                 left.append(f"{run.label}: its log is the one in {place}")
-        found.append(replace(each, runs=tuple(kept), left_out=tuple(left)))
-    return found
+        result.append(replace(data_set, runs=tuple(kept_runs), left_out=tuple(left)))
+    return result
 
 
 def require_known(sets: list[MeasuredSet], stands_for: Mapping[str, str]) -> None:
-    """Refuse names that no set has.
+    """Refuse names in `stands_for` that no set has.
 
     Raises:
-        UserError: there is such a name.
+        UserError: a name is in no set.
     """
-    labels = {label for each in sets for label in each.content.experiment.labels}
-    known = sorted(labels | {run.name for each in sets for run in each.runs})
+    labels = {label for data_set in sets for label in data_set.content.experiment.labels}
+    names = sorted(labels | {run.name for data_set in sets for run in data_set.runs})
     for name in stands_for:
-        if name not in known:
-            raise UserError("no run is of this scheme", argument="stands_for", value=name, allowed=known)
+        if name not in names:
+            raise UserError("no run is of this scheme", argument="stands_for", value=name, allowed=names)
 
 
 def _stand_in(
-    content: ResultsDirectory, run: Run, called: str, stands_for: Mapping[str, str], known: Mapping[str, Counterpart]
+    content: ResultsDirectory,
+    run: Run,
+    name_of_scheme: str,
+    stands_for: Mapping[str, str],
+    set_counterparts: Mapping[str, Counterpart],
 ) -> tuple[Scheme | None, str]:
-    """The scheme that simulates a run: `--as` may name what its file is called, or what made its traffic."""
+    """Return the scheme that simulates a run. `--as` may name the file's name, or the scheme that made the traffic."""
     if run.scheme not in content.experiment.labels:
         return None, "a mix of schemes: those are compared by `dumbbell diff`"
-    return stand_in(run.scheme if run.scheme in stands_for else called, stands_for, known, {})
+    return stand_in(run.scheme if run.scheme in stands_for else name_of_scheme, stands_for, set_counterparts, {})
 
 
-def _unfit(statistics: RunTable) -> str | None:
-    """Return why nothing simulates what iperf or flent did, if nothing does."""
+def _unfit_reason(statistics: RunTable) -> str | None:
+    """Return the reason why a test of iperf or flent cannot be simulated, or None."""
     facts = tool_facts(statistics)
     if facts.get("protocol", "TCP") != "TCP":
         return f"a test by {facts['protocol']}, which no congestion control sends"
@@ -242,7 +259,7 @@ def _unfit(statistics: RunTable) -> str | None:
 
 
 def _head(file: Path) -> str:
-    """The first lines of a log; empty if it cannot be read."""
+    """Return the first lines of a log; empty if the file cannot be read."""
     try:
         return bytes(core.read_head(str(file), _HEAD_BYTES)).decode(errors="replace")
     except core.Error:

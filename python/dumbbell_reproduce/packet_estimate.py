@@ -1,4 +1,4 @@
-"""The rate, delays and queue of a path as one run shows them, where nobody says how it was built."""
+"""The rate, delays and queue of a path, estimated from one run, if no description of the path exists."""
 
 from dataclasses import dataclass
 
@@ -8,40 +8,40 @@ from dumbbell_reproduce.packets import RunPackets
 
 _BIN_MS = 500.0
 _LEAST_BINS = 20
-"""Intervals whose rates are compared, at least: those of a short run are shorter."""
+"""Smallest number of intervals whose rates are compared. Short runs have shorter intervals."""
 _GAP_RTTS, _LEAST_GAP_MS = 5.0, 200.0
-"""Nothing under way for longer than this, in round trips and in ms, is idleness."""
+"""Smallest gap without packets in flight that counts as idle time, in round trips and in ms."""
 _MOST_IDLE = 0.5
-"""Share of a run's time that may be idleness."""
+"""Largest share of a run's time that may be idle."""
 _LEAST_WAIT_MS, _LEAST_WAIT = 1.0, 0.05
-"""A packet waited for others if it took so much longer than the fastest, in ms and as a share of its time."""
+"""Smallest queueing delay of a packet that waited, in ms and as a share of the shortest delay."""
 _CALM = 0.3
-"""Share of the longest wait below which a loss is not the queue's."""
+"""Share of the longest queueing delay below which a loss is random, and not the queue's."""
 _LEAST_PACKETS = 100
 _LEAST_LOST = 5
 
 
 @dataclass(frozen=True)
 class PathEstimate:
-    """What one run shows of its path: its rate, and the shortest delay of each direction, which a packet had."""
+    """The path of one run: its rate, and the shortest packet delay of each direction."""
 
     rate_mbps: float
     data_ms: float
     ack_ms: float
     data_bytes: int
-    """Size of the packet with the shortest delay, which the link took its time for."""
+    """Size of the packet with the shortest delay, which contains the link's time for the packet."""
     wait_ms: float
-    """How much longer than the shortest delay packets took, at most."""
+    """Largest queueing delay, ms."""
     calm_sent: int
-    """Packets that hardly waited, and those of them that were lost."""
+    """Number of packets that hardly waited. `calm_lost` counts the lost packets among them."""
     calm_lost: int
-    lost: int
+    lost_packets: int
     is_round_trip: bool = False
-    """Whether delays are of one clock, and can be compared with those of other runs."""
+    """True if delays come from one clock, and are comparable with the delays of other runs."""
 
 
 def estimate_from_packets(packets: RunPackets, by_sender: bool = False) -> PathEstimate | str:
-    """Return what packets show of their path, or why they do not show it. `by_sender`: delays are round trips."""
+    """Return the estimate of a path, or the reason why there is none. `by_sender`: delays are round trips."""
     way = packets.way()
     if len(way.sizes) < _LEAST_PACKETS:
         return f"it has {len(way.sizes)} packets that arrived: {_LEAST_PACKETS} are needed to tell it"
@@ -57,12 +57,12 @@ def estimate_from_packets(packets: RunPackets, by_sender: bool = False) -> PathE
     least = float(np.percentile(delays, 0.1))
     wait = float(np.percentile(delays, 99.5)) - least
     calm = delays - least < _CALM * wait if wait > 1.0 else np.ones(len(delays), bool)
-    lost = packets.lost_beside()
-    if not len(lost) and wait < max(_LEAST_WAIT_MS, _LEAST_WAIT * abs(least)):
+    losses = packets.lost_beside()
+    if not len(losses) and wait < max(_LEAST_WAIT_MS, _LEAST_WAIT * abs(least)):
         return "no packet waited and none was lost: what limited the sender is not known"
-    if by_sender and len(lost) >= _LEAST_LOST:
+    if by_sender and len(losses) >= _LEAST_LOST:
         # an ACK may wait 40 ms for a second packet: of a full queue those tell that were sent just before lost ones
-        full = float(np.percentile(delays[lost], 75.0)) - least
+        full = float(np.percentile(delays[losses], 75.0)) - least
         wait = min(wait, full) if full >= _CALM * wait else wait
     shortest = int(np.argmin(delays))
     data_ms = ack_ms = float(delays[shortest])
@@ -77,7 +77,7 @@ def estimate_from_packets(packets: RunPackets, by_sender: bool = False) -> PathE
         data_bytes=int(way.sizes[shortest]),
         wait_ms=wait,
         calm_sent=int(np.count_nonzero(calm)),
-        calm_lost=int(np.count_nonzero(calm[lost])) if len(lost) else 0,
-        lost=len(lost),
+        calm_lost=int(np.count_nonzero(calm[losses])) if len(losses) else 0,
+        lost_packets=len(losses),
         is_round_trip=by_sender,
     )

@@ -1,4 +1,4 @@
-"""What a reproduction found: its rows, how many are within tolerance, and the most surprising ones in words."""
+"""The result of a reproduction: its rows, its score, and sentences about the most surprising runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from dumbbell_reproduce.score import TOLERANCES, Row, Score, score
 from dumbbell_reproduce.viewpoint import DELAY, LOSS, RATE
 
 MOST_TOLD = 5
-"""Surprises that the first lines name."""
+"""Largest number of surprising runs that the first lines name."""
 
 
 @dataclass(frozen=True)
 class FittedHost:
-    """A host that fits other runs on a path, and is used for some.
+    """A host that fits other runs on a path, and is used to simulate some runs.
 
     Attributes:
-        told_by: Runs whose packets tell the host; 0 of a host that was only tried.
-        used_for: Runs that are simulated with the host.
-        gain: Log-likelihood of the other runs gained over exact hosts, the least of those runs.
+        told_by: Number of runs whose packets show the host; 0 if the host was only tried.
+        used_for: Number of runs that are simulated with the host.
+        gain: Smallest gain in log-likelihood over exact hosts, among the runs that use the host.
     """
 
     path: str
@@ -31,75 +31,75 @@ class FittedHost:
 
 
 @dataclass(frozen=True)
-class Found:
-    """Every measured run beside the simulated ones, most surprising first."""
+class ReproductionData:
+    """All measured runs with their simulated runs, most surprising first."""
 
     source: Path
     rows: tuple[Row, ...]
     paths: tuple[MeasuredPath, ...]
     hosts: tuple[FittedHost, ...]
     left_out: tuple[str, ...]
-    """Runs that nothing was simulated for, each with the reason."""
+    """Runs that could not be simulated, each with the reason."""
     runs: int
     """Simulated repetitions."""
 
     @property
     def scores(self) -> dict[str, Score]:
-        """By `exact` and `host`: of all flows of a run together; by `exact-flows` and `host-flows`: of each flow.
+        """Scores by name: `exact` and `host` of whole runs, `exact-flows` and `host-flows` of single flows.
 
-        With `host` each run has the host that fits other runs, or exact hosts.
+        The `host` scores use the host that fits other runs; exact hosts where no host fits.
         """
-        found: dict[str, Score] = {}
+        scores: dict[str, Score] = {}
         for suffix, level in (("", False), ("-flows", True)):
             rows = [row for row in self.rows if row.counts and (row.flow > 0) == level]
             if rows:
-                found[f"exact{suffix}"] = score(row.exact for row in rows)
+                scores[f"exact{suffix}"] = score(row.exact for row in rows)
             if any(row.host is not None for row in rows):
-                found[f"host{suffix}"] = score(row.compared for row in rows)
-        return found
+                scores[f"host{suffix}"] = score(row.comparison for row in rows)
+        return scores
 
     @property
     def delay(self) -> str:
-        """The delay that was compared, in words."""
+        """Names of the compared delays, in words."""
         rows = self.rows
         words = dict.fromkeys(row.run.view.delay for row in rows if DELAY in row.run.view.metrics)
         return " or ".join(words) or "delay"
 
     @property
     def excluded(self) -> list[Row]:
-        """Runs that do not count, for they are none of what they are called."""
+        """Runs that do not count, because another scheme, the host or a silent program made them."""
         return [row for row in self.rows if not row.counts and row.flow == 0]
 
     def findings(self) -> list[str]:
-        """Sentences that say what was found, the score first."""
+        """Return sentences about the result, the score first."""
         scores = self.scores
-        found = list(_told(scores, self.delay))
-        excluded = self.excluded
-        if excluded:
-            found.append(f"{_count(len(excluded), 'run')} left out of the score.")
-            found += [f"Left out: {_who(row)}: {row.causes[0].text}." for row in excluded]
+        sentences = list(_score_sentences(scores, self.delay))
+        excluded_rows = self.excluded
+        if excluded_rows:
+            sentences.append(f"{_count(len(excluded_rows), 'run')} left out of the score.")
+            sentences += [f"Left out: {_row_name(row)}: {row.causes[0].text}." for row in excluded_rows]
         far = [row for row in self.rows if row.counts and row.flow == 0 and row.surprise > 1.0]
-        found += [_sentence(row) for row in far[:MOST_TOLD]]
+        sentences += [_sentence(row) for row in far[:MOST_TOLD]]
         if len(far) > MOST_TOLD:
-            found.append(f"{_count(len(far) - MOST_TOLD, 'more run')} outside of the tolerances: see the table.")
-        return found
+            sentences.append(f"{_count(len(far) - MOST_TOLD, 'more run')} outside of the tolerances: see the table.")
+        return sentences
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the result as JSON values."""
         return {
             "source": str(self.source),
             "simulated_runs": self.runs,
             "findings": self.findings(),
-            "scores": {name: each.as_json() for name, each in self.scores.items()},
+            "scores": {name: each_score.as_json() for name, each_score in self.scores.items()},
             "hosts": [
-                {"path": each.path}
-                | each.profile.as_json()
-                | {"told_by_runs": each.told_by, "used_for_runs": each.used_for, "log_likelihood_gained": each.gain}
-                for each in self.hosts
+                {"path": host.path}
+                | host.profile.as_json()
+                | {"told_by_runs": host.told_by, "used_for_runs": host.used_for, "log_likelihood_gained": host.gain}
+                for host in self.hosts
             ],
             "paths": [
-                {"name": each.model.name, "known_by": each.how, "runs": len(each.runs)} | each.model.table()
-                for each in self.paths
+                {"name": path.model.name, "known_by": path.origin, "runs": len(path.runs)} | path.model.table()
+                for path in self.paths
             ],
             "rows": [row.as_json() for row in self.rows],
             "left_out": list(self.left_out),
@@ -108,33 +108,33 @@ class Found:
 
 def ranked(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Return the rows, the most surprising run first, its flows behind it."""
-    whole = {row.run.key: row.surprise for row in rows if row.flow == 0}
-    return tuple(sorted(rows, key=lambda row: (-whole.get(row.run.key, row.surprise), row.run.key, row.flow)))
+    run_surprises = {row.run.key: row.surprise for row in rows if row.flow == 0}
+    return tuple(sorted(rows, key=lambda row: (-run_surprises.get(row.run.key, row.surprise), row.run.key, row.flow)))
 
 
-def _told(scores: dict[str, Score], delay: str) -> Iterator[str]:
+def _score_sentences(scores: dict[str, Score], delay: str) -> Iterator[str]:
     exact, host = scores.get("exact"), scores.get("host")
     if exact is None:
         yield "No run counts in the score."
         return
-    verb = "is" if exact.both == 1 else "are"
+    verb = "is" if exact.within_both == 1 else "are"
     yield (
-        f"{exact.both} of {_count(exact.rows, 'run')} {verb} within {_percent(RATE)} of throughput and "
+        f"{exact.within_both} of {_count(exact.rows, 'run')} {verb} within {_percent(RATE)} of throughput and "
         f"{_percent(DELAY)} of {delay}, between exact hosts "
         f"(throughput {exact.throughput} of {exact.rows}, {delay} {exact.delay} of {exact.delays})."
     )
     if host is not None:
         yield (
-            f"With the hosts that fit other runs best: {host.both} of {host.rows} "
+            f"With the hosts that fit other runs best: {host.within_both} of {host.rows} "
             f"(throughput {host.throughput} of {host.rows}, {delay} {host.delay} of {host.delays})."
         )
     for name, words in (("exact-flows", "between exact hosts"), ("host-flows", "with the hosts that fit best")):
-        each = scores.get(name)
-        if each is not None and each.median_throughput is not None:
-            late = "" if each.median_delay is None else f", {100 * each.median_delay:.0f} % of {delay}"
+        flow_score = scores.get(name)
+        if flow_score is not None and flow_score.median_throughput is not None:
+            late = "" if flow_score.median_delay is None else f", {100 * flow_score.median_delay:.0f} % of {delay}"
             yield (
-                f"Single flows of several, {words}: median error {100 * each.median_throughput:.0f} % of "
-                f"throughput{late} ({each.rows} flows)."
+                f"Single flows of several, {words}: median error {100 * flow_score.median_throughput:.0f} % of "
+                f"throughput{late} ({flow_score.rows} flows)."
             )
 
 
@@ -146,24 +146,24 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _who(row: Row) -> str:
+def _row_name(row: Row) -> str:
     return f"{row.run.place}: {row.label}"
 
 
 def _sentence(row: Row) -> str:
     causes = "; ".join(cause.text for cause in row.causes) or "no experiment explains it"
-    return f"{_who(row)}: {off_by(row)}: {causes}."
+    return f"{_row_name(row)}: {off_by(row)}: {causes}."
 
 
 def off_by(row: Row) -> str:
-    """Return in words which metrics of a row are outside of their tolerance."""
+    """Return a phrase that names the metrics of a row outside of their tolerance."""
     parts = []
     for name, words in ((RATE, "throughput"), (DELAY, row.run.view.delay)):
-        each = row.compared[name]
-        if each is not None and abs(each.relative) > TOLERANCES[name]:
-            way = "above" if each.relative > 0 else "below"
-            parts.append(f"simulated {words} {100 * abs(each.relative):.0f} % {way} the measured one")
-    loss = row.compared[LOSS]
+        comparison = row.comparison[name]
+        if comparison is not None and abs(comparison.relative) > TOLERANCES[name]:
+            way = "above" if comparison.relative > 0 else "below"
+            parts.append(f"simulated {words} {100 * abs(comparison.relative):.0f} % {way} the measured one")
+    loss = row.comparison[LOSS]
     if not parts and loss is not None:
-        parts.append(f"simulated loss {100 * loss.mean:.2f} %, measured {100 * loss.measured:.2f} %")
+        parts.append(f"simulated loss {100 * loss.mean:.2f} %, measured {100 * loss.measured_value:.2f} %")
     return ", ".join(parts) or "nothing was simulated"

@@ -1,4 +1,4 @@
-"""Measured beside simulated: how far each metric of each flow is off, and how many runs are within tolerance."""
+"""Comparison of measured and simulated runs: the error of each metric and flow, and the score of all rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from dumbbell_reproduce.measured_set import MeasuredRun
-from dumbbell_reproduce.simulated import Simulated
+from dumbbell_reproduce.simulated import SimulatedRuns
 from dumbbell_reproduce.viewpoint import DELAY, LOSS, MEASURES, RATE, Viewpoint
 
 if TYPE_CHECKING:
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 TOLERANCES = {RATE: 0.05, DELAY: 0.10}
 """Relative error up to which a metric counts as reproduced."""
 LOSS_TOLERANCE = 0.01
-"""The same of a loss rate, which is compared in absolute terms."""
+"""Absolute error up to which a loss rate counts as reproduced."""
 TOGETHER_S = 0.3
-"""How far apart flows start at most that start together."""
+"""Largest difference of the start times of flows that count as started together, s."""
 FAILED = 100.0
-"""Surprise of a run that the simulator could not make."""
+"""Surprise of a run that could not be simulated."""
 
 
 @dataclass(frozen=True)
-class Compared:
-    """One measure: measured, and the mean and the range of the simulated runs."""
+class MeasureComparison:
+    """One measure: the measured value, and the mean and range of the simulated values."""
 
-    measured: float
+    measured_value: float
     mean: float
     low: float
     high: float
 
     @property
     def relative(self) -> float:
-        """Error of the mean, relative to what was measured."""
-        return (self.mean - self.measured) / self.measured if self.measured else 0.0
+        """Error of the mean, relative to the measured value."""
+        return (self.mean - self.measured_value) / self.measured_value if self.measured_value else 0.0
 
     def as_json(self) -> dict[str, float]:
-        """For programs."""
+        """Return the comparison as JSON values."""
         return {
-            "measured": self.measured,
+            "measured": self.measured_value,
             "simulated": self.mean,
             "low": self.low,
             "high": self.high,
@@ -51,62 +51,62 @@ class Compared:
         }
 
 
-Comparison: TypeAlias = "dict[str, Compared | None]"
-"""Each measure of a measured run, or of one of its flows, beside the simulated runs."""
+Comparison: TypeAlias = "dict[str, MeasureComparison | None]"
+"""Comparison of each measure of a measured run, or of one of its flows. None marks missing measures."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a measured run is not as the simulated ones.
+    """A likely reason for a difference between a measured run and its simulated runs.
 
     Attributes:
-        excludes: True if the run is no run of what it is called.
-        shown: The comparison where that one thing is changed; None of what no experiment shows.
+        excludes: True if another scheme, the host or a silent program made the result, and the run must not count.
+        shown: Comparison with one thing changed; None if no experiment shows the cause.
     """
 
     kind: str
     text: str
     excludes: bool = False
-    shown: Comparison | None = None
+    comparison: Comparison | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One flow of one measured run, or all of its flows together (`flow` 0), beside the simulated runs."""
+    """One flow of a measured run, or all its flows together (`flow` 0), with the simulated runs."""
 
     run: MeasuredRun
     flow: int
     path: str
     exact: Comparison
-    """Between exact hosts."""
+    """Comparison with exact hosts."""
     host: Comparison | None = None
-    """Between the hosts that fit other runs best; None where exact hosts do."""
+    """Comparison with the hosts that fit other runs best; None if exact hosts fit best."""
     causes: tuple[Cause, ...] = ()
-    simulated: Entry | None = None
+    simulated_folder: Entry | None = None
     """Folder of the first simulated run."""
 
     @property
     def counts(self) -> bool:
-        """Whether it counts in the score."""
+        """True if the row counts in the score."""
         return not any(cause.excludes for cause in self.causes)
 
     @property
-    def compared(self) -> Comparison:
-        """With the host profile where there is one."""
+    def comparison(self) -> Comparison:
+        """Comparison with the host profile if there is one, else with exact hosts."""
         return self.host or self.exact
 
     @property
     def surprise(self) -> float:
-        """The largest error in tolerances."""
-        return surprise(self.compared)
+        """Largest error, in tolerances."""
+        return surprise(self.comparison)
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Name of the row for people."""
         return self.run.label if self.flow == 0 else f"{self.run.label}, flow {self.flow}"
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the row as JSON values."""
         sides = {"exact": self.exact, "host": self.host}
         return {
             "set": self.run.place,
@@ -117,120 +117,147 @@ class Row:
             "path": self.path,
             "surprise": self.surprise,
             "counts": self.counts,
-            "causes": [self._cause(each) for each in self.causes],
-        } | {side: None if of is None else self._side(of) for side, of in sides.items()}
+            "causes": [self._cause(cause) for cause in self.causes],
+        } | {side: None if comparison is None else self._side(comparison) for side, comparison in sides.items()}
 
     def _cause(self, cause: Cause) -> dict[str, object]:
-        shown = None if cause.shown is None else self._side(cause.shown)
-        return {"kind": cause.kind, "text": cause.text, "excludes": cause.excludes, "with_it": shown}
+        with_change = None if cause.comparison is None else self._side(cause.comparison)
+        return {"kind": cause.kind, "text": cause.text, "excludes": cause.excludes, "with_it": with_change}
 
-    def _side(self, of: Comparison) -> dict[str, object]:
+    def _side(self, comparison: Comparison) -> dict[str, object]:
         names = self.run.view.metrics
-        return {name: None if (each := of[measure]) is None else each.as_json() for measure, name in names.items()}
+        return {
+            name: None if (measure_comparison := comparison[measure]) is None else measure_comparison.as_json()
+            for measure, name in names.items()
+        }
 
 
-def is_off(compared: Comparison) -> bool:
+def is_off(comparison: Comparison) -> bool:
     """Return True if throughput or delay is outside of its tolerance."""
-    return any(abs(each.relative) > TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None)
+    return any(
+        abs(measure.relative) > TOLERANCES[name] for name in TOLERANCES if (measure := comparison[name]) is not None
+    )
 
 
-def surprise(compared: Comparison) -> float:
-    """Return the largest error in tolerances; `FAILED` where nothing was simulated."""
-    loss = compared[LOSS]
-    found = [] if loss is None else [abs(loss.mean - loss.measured) / LOSS_TOLERANCE]
-    return max([*errors(compared), *found], default=FAILED)
+def surprise(comparison: Comparison) -> float:
+    """Return the largest error, in tolerances; `FAILED` if nothing was simulated."""
+    loss = comparison[LOSS]
+    loss_errors = [] if loss is None else [abs(loss.mean - loss.measured_value) / LOSS_TOLERANCE]
+    return max([*errors(comparison), *loss_errors], default=FAILED)
 
 
-def errors(compared: Comparison) -> list[float]:
+def errors(comparison: Comparison) -> list[float]:
     """Return the errors of throughput and delay in tolerances."""
-    return [abs(each.relative) / TOLERANCES[name] for name in TOLERANCES if (each := compared[name]) is not None]
+    return [
+        abs(measure.relative) / TOLERANCES[name] for name in TOLERANCES if (measure := comparison[name]) is not None
+    ]
 
 
-def likelihood(compared: Comparison) -> float:
-    """Return the log-likelihood of a measured run: each ratio is Cauchy's, with the tolerance as scale."""
-    known = [(each, TOLERANCES[name]) for name in TOLERANCES if (each := compared[name]) is not None]
-    ratios = [(each.mean / each.measured, scale) for each, scale in known if min(each.mean, each.measured) > 0.0]
+def likelihood(comparison: Comparison) -> float:
+    """Return the log-likelihood of a measured run.
+
+    The ratio of each metric has a Cauchy distribution, scaled by its tolerance.
+    """
+    measures = [(measure, TOLERANCES[name]) for name in TOLERANCES if (measure := comparison[name]) is not None]
+    ratios = [
+        (measure.mean / measure.measured_value, scale)
+        for measure, scale in measures
+        if min(measure.mean, measure.measured_value) > 0.0
+    ]
     return -sum(math.log1p((math.log(ratio) / scale) ** 2) for ratio, scale in ratios)
 
 
-def compare(run: MeasuredRun, flow: int, beside: Simulated) -> Comparison:
-    """Return each measure of a flow beside the simulated runs; None where either side does not tell it.
+def compare(run: MeasuredRun, flow: int, simulated_runs: SimulatedRuns) -> Comparison:
+    """Return the comparison of a flow with the simulated runs. A measure is None if either side lacks it.
 
-    Which of several flows that started together gets most is chance: the fastest stands beside the fastest.
+    Chance decides which of several flows that started together is fastest, so flows are matched by their rank.
     """
-    found: Comparison = {}
-    measured = run.metrics(flow)
+    comparison: Comparison = {}
+    measured_values = run.metrics(flow)
     together = _together(run, flow)
     rank = _by_rate(run.view, run.statistics, together).index(flow)
-    made = [run.view.of(statistics, _by_rate(run.view, statistics, together)[rank]) for statistics in beside.statistics]
+    simulated_values = [
+        run.view.of(statistics, _by_rate(run.view, statistics, together)[rank])
+        for statistics in simulated_runs.statistics
+    ]
     for name in MEASURES:
-        value, values = measured[name], [each[name] for each in made]
-        known = [each for each in values if each is not None]
-        found[name] = (
-            None if value is None or not known else Compared(value, sum(known) / len(known), min(known), max(known))
+        value, values = measured_values[name], [run_values[name] for run_values in simulated_values]
+        known_values = [value_or_none for value_or_none in values if value_or_none is not None]
+        comparison[name] = (
+            None
+            if value is None or not known_values
+            else MeasureComparison(value, sum(known_values) / len(known_values), min(known_values), max(known_values))
         )
-    return found
+    return comparison
 
 
 def _together(run: MeasuredRun, flow: int) -> list[int]:
-    """The flows of a run that started together with one, itself among them; it alone where no log says when."""
+    """Return the flows that started together with `flow`, itself included; only `flow` without start times."""
     flows = run.statistics["flows"]
-    starts = {int(each["flow"]): start for each in flows if (start := each.get("start_s")) is not None}
+    starts = {
+        int(flow_table["flow"]): start for flow_table in flows if (start := flow_table.get("start_s")) is not None
+    }
     if flow not in starts:
         return [flow]
     return [number for number, start in starts.items() if abs(start - starts[flow]) <= TOGETHER_S]
 
 
 def _by_rate(view: Viewpoint, statistics: RunStats, flows: Sequence[int]) -> list[int]:
-    """These flows, the fastest first."""
+    """Return the flows, the fastest first."""
     return sorted(flows, key=lambda number: -(view.of(statistics, number)[RATE] or 0.0))
 
 
 @dataclass(frozen=True)
 class Score:
-    """How many rows are within tolerance, and the median errors."""
+    """Number of rows within tolerance, and median errors."""
 
     rows: int
     throughput: int
     delay: int
-    both: int
+    within_both: int
     delays: int
-    """Rows with a delay above zero that both sides tell."""
+    """Number of rows with a delay above zero on both sides."""
     median_throughput: float | None
     median_delay: float | None
 
     def as_json(self) -> dict[str, object]:
-        """For programs."""
+        """Return the score as JSON values."""
         return {
             "rows": self.rows,
             "throughput_within_5_percent": self.throughput,
             "rows_with_delay": self.delays,
             "delay_p95_within_10_percent": self.delay,
-            "both": self.both,
+            "both": self.within_both,
             "median_error_throughput": self.median_throughput,
             "median_error_delay_p95": self.median_delay,
         }
 
 
-def score(compared: Iterable[Comparison]) -> Score:
-    """Return the score of rows."""
-    rows = list(compared)
+def score(comparisons: Iterable[Comparison]) -> Score:
+    """Return the score of some rows."""
+    rows = list(comparisons)
     errors = {
-        name: [abs(each.relative) if (each := row[name]) is not None and each.measured > 0.0 else None for row in rows]
+        name: [
+            abs(measure.relative) if (measure := row[name]) is not None and measure.measured_value > 0.0 else None
+            for row in rows
+        ]
         for name in TOLERANCES
     }
     good = {name: [error is not None and error <= TOLERANCES[name] for error in errors[name]] for name in TOLERANCES}
-    known = {name: [error for error in errors[name] if error is not None] for name in TOLERANCES}
+    known_errors = {name: [error for error in errors[name] if error is not None] for name in TOLERANCES}
     has_delay = [error is not None for error in errors[DELAY]]
-    both = [rate and (delay or not told) for rate, delay, told in zip(*good.values(), has_delay, strict=True)]
+    within_both = [
+        rate and (delay or not row_has_delay)
+        for rate, delay, row_has_delay in zip(*good.values(), has_delay, strict=True)
+    ]
     return Score(
         rows=len(rows),
         throughput=sum(good[RATE]),
         delay=sum(good[DELAY]),
-        both=sum(both),
+        within_both=sum(within_both),
         delays=sum(has_delay),
-        median_throughput=_median(known[RATE]),
-        median_delay=_median(known[DELAY]),
+        median_throughput=_median(known_errors[RATE]),
+        median_delay=_median(known_errors[DELAY]),
     )
 
 

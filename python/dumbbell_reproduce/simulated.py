@@ -1,4 +1,4 @@
-"""The simulated runs beside measured ones: an experiment for each path, in a results directory of its own."""
+"""Simulated repetitions of measured runs: an experiment for each path, in a results directory of its own."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from dumbbell.contract.statistics import RunStats
 
 SUSPECT = "cubic"
-"""What runs in place of a scheme whose kernel module is missing."""
+"""Scheme that runs in place of a scheme whose kernel module is missing."""
 MODULES = ("bbr", "vegas")
 """Pantheon's keys of schemes whose kernel module a host may lack."""
 OTHER_SOCKETS = "-other-sockets"
-"""Ending of the names of schemes that are simulated with the other socket buffers, too."""
+"""Ending of the names of schemes that are also simulated with the other socket buffers."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is changed: the hosts, the socket buffers, the pacing of the kernel, or the scheme.
+    """One changed property: the hosts, the socket buffers, the pacing of the kernel, or the scheme.
 
     Attributes:
         name: Ending of the name of its directory.
         kind: Kind of the cause that the change shows.
-        text: What is changed, in words.
+        text: Description of the change.
         scheme: The scheme that stands for the simulated one.
     """
 
@@ -56,15 +56,15 @@ class Change:
         return self.host.path(path.model, f"{path.model.name}-{self.name}", path.socket)
 
     def scheme_of(self, scheme: Scheme, sockets: str, has_fq: bool) -> Scheme:
-        """Return the scheme with what is changed, by its own name."""
-        changed = scheme if self.scheme is None else catalog.schemes().find(self.scheme)
-        changed = as_on_linux(changed, self.sockets or sockets, has_fq if self.has_fq is None else self.has_fq)
-        return replace(self.host.scheme(changed), name=scheme.name)
+        """Return the scheme with the change, under its own name."""
+        result = scheme if self.scheme is None else catalog.schemes().find(self.scheme)
+        result = as_on_linux(result, self.sockets or sockets, has_fq if self.has_fq is None else self.has_fq)
+        return replace(self.host.scheme(result), name=scheme.name)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is simulated for some measured runs: on which path, with which change."""
+    """The simulation of some measured runs on a path: experiment, runs, and the change in the path."""
 
     path: MeasuredPath
     experiment: Experiment
@@ -72,24 +72,24 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """The simulated runs beside one measured run: statistics and folders of those that are good."""
+class SimulatedRuns:
+    """The successful simulated runs that repeat one measured run: their statistics and folders."""
 
     statistics: tuple[RunStats, ...]
     folders: tuple[Entry, ...]
 
     def packets(self) -> RunPackets | None:
-        """The packet log of the first."""
+        """Return the packet log of the first simulated run; None without runs."""
         return RunPackets(self.folders[0]) if self.folders else None
 
 
 def is_suspected(run: MeasuredRun) -> bool:
-    """Whether a run may be CUBIC by another name, and its window can tell."""
+    """Return True if a run may be CUBIC under another name, and its window can show this."""
     return run.name in MODULES and run.view in (BOTH_ENDS, SENDER)
 
 
 def plan(
-    measured: MeasuredSet,
+    measured_set: MeasuredSet,
     path: MeasuredPath,
     runs: int,
     seed: int,
@@ -102,15 +102,15 @@ def plan(
     `sockets` is one of `SOCKETS`.
 
     Raises:
-        UserError: it cannot be resolved.
+        UserError: the experiment cannot be resolved.
     """
-    wanted = tuple(path.runs if only is None else only)
+    selected_runs = tuple(path.runs if only is None else only)
     model = path.model if change is None else change.path(path)
-    plain = {run.scheme.name: run.scheme for run in wanted}
-    suspected = [] if change is not None else [run.scheme for run in wanted if is_suspected(run)]
-    if suspected:
+    plain = {run.scheme.name: run.scheme for run in selected_runs}
+    suspects = [] if change is not None else [run.scheme for run in selected_runs if is_suspected(run)]
+    if suspects:
         cubic = catalog.schemes().find(SUSPECT)
-        suspected.append(cubic)
+        suspects.append(cubic)
         plain[cubic.name] = cubic
     schemes = {
         name: as_on_linux(scheme, sockets, path.has_fq)
@@ -118,52 +118,54 @@ def plan(
         else change.scheme_of(scheme, sockets, path.has_fq)
         for name, scheme in plain.items()
     }
-    (others,) = set(SOCKETS) - {sockets}
-    for each in suspected:
-        name = each.name + OTHER_SOCKETS
+    (other_sockets,) = set(SOCKETS) - {sockets}
+    for suspect in suspects:
+        name = suspect.name + OTHER_SOCKETS
         schemes[name] = replace(
-            as_on_linux(each, others, path.has_fq), name=name, title=f"{each.title}, {others} sockets"
+            as_on_linux(suspect, other_sockets, path.has_fq),
+            name=name,
+            title=f"{suspect.title}, {other_sockets} sockets",
         )
-    planned, schedule = measured.content.experiment, path.schedule
+    measured_experiment, schedule = measured_set.content.experiment, path.schedule
     experiment_file = ExperimentFile(
         name=model.name,
-        title=f"{planned.title}, simulated",
+        title=f"{measured_experiment.title}, simulated",
         schemes=list(schemes),
         paths=[model.name],
         own_schemes=schemes,
         own_paths={model.name: model},
         runs=runs,
         seed=seed,
-        duration_s=planned.duration_s if schedule is None else schedule.duration_s,
-        flows=planned.flows,
-        interval_s=planned.interval_s,
+        duration_s=measured_experiment.duration_s if schedule is None else schedule.duration_s,
+        flows=measured_experiment.flows,
+        interval_s=measured_experiment.interval_s,
         flow=() if schedule is None else schedule.flows,
-        warmup_s=planned.warmup_s,
+        warmup_s=measured_experiment.warmup_s,
         convention=PANTHEON.name,
-        log="full" if any(run.view.sees_sender for run in wanted) else "packets",
-        file=str(measured.source),
+        log="full" if any(run.view.sees_sender for run in selected_runs) else "packets",
+        file=str(measured_set.source),
     )
-    return Plan(path, pin(resolve(experiment_file)), wanted)
+    return Plan(path, pin(resolve(experiment_file)), selected_runs)
 
 
 @dataclass(frozen=True)
-class Made:
-    """A plan and its results; where senders were seen, the runs of each scheme as they saw them."""
+class SimulatedPlan:
+    """A plan and its results. If runs were seen from the sender, `by_senders` has the simulated runs in that view."""
 
     plan: Plan
     results: ResultsDirectory
-    by_senders: Mapping[str, Simulated] = field(default_factory=dict)
+    by_senders: Mapping[str, SimulatedRuns] = field(default_factory=dict)
 
-    def beside(self, run: MeasuredRun, scheme: str | None = None) -> Simulated:
-        """The good simulated runs of `scheme`, or of the run's own, as the measured run was seen."""
+    def simulated_runs(self, run: MeasuredRun, scheme: str | None = None) -> SimulatedRuns:
+        """Return the successful simulated runs for a measured run, or of `scheme`, seen from the same viewpoint."""
         name = scheme or run.scheme.name
         if run.view.sees_sender:
-            return self.by_senders.get(name, Simulated((), ()))
+            return self.by_senders.get(name, SimulatedRuns((), ()))
         statistics, folders = [], []
-        for each in self.results.planned():
-            if each.scheme == name:
-                found = self.results.readable(each)
-                if found["status"] in ACCEPTED:
-                    statistics.append(found)
-                    folders.append(self.results.folder(each))
-        return Simulated(tuple(statistics), tuple(folders))
+        for planned_run in self.results.planned():
+            if planned_run.scheme == name:
+                run_statistics = self.results.readable(planned_run)
+                if run_statistics["status"] in ACCEPTED:
+                    statistics.append(run_statistics)
+                    folders.append(self.results.folder(planned_run))
+        return SimulatedRuns(tuple(statistics), tuple(folders))

@@ -1,4 +1,4 @@
-"""Schemes that simulate what somebody measured, by the names of the measurement."""
+"""The built-in schemes that simulate measured ones, by the names of the measurement."""
 
 from collections.abc import Mapping
 
@@ -14,23 +14,25 @@ def stand_in(
     counterparts: Mapping[str, Counterpart],
     own_schemes: Mapping[str, Scheme],
 ) -> tuple[Scheme | None, str]:
-    """Return the scheme that simulates what was measured as `name`, or None and the reason.
+    """Return the scheme that simulates the measured `name`, or None and the reason.
 
-    It is the one that is asked for by `stands_for`, else that of Pantheon's table, else the one of that name.
+    The scheme comes from `stands_for`, else from Pantheon's table, else it is the scheme with that name.
     """
-    known = counterparts.get(name)
-    if name in stands_for or known is None:
-        return _named(own_schemes, stands_for.get(name, name))
-    if known.scheme is None:
-        return None, f"nothing simulates it: {known.note}"
-    return catalog.schemes().find(known.scheme), ""
+    counterpart = counterparts.get(name)
+    if name in stands_for or counterpart is None:
+        return _scheme_named(own_schemes, stands_for.get(name, name))
+    if counterpart.scheme is None:
+        return None, f"nothing simulates it: {counterpart.note}"
+    return catalog.schemes().find(counterpart.scheme), ""
 
 
-def _named(own_schemes: Mapping[str, Scheme], name: str) -> tuple[Scheme | None, str]:
-    known = catalog.schemes()
+def _scheme_named(own_schemes: Mapping[str, Scheme], name: str) -> tuple[Scheme | None, str]:
+    schemes = catalog.schemes()
     scheme = own_schemes.get(name)
     if scheme is None or scheme.status == "imported":
-        scheme = known.find(name) if name in known.names() else None  # a file of that name may be somebody else's
+        scheme = (
+            schemes.find(name) if name in schemes.names() else None
+        )  # an imported scheme of that name may be another algorithm
     if scheme is None:
         return None, f"not one of ours: {_as()} says which is"
     if scheme.kind != "core":

@@ -1,4 +1,4 @@
-"""Trace files of mahimahi beside measured runs: found by the name in the metadata or logs, else by their content."""
+"""Trace files of mahimahi for measured runs: found by the name in the metadata or logs, else by their content."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from dumbbell.results.files import write_atomically
 Numbers = NDArray[Any]
 
 NAMED_RATE = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)mbps(?:[._-]trace)?", re.IGNORECASE)
-"""Name of a trace that states its rate."""
+"""Name of a trace that contains its rate."""
 MARGIN = 0.05
-"""Part by which a rate may differ from the capacity of a trace: both are means over other times."""
+"""Allowed relative difference between a rate and the capacity of a trace: both are means over different times."""
 _MOST_BYTES = 64 << 20
-"""Largest trace: one of 1 Gbit/s and 60 s has 30 MB."""
+"""Size limit of a trace, bytes: a trace of 1 Gbit/s and 60 s has 30 MB."""
 _MOST_FILES = 200_000
 _MOST_LEVELS = 8
 _SNIFFED = re.compile(rb"\d{1,12}\r?\n[\d\r\n]*")
@@ -40,7 +40,7 @@ _BITS = 12_000.0
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace file: its element of a path, and its opportunities."""
+    """A trace file: its path element and its opportunities."""
 
     file: Path
     element: Element
@@ -52,9 +52,9 @@ class Trace:
         return float(len(self.times_ms) * _BITS / self.times_ms[-1] / 1e3)
 
     def carries(self, capacity_mbps: float, duration_s: float) -> bool:
-        """Return whether the trace may have this mean capacity in a run."""
-        least, most = rates(self.times_ms, duration_s)
-        return least * (1.0 - MARGIN) <= capacity_mbps <= most * (1.0 + MARGIN)
+        """Return True if the trace may have this mean capacity in a run."""
+        lowest, highest = rates(self.times_ms, duration_s)
+        return lowest * (1.0 - MARGIN) <= capacity_mbps <= highest * (1.0 + MARGIN)
 
 
 def rates(times_ms: Numbers, duration_s: float) -> tuple[float, float]:
@@ -67,48 +67,48 @@ def rates(times_ms: Numbers, duration_s: float) -> tuple[float, float]:
     period, length = float(times[-1]), duration_s * 1e3
     if not period or not length:
         return 0.0, float("inf")
-    whole, rest = divmod(length, period)
+    periods, rest = divmod(length, period)
     twice = np.concatenate([times, times + period])
     index = np.arange(len(times))
     after = twice[: len(times)] + rest
-    most = whole * len(times) + int((np.searchsorted(twice, after, "right") - index).max())
-    # an interval that begins just behind an opportunity
+    most_opportunities = periods * len(times) + int((np.searchsorted(twice, after, "right") - index).max())
+    # the interval begins just after an opportunity
     last = np.searchsorted(times, times, "right")
-    least = whole * len(times) + max(int((np.searchsorted(twice, after, "left") - last).min()), 0)
+    least = periods * len(times) + max(int((np.searchsorted(twice, after, "left") - last).min()), 0)
     gap = float(np.diff(twice).max()) if len(twice) > 1 else period
-    counted = max(length - gap, length / 2.0)
-    return least * _BITS / length / 1e3, most * _BITS / counted / 1e3
+    counted_ms = max(length - gap, length / 2.0)
+    return least * _BITS / length / 1e3, most_opportunities * _BITS / counted_ms / 1e3
 
 
 @dataclass(frozen=True)
 class Clues:
-    """What is known of the trace of a link besides its name."""
+    """Known properties of a link's trace, besides its name."""
 
     duration_s: float
     capacity_mbps: float | None = None
-    """Mean capacity in the run, which Pantheon's analysis took from the log."""
+    """Mean capacity in the run, from the log by Pantheon's analysis."""
     fastest_mbps: float | None = None
     """Throughput of the fastest run over the link."""
 
 
 @dataclass(frozen=True)
-class Sought:
-    """The trace that was found and how, or why none was found, in words."""
+class TraceMatch:
+    """The matching trace and its origin, or the reason for a missing trace."""
 
     trace: Trace | None
-    how: str
+    explanation: str
 
 
 class TraceFiles:
-    """Files that may be traces: below the source of the measured sets, and below a directory of `--traces`.
+    """Candidate trace files: below the source of the measured sets, and below the directory of `--traces`.
 
-    They are untrusted: links are not followed, and neither large files nor endless trees are read.
+    The files are untrusted: links are not followed, and file sizes and the depth of folders are limited.
     """
 
-    def __init__(self, source: Path, sets: Iterable[Path], given: Path | None, kept: Path) -> None:
-        if given is not None and not given.is_dir():
-            raise UserError("no such directory", argument="traces", value=given)
-        self._source, self._sets, self._given, self._kept = source, tuple(sets), given, kept
+    def __init__(self, source: Path, sets: Iterable[Path], given_directory: Path | None, kept_directory: Path) -> None:
+        if given_directory is not None and not given_directory.is_dir():
+            raise UserError("no such directory", argument="traces", value=given_directory)
+        self._source, self._sets, self._given, self._kept = source, tuple(sets), given_directory, kept_directory
         self._known: dict[Path, Trace | str] = {}
 
     def keep(self, name: str, times_ms: Numbers) -> Element:
@@ -117,7 +117,7 @@ class TraceFiles:
         An experiment file has no room for the opportunities of fast links: those of 1 Gbit/s are 5 million a minute.
 
         Raises:
-            UserError: it cannot be written.
+            UserError: the file cannot be written.
         """
         file = self._kept / f"{fitted(name, 'link')}.trace"
         try:
@@ -127,78 +127,82 @@ class TraceFiles:
             raise UserError(f"{file}: {error.strerror or error}") from None
         return _element(file)
 
-    def find(self, name: str, place: Path, clues: Clues) -> Sought:
-        """Return the trace of this name for the set in `place`.
+    def find(self, name: str, place: Path, clues: Clues) -> TraceMatch:
+        """Return the trace with this name for the set in `place`.
 
-        Files of `--traces` win, then those nearest to the set. One whose capacity is not that of the log is none.
+        Files of `--traces` win, then those nearest to the set. A trace must have the logged capacity.
         """
         reasons = [] if name else ["the metadata name no trace"]
         base = PurePosixPath(name).name
-        for files, is_near in self._of_name(base, place):
+        for files, is_near in self._with_name(base, place):
             traces, bad = self._read(files)
-            fitting = [each for each in traces if _fits(each, clues)]
-            reasons += bad + [_unfit(each, clues) for each in traces if each not in fitting]
+            fitting = [trace for trace in traces if _fits(trace, clues)]
+            reasons += bad + [_unfit(trace, clues) for trace in traces if trace not in fitting]
             if not is_near and clues.capacity_mbps is None:
-                reasons += [f"{_shown(each.file)} lies beside another set" for each in fitting[:1]]
+                reasons += [f"{_short_name(trace.file)} lies beside another set" for trace in fitting[:1]]
                 continue
             likely = _likely(fitting, name, clues)
             if len(likely) == 1:
-                return Sought(likely[0], f"the trace file {_shown(likely[0].file)}")
+                return TraceMatch(likely[0], f"the trace file {_short_name(likely[0].file)}")
             if likely:
                 reasons.append(f"{len(likely)} files with different content are called `{shortened(base)}`")
         if clues.capacity_mbps is not None and (trace := self._by_capacity(clues)) is not None:
             rate = f"{clues.capacity_mbps:g} Mbit/s"
-            return Sought(trace, f"the trace file {_shown(trace.file)}, by the {rate} of the logged link")
-        return Sought(None, "; ".join(dict.fromkeys(reasons)) or f"no file is called `{shortened(base)}`")
+            return TraceMatch(trace, f"the trace file {_short_name(trace.file)}, by the {rate} of the logged link")
+        return TraceMatch(None, "; ".join(dict.fromkeys(reasons)) or f"no file is called `{shortened(base)}`")
 
-    def _of_name(self, name: str, place: Path) -> Iterator[tuple[list[Path], bool]]:
-        """Files of a name in groups, the best one first, and whether nothing but the name ties them to the set."""
+    def _with_name(self, name: str, place: Path) -> Iterator[tuple[list[Path], bool]]:
+        """Yield groups of files with a name, best first, each with False if the name alone links it to the set."""
         if not name:
             return
-        yield [each for each in self._below_given if each.name == name], True
-        below = [each for each in self._below_source if each.name == name]
+        yield [file for file in self._below_given if file.name == name], True
+        below = [file for file in self._below_source if file.name == name]
         for above in _ancestors(place, self._source):
-            inside = [each for each in below if above in each.parents]
-            near = [each for each in inside if above == place or not self._is_of_others(each, above, place)]
+            inside = [file for file in below if above in file.parents]
+            near = [file for file in inside if above == place or not self._is_in_other_sets(file, above, place)]
             if near or inside:
                 yield (near, True) if near else (inside, False)
                 return
 
-    def _is_of_others(self, file: Path, above: Path, place: Path) -> bool:
-        """Return whether a file is in a directory with sets of its own, in which `place` is not."""
+    def _is_in_other_sets(self, file: Path, above: Path, place: Path) -> bool:
+        """Return True if a file is in a directory with other sets, but without `place`."""
         child = above / file.relative_to(above).parts[0]
-        return place != child and child not in place.parents and any(child in each.parents for each in self._sets)
+        return (
+            place != child
+            and child not in place.parents
+            and any(child in other_set.parents for other_set in self._sets)
+        )
 
     def _by_capacity(self, clues: Clues) -> Trace | None:
-        """The only trace of the logged capacity."""
+        """Return the trace of the logged capacity, if there is exactly one."""
         capacity = clues.capacity_mbps or 0.0
         traces = self._read(self._small)[0]
-        fitting = [each for each in traces if abs(each.rate_mbps - capacity) <= MARGIN * capacity]
+        fitting = [trace for trace in traces if abs(trace.rate_mbps - capacity) <= MARGIN * capacity]
         return fitting[0] if len(fitting) == 1 else None
 
     def _read(self, files: Sequence[Path]) -> tuple[list[Trace], list[str]]:
-        """The traces among files, one of each content; and why others are none."""
+        """Return the traces among some files, one for each content, and the reasons why other files are not traces."""
         traces: dict[str, Trace] = {}
         bad = []
         for file in files:
             if file not in self._known:
                 self._known[file] = _read(file)
-            known = self._known[file]
-            if isinstance(known, str):
-                bad.append(known)
+            result = self._known[file]
+            if isinstance(result, str):
+                bad.append(result)
             else:
-                traces.setdefault(known.element["sha256"], known)
+                traces.setdefault(result.element["sha256"], result)
         return list(traces.values()), bad
 
     @cached_property
     def _small(self) -> list[Path]:
-        """Files that look like traces, as many as are read without a name that asks for them."""
-        found, left = [], _MOST_BYTES
+        """Files that look like traces, up to a total size, since no name selects them."""
+        files, left = [], _MOST_BYTES
         for file in (*self._below_given, *self._below_source):
             if (size := _size_of_trace(file)) and size <= left:
-                found.append(file)
+                files.append(file)
                 left -= size
-        return found
+        return files
 
     @cached_property
     def _below_source(self) -> list[Path]:
@@ -214,38 +218,40 @@ def _fits(trace: Trace, clues: Clues) -> bool:
 
 
 def _unfit(trace: Trace, clues: Clues) -> str:
-    return f"{_shown(trace.file)} has {trace.rate_mbps:.3g} Mbit/s, the logged link {clues.capacity_mbps:g}"
+    return f"{_short_name(trace.file)} has {trace.rate_mbps:.3g} Mbit/s, the logged link {clues.capacity_mbps:g}"
 
 
 def _likely(traces: list[Trace], name: str, clues: Clues) -> list[Trace]:
-    """Those of several traces that can carry the fastest run, are in the named directory, and have the named rate."""
+    """Return the traces that carry the fastest run, share the most folders with the name, and have the named rate."""
     if len(traces) > 1 and clues.fastest_mbps is not None:
-        most = clues.fastest_mbps
-        traces = [each for each in traces if most <= rates(each.times_ms, clues.duration_s)[1] * (1 + MARGIN)] or traces
+        fastest = clues.fastest_mbps
+        traces = [
+            trace for trace in traces if fastest <= rates(trace.times_ms, clues.duration_s)[1] * (1 + MARGIN)
+        ] or traces
     if len(traces) > 1:
-        common = [_common(each.file, name) for each in traces]
-        traces = [each for each, parts in zip(traces, common, strict=True) if parts == max(common)]
+        common = [_common(trace.file, name) for trace in traces]
+        traces = [trace for trace, parts in zip(traces, common, strict=True) if parts == max(common)]
     if len(traces) > 1 and (match := NAMED_RATE.match(PurePosixPath(name).name)):
         rate = float(match[1])
-        traces = [each for each in traces if abs(each.rate_mbps - rate) <= MARGIN * rate] or traces
+        traces = [trace for trace in traces if abs(trace.rate_mbps - rate) <= MARGIN * rate] or traces
     return traces
 
 
 def _common(file: Path, name: str) -> int:
-    """How many parts of two names are the same, from the end on."""
+    """Return the number of equal parts at the end of two names."""
     pairs = zip(reversed(file.parts), reversed(PurePosixPath(name).parts), strict=False)
-    return next((number for number, (one, other) in enumerate(pairs) if one != other), len(PurePosixPath(name).parts))
+    return next((number for number, (part, other) in enumerate(pairs) if part != other), len(PurePosixPath(name).parts))
 
 
 def _ancestors(place: Path, source: Path) -> Iterator[Path]:
-    """The directory of a set and those above it, up to the source."""
-    for each in (place, *place.parents):
-        if each == source or source in each.parents:
-            yield each
+    """Yield the directory of a set and its parents, up to the source."""
+    for directory in (place, *place.parents):
+        if directory == source or source in directory.parents:
+            yield directory
 
 
 def _files(top: Path) -> Iterator[Path]:
-    """Regular files below a directory, by name."""
+    """Yield the files below a directory, in the order of their names."""
     count = 0
     for place, inside, names in os.walk(top):
         inside[:] = sorted(name for name in inside if name != ".git")
@@ -271,20 +277,22 @@ def _size_of_trace(file: Path) -> int:
 
 
 def _read(file: Path) -> Trace | str:
-    """Return a trace, or in one line why a file is none."""
+    """Return a trace, or a one-line reason why the file is not a trace."""
     try:
         about = file.lstat()
     except OSError as error:
-        return f"{_shown(file)}: {error.strerror or error}"
+        return f"{_short_name(file)}: {error.strerror or error}"
     if not stat.S_ISREG(about.st_mode):
-        return f"{_shown(file)}: not a regular file"
+        return f"{_short_name(file)}: not a regular file"
     if about.st_size > _MOST_BYTES:
-        return f"{_shown(file)}: {about.st_size >> 20} MiB: allowed for a trace are at most {_MOST_BYTES >> 20} MiB"
+        return (
+            f"{_short_name(file)}: {about.st_size >> 20} MiB: allowed for a trace are at most {_MOST_BYTES >> 20} MiB"
+        )
     try:
         element = _element(file)
         times = np.asarray(with_times(element)["times_ms"], dtype=np.int64)
     except UserError as error:
-        return f"{_shown(file)}: no trace: {str(error).rsplit(f'{file.name}', 1)[-1].lstrip(': ')}"
+        return f"{_short_name(file)}: no trace: {str(error).rsplit(f'{file.name}', 1)[-1].lstrip(': ')}"
     return Trace(file, element, times)
 
 
@@ -292,6 +300,6 @@ def _element(file: Path) -> Element:
     return trace_element(TomlTable({"kind": "trace", "mode": "mahimahi", "file": str(file.absolute())}, ""))
 
 
-def _shown(file: Path) -> str:
-    """The end of a file's name as messages show it."""
+def _short_name(file: Path) -> str:
+    """Return the end of a file's name for messages."""
     return shortened("/".join(file.parts[-2:]))

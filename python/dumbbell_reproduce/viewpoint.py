@@ -1,4 +1,4 @@
-"""The metrics of a measured run that are compared with simulated runs, by where it was seen from."""
+"""The metrics of a measured run that are compared with simulated runs, by the place of its recording."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ if TYPE_CHECKING:
     from dumbbell.contract.statistics import RunStats
 
 RATE, DELAY, LOSS = "throughput", "delay", "loss"
-"""What is compared, whichever metrics tell it."""
+"""MeasureComparison quantities, independent of the metric that contains them."""
 MEASURES = (RATE, DELAY, LOSS)
 
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """The metric of each measure, and what people call the delay."""
+    """The metric for each measure, and the name of the delay for people."""
 
     metrics: Mapping[str, str]
     delay: str
     sees_sender: bool = False
-    """Whether simulated runs have to be seen from the sender too: their packet logs know both ends."""
+    """True if simulated runs have to be exported as the sender sees them, because their packet logs know both ends."""
 
     def of(self, statistics: RunStats, flow: int) -> dict[str, float | None]:
-        """Return each measure of one flow in the statistics of a run, or of all flows (0); None if it is not told.
+        """Return the measures of one flow in a run's statistics, or of all flows (0). None marks missing measures.
 
-        Of a single flow, all flows have what the flow has.
+        If a run has one flow, the values of all flows are those of the flow.
         """
         flows = statistics["flows"]
-        tables: list[Mapping[str, object]] = [each for each in flows if each["flow"] == flow]
+        tables: list[Mapping[str, object]] = [flow_table for flow_table in flows if flow_table["flow"] == flow]
         if not flow:
             tables = [statistics["network"], *(flows if len(flows) == 1 else ())]
-        found: dict[str, float | None] = {}
+        values: dict[str, float | None] = {}
         for measure in MEASURES:
             name = self.metrics.get(measure, "")
-            found[measure] = next((value for each in tables if (value := value_of(each, name)) is not None), None)
-        return found
+            values[measure] = next((value for table in tables if (value := value_of(table, name)) is not None), None)
+        return values
 
 
 BOTH_ENDS = Viewpoint({RATE: "throughput_mbps", DELAY: "delay_p95_ms", LOSS: "loss_rate"}, "p95")
@@ -47,18 +47,18 @@ BOTH_ENDS = Viewpoint({RATE: "throughput_mbps", DELAY: "delay_p95_ms", LOSS: "lo
 SENDER = Viewpoint(
     {RATE: "throughput_mbps", DELAY: "rtt_p95_ms", LOSS: "packet_loss_rate"}, "p95 of RTT", sees_sender=True
 )
-"""Packets and what acknowledged them."""
+"""Seen from the sender: packets and their acknowledgements."""
 RECEIVER = Viewpoint({RATE: "throughput_mbps"}, "p95")
-"""Arrivals alone."""
+"""Seen from the receiver: arrivals alone."""
 TOTALS = Viewpoint({RATE: "goodput_mbps", DELAY: "mean_srtt_ms"}, "mean RTT")
 """Counters in intervals, without packets."""
 
 
 def viewpoint_of(statistics: RunTable) -> Viewpoint | None:
-    """Return from where a run was seen that another tool than Pantheon recorded; None if it has no rate."""
-    for view, needed in ((BOTH_ENDS, DELAY), (SENDER, DELAY), (RECEIVER, RATE), (TOTALS, RATE)):
+    """Return the viewpoint of a run that another tool than Pantheon recorded; None if it has no rate."""
+    for view, needed_measure in ((BOTH_ENDS, DELAY), (SENDER, DELAY), (RECEIVER, RATE), (TOTALS, RATE)):
         numbers = statistics["flows"][0]["flow"] if statistics["flows"] else 0
-        found = view.of(statistics, numbers)
-        if found[needed] is not None and found[RATE]:
+        values = view.of(statistics, numbers)
+        if values[needed_measure] is not None and values[RATE]:
             return view
     return None

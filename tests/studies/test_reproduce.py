@@ -18,7 +18,7 @@ from dumbbell_reproduce.causes import LATE_MS
 from dumbbell_reproduce.experiments import LEAST_GAIN
 from dumbbell_reproduce.mahimahi_command import LogHead, read_command, read_head
 from dumbbell_reproduce.mahimahi_link import departures, period
-from dumbbell_reproduce.score import Compared
+from dumbbell_reproduce.score import MeasureComparison
 from dumbbell_reproduce.viewpoint import DELAY
 from support.commands.in_process import run_in_process
 from support.told import told
@@ -128,7 +128,7 @@ def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
     found = reproduced(place, tmp_path)
     assert kinds(found) == {"cubic": [], "vegas": [], "bbr": []}
     score = found.scores["exact"]
-    assert (score.rows, score.both) == (6, 6)
+    assert (score.rows, score.within_both) == (6, 6)
     (path,) = found.paths
     assert path.model.data[0]["times_ms"] == [1.0]
     assert path.model.data[0]["queue"] == queue
@@ -151,14 +151,14 @@ def test_a_senders_buffer_is_found_and_used_on_other_runs(tmp_path: Path) -> Non
     assert kinds(found) == {"cubic": ["buffer"], "vegas": []}
     cubic = next(row for row in found.rows if row.run.name == "cubic")
     assert cubic.causes[0].text.startswith("the sender's buffer, as this log tells: a socket holds 8")
-    assert cubic.causes[0].shown is not None
-    assert abs(of_delay(cubic.causes[0].shown)) < 0.10
+    assert cubic.causes[0].comparison is not None
+    assert abs(of_delay(cubic.causes[0].comparison)) < 0.10
     delays = [each[DELAY] for each in (cubic.exact, cubic.host) if each]
     assert all(delays)
     exact, host = (abs(each.relative) for each in delays if each)
     assert exact > 0.5
     assert host < 0.10
-    assert found.scores["host"].both > found.scores["exact"].both
+    assert found.scores["host"].within_both > found.scores["exact"].within_both
 
 
 def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_kernel_that_paces_tcp_is_told_by_the_log(tmp_path: Path) -> None:
     (row,) = (found := reproduced(place, tmp_path)).rows
     (path,) = found.paths
     assert path.has_fq
-    assert path.how.endswith("; the sender's kernel paces TCP (`fq`)")
+    assert path.origin.endswith("; the sender's kernel paces TCP (`fq`)")
     assert row.surprise < 1.0
 
 
@@ -207,7 +207,7 @@ def test_bursts_meet_the_socket_of_pantheons_tunnel(tmp_path: Path) -> None:
     assert row.surprise < 1.0
 
 
-def of_delay(compared: dict[str, Compared | None]) -> float:
+def of_delay(compared: dict[str, MeasureComparison | None]) -> float:
     """Return the relative error of p95."""
     found = compared[DELAY]
     assert found is not None
@@ -275,7 +275,7 @@ def test_an_export_has_its_path_from_the_packets(tmp_path: Path) -> None:
     assert link["rate_mbps"] == pytest.approx(20.0, rel=0.02)
     assert link["queue"]["bytes"] == pytest.approx(100_000, rel=0.1)
     assert path.delay_ms == pytest.approx(20.0, abs=0.1)  # of a packet without data
-    assert found.scores["exact"].both == 2
+    assert found.scores["exact"].within_both == 2
 
 
 def test_a_link_without_a_log_is_not_called_a_late_host(tmp_path: Path) -> None:
@@ -422,7 +422,7 @@ def test_without_packets_cubics_numbers_by_another_name_do_not_count(tmp_path: P
     found = reproduced(place, tmp_path, stands_for={"cubic": stand_in})
     assert kinds(found)["bbr"] == ["cubic"]
     assert "cubic" not in kinds(found)["vegas"]
-    assert [path.how for path in found.paths] == ["the name of the trace"]
+    assert [path.origin for path in found.paths] == ["the name of the trace"]
     assert "throughput and p95 are those of cubic, run 1" in " ".join(found.findings())
 
 

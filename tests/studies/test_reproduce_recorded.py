@@ -17,7 +17,7 @@ from dumbbell_reproduce.file_names import recorded_scheme
 from dumbbell_reproduce.kernel_tcp import UNLIMITED
 from dumbbell_reproduce.measured_set import MeasuredRun
 from dumbbell_reproduce.score import compare
-from dumbbell_reproduce.simulated import Simulated
+from dumbbell_reproduce.simulated import SimulatedRuns
 from dumbbell_reproduce.viewpoint import DELAY, RATE
 from support.commands.in_process import run_in_process
 from support.commands.runs_here import runs_here
@@ -128,7 +128,7 @@ def test_flows_that_start_together_stand_beside_each_other_by_rate() -> None:
         return {"flows": listed, "network": {}}
 
     run = MeasuredRun("set", "cubic", 1, dumbbell.catalog.schemes().find("cubic"), Path(), flows(2.0, 6.0, 9.0))
-    beside = Simulated((flows(7.0, 1.0, 3.0), flows(3.0, 5.0, 3.0)), ())
+    beside = SimulatedRuns((flows(7.0, 1.0, 3.0), flows(3.0, 5.0, 3.0)), ())
     means = [found.mean if (found := compare(run, flow, beside)[RATE]) else None for flow in (1, 2, 3)]
     assert means == [2.0, 6.0, 3.0]
 
@@ -140,7 +140,7 @@ def test_a_path_that_is_given_is_used(recorded: Callable[[str], Path], tmp_path:
     found = reproduced(recorded("deep") / "iperf3", tmp_path, path=file)
     (path,) = found.paths
     assert path.model.data == given.data
-    assert path.how == f"as given ({given.name})"
+    assert path.origin == f"as given ({given.name})"
     twice = [row.exact[RATE] for row in found.rows]
     assert all(each is not None and each.relative == pytest.approx(1.0, abs=0.1) for each in twice)
 

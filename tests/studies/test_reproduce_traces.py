@@ -61,7 +61,7 @@ def reproduced(source: Path, tmp_path: Path, **more: Any) -> dumbbell_reproduce.
 
 
 def how(found: dumbbell_reproduce.Reproduction) -> list[str]:
-    return [path.how for path in found.paths]
+    return [path.origin for path in found.paths]
 
 
 def test_a_trace_that_is_not_what_its_name_says_is_read(tmp_path: Path) -> None:
@@ -144,18 +144,21 @@ def test_of_several_files_of_a_name_the_named_directory_decides(tmp_path: Path) 
         write_trace(tmp_path / folder / "link.trace", *times)
     found = files(tmp_path, place)
     clues = Clues(10.0, fastest_mbps=5.0)  # 4 Mbit/s do not carry that
-    assert found.find("link.trace", place, clues).how == snapshot(
+    assert found.find("link.trace", place, clues).explanation == snapshot(
         "2 files with different content are called `link.trace`"
     )
-    assert found.find("traces/link.trace", place, clues).how == "the trace file traces/link.trace"
-    assert found.find("link.trace", place, Clues(10.0, 6.1)).how == "the trace file old/link.trace"
+    assert found.find("traces/link.trace", place, clues).explanation == "the trace file traces/link.trace"
+    assert found.find("link.trace", place, Clues(10.0, 6.1)).explanation == "the trace file old/link.trace"
 
 
 def test_of_several_files_of_a_name_the_rate_in_it_decides(tmp_path: Path) -> None:
     place = tmp_path / "results"
     write_trace(tmp_path / "traces" / "1mbps.trace", 12)
     write_trace(tmp_path / "emulated" / "1mbps.trace", 4)
-    assert files(tmp_path, place).find("1mbps.trace", place, Clues(10.0)).how == "the trace file traces/1mbps.trace"
+    assert (
+        files(tmp_path, place).find("1mbps.trace", place, Clues(10.0)).explanation
+        == "the trace file traces/1mbps.trace"
+    )
 
 
 def test_a_trace_that_is_not_the_one_of_the_log_is_not_used(tmp_path: Path) -> None:
@@ -174,9 +177,9 @@ def test_a_trace_beside_another_set_is_not_taken_by_its_name_alone(tmp_path: Pat
     ours, theirs = tmp_path / "ours" / "set", tmp_path / "theirs" / "set"
     write_trace(tmp_path / "theirs" / "link.trace", 1)
     found = files(tmp_path, ours, sets=[theirs])
-    assert found.find("link.trace", ours, Clues(10.0)).how == "theirs/link.trace lies beside another set"
-    assert found.find("link.trace", ours, Clues(10.0, 12.0)).how == "the trace file theirs/link.trace"
-    assert found.find("link.trace", theirs, Clues(10.0)).how == "the trace file theirs/link.trace"
+    assert found.find("link.trace", ours, Clues(10.0)).explanation == "theirs/link.trace lies beside another set"
+    assert found.find("link.trace", ours, Clues(10.0, 12.0)).explanation == "the trace file theirs/link.trace"
+    assert found.find("link.trace", theirs, Clues(10.0)).explanation == "the trace file theirs/link.trace"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +199,7 @@ def test_a_file_that_is_no_trace_is_one_line(tmp_path: Path, content: bytes, mes
     place = tmp_path / "set"
     place.mkdir()
     (place / "link.trace").write_bytes(content)
-    assert files(tmp_path, place).find("link.trace", place, Clues(10.0)).how == message
+    assert files(tmp_path, place).find("link.trace", place, Clues(10.0)).explanation == message
 
 
 def test_links_pipes_and_large_files_are_not_read(tmp_path: Path) -> None:
@@ -207,11 +210,11 @@ def test_links_pipes_and_large_files_are_not_read(tmp_path: Path) -> None:
     with (place / "large.trace").open("wb") as stream:
         stream.truncate(1 << 31)
     found = files(place, place)
-    assert found.find("link.trace", place, Clues(10.0, 12.0)).how == "set/link.trace: not a regular file"
-    assert found.find("pipe.trace", place, Clues(10.0, 12.0)).how == "set/pipe.trace: not a regular file"
-    large = found.find("large.trace", place, Clues(10.0)).how
+    assert found.find("link.trace", place, Clues(10.0, 12.0)).explanation == "set/link.trace: not a regular file"
+    assert found.find("pipe.trace", place, Clues(10.0, 12.0)).explanation == "set/pipe.trace: not a regular file"
+    large = found.find("large.trace", place, Clues(10.0)).explanation
     assert large == "set/large.trace: 2048 MiB: allowed for a trace are at most 64 MiB"
-    assert found.find("../outside/real.trace", place, Clues(10.0)).how == "no file is called `real.trace`"
+    assert found.find("../outside/real.trace", place, Clues(10.0)).explanation == "no file is called `real.trace`"
 
 
 def test_a_long_log_of_a_fast_link_does_not_fill_the_experiment_file(tmp_path: Path) -> None:
