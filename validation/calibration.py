@@ -34,9 +34,17 @@ import dumbbell
 import dumbbell_calibrate
 from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.present.tables import Table, markdown
-from dumbbell_calibrate.error import Outcome, chances, emulated, errors, measured, replication_error, searched
+from dumbbell_calibrate.calibration import spread_text
+from dumbbell_calibrate.error import (
+    Outcome,
+    chances,
+    emulated_values,
+    errors,
+    measured_values,
+    replication_error,
+    search_objective,
+)
 from dumbbell_calibrate.fitting import candidate_of, values_at
-from dumbbell_calibrate.found import spread_text
 from dumbbell_calibrate.journal import Journal
 from dumbbell_calibrate.objective import Objective
 from dumbbell_calibrate.path_models import FULL_PACKET_BYTES, MODELS, Hints
@@ -166,7 +174,10 @@ def lowest(target: Target, paths: Sequence[Any]) -> list[float]:
     with workers(1, None) as crew:
         outcomes = Objective(target, crew, Journal(None, {}, False)).outcomes(paths, target.schemes)
     chance = chances(target.points, target.experiment.runs)
-    return [float(each) for each in searched(emulated(target.points, outcomes), measured(target.points), chance)]
+    return [
+        float(each)
+        for each in search_objective(emulated_values(target.points, outcomes), measured_values(target.points), chance)
+    ]
 
 
 def recovery(arguments: argparse.Namespace) -> str:
@@ -339,7 +350,7 @@ def optimisers(arguments: argparse.Namespace) -> str:
 def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tuple[list[float], list[float], float]:
     """The least value after each evaluation, the best place, and the time that the optimiser itself took."""
     knobs = MODEL.at(Hints.of(target.points))
-    wanted, chance = measured(target.points), chances(target.points, target.experiment.runs)
+    wanted, chance = measured_values(target.points), chances(target.points, target.experiment.runs)
     least: list[float] = []
     simulating = 0.0
     with workers(1, None) as crew:
@@ -350,7 +361,9 @@ def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tup
             began = time.process_time()
             paths = [candidate_of(MODEL, values_at(knobs, list(place))) for place in places]
             outcomes = objective.outcomes(paths, target.schemes)
-            values = [float(each) for each in searched(emulated(target.points, outcomes), wanted, chance)]
+            values = [
+                float(each) for each in search_objective(emulated_values(target.points, outcomes), wanted, chance)
+            ]
             for value in values:
                 least.append(min(value, least[-1] if least else math.inf))
             simulating += time.process_time() - began
@@ -379,7 +392,9 @@ def paths(arguments: argparse.Namespace) -> str:
         shipped = f"{found.truth.true.error:.1%} (`{each.shipped}`)"
         rows.append([*cells, spread_text(found.held_out), others or "-", shipped, emulator(each, found, arguments)])
         inside = dict(
-            zip(found.truth.found.by_point, errors(found.target.points, found.fit.best.outcomes), strict=True)
+            zip(
+                found.truth.calibrated_score.by_point, errors(found.target.points, found.fit.best.outcomes), strict=True
+            )
         )
         by_error = sorted(found.held_out.by_point.items(), key=lambda pair: -pair[1])
         told = ", ".join(f"`{key[0]}` {error:.1%} ({inside[key].replication:.1%})" for key, error in by_error)

@@ -1,9 +1,9 @@
-"""Calibration: the path model under which our schemes behave as they were measured elsewhere.
+"""Calibration: a search for the path model under which built-in schemes behave as measured elsewhere.
 
-`target.py` is what was measured, `path_models.py` the ladder of models, `error.py` how far a path is off,
-`objective.py` asks the simulator (by `workers.py`, kept in `journal.py`), `search.py` is the optimiser, `smoothing.py`
-sees through chaos, `fitting.py` fits a model, `ladder.py` holds schemes out and chooses, `uncertainty.py` says what the
-data does not determine, `truth.py` scores the true path where it is known, `page.py` writes it all down.
+`target.py` has the measurements, `path_models.py` the models, `error.py` the errors of a path. `objective.py` runs the
+simulator on `workers.py` and keeps results in `journal.py`. `search.py` is the optimiser; `smoothing.py` averages
+chance out. `fitting.py` fits a model, `ladder.py` holds schemes out and chooses a model. `uncertainty.py` finds
+undetermined parameters, `truth.py` scores the true path if it is known, `page.py` writes the files.
 """
 
 import lazy_loader

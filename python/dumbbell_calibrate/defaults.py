@@ -1,7 +1,7 @@
-"""Numbers of a calibration, unless told otherwise."""
+"""Default numbers of a calibration."""
 
 FOLDS = 4
-"""Groups of schemes, each of which is held out once."""
+"""Number of groups of schemes, each of which is held out once."""
 
 EVALUATIONS = 800
-"""Most paths that a search tries."""
+"""Largest number of paths that a search tries."""

@@ -1,8 +1,8 @@
-"""The journal of a calibration: what every path that was tried came to, durable at once, so that nothing is lost.
+"""The journal of a calibration: the results of all tried paths, written to the disk at once.
 
-Lines of JSON: the first says what is calibrated, each other one is a candidate (a path, and what a model says of the
-hosts) and, by scheme, what its runs came to. A search that is repeated finds its evaluations here and goes on where it
-was stopped.
+Lines of JSON: the first identifies the calibration, each other one is a candidate (a path, and the model's
+host settings) with the metrics of its runs by scheme. A repeated search takes its evaluations from the journal, and
+continues after the last one.
 """
 
 import hashlib
@@ -20,39 +20,39 @@ from dumbbell.catalog.open_tables import Element
 from dumbbell.experiment import Experiment
 from dumbbell.results.files import require_no_link
 from dumbbell.results.numbers import is_number
-from dumbbell_calibrate.workers import METRICS, Found
+from dumbbell_calibrate.workers import METRICS, RunMetrics
 
 FILE = "evaluations.jsonl"
 
 
 class Candidate(TypedDict):
-    """What is simulated."""
+    """A candidate path and the hosts at its ends."""
 
     data: list[Element]
     """Elements of the data direction."""
     ack: list[Element]
     hosts: NotRequired[dict[str, float]]
-    """Settings of hosts, where the model has some."""
+    """Settings of hosts, if the model has such knobs."""
     judged: NotRequired[bool]
     """True for runs with seeds that no fit has seen."""
 
 
 def head_of(experiment: Experiment) -> dict[str, object]:
-    """What evaluations depend on beside the path: schemes, settings, version."""
-    told = json.dumps(experiment.table(), sort_keys=True)
-    return {"dumbbell": __version__, "experiment": hashlib.sha256(told.encode()).hexdigest()}
+    """Return the identity of a calibration: schemes, settings and version, on which evaluations depend."""
+    experiment_text = json.dumps(experiment.table(), sort_keys=True)
+    return {"dumbbell": __version__, "experiment": hashlib.sha256(experiment_text.encode()).hexdigest()}
 
 
 class Journal:
-    """The evaluations in a directory, and those to come."""
+    """The stored evaluations of a calibration, and new ones."""
 
     def __init__(self, directory: Path | None, head: Mapping[str, object], resume: bool) -> None:
-        """Opens it; without a directory it is in memory.
+        """Open the journal, or create it. Without a directory the journal is in memory only.
 
         Raises:
-            UserError: there is one that is not to be continued, or is of something else.
+            UserError: a journal exists and `resume` is False, or the journal is about another calibration.
         """
-        self._known: dict[str, dict[str, list[Found]]] = {}
+        self._known: dict[str, dict[str, list[RunMetrics]]] = {}
         self._file: IO[str] | None = None
         if directory is None:
             return
@@ -70,12 +70,12 @@ class Journal:
             self._write([dict(head)])
 
     def _read(self, place: Path, head: Mapping[str, object]) -> None:
-        """What is there, without the end of a line that was being written when its process was killed."""
+        """Read the journal, without an incomplete last line left by a killed process."""
         content = read_bytes(place, JOURNAL)
-        whole = content[: content.rfind(b"\n") + 1]
-        if not whole and not _line(head).encode().startswith(content):
+        complete_lines = content[: content.rfind(b"\n") + 1]
+        if not complete_lines and not _line(head).encode().startswith(content):
             raise UserError(f"{place}:1: damaged: remove {place.parent}")
-        for number, line in enumerate(whole.splitlines(), 1):
+        for number, line in enumerate(complete_lines.splitlines(), 1):
             try:
                 entry = parse_json(line.decode())
             except (BadJson, UnicodeDecodeError):
@@ -88,19 +88,19 @@ class Journal:
                 self._known.setdefault(_key(entry["path"]), {}).update(entry["runs"])
             else:
                 raise UserError(f"{place}:{number}: damaged: remove {place.parent}")
-        if len(whole) < len(content):  # it is ours
+        if len(complete_lines) < len(content):  # the head matches, so the file may be changed
             with place.open("r+b") as stream:
-                stream.truncate(len(whole))
+                stream.truncate(len(complete_lines))
 
-    def find(self, path: Candidate, scheme: str) -> list[Found] | None:
-        """What the runs of a scheme over a path came to, if they were made."""
+    def find(self, path: Candidate, scheme: str) -> list[RunMetrics] | None:
+        """Return the stored metrics of a scheme's runs over a path; None if absent."""
         return self._known.get(_key(path), {}).get(scheme)
 
-    def add(self, found: list[tuple[Candidate, dict[str, list[Found]]]]) -> None:
-        """Keeps evaluations; they are on the disk when this returns."""
-        for path, runs in found:
+    def add(self, evaluations: list[tuple[Candidate, dict[str, list[RunMetrics]]]]) -> None:
+        """Add evaluations. They are on the disk when the method returns."""
+        for path, runs in evaluations:
             self._known.setdefault(_key(path), {}).update(runs)
-        self._write([{"path": path, "runs": runs} for path, runs in found])
+        self._write([{"path": path, "runs": runs} for path, runs in evaluations])
 
     def _write(self, entries: list[dict[str, object]]) -> None:
         if self._file is None or not entries:
@@ -110,7 +110,7 @@ class Journal:
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -120,7 +120,7 @@ def _line(entry: Mapping[str, object]) -> str:
 
 
 def _is_evaluation(entry: Any) -> bool:  # noqa: ANN401 (any JSON value)
-    """Whether a line is of the form that is written."""
+    """Return True if a line has the form of an evaluation."""
     if not isinstance(entry, dict) or entry.keys() != {"path", "runs"} or not isinstance(entry["runs"], dict):
         return False
     return all(isinstance(runs, list) and runs and all(map(_is_run, runs)) for runs in entry["runs"].values())

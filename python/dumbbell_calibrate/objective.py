@@ -1,7 +1,7 @@
-"""What schemes get over a path: the simulator, asked once for each candidate and scheme.
+"""The simulated outcomes of schemes over candidate paths, with one simulation for each candidate and scheme.
 
-Random numbers are common: the runs of a scheme have the same seeds over every path, so that paths differ by what they
-are and not by luck. What is said of a path that was found is judged in runs with seeds that no fit has seen.
+Runs of a scheme have equal seeds over every path, so that paths differ by their parameters and not by chance. The
+errors of a calibrated path come from runs with seeds that no fit used.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from dumbbell_calibrate.error import Outcome, Outcomes
 from dumbbell_calibrate.journal import Candidate, Journal
 from dumbbell_calibrate.search import derived_seed
 from dumbbell_calibrate.target import PLACE, Target
-from dumbbell_calibrate.workers import Found, Workers
+from dumbbell_calibrate.workers import RunMetrics, Workers
 
 if TYPE_CHECKING:
     from dumbbell.contract.specification import FlowSpec, PathSpec, RunSpec
 
 JUDGED_RUNS = 10
-"""Runs of each scheme that judge a path: chance in fewer hides what is wrong with the path."""
+"""Runs of each scheme that judge a path. In fewer runs chance hides the errors of the path."""
 
 Runs: TypeAlias = "dict[str, list[RunSpec]]"
-"""By scheme: the specifications of its runs, over no path yet."""
+"""Run specs by scheme, without a path yet."""
 
 
 def judged(candidate: Candidate) -> Candidate:
-    """The same path and hosts in runs with seeds that no fit has seen."""
+    """Return the candidate for runs with seeds that no fit used."""
     return {**candidate, "judged": True}
 
 
 class Objective:
-    """The schemes of a target over paths."""
+    """Simulates the schemes of a target over candidate paths."""
 
     def __init__(self, target: Target, workers: Workers, journal: Journal) -> None:
         self._workers = workers
         self._journal = journal
         self.simulated = 0
-        """Runs that were made, not found in the journal."""
+        """Number of simulated runs, without those in the journal."""
         self._experiment = experiment = target.experiment
         self._fitting = _runs(experiment)
         fresh = derived_seed(experiment.seed, "judged")
@@ -50,10 +50,10 @@ class Objective:
         self._frame = experiment.paths[PLACE].spec()
 
     def outcomes(self, candidates: Sequence[Candidate], schemes: Sequence[str]) -> list[Outcomes]:
-        """What each candidate does to the schemes.
+        """Return the outcomes of the schemes over each candidate.
 
         Raises:
-            UserError: a process died, or the cluster is gone.
+            UserError: a process died, or the connection to the cluster is lost.
         """
         missing = [
             (index, scheme)
@@ -66,13 +66,15 @@ class Objective:
             for index, scheme in missing
             for run in self._runs_of(candidates[index])[scheme]
         ]
-        found = iter(self._workers.map(texts) if texts else [])
+        new_metrics = iter(self._workers.map(texts) if texts else [])
         self.simulated += len(texts)
-        made: dict[int, dict[str, list[Found]]] = {}
+        metrics_by_candidate: dict[int, dict[str, list[RunMetrics]]] = {}
         for index, scheme in missing:
-            made.setdefault(index, {})[scheme] = [next(found) for _ in self._runs_of(candidates[index])[scheme]]
-        self._journal.add([(candidates[index], runs) for index, runs in made.items()])
-        return [self._known(candidate, schemes) for candidate in candidates]
+            metrics_by_candidate.setdefault(index, {})[scheme] = [
+                next(new_metrics) for _ in self._runs_of(candidates[index])[scheme]
+            ]
+        self._journal.add([(candidates[index], runs) for index, runs in metrics_by_candidate.items()])
+        return [self._outcomes_of(candidate, schemes) for candidate in candidates]
 
     def _runs_of(self, candidate: Candidate) -> Runs:
         return self._judging if candidate.get("judged") else self._fitting
@@ -86,15 +88,15 @@ class Objective:
         flows = [_with_buffer(flow, int(hosts.get("send_buffer_bytes", 0))) for flow in run["flows"]]
         return {**run, "path": between_hosts(path, experiment), "flows": flows}
 
-    def _known(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:
+    def _outcomes_of(self, candidate: Candidate, schemes: Sequence[str]) -> Outcomes:
         outcomes: dict[tuple[str, int], Outcome] = {}
         for scheme in schemes:
             runs = self._journal.find(candidate, scheme)
             if runs is None:
                 raise UserError(f"{scheme}: an evaluation is gone")
             good = [run for run in runs if run is not None]
-            wanted = len(self._runs_of(candidate)[scheme])
-            if len(runs) != wanted or any(len(run) != len(good[0]) for run in good):
+            expected_runs = len(self._runs_of(candidate)[scheme])
+            if len(runs) != expected_runs or any(len(run) != len(good[0]) for run in good):
                 raise UserError(f"{scheme}: the journal has other runs or flows than the experiment: remove it")
             for flow in range(len(good[0]) if good else 0):
                 means = [_mean([run[flow][metric] for run in good]) for metric in range(3)]
@@ -110,21 +112,21 @@ def _runs(experiment: Experiment) -> Runs:
 
 
 def _with_buffer(flow: FlowSpec, size: int) -> FlowSpec:
-    """The flow with a sending socket of so many bytes, if it is one that such a buffer may be of."""
+    """Return the flow with a send buffer of `size` bytes, if its transport may have such a buffer."""
     transport = flow.get("transport", {})
     if not size or not takes_buffer(transport):
         return flow
     config = complete_transport(transport)
     room = max(size, int(config["payload_bytes"]))
-    if any(config["tcp_wmem"]):  # the buffer of that size is in the place of Linux's
+    if any(config["tcp_wmem"]):  # the buffer replaces Linux's buffers
         return {**flow, "transport": {**transport, "profile": "linux-like", "send_buffer_bytes": room}}
     return {**flow, "transport": {**transport, "send_buffer_bytes": room}}
 
 
 def takes_buffer(transport: Mapping[str, object]) -> bool:
-    """Return True if a sender's buffer may be looked for: data is sent until it arrives, and the scheme sets no buffer.
+    """Return True if a send buffer may be calibrated: the transport is reliable, and the scheme sets no buffer.
 
-    The default buffers of the profile `linux` are what hosts have that set none.
+    The default buffers of the profile `linux` are those of hosts without own settings.
     """
     config = complete_transport(transport)
     wmem = transport.get("tcp_wmem")
@@ -133,5 +135,5 @@ def takes_buffer(transport: Mapping[str, object]) -> bool:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) / len(known_values) if known_values else None

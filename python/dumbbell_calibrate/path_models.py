@@ -1,8 +1,8 @@
-"""The ladder of path models: what may be true of a path, from the simplest to what is known of cellular links.
+"""Candidate models of a path, from the simplest to a cellular link.
 
-A model is one entry of `MODELS`: its knobs, by name, and a function that makes the elements of both directions of
-their values. A knob is one entry of `KNOBS`: where it can lie, given what was measured. Knobs of `HOSTS` are not of the
-path but of the hosts at its ends: any model may have them, and the simulator takes them from the value alone.
+A model is one entry of `MODELS`: the names of its knobs, and a function that makes the elements of both directions from
+their values. A knob is one entry of `KNOBS`: its range, given the measured points. Knobs of `HOSTS` describe
+the hosts at the ends of a path. Any model may have them, and the simulator takes their values directly.
 """
 
 import math
@@ -15,27 +15,27 @@ from dumbbell_calibrate.target import Point
 
 Values = Mapping[str, float]
 Elements = tuple[list[Element], list[Element]]
-"""Of the data direction and of that of the ACKs."""
+"""Elements of the data direction and of the ACK direction."""
 
 FULL_PACKET_BYTES = 1500
 _LEAST_QUEUE_PACKETS = 2
 _UNTOLD_WIDTH = 0.15
-"""`Knob.width` of a rate that no scheme may reach."""
+"""`Knob.width` of a rate that perhaps no scheme reaches."""
 
 
 @dataclass(frozen=True)
 class Hints:
-    """What the measured points tell of where parameters lie."""
+    """Ranges of the measured points, from which the bounds of parameters follow."""
 
     most_mbps: float
-    """Of all flows of a run together."""
+    """Highest throughput of all flows of a run together."""
     least_ms: float
     most_ms: float
     losses: tuple[float, ...]
 
     @classmethod
     def of(cls, points: Sequence[Point]) -> "Hints":
-        """From the points of some schemes."""
+        """Return the hints in the points of some schemes."""
         rates: dict[str, float] = {}
         for point in points:
             rates[point.scheme] = rates.get(point.scheme, 0.0) + point.throughput_mbps.mean
@@ -45,13 +45,13 @@ class Hints:
 
     @property
     def queue_ms(self) -> float:
-        """About how long the longest wait is."""
+        """Approximate longest queueing delay, ms."""
         return max(self.most_ms - self.least_ms, 0.1 * self.least_ms)
 
 
 @dataclass(frozen=True)
 class Knob:
-    """A parameter of a model: its bounds, where the search begins, and the scale on which it moves."""
+    """A parameter of a model: its bounds, the start of the search, and its scale."""
 
     name: str
     unit: str
@@ -61,10 +61,11 @@ class Knob:
     power: float = 1.0
     """Values are `low + (high - low) * u ** power` for u from 0 to 1; 0 stands for a logarithmic scale."""
     width: float = 0.1
-    """How far from the start a search begins to look, as a share of that scale: what points tell directly, less."""
+    """Standard deviation of the first tried places, as a share of the scale. It is small if points show the value
+    directly."""
 
     def value(self, u: float) -> float:
-        """The value at a place from 0 to 1, with as many digits as mean something."""
+        """Return the value at a place from 0 to 1, with the significant digits."""
         u = min(max(u, 0.0), 1.0)
         if self.power == 0.0:
             value = self.low * (self.high / self.low) ** u
@@ -73,7 +74,7 @@ class Knob:
         return float(f"{value:.5g}")
 
     def place(self, value: float) -> float:
-        """Where a value is."""
+        """Return the place of a value on the knob's scale, from 0 to 1."""
         value = min(max(value, self.low), self.high)
         if self.power == 0.0:
             return math.log(value / self.low) / math.log(self.high / self.low)
@@ -81,12 +82,12 @@ class Knob:
 
 
 def _rate(hints: Hints) -> Knob:
-    # at random loss no scheme of a table may fill the link
+    # with random loss no scheme of a table may fill the link
     return Knob("rate_mbps", "Mbit/s", 0.8 * hints.most_mbps, 4.0 * hints.most_mbps, 1.01 * hints.most_mbps, 0.0, 0.02)
 
 
 def _delay(hints: Hints) -> Knob:
-    # the shortest delay has that of the link in it, for one packet at least
+    # the shortest delay contains the link's time for one packet at least
     sending_ms = FULL_PACKET_BYTES * 8e-3 / hints.most_mbps
     return Knob("delay_ms", "ms", 0.001, hints.least_ms, max(hints.least_ms - sending_ms, 0.3 * hints.least_ms))
 
@@ -96,9 +97,9 @@ def _queue(hints: Hints) -> Knob:
 
 
 def _loss(hints: Hints) -> Knob:
-    most = min(max(4.0 * median(hints.losses), 0.1), 0.5) if hints.losses else 0.1
-    # cubed, so that small losses, which matter most, are told apart, and none at all is one of them
-    return Knob("loss", "probability", 0.0, most, min(min(hints.losses, default=0.0) + 1e-4, most), 3.0)
+    highest = min(max(4.0 * median(hints.losses), 0.1), 0.5) if hints.losses else 0.1
+    # the cube separates small losses, which matter most, and includes zero
+    return Knob("loss", "probability", 0.0, highest, min(min(hints.losses, default=0.0) + 1e-4, highest), 3.0)
 
 
 def _slot(hints: Hints) -> Knob:
@@ -142,7 +143,7 @@ def _full(hints: Hints) -> Knob:
 
 
 def _request(_: Hints) -> Knob:
-    # 3GPP TS 36.213 table 10.1.5-1: opportunities to ask are 1 to 80 ms apart
+    # 3GPP TS 36.213 table 10.1.5-1: scheduling request opportunities are 1 to 80 ms apart
     return Knob("request_ms", "ms", 1.0, 80.0, 10.0, 0.0)
 
 
@@ -155,9 +156,11 @@ def _spread(_: Hints) -> Knob:
 
 
 def _send_buffer(hints: Hints) -> Knob:
-    # what is in flight at the highest throughput, from the shortest round trip on to one with the longest wait
-    least, most = (hints.most_mbps * rtt_ms / 8.0 for rtt_ms in (2.0 * hints.least_ms, hints.most_ms + hints.least_ms))
-    return Knob("send_buffer_kb", "kB", max(0.1 * least, 3.0), 4.0 * most, max(most, 3.0), 0.0)
+    # bytes in flight at the highest throughput, with the shortest and with the longest round trip
+    least, highest = (
+        hints.most_mbps * rtt_ms / 8.0 for rtt_ms in (2.0 * hints.least_ms, hints.most_ms + hints.least_ms)
+    )
+    return Knob("send_buffer_kb", "kB", max(0.1 * least, 3.0), 4.0 * highest, max(highest, 3.0), 0.0)
 
 
 def _host_jitter(_: Hints) -> Knob:
@@ -190,17 +193,17 @@ HOSTS: dict[str, Callable[[float], tuple[str, float]]] = {
     "send_buffer_kb": lambda value: ("send_buffer_bytes", round(1000.0 * value)),
     "host_jitter_us": lambda value: ("host_jitter_us", value),
 }
-"""Knobs of hosts: the setting that each stands for, of flows and of an experiment."""
+"""Knobs of hosts: the name and value of the setting that each knob stands for."""
 
 
 def host_settings(values: Values) -> dict[str, float]:
-    """What the values of a model's knobs say of hosts."""
+    """Return the host settings for the values of a model's knobs."""
     return dict(HOSTS[name](value) for name, value in values.items() if name in HOSTS)
 
 
 @dataclass(frozen=True)
 class Model:
-    """One model. Its search begins where that of `after` ended, as far as they have the same knobs."""
+    """A path model. Its search begins at the fitted values of the model `after`, for the knobs that both have."""
 
     name: str
     title: str
@@ -209,29 +212,29 @@ class Model:
     after: str = ""
 
     def at(self, hints: Hints) -> list[Knob]:
-        """Its knobs where they can lie."""
+        """Return the model's knobs with their ranges."""
         knobs = [KNOBS[name](hints) for name in self.knobs]
         if "send_buffer_kb" not in self.knobs:
             return knobs
-        # where buffers hold senders back, the highest throughput does not tell the rate
+        # if buffers limit the senders, the highest throughput does not show the rate
         return [replace(knob, width=_UNTOLD_WIDTH) if knob.name == "rate_mbps" else knob for knob in knobs]
 
 
 def droptail(values: Values) -> Queue:
-    """A queue of bytes that takes `queue_ms` to drain."""
+    """Return a queue counted in bytes that takes `queue_ms` to drain."""
     least = _LEAST_QUEUE_PACKETS * FULL_PACKET_BYTES
     return {"kind": "droptail", "bytes": max(round(values["rate_mbps"] * values["queue_ms"] * 125.0), least)}
 
 
 def counted(values: Values) -> Queue:
-    """The same queue counted in packets, each of which takes a place whatever its size."""
+    """Return the queue of `droptail` counted in packets, whatever their size."""
     return {"kind": "droptail", "packets": max(droptail(values)["bytes"] // FULL_PACKET_BYTES, _LEAST_QUEUE_PACKETS)}
 
 
 def around(link: Element, values: Values, *behind: Element) -> Elements:
-    """The bottleneck, random loss if the model has it, whatever is `behind`, and delay.
+    """Return the elements of a path: the bottleneck, random loss if the model has it, elements `behind`, and delay.
 
-    The delay of the ACKs is the same unless the model has one for them.
+    ACKs have the delay of the data unless the model has a separate ACK delay.
     """
     delay, back = ({"kind": "delay", "delay_ms": values[name]} for name in ("delay_ms", _back(values)))
     loss = [{"kind": "loss", "probability": values["loss"]}] if values.get("loss") else []
@@ -327,13 +330,13 @@ def _cellular(values: Values) -> Elements:
 
 
 def _recorded(preset: str) -> Callable[[Values], Elements]:
-    """The rate process of a shipped link that was fitted to a recording, at another mean rate."""
+    """Return the rate process of a shipped link fitted to a recording, with another mean rate."""
 
     def elements(values: Values) -> Elements:
         from dumbbell import catalog
 
-        found = next(each for each in catalog.paths().find(preset).data if each["kind"] == "cellular")
-        shape = {key: value for key, value in found.items() if key.endswith("_per_s")}
+        cellular_link = next(element for element in catalog.paths().find(preset).data if element["kind"] == "cellular")
+        shape = {key: value for key, value in cellular_link.items() if key.endswith("_per_s")}
         return around({"kind": "cellular", "mean_mbps": values["rate_mbps"], "queue": droptail(values)} | shape, values)
 
     return elements
@@ -389,4 +392,4 @@ MODELS: tuple[Model, ...] = (
         after="granted",
     ),
 )
-"""From the simplest on: of equally good ones the first is taken."""
+"""Models in the order of complexity: the first of equally good models is chosen."""

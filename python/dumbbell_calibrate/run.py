@@ -1,4 +1,4 @@
-"""The path model under which our schemes behave as they were measured."""
+"""Calibration of a path model under which built-in schemes behave as measured."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,32 +15,32 @@ from dumbbell.catalog.options.values import LEAVE_ONE_OUT
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.machine.description import cpus
+from dumbbell_calibrate.calibration import Calibration
 from dumbbell_calibrate.defaults import EVALUATIONS, FOLDS
 from dumbbell_calibrate.fitting import Fitter, Watcher
-from dumbbell_calibrate.found import Found
 from dumbbell_calibrate.journal import Journal, head_of, journal_directory
 from dumbbell_calibrate.ladder import Ladder, climb, fold_schemes
 from dumbbell_calibrate.objective import Objective
 from dumbbell_calibrate.path_models import MODELS, Model
 from dumbbell_calibrate.target import Target, TargetOptions, read_target
-from dumbbell_calibrate.truth import beside, truth_of
+from dumbbell_calibrate.truth import true_and_calibrated, truth_of
 from dumbbell_calibrate.uncertainty import intervals
 from dumbbell_calibrate.workers import workers
 from dumbbell_reproduce.kernel_tcp import require_sockets
 
 _RUN_S = 0.05
-"""What a run is expected to take until it is known."""
+"""Expected CPU time of a run, s, until runs are measured."""
 
 
 @dataclass(frozen=True)
-class CalibratedPath(Found):
-    """A path that was found, how well it does, and everything that was tried on the way."""
+class CalibratedPath(Calibration):
+    """A calibrated path, its errors, and all tried paths."""
 
     def save(self, file: str | PathLike[str]) -> list[Path]:
-        """Writes the path as a file that `--path` takes; beside it, in `NAME.calibration`, a page and its figure.
+        """Write the path as a file for `--path`, and a page with its figure into `NAME.calibration` beside the file.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: a file cannot be written.
         """
         from dumbbell_calibrate.page import write
 
@@ -73,39 +73,39 @@ def calibrate_path(
     cluster: str | None = None,
     resume: bool = False,
 ) -> CalibratedPath:
-    """Looks for the path model under which our schemes behave as they were measured, as `dumbbell calibrate` does.
+    """Calibrate the path model under which built-in schemes behave as measured, as `dumbbell calibrate` does.
 
-    Progress goes to stderr. docs/how-to/calibration.md says what is done.
+    Progress goes to stderr. docs/calibration.md describes the method.
 
     Args:
         target: a results directory, a table (`.csv`), or an experiment with published numbers, by name or file.
-        out: the path file to be; its journal is in `NAME.calibration` beside it. Without it nothing is kept.
-        name: of the path; default: that of `out`.
-        path: which one, where the target has several.
-        schemes: only these of the target.
-        hold_out: schemes of the target that are in no fit; they are predicted.
-        truth: the true path, where it is known, by name or file: it is scored beside the one that is found.
-        stands_for: the scheme of ours that simulates each of these schemes of the target: `{"theirs": "ours"}`.
-        models: only these of the ladder.
-        folds: into how many groups schemes are put, each of which is held out once, with all parameters fitted anew;
-            `leave-one-out`: as many as there are schemes; 0: none is.
-        evaluations: most paths that a search tries.
-        equal_weights: minimise Pantheon's error as it is, whatever the runs of a scheme differ by.
-        minutes: how long all may take, about.
-        runs: repetitions of each scheme on each path that is tried; default: the target's.
-        duration: of each run, s; default: the target's.
-        flows: flows of the same scheme in each run; default: the target's.
-        interval: between the starts of flows, s.
-        overhead_bytes: what the path adds to each datagram; default: the target's.
-        sockets: buffers of schemes of the kernel's TCP: `linux`, as they are unless somebody changes them, or
+        out: path file to write; its journal is in `NAME.calibration` beside the file. By default nothing is written.
+        name: name of the path; default: the name of `out`.
+        path: path of the target, if it has several.
+        schemes: schemes of the target to use; default: all.
+        hold_out: schemes of the target in no fit, which are predicted.
+        truth: the true path, if known, by name or file, which is scored in the same runs.
+        stands_for: built-in schemes by the schemes of the target that they simulate: `{"NAME": "SCHEME"}`.
+        models: models to fit; default: all.
+        folds: number of groups of schemes, each of which is held out once, with all parameters fitted again;
+            `leave-one-out`: one group for each scheme; 0: no scheme is held out.
+        evaluations: largest number of paths that a search tries.
+        equal_weights: minimise Pantheon's error, without weights for the spread of a scheme's runs.
+        minutes: approximate time limit of the calibration, minutes.
+        runs: repetitions of each scheme on each tried path; default: the target's.
+        duration: duration of each run, s; default: the target's.
+        flows: number of flows of the scheme in each run; default: the target's.
+        interval: time between the starts of flows, s.
+        overhead_bytes: bytes that the path adds to each datagram; default: the target's.
+        sockets: buffers of schemes of the kernel's TCP: `linux`, with Linux's defaults, or
             `unlimited`; default: `linux`, and `unlimited` for simulated and emulated results.
-        seed: what every random draw follows from.
-        jobs: processes; one per processor unless given.
+        seed: seed of all random draws.
+        jobs: processes; one per CPU by default.
         cluster: address of a Dask scheduler whose workers execute the runs.
-        resume: go on with what is in the journal.
+        resume: continue from the journal.
 
     Raises:
-        dumbbell.Error: something that is not allowed, in one line.
+        dumbbell.Error: invalid input, described in one line.
     """
     file = None if out is None else Path(out)
     own_name = name or (file.stem if file else "calibrated")
@@ -126,26 +126,26 @@ def calibrate_path(
         seed=seed,
         sockets=sockets,
     )
-    found = read_target(str(target), options)
+    measurements = read_target(str(target), options)
     if folds != LEAVE_ONE_OUT and (not isinstance(folds, int) or folds < 0 or folds == 1):
-        allowed = f"{LEAVE_ONE_OUT}, 0, or 2 and more: what is held out is predicted by the others"
-        raise UserError(argument="folds", value=folds, allowed=allowed)
+        allowed_folds = f"{LEAVE_ONE_OUT}, 0, or 2 and more: what is held out is predicted by the others"
+        raise UserError(argument="folds", value=folds, allowed=allowed_folds)
     true = None if truth is None else (truth if isinstance(truth, PathModel) else catalog.paths().find(str(truth)))
-    true_candidate = None if true is None else truth_of(true, found)
-    journal = Journal(None if file is None else journal_directory(file), head_of(found.experiment), resume)
+    true_candidate = None if true is None else truth_of(true, measurements)
+    journal = Journal(None if file is None else journal_directory(file), head_of(measurements.experiment), resume)
     try:
         with Progress() as progress, workers(jobs or cpus(), cluster) as crew, interruptible():
-            for text in found.left_out:
+            for text in measurements.left_out:
                 progress.line(f"left out: {text}")
-            for point in found.unfitted:
-                progress.line(f"in no fit: {point.label}: {point.unfitted}")
-            groups = fold_schemes(found.schemes, None if folds == LEAVE_ONE_OUT else int(folds), seed)
-            pieces = _pieces(found, len(ladder), len(groups), evaluations, jobs or cpus())
+            for point in measurements.predicted_points:
+                progress.line(f"in no fit: {point.label}: {point.excluded_because}")
+            groups = fold_schemes(measurements.schemes, None if folds == LEAVE_ONE_OUT else int(folds), seed)
+            pieces = _pieces(measurements, len(ladder), len(groups), evaluations, jobs or cpus())
             until = None if minutes is None else progress.clock.monotonic() + 60.0 * minutes
-            watcher = _Said(progress.expect("paths", pieces, until=until), evaluations, progress.clock)
-            objective = Objective(found, crew, journal)
+            watcher = _SearchProgress(progress.expect("paths", pieces, until=until), evaluations, progress.clock)
+            objective = Objective(measurements, crew, journal)
             fitter = Fitter(
-                found,
+                measurements,
                 objective,
                 evaluations,
                 not equal_weights,
@@ -155,25 +155,31 @@ def calibrate_path(
                 watcher,
                 progress.clock,
             )
-            climbed = climb(fitter, ladder, groups)
-            scored = None
+            fitted_ladder = climb(fitter, ladder, groups)
+            truth_scores = None
             if true is not None and true_candidate is not None:
-                scored = beside(fitter, true.name, true_candidate, climbed.fits[climbed.chosen])
+                truth_scores = true_and_calibrated(
+                    fitter, true.name, true_candidate, fitted_ladder.fits[fitted_ladder.choice]
+                )
     finally:
         journal.close()
-    return replace(_calibrated(found, climbed, ladder, own_name, not equal_weights, seed), truth=scored)
+    return replace(
+        _calibrated(measurements, fitted_ladder, ladder, own_name, not equal_weights, seed), truth=truth_scores
+    )
 
 
 def _models(names: tuple[str, ...]) -> list[Model]:
-    known = {model.name: model for model in MODELS}
+    models_by_name = {model.name: model for model in MODELS}
     for name in names:
-        if name not in known:
-            raise UserError(f"unknown model `{name}`{nearest(name, known)}: allowed are {listed(known)}")
+        if name not in models_by_name:
+            raise UserError(
+                f"unknown model `{name}`{nearest(name, models_by_name)}: allowed are {listed(models_by_name)}"
+            )
     return [model for model in MODELS if not names or model.name in names]
 
 
-class _Said(Watcher):
-    """Progress: how many paths were tried, which search goes on, and how far off its likeliest path is."""
+class _SearchProgress(Watcher):
+    """Progress on the terminal: the number of tried paths, the current search, and the error of its likeliest path."""
 
     def __init__(self, stage: Stage, evaluations: int, clock: Clock) -> None:
         self._clock = clock
@@ -181,48 +187,48 @@ class _Said(Watcher):
         self._name, self._end, self._done, self._since = "", 0, 0, 0.0
 
     def begin(self, name: str) -> None:
-        """The next search."""
+        """Begin the next search."""
         self._name, self._end, self._since = name, self._end + self._evaluations, self._clock.monotonic()
         self._go_on("")
 
-    def tell(self, tried: int, error: float) -> None:
-        """So many paths were tried, and the best is so far off."""
-        until = min(self._end - self._evaluations + tried, self._end)
+    def tell(self, count: int, error: float) -> None:
+        """Report the number of tried paths, and the error of the best one."""
+        until = min(self._end - self._evaluations + count, self._end)
         now = self._clock.monotonic()
         seconds = (now - self._since) / max(until - self._done, 1)
         self._since = now
         while self._done < until:
             self._stage.step(self._done, seconds=seconds)
             self._done += 1
-        # not "best": what is likeliest may have a larger replication error than a path before it
+        # not "best": the likeliest path may have a larger replication error than an earlier one
         self._go_on(f", now {error:.1%} off")
 
     def end(self) -> None:
-        """It has ended, or is not worth it: the rest of its paths is not tried."""
+        """End the search. The rest of its paths is not tried."""
         while self._done < self._end:
             self._stage.step(self._done)
             self._done += 1
 
-    def _go_on(self, what: str) -> None:
+    def _go_on(self, suffix: str) -> None:
         if self._done < self._end:
             self._stage.begin(self._done)
-            self._stage.label(self._done, f"{self._name}{what}")
+            self._stage.label(self._done, f"{self._name}{suffix}")
 
 
 def _pieces(target: Target, models: int, folds: int, evaluations: int, jobs: int) -> list[Piece]:
-    """All paths that may be tried: first by each model over all schemes, then over all but some."""
+    """Return a piece for each path that may be tried: each model over all schemes, then over all folds."""
     cost_s = len(target.schemes) * target.experiment.runs * target.experiment.duration_s / 30.0 * _RUN_S / jobs
     share = (folds - 1) / folds if folds else 1.0
-    whole, parts = Piece("path", cost_s, "all"), Piece("path", cost_s * share, "some")
-    return [whole] * (models * evaluations) + [parts] * (models * folds * evaluations)
+    all_schemes, parts = Piece("path", cost_s, "all"), Piece("path", cost_s * share, "some")
+    return [all_schemes] * (models * evaluations) + [parts] * (models * folds * evaluations)
 
 
 def _calibrated(
-    target: Target, ladder: Ladder, models: list[Model], name: str, weighed: bool, seed: int
+    target: Target, ladder: Ladder, models: list[Model], name: str, is_weighted: bool, seed: int
 ) -> CalibratedPath:
-    model = next(each for each in models if each.name == ladder.chosen)
+    model = next(candidate for candidate in models if candidate.name == ladder.choice)
     fit = ladder.fits[model.name]
-    parameters = tuple(intervals(target, fit, weighed, seed))
+    parameters = tuple(intervals(target, fit, is_weighted, seed))
     frame = next(iter(target.experiment.paths.values()))
     from dumbbell_calibrate.page import provenance
 

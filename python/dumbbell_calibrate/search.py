@@ -1,4 +1,4 @@
-"""The optimiser: CMA-ES (Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772), of the package `cmaes`.
+"""The optimiser CMA-ES of the package `cmaes` (Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772).
 
 It was chosen by a measured comparison with Bayesian optimisation (docs/how-to/calibration.md).
 """
@@ -15,16 +15,16 @@ from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 Vector = list[float]
 
 CONVERGED = 0.004
-"""A descent ends when no knob of a generation varies by more than this share of its bounds (a standard deviation)."""
+"""Standard deviation of each knob in a generation, as a share of its bounds, below which a descent ends."""
 
 _LEAST_POPULATION = 8
 _LEAST_GENERATIONS = 10
-"""Another descent is begun where there is time for so many generations of it."""
+"""Smallest number of generations for which another descent begins."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How long a search may go on."""
+    """Limits of a search."""
 
     evaluations: int
     deadline: float | None = None
@@ -33,7 +33,7 @@ class Effort:
 
     @property
     def over(self) -> bool:
-        """Whether time is up."""
+        """True if the time limit has passed."""
         return self.deadline is not None and self.clock.monotonic() >= self.deadline
 
 
@@ -45,10 +45,10 @@ def minimise(
     seed: int,
     tell: Callable[[int, Vector], None] = lambda *_: None,
 ) -> Vector:
-    """The best place found in the unit cube; `start` is tried first, and others at distances of about `widths`.
+    """Return the best place in the unit cube. `start` is tried first, then places at distances of about `widths`.
 
-    `evaluate` is asked for a generation at a time; `tell` hears how many places were tried, and the best of them. A
-    descent may end in a hollow that is not the deepest: another one begins at `start` with twice as many places in each
+    `evaluate` gets a generation at a time. `tell` gets the number of tried places and the best of them. A
+    descent may end in a local minimum: another one begins at `start` with twice as many places in each
     generation, while there is time for it (Auger and Hansen, A restart CMA evolution strategy with increasing
     population size, CEC 2005).
     """
@@ -66,26 +66,26 @@ def minimise(
         )
 
     optimiser = descent()
-    tried = 1
-    tell(tried, best)
-    while tried < effort.evaluations and not effort.over:
-        asked = [optimiser.ask() for _ in range(population)]
-        values = evaluate([[float(each) for each in place] for place in asked])
-        tried += len(asked)
-        optimiser.tell(list(zip(asked, values, strict=True)))
-        for place, value in zip(asked, values, strict=True):
+    count = 1
+    tell(count, best)
+    while count < effort.evaluations and not effort.over:
+        generation = [optimiser.ask() for _ in range(population)]
+        values = evaluate([[float(coordinate) for coordinate in place] for place in generation])
+        count += len(generation)
+        optimiser.tell(list(zip(generation, values, strict=True)))
+        for place, value in zip(generation, values, strict=True):
             if value < least:
-                best, least = [float(each) for each in place], value
-        tell(tried, best)
-        if numpy.std(asked, axis=0).max() < CONVERGED:
+                best, least = [float(coordinate) for coordinate in place], value
+        tell(count, best)
+        if numpy.std(generation, axis=0).max() < CONVERGED:
             population *= 2
-            if effort.evaluations - tried < _LEAST_GENERATIONS * population:
+            if effort.evaluations - count < _LEAST_GENERATIONS * population:
                 break
             optimiser = descent()
     return best
 
 
 def derived_seed(*parts: object) -> int:
-    """A seed of 32 bits for one search of many."""
+    """Return a seed of 32 bits for one of many searches."""
     text = "\n".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

@@ -1,4 +1,4 @@
-"""What was measured: throughput, 95th-percentile one-way delay and loss of schemes over the path that is looked for."""
+"""The measurements that a path model is fitted to: throughput, 95th-percentile one-way delay and loss of schemes."""
 
 import csv
 import io
@@ -27,19 +27,19 @@ from dumbbell_reproduce.kernel_tcp import LINUX, UNLIMITED, as_on_linux
 from dumbbell_reproduce.stand_ins import stand_in
 
 PLACE = "calibrated"
-"""The name of the path in the experiment that is simulated: seeds follow from it."""
+"""Name of the path in the simulated experiment, from which seeds follow."""
 
 LEAST_POINTS = 2
 _WITHOUT_SOCKETS = ("sim", "emu")
 """Backends whose sockets have no limit unless a scheme sets one (docs/how-to/guide.md, socket buffers)."""
 HELD_OUT = "held out as asked"
 _SD_OF_RANGE = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847, 9: 2.970, 10: 3.078}
-"""Expected range of so many normal draws in standard deviations (Tippett, Biometrika 17, 1925)."""
+"""Expected range of this many normal draws, in standard deviations (Tippett, Biometrika 17, 1925)."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured of a scheme, of all flows of a run together (`flow` 0) or of one; means over `runs`."""
+    """Measured means of a scheme over `runs`, of all flows of a run together (`flow` 0) or of one flow."""
 
     scheme: str
     flow: int
@@ -48,21 +48,21 @@ class Point:
     loss_rate: Mean | None = None
     runs: int = 1
     title: str = ""
-    unfitted: str = ""
-    """Why it is part of no fit; empty: it is part of them."""
+    excluded_because: str = ""
+    """Reason why no fit uses the point; empty if fits use it."""
 
     @property
     def key(self) -> tuple[str, int]:
-        """Which it is."""
+        """Scheme and flow of the point."""
         return (self.scheme, self.flow)
 
     @property
     def label(self) -> str:
-        """For people."""
+        """Name of the point for people."""
         return self.scheme if self.flow == 0 else f"{self.scheme}, flow {self.flow}"
 
     def mean_error(self, metric: str) -> float:
-        """The standard error of a metric's mean, as far as the range of the runs tells it; 0 where nothing does."""
+        """Return the standard error of a metric's mean, estimated from the range of the runs; 0 if unknown."""
         mean: Mean | None = getattr(self, metric)
         if mean is None or mean.low is None or mean.high is None or self.runs < 2:
             return 0.0
@@ -72,43 +72,43 @@ class Point:
 
 @dataclass(frozen=True)
 class Target:
-    """All that was measured, and the experiment that repeats it over a path that is called `PLACE`."""
+    """All measurements, and the experiment that repeats them over a path called `PLACE`."""
 
     source: str
     points: tuple[Point, ...]
-    """Those that models are fitted to."""
+    """Points to which models are fitted."""
     experiment: Experiment
     left_out: tuple[str, ...] = ()
-    """What was measured and cannot be simulated, each with the reason."""
-    unfitted: tuple[Point, ...] = ()
-    """Points of schemes that are in no fit and are predicted: each says why."""
+    """Measurements that cannot be simulated, each with the reason."""
+    predicted_points: tuple[Point, ...] = ()
+    """Points of schemes in no fit, which are predicted. Each has its reason."""
     schemes: tuple[str, ...] = field(init=False)
-    """Those of `points`."""
+    """Names of the schemes in `points`."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "schemes", names_of(self.points))
 
     def of(self, schemes: Iterable[str]) -> tuple[Point, ...]:
-        """The points of these schemes."""
-        wanted = set(schemes)
-        return tuple(point for point in (*self.points, *self.unfitted) if point.scheme in wanted)
+        """Return the points of some schemes."""
+        names = set(schemes)
+        return tuple(point for point in (*self.points, *self.predicted_points) if point.scheme in names)
 
 
 def names_of(points: Iterable[Point]) -> tuple[str, ...]:
-    """The schemes of points, each once."""
+    """Return the names of the schemes in some points, without duplicates."""
     return tuple(dict.fromkeys(point.scheme for point in points))
 
 
 @dataclass(frozen=True)
 class TargetOptions:
-    """Overrides of what a target says of itself; None and empty values leave that as it is."""
+    """Overrides of a target's own settings. None and empty values keep the target's setting."""
 
     path: str | None = None
     schemes: tuple[str, ...] = ()
     hold_out: tuple[str, ...] = ()
-    """Schemes of the target that no model is fitted to."""
+    """Schemes of the target to which no model is fitted."""
     stands_for: Mapping[str, str] = field(default_factory=dict)
-    """Schemes of the target by the name of ours that simulates them."""
+    """Built-in schemes by the schemes of the target that they simulate."""
     runs: int | None = None
     duration_s: float | None = None
     flows: int | None = None
@@ -116,14 +116,14 @@ class TargetOptions:
     overhead_bytes: int | None = None
     seed: int = 1
     sockets: str | None = None
-    """Socket buffers of schemes of the kernel's TCP; None: Linux's where real hosts were measured."""
+    """Socket buffers of schemes of the kernel's TCP; None: Linux's buffers if real hosts were measured."""
 
 
 def read_target(text: str, options: TargetOptions) -> Target:
-    """A results directory, a table (`.csv`), or an experiment with published numbers, by its name or its file.
+    """Load the target: a results directory, a table (`.csv`), or an experiment with published numbers, by name or file.
 
     Raises:
-        UserError: it is none, or says too little.
+        UserError: the target cannot be read, or has too few usable points.
     """
     if Path(text).is_dir():
         raw = _of_results(Path(text), options)
@@ -136,27 +136,28 @@ def read_target(text: str, options: TargetOptions) -> Target:
 
 @dataclass(frozen=True)
 class _Raw:
-    """Points under the target's own names, and the experiment file that they belong to."""
+    """Points under the target's own scheme names, and the experiment file of the points."""
 
-    where: str
+    file_name: str
     source: str
     points: tuple[Point, ...]
     experiment_file: ExperimentFile
     path: PathModel | None
     left_out: tuple[str, ...] = ()
     counterparts: Mapping[str, Counterpart] = field(default_factory=dict)
-    """Of Pantheon's tests: what simulates its schemes, by their keys there."""
+    """Schemes that simulate the schemes of Pantheon's tests, by Pantheon's keys."""
     sockets: str = LINUX
-    """Socket buffers that the hosts had."""
+    """Socket buffers of the measured hosts."""
 
 
 def _simulated(raw: _Raw, options: TargetOptions) -> Target:
-    """The target with our schemes, and without what they cannot simulate."""
-    named = {point.scheme for point in raw.points}
+    """Return the target with built-in schemes, without points that they cannot simulate."""
+    scheme_names = {point.scheme for point in raw.points}
     for name in (*options.schemes, *options.hold_out, *options.stands_for):
-        if name not in named:
+        if name not in scheme_names:
             raise UserError(
-                f"{raw.where}: has no scheme `{name}`{nearest(name, named)}: it has {listed(sorted(named))}"
+                f"{raw.file_name}: has no scheme `{name}`{nearest(name, scheme_names)}: "
+                f"it has {listed(sorted(scheme_names))}"
             )
     for name in options.hold_out:
         if options.schemes and name not in options.schemes:
@@ -172,23 +173,25 @@ def _simulated(raw: _Raw, options: TargetOptions) -> Target:
             left.append(f"{point.label}: {reason}")
             continue
         used[scheme.name] = as_on_linux(scheme, options.sockets or raw.sockets, has_fq=False)
-        why = HELD_OUT if point.scheme in options.hold_out else point.unfitted
-        points.append(replace(point, scheme=scheme.name, unfitted=why))
-    twice = [point.label for point in points if [each.key for each in points].count(point.key) > 1]
+        exclusion = HELD_OUT if point.scheme in options.hold_out else point.excluded_because
+        points.append(replace(point, scheme=scheme.name, excluded_because=exclusion))
+    twice = [point.label for point in points if [other.key for other in points].count(point.key) > 1]
     if twice:
-        raise UserError(f"{raw.where}: `{twice[0]}` is there twice", fix=f"choose with {argument('schemes')}")
-    fitted, unfitted = ([point for point in points if bool(point.unfitted) is asked] for asked in (False, True))
-    if len(fitted) < LEAST_POINTS:
-        reasons = [*left, *(f"{point.label}: {point.unfitted}" for point in unfitted)]
+        raise UserError(f"{raw.file_name}: `{twice[0]}` is there twice", fix=f"choose with {argument('schemes')}")
+    fitted_points, predicted_points = (
+        [point for point in points if bool(point.excluded_because) is is_excluded] for is_excluded in (False, True)
+    )
+    if len(fitted_points) < LEAST_POINTS:
+        reasons = [*left, *(f"{point.label}: {point.excluded_because}" for point in predicted_points)]
         raise UserError(
-            f"{raw.where}: needed are {LEAST_POINTS} schemes or more; {'; '.join(reasons) or 'there are fewer'}"
+            f"{raw.file_name}: needed are {LEAST_POINTS} schemes or more; {'; '.join(reasons) or 'there are fewer'}"
         )
     experiment = _experiment(raw, options, used)
-    return Target(raw.source, tuple(fitted), experiment, tuple(dict.fromkeys(left)), tuple(unfitted))
+    return Target(raw.source, tuple(fitted_points), experiment, tuple(dict.fromkeys(left)), tuple(predicted_points))
 
 
 def _unusable(point: Point) -> str:
-    """Why a point tells nothing: errors are relative to what was measured."""
+    """Return the reason why a point is unusable, or nothing. Errors are relative, so values must be positive."""
     if point.throughput_mbps.mean <= 0.0:
         return "nothing arrived"
     if point.delay_p95_ms.mean <= 0.0:
@@ -197,22 +200,29 @@ def _unusable(point: Point) -> str:
 
 
 def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> Experiment:
-    """The target's settings, for the simulator, over a path that is still to be found."""
+    """Return the experiment with the target's settings, for the simulator, over a path to be calibrated."""
     overhead = options.overhead_bytes
     if overhead is None:
         overhead = raw.path.overhead_bytes if raw.path else 0
     mtu, fragment = (raw.path.mtu_bytes, raw.path.fragment) if raw.path else (1500, True)
     delay: list[Element] = [{"kind": "delay", "delay_ms": 1.0}]
     path = PathModel(
-        PLACE, PLACE, overhead_bytes=overhead, mtu_bytes=mtu, fragment=fragment, data=delay, ack=delay, file=raw.where
+        PLACE,
+        PLACE,
+        overhead_bytes=overhead,
+        mtu_bytes=mtu,
+        fragment=fragment,
+        data=delay,
+        ack=delay,
+        file=raw.file_name,
     )
-    given = {
+    overrides = {
         "runs": options.runs,
         "duration_s": options.duration_s,
         "flows": options.flows,
         "interval_s": options.interval_s,
     }
-    changes: SettingValues = {name: value for name, value in given.items() if value is not None}
+    changes: SettingValues = {name: value for name, value in overrides.items() if value is not None}
     experiment_file = replace(
         raw.experiment_file,
         backend=SIMULATION,
@@ -240,12 +250,12 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
         known_plugins=frozenset(),
         **changes,
     )
-    # nothing that is looked at is sampled
+    # no metric here needs samples
     return pin(resolve(replace(experiment_file, sample_interval_s=experiment_file.duration_s)))
 
 
 def _of_publication(text: str, options: TargetOptions) -> _Raw:
-    """The published rows of an experiment."""
+    """Return the points in the published rows of an experiment."""
     experiment_file = catalog.experiments().find(text)
     rows = experiment_file.published.rows
     if not rows:
@@ -265,21 +275,21 @@ def _of_publication(text: str, options: TargetOptions) -> _Raw:
         elif not row.scheme:
             left.append(f"{name}: not one of ours")
         else:
-            told = {"title": row.title, "unfitted": row.uncounted}
-            points.append(Point(row.scheme, 0, **row.means, runs=experiment_file.runs, **told))  # type: ignore[arg-type]
+            details = {"title": row.title, "excluded_because": row.uncounted}
+            points.append(Point(row.scheme, 0, **row.means, runs=experiment_file.runs, **details))  # type: ignore[arg-type]
     path = _path_of(experiment_file, place or (experiment_file.paths[0] if experiment_file.paths else None))
     return _Raw(text, experiment_file.published.source, tuple(points), experiment_file, path, tuple(left))
 
 
 def _path_of(experiment_file: ExperimentFile, name: str | None) -> PathModel | None:
-    """The path that an experiment file names, for its overhead and its MTU."""
+    """Return the path that an experiment file names, for its overhead and its MTU; None without a name."""
     if name is None:
         return None
     return experiment_file.own_paths.get(name) or catalog.paths().find(name)
 
 
 def _of_results(directory: Path, options: TargetOptions) -> _Raw:
-    """The good runs of a results directory, on one path."""
+    """Return the points of the good runs in a results directory, on one path."""
     content = open_results(directory)
     experiment = content.experiment
     place = _chosen(str(directory), options.path, list(experiment.paths))
@@ -291,14 +301,14 @@ def _of_results(directory: Path, options: TargetOptions) -> _Raw:
             left.append(f"{group.scheme}: a mix")
             continue
         flows = sorted({number for level, number, _ in group.values if level == "flow"})
-        wanted = [("flow", number) for number in flows] if len(flows) > 1 else [("network", 0)]
-        for level, number in wanted:
+        levels = [("flow", number) for number in flows] if len(flows) > 1 else [("network", 0)]
+        for level, number in levels:
             means = {name: Mean.of(group.values.get((level, number, name), [])) for name in METRICS}
             if means["throughput_mbps"] is None or means["delay_p95_ms"] is None:
                 left.append(f"{group.scheme}: no good run")
             else:
                 points.append(Point(group.scheme, number, **means, runs=group.good))  # type: ignore[arg-type]
-    # what results say of themselves is not trusted to execute anything: `_ours` leaves out all that is not built in
+    # results are not trusted to execute code: `stand_in` leaves out all schemes that are not built in
     experiment_file = replace(kept_experiment(directory), runs=max(experiment.runs, 1))
     if not experiment.capabilities.executes:
         count = max((point.flow for point in points), default=1)
@@ -315,14 +325,18 @@ def _of_results(directory: Path, options: TargetOptions) -> _Raw:
     )
 
 
-def _chosen(where: str, given: str | None, places: list[str]) -> str:
-    """The path that is meant."""
-    if given is None and len(places) == 1:
+def _chosen(source: str, requested_path: str | None, places: list[str]) -> str:
+    """Return the requested path, or the only one."""
+    if requested_path is None and len(places) == 1:
         return places[0]
-    if given not in places:
-        said = "there are several paths" if given is None else f"has no path `{given}`{nearest(given, places)}"
-        raise UserError(f"{where}: {said}", fix=f"{argument('path')} takes one of {listed(places)}")
-    return given
+    if requested_path not in places:
+        problem = (
+            "there are several paths"
+            if requested_path is None
+            else f"has no path `{requested_path}`{nearest(requested_path, places)}"
+        )
+        raise UserError(f"{source}: {problem}", fix=f"{argument('path')} takes one of {listed(places)}")
+    return requested_path
 
 
 COLUMNS = ("scheme", "level", "number", "path", "runs", "good", *METRICS)
@@ -330,36 +344,39 @@ _NEEDED = ("scheme", "throughput_mbps", "delay_p95_ms")
 
 
 def _of_table(file: Path, options: TargetOptions) -> _Raw:
-    """A table as `dumbbell show DIR --csv --convention pantheon` prints it.
+    """Return the points of a table, as `dumbbell show DIR --csv --convention pantheon` prints it.
 
-    Of one scheme and flow, several rows are several runs.
+    Several rows of one scheme and flow are several runs.
     """
     rows = _table_rows(file)
     places = list(dict.fromkeys(row["path"] for _, row in rows if row.get("path")))
     place = _chosen(str(file), options.path, places) if places else None
-    gathered: dict[tuple[str, int], list[tuple[int, dict[str, str]]]] = {}
+    grouped_rows: dict[tuple[str, int], list[tuple[int, dict[str, str]]]] = {}
     for line, row in rows:
         if place is None or row.get("path", "") in ("", place):
             flow = 0 if row.get("level", "") in ("", "network") else _whole(file, line, row, "number", 1)
-            gathered.setdefault((row["scheme"], flow), []).append((line, row))
-    apart = {scheme for scheme, flow in gathered if flow}
-    points = [_row_point(file, *key, found) for key, found in gathered.items() if key[1] or key[0] not in apart]
+            grouped_rows.setdefault((row["scheme"], flow), []).append((line, row))
+    apart = {scheme for scheme, flow in grouped_rows if flow}
+    points = [
+        _row_point(file, *key, point_rows) for key, point_rows in grouped_rows.items() if key[1] or key[0] not in apart
+    ]
     runs = max(point.runs for point in points)
-    flows = max(max(flow for _, flow in gathered), 1)
+    flows = max(max(flow for _, flow in grouped_rows), 1)
     experiment_file = ExperimentFile(name=PLACE, runs=runs, flows=flows, file=str(file))
     return _Raw(str(file), str(file), tuple(points), experiment_file, None)
 
 
 def _table_rows(file: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows with their lines, all columns known."""
+    """Return the rows of a table with their line numbers; refuse unknown columns."""
     try:
         reader = csv.DictReader(io.StringIO(read_text(file, TABLE)), restkey="", strict=True)
         columns = reader.fieldnames or []
-        allowed = [*COLUMNS, *(f"{name}_{what}" for name in METRICS for what in ("low", "high", "bounds"))]
+        allowed_names = [*COLUMNS, *(f"{name}_{ending}" for name in METRICS for ending in ("low", "high", "bounds"))]
         for name in columns:
-            if name not in allowed:
+            if name not in allowed_names:
                 raise UserError(
-                    f"{file}: unknown column `{name}`{nearest(name, allowed)}: allowed are {listed(allowed)}"
+                    f"{file}: unknown column `{name}`{nearest(name, allowed_names)}: "
+                    f"allowed are {listed(allowed_names)}"
                 )
         missing = [name for name in _NEEDED if name not in columns]
         if missing:
@@ -384,16 +401,16 @@ def _table_rows(file: Path) -> list[tuple[int, dict[str, str]]]:
 
 
 def _row_point(file: Path, scheme: str, flow: int, rows: list[tuple[int, dict[str, str]]]) -> Point:
-    """One row with a range, or one for each run."""
+    """Return the point of one row with a range, or of several rows with one run each."""
     means: dict[str, Mean | None] = {}
     runs = len(rows)
-    for name, (least, most) in METRICS.items():
-        values = [_field(file, line, row, name, least, most) for line, row in rows]
-        known = [value for value in values if value is not None]
-        means[name] = Mean.of(known)
-        if runs == 1 and known:
-            bounds = [_field(file, *rows[0], f"{name}_{end}", least, most) for end in ("low", "high")]
-            means[name] = Mean(known[0], *bounds)
+    for name, (least, highest) in METRICS.items():
+        values = [_field(file, line, row, name, least, highest) for line, row in rows]
+        known_values = [value for value in values if value is not None]
+        means[name] = Mean.of(known_values)
+        if runs == 1 and known_values:
+            bounds = [_field(file, *rows[0], f"{name}_{end}", least, highest) for end in ("low", "high")]
+            means[name] = Mean(known_values[0], *bounds)
     for name in _NEEDED[1:]:
         if means[name] is None:
             raise UserError(f"{file}:{rows[0][0]}: `{name}` is empty: needed is a number")
@@ -402,7 +419,7 @@ def _row_point(file: Path, scheme: str, flow: int, rows: list[tuple[int, dict[st
     return Point(scheme, flow, **means, runs=runs)  # type: ignore[arg-type]
 
 
-def _field(file: Path, line: int, row: Mapping[str, str], name: str, least: float, most: float) -> float | None:
+def _field(file: Path, line: int, row: Mapping[str, str], name: str, least: float, highest: float) -> float | None:
     text = row.get(name, "")
     if not text.strip():
         return None
@@ -410,8 +427,8 @@ def _field(file: Path, line: int, row: Mapping[str, str], name: str, least: floa
         value = float(text)
     except ValueError:
         value = float("nan")
-    if not least <= value <= most or value in (float("inf"), float("-inf")):
-        raise UserError(f"{file}:{line}: `{name}` = {text}: allowed is a number of {least:g} to {most:g}")
+    if not least <= value <= highest or value in (float("inf"), float("-inf")):
+        raise UserError(f"{file}:{line}: `{name}` = {text}: allowed is a number of {least:g} to {highest:g}")
     return value
 
 

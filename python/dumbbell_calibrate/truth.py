@@ -1,4 +1,4 @@
-"""The true path, where the user knows it, beside the one that was found: both judged by the same fresh runs."""
+"""Scores of the true path, if the user knows it, and of the calibrated path, in the same fresh runs."""
 
 from dataclasses import dataclass
 from statistics import mean
@@ -13,29 +13,29 @@ from dumbbell_calibrate.target import PLACE, Target
 
 @dataclass(frozen=True)
 class Score:
-    """A path in runs with seeds that no fit has seen."""
+    """Errors of a path in runs with seeds that no fit used."""
 
     error: float
-    """Pantheon's, over the schemes of the fit."""
+    """Pantheon's error, over the schemes of the fit."""
     unlikelihood: float
-    """What searches minimise."""
+    """The search objective."""
     by_point: dict[tuple[str, int], float]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """The true path beside the one that was found."""
+    """Scores of the true path and of the calibrated path."""
 
     name: str
     true: Score
-    found: Score
+    calibrated_score: Score
 
 
 def truth_of(path: PathModel, target: Target) -> Candidate:
-    """The true path as a candidate.
+    """Return the true path as a candidate.
 
     Raises:
-        UserError: its datagrams are longer or shorter than those of the target.
+        UserError: the path and the target add different numbers of bytes to datagrams.
     """
     frame = target.experiment.paths[PLACE]
     if path.overhead_bytes != frame.overhead_bytes:
@@ -49,14 +49,14 @@ def truth_of(path: PathModel, target: Target) -> Candidate:
     return cast("Candidate", {"data": spec["data"], "ack": spec["ack"]})
 
 
-def beside(fitter: Fitter, name: str, candidate: Candidate, fit: Fit) -> Truth:
-    """Both scores. Hosts are no part of a path: the true one has those that were found."""
+def true_and_calibrated(fitter: Fitter, name: str, candidate: Candidate, fit: Fit) -> Truth:
+    """Return both scores. A path has no hosts, so the true path gets the calibrated hosts."""
     best = fit.best.candidate
-    hosted: Candidate = {**candidate, "hosts": best["hosts"]} if "hosts" in best else candidate
-    return Truth(name, _score(fitter, hosted), _score(fitter, best))
+    with_hosts: Candidate = {**candidate, "hosts": best["hosts"]} if "hosts" in best else candidate
+    return Truth(name, _score(fitter, with_hosts), _score(fitter, best))
 
 
 def _score(fitter: Fitter, candidate: Candidate) -> Score:
-    found = fitter.predict(candidate, fitter.target.schemes)
-    by_point = {key: each.replication for key, each in found.items()}
+    errors_by_point = fitter.predict(candidate, fitter.target.schemes)
+    by_point = {key: point_error.replication for key, point_error in errors_by_point.items()}
     return Score(mean(by_point.values()), fitter.unlikelihood(candidate), by_point)

@@ -1,4 +1,4 @@
-"""Where runs of a calibration are simulated: on processes of this machine, or by the workers of a Dask cluster."""
+"""Workers that simulate the runs of a calibration: processes of this machine, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 METRICS = ("throughput_mbps", "delay_p95_ms", "loss_rate")
 
-Found = list[list[float | None]] | None
-"""The metrics of all flows together, and of each flow; None of a run that failed."""
+RunMetrics = list[list[float | None]] | None
+"""Metrics of all flows together, and of each flow; None for a failed run."""
 
 
 class Workers(Protocol):
-    """Simulates specifications, in any order and at once; what was found is in their order."""
+    """Workers that simulate run specs in parallel, and return the results in the order of the specs."""
 
-    def map(self, specifications: Sequence[RunSpec]) -> list[Found]:
-        """What the runs came to."""
+    def map(self, specifications: Sequence[RunSpec]) -> list[RunMetrics]:
+        """Return the metrics of the runs."""
 
 
 @contextmanager
 def workers(jobs: int, cluster: str | None) -> Iterator[Workers]:
-    """Workers that are let go of at the end.
+    """Provide workers, and release them at the end.
 
     Raises:
         UserError: there is no such cluster.
@@ -44,15 +44,15 @@ def workers(jobs: int, cluster: str | None) -> Iterator[Workers]:
             yield _Local(helpers)
         return
     require_cluster(cluster)
-    connected = Cluster(cluster, find_executor(Settings(backend=SIMULATION)))
+    dask = Cluster(cluster, find_executor(Settings(backend=SIMULATION)))
     try:
-        yield _Dask(connected)
+        yield _Dask(dask)
     finally:
-        connected.stop()
+        dask.stop()
 
 
-def simulated(specification: RunSpec) -> Found:
-    """One run. Whatever stops it makes its path a bad one, no error: a search may go anywhere."""
+def run_metrics(specification: RunSpec) -> RunMetrics:
+    """Return the metrics of one run, or None if it failed. A search may try any path, so a failure is not an error."""
     try:
         statistics, *_ = simulate_in_memory(specification)
     except core.Error:
@@ -65,18 +65,18 @@ class _Local:
     def __init__(self, helpers: Helpers) -> None:
         self._helpers = helpers
 
-    def map(self, specifications: Sequence[RunSpec]) -> list[Found]:
-        return self._helpers.map(simulated, specifications)
+    def map(self, specifications: Sequence[RunSpec]) -> list[RunMetrics]:
+        return self._helpers.map(run_metrics, specifications)
 
 
 class _Dask:
     def __init__(self, cluster: Cluster) -> None:
         self._client = cluster.client
 
-    def map(self, specifications: Sequence[RunSpec]) -> list[Found]:
-        futures = self._client.map(simulated, specifications, pure=False, retries=1)
+    def map(self, specifications: Sequence[RunSpec]) -> list[RunMetrics]:
+        futures = self._client.map(run_metrics, specifications, pure=False, retries=1)
         try:
-            found: list[Found] = self._client.gather(futures)
+            metrics: list[RunMetrics] = self._client.gather(futures)
         except Exception as error:
             raise UserError(f"the cluster lost a run: {one_line(error)}") from None
-        return found
+        return metrics

@@ -33,7 +33,7 @@ OF_OTHERS = {
     "dumbbell/results/judging/ccperf_line.py": ("ccperf", ANY),
     "dumbbell/results/benchmark_results.py": ("a line for a shell", "--quick --full --experiment --baselines"),
     "dumbbell/results/environment.py": ("git, and programs of the user's", ANY),
-    "dumbbell_calibrate/found.py": ("a line for a shell", "--set"),
+    "dumbbell_calibrate/calibration.py": ("a line for a shell", "--set"),
     "dumbbell_reproduce/mahimahi_command.py": ("mahimahi", "--{}"),
     "dumbbell_ccperf/": ("ccperf, whose text the library takes as it is", ANY),
     "dumbbell_remote/installing/installer.py": (

@@ -192,8 +192,8 @@ def test_a_controller_that_is_not_the_measured_one_is_in_no_fit_on_any_path(
 ) -> None:
     found = read_target(experiment, TargetOptions(path=path))
     assert len(found.schemes) == fitted
-    assert [each.scheme for each in found.unfitted] == unfitted
-    assert all(each.unfitted for each in found.unfitted)
+    assert [each.scheme for each in found.predicted_points] == unfitted
+    assert all(each.excluded_because for each in found.predicted_points)
     assert found.left_out == ()
     assert not set(unfitted) & set(found.schemes)
     assert set(unfitted) <= set(found.experiment.labels)
@@ -202,7 +202,7 @@ def test_a_controller_that_is_not_the_measured_one_is_in_no_fit_on_any_path(
 def test_schemes_that_are_held_out_by_name_are_in_no_fit(tmp_path: Path) -> None:
     text = table(tmp_path, TABLE + "bbr,11,40,0\n")
     found = read_target(text, TargetOptions(hold_out=("vegas",)))
-    assert (found.schemes, [each.scheme for each in found.unfitted]) == (("cubic", "bbr"), ["vegas"])
+    assert (found.schemes, [each.scheme for each in found.predicted_points]) == (("cubic", "bbr"), ["vegas"])
     assert [each.scheme for each in found.of(["vegas"])] == ["vegas"]
     with pytest.raises(UserError, match="has no scheme `vegs` \\(did you mean `vegas`"):
         read_target(text, TargetOptions(hold_out=("vegs",)))
@@ -324,7 +324,7 @@ def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: 
     fitter = Fitter(target, objective, 200, True, 1, None, 18, Silent())  # type: ignore[arg-type]
     ladder = climb(fitter, [MODELS[0], MODELS[1], LOSS], fold_schemes(names, 5, 1))
     assert [each.name for each in MODELS[:2]] == ["rate-delay", "queue"]
-    assert ladder.chosen == "loss"
+    assert ladder.choice == "loss"
     assert ladder.fits["loss"].values == {
         "rate_mbps": pytest.approx(10.0, rel=0.02),
         "delay_ms": pytest.approx(20.0, rel=0.02),
@@ -359,7 +359,9 @@ def test_every_fold_fits_all_parameters_anew(tmp_path: Path) -> None:
     # one scheme was measured over a path that is three times as fast: only the fold without it finds the others' path
     truth = {name: Arithmetic.outcome(paths[name == "fillp"], name) for name in ("cubic", "fillp", "bbr", "vegas")}
     points = [point(name, each.throughput_mbps, each.delay_p95_ms or 0.0) for name, each in truth.items()]
-    target = replace(found, points=tuple(points), unfitted=(replace(points[0], scheme="scream", unfitted="why"),))
+    target = replace(
+        found, points=tuple(points), predicted_points=(replace(points[0], scheme="scream", excluded_because="why"),)
+    )
     fitter = Fitter(target, Arithmetic(), 200, True, 1, None, 5, Silent())  # type: ignore[arg-type]
     ladder = climb(fitter, [MODELS[1]], fold_schemes(target.schemes, None, 1))
     held = ladder.held_out["queue"]
@@ -373,8 +375,8 @@ def test_every_fold_fits_all_parameters_anew(tmp_path: Path) -> None:
     assert held.error == pytest.approx(numpy.mean([fold.error for fold in held.folds]))
     # what is in no fit is in none of these means
     assert {scheme for scheme, _ in held.by_point} == set(values)
-    assert [scheme for scheme, _ in ladder.unfitted["queue"].by_point] == ["scream"]
-    assert ladder.unfitted["queue"].standard_error is None
+    assert [scheme for scheme, _ in ladder.predictions["queue"].by_point] == ["scream"]
+    assert ladder.predictions["queue"].standard_error is None
 
 
 class Listening:
@@ -547,7 +549,7 @@ def test_a_senders_buffer_is_not_taken_for_a_queue(
     assert values["send_buffer_kb"] == pytest.approx(size / 1e3, rel=0.05)
     # the true path, with hosts as they were found, explains as much
     assert found.truth is not None
-    assert found.truth.true.error == pytest.approx(found.truth.found.error, abs=0.02)
+    assert found.truth.true.error == pytest.approx(found.truth.calibrated_score.error, abs=0.02)
     assert f"--set vegas.transport.send_buffer_bytes={found.hosts['send_buffer_bytes']}" in found.host_words()
     # without that knob the buffer is taken for a queue that is not there
     queue = found.ladder.fits["queue"]

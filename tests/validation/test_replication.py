@@ -48,7 +48,7 @@ def test_the_points_of_pantheons_emulator_have_its_published_error() -> None:
     emulated = {
         (row["scheme"], 0): Outcome(float(row["throughput_mbps"]), float(row["delay_p95_ms"]), None) for row in rows
     }
-    nine = (*target.points, *target.unfitted)
+    nine = (*target.points, *target.predicted_points)
     assert len(nine) == len(rows) == 9
     # published: 19.1 % of nine schemes
     assert replication_error(errors(nine, emulated)) == pytest.approx(0.191, abs=0.001)
@@ -57,5 +57,5 @@ def test_the_points_of_pantheons_emulator_have_its_published_error() -> None:
 def test_every_measured_path_has_schemes_in_no_fit_by_the_same_rule() -> None:
     for each in MEASURED:
         target = read_target(each.experiment, TargetOptions(path=each.shipped))
-        assert target.unfitted, each.experiment
+        assert target.predicted_points, each.experiment
         assert not {"tao-100x", "muses-retrained"} & set(target.schemes)

@@ -1,4 +1,4 @@
-"""Find the path under which schemes behave as measured."""
+"""The command `dumbbell calibrate`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODELS_HEAD = ["model", "parameters / numbers", "in-sample", "held out", "in no 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of `dumbbell calibrate`."""
     from dumbbell_calibrate.defaults import EVALUATIONS, FOLDS
 
     add = parser.add_argument
@@ -37,24 +37,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--schemes", type=names, default=(), metavar="A,B", help="only these of TARGET")
     add("--hold-out", type=names, default=(), metavar="A,B", help="schemes of TARGET in no fit: they are predicted")
     add("--truth", metavar="PATH", help="the true path, by name or file: scored beside the one that is found")
-    told = "a scheme of TARGET, and ours that simulates it; repeatable"
-    add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=told)
+    text = "a scheme of TARGET, and ours that simulates it; repeatable"
+    add("--as", dest="stands_for", action="append", type=pair, default=[], metavar="NAME=OURS", help=text)
     add("--models", type=names, default=(), metavar="A,B", help="only these of the ladder, as `queue,loss`")
-    told = f"groups of schemes, each held out once; leave-one-out: one each; 0: none; default: {FOLDS}"
-    add("--folds", type=fold_count, default=FOLDS, metavar="N", help=told)
-    told = f"most paths that a search tries; default: {EVALUATIONS}"
-    add("--evaluations", type=count, default=EVALUATIONS, metavar="N", help=told)
-    told = "minimise Pantheon's error as it is, whatever the runs of a scheme differ by"
-    add("--equal-weights", action="store_true", help=told)
+    text = f"groups of schemes, each held out once; leave-one-out: one each; 0: none; default: {FOLDS}"
+    add("--folds", type=fold_count, default=FOLDS, metavar="N", help=text)
+    text = f"most paths that a search tries; default: {EVALUATIONS}"
+    add("--evaluations", type=count, default=EVALUATIONS, metavar="N", help=text)
+    text = "minimise Pantheon's error as it is, whatever the runs of a scheme differ by"
+    add("--equal-weights", action="store_true", help=text)
     add("--minutes", type=minutes, metavar="M", help="how long, about; default: until all searches have ended")
     add("--runs", type=count, metavar="N", help="simulated repetitions on each path that is tried; default: TARGET's")
     add("--duration", type=duration, metavar="S", help="of a run; default: TARGET's")
     add("--flows", type=count, metavar="N", help="flows of the same scheme in each run; default: TARGET's")
     add("--interval", type=seconds, metavar="S", help="time between the starts of flows")
-    told = "what the path adds to each datagram; default: TARGET's"
-    add("--overhead", dest="overhead_bytes", type=packet_bytes, metavar="BYTES", help=told)
-    told = "sockets of schemes of the kernel's TCP; default: Linux's, unlimited for simulated and emulated results"
-    add("--sockets", metavar="linux|unlimited", help=told)
+    text = "what the path adds to each datagram; default: TARGET's"
+    add("--overhead", dest="overhead_bytes", type=packet_bytes, metavar="BYTES", help=text)
+    text = "sockets of schemes of the kernel's TCP; default: Linux's, unlimited for simulated and emulated results"
+    add("--sockets", metavar="linux|unlimited", help=text)
     add("--seed", type=seed, default=1, metavar="N")
     add("--jobs", type=count, metavar="N", help="processes; default: one per processor")
     add("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers execute the runs")
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Calibrates, prints what was found, and writes the path file."""
+    """Calibrate, print the result and write the path file."""
     of_target = (
         "path",
         "schemes",
@@ -88,43 +88,43 @@ def main(arguments: argparse.Namespace) -> int:
         "cluster",
         "resume",
     )
-    given = {name: getattr(arguments, name) for name in (*of_target, *of_search)} | {
+    options = {name: getattr(arguments, name) for name in (*of_target, *of_search)} | {
         "stands_for": dict(arguments.stands_for)
     }
     out = arguments.out
-    _require_writable(out, given["resume"])
+    _require_writable(out, options["resume"])
     try:
-        found = dumbbell_calibrate.calibrate_path(arguments.target, out, **given)
+        calibration = dumbbell_calibrate.calibrate_path(arguments.target, out, **options)
     except KeyboardInterrupt:
         print(printable(f"dumbbell: interrupted: the same command with --resume goes on ({out})"), file=sys.stderr)
         return 1
-    written = found.save(out)
+    files = calibration.save(out)
     if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
+        sys.stdout.write(to_json(calibration.as_json()))
     else:
-        _print(found)
-    for file in written:
+        _print(calibration)
+    for file in files:
         print(printable(f"wrote {file}"), file=sys.stderr)
     return 0
 
 
-def _require_writable(out: Path, resumed: bool) -> None:
-    """Minutes of searching are not for nothing."""
+def _require_writable(out: Path, is_resumed: bool) -> None:
+    """Refuse an unwritable path file before the search, which takes minutes."""
     if out.suffix != ".toml":
         raise UserError(f"--out {out}: allowed is a file name that ends in .toml")
     if not out.absolute().parent.is_dir():
         raise UserError(f"--out {out}: there is no directory {out.parent}")
-    if out.exists() and not resumed:
+    if out.exists() and not is_resumed:
         raise UserError(f"--out {out}: is there already: choose another name, or remove it")
 
 
-def _print(found: dumbbell_calibrate.CalibratedPath) -> None:
-    print(terminal.fit(Table.of(MODELS_HEAD, found.compared())))
+def _print(calibration: dumbbell_calibrate.CalibratedPath) -> None:
+    print(terminal.fit(Table.of(MODELS_HEAD, calibration.compared())))
     print()
-    rows = ([each.knob.name, each.text()] for each in found.parameters)
+    rows = ([interval.knob.name, interval.text()] for interval in calibration.parameters)
     print(terminal.fit(Table.of(["parameter", "found (95 % of draws)"], rows)))
-    if found.truth is not None:
+    if calibration.truth is not None:
         print()
-        print(terminal.fit(Table.of(["path, in fresh runs", "error", "unlikelihood"], found.beside_truth())))
-    if words := found.host_words():
+        print(terminal.fit(Table.of(["path, in fresh runs", "error", "unlikelihood"], calibration.beside_truth())))
+    if words := calibration.host_words():
         print(f"\nA path file has no hosts: run with {' '.join(words)}")
