@@ -1,4 +1,4 @@
-//! Prints what one packet costs through link, droptail queue and delay: `cargo run --release -p path --example
+//! Benchmark of the time per packet through link, droptail queue and delay: `cargo run --release -p path --example
 //! packet_cost`.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
@@ -9,10 +9,10 @@ use std::time::Instant;
 use units::{Span, Time};
 
 const PACKETS: u64 = 500_000;
-/// Rounds; the fastest counts, so that other work on the machine does not.
+/// Number of rounds; the fastest counts, because other work on the machine slows down the others.
 const ROUNDS: u32 = 40;
 
-/// Packets kept in the path: those of a flow with a standing queue.
+/// Packets kept in the path, as by a flow with a standing queue.
 const WINDOW: u64 = 300;
 
 fn direction(json: &str) -> Result<Direction, Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn direction(json: &str) -> Result<Direction, Box<dyn Error>> {
     Ok(direction)
 }
 
-/// ns per packet when every packet that leaves sends a new one, as an ACK-clocked sender does.
+/// Returns the ns per packet if every packet that leaves sends a new one, as an ACK-clocked sender does.
 fn closed_loop(json: &str) -> Result<f64, Box<dyn Error>> {
     let mut direction = direction(json)?;
     let (mut sent, mut left) = (0, 0);
@@ -44,7 +44,7 @@ fn closed_loop(json: &str) -> Result<f64, Box<dyn Error>> {
     Ok(start.elapsed().as_secs_f64() * 1e9 / left as f64)
 }
 
-/// ns per packet when packets come at 90 % of the link's rate and find it idle.
+/// Returns the ns per packet if packets come at 90 % of the link's rate and find the link idle.
 fn paced(json: &str, gap: Span) -> Result<f64, Box<dyn Error>> {
     let mut direction = direction(json)?;
     let (mut now, mut left) = (Time::ZERO, 0u64);

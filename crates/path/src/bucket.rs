@@ -1,11 +1,11 @@
-//! A token bucket in exact integers; shaper, policer and netem share it.
+//! Token bucket in exact integers, used by shaper, policer and netem.
 
 use units::{Rate, Span, Time};
 
-/// Work of one byte, in 10^-9 bit: rates (bit/s) times ns give the same unit.
+/// Work of one byte, in 10^-9 bit: a rate (bit/s) times a time (ns) gives this unit.
 pub(crate) const BYTE_WORK: u64 = 8_000_000_000;
 
-/// Tokens are 10^-9 bit, so that rate times ns is whole and nothing is ever rounded away.
+/// Token bucket. Tokens are 10^-9 bit, so that rate times ns is an integer and nothing is rounded.
 #[derive(Clone, Debug)]
 pub(crate) struct Bucket {
     rate: Rate,
@@ -19,7 +19,7 @@ const fn work(bytes: u64) -> i64 {
 }
 
 impl Bucket {
-    /// A full bucket. `burst_bytes` is at most 10^9.
+    /// Returns a full bucket. `burst_bytes` is at most 10^9.
     pub(crate) fn new(rate: Rate, burst_bytes: u64) -> Self {
         Self { rate, depth: work(burst_bytes), tokens: work(burst_bytes), at: Time::ZERO }
     }
@@ -33,13 +33,14 @@ impl Bucket {
         self.tokens = if gain >= u128::from(room) { self.depth } else { self.tokens + gain as i64 };
     }
 
-    /// The level at which a packet of `bytes` may leave: all its bytes, or a full bucket if it is larger than that.
+    /// Returns the level at which a packet of `bytes` may leave: all its bytes, or a full bucket if the packet is
+    /// larger.
     #[inline]
     pub(crate) fn need(&self, bytes: u32) -> i64 {
         work(u64::from(bytes)).min(self.depth)
     }
 
-    /// When the level is at least `need`, as of the last update.
+    /// Returns the time at which the level is at least `need`, counted from the last update.
     #[inline]
     pub(crate) fn ready(&self, need: i64) -> Time {
         if self.tokens >= need {

@@ -1,4 +1,4 @@
-//! A queue with its counters.
+//! Queue with its counters.
 
 use crate::link_counters::Gauge;
 use crate::queues::{Queue, QueueSpec};
@@ -6,13 +6,13 @@ use crate::{Packet, Tap};
 use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
-/// A queue with its counters.
+/// Queue with its counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     queue: Queue,
-    /// Bytes that the queue counts on top of every packet, unseen outside (Mahimahi's TUN header).
+    /// Bytes that the queue adds to the size of every packet, invisible outside (Mahimahi's TUN header).
     header_bytes: u32,
-    /// The queue's limits, if the packet being sent counts for them too.
+    /// Limits of the queue, if the packet being sent counts too.
     limits: Option<Limits>,
     pub(crate) gauge: Gauge,
 }
@@ -29,7 +29,7 @@ impl Buffer {
         Ok(Self { queue: Queue::build(spec, rng)?, header_bytes: 0, limits: None, gauge })
     }
 
-    /// Whether the packet being sent may be made to count for the limits of such a queue.
+    /// Checks that the packet being sent may count for the limits of a queue of `spec`.
     pub(crate) fn check_in_service(count: bool, spec: &QueueSpec) -> Result<(), Refusal> {
         if count && !matches!(spec, QueueSpec::Droptail(_)) {
             return Err(Refusal::of_value("count_in_service", true, "allowed only with a `droptail` queue"));
@@ -37,7 +37,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// With the packet being sent counting for the limits of the queue of `spec` if `count`.
+    /// Makes the packet being sent count for the limits of the queue of `spec` if `count`.
     pub(crate) fn with_in_service(self, count: bool, spec: &QueueSpec) -> Self {
         let limits = match spec {
             QueueSpec::Droptail(spec) if count => Some(Limits {
@@ -53,7 +53,7 @@ impl Buffer {
         Self { header_bytes, ..self }
     }
 
-    /// `packet` arrives while a packet of `sending` bytes, if any, is being sent.
+    /// Handles the arrival of `packet` while a packet of `sending` bytes, if any, is being sent.
     #[inline]
     pub(crate) fn enqueue<T: Tap>(
         &mut self,
@@ -102,7 +102,7 @@ impl Buffer {
         self.queue.is_empty()
     }
 
-    /// The most packets and bytes that wait, if that is all the queue goes by, and nothing waits.
+    /// Returns the maximum number of waiting packets and bytes, if the queue has no other rule and nothing waits.
     pub(crate) fn refuses_beyond(&self) -> Option<(u64, u64)> {
         let only = self.limits.is_none() && self.header_bytes == 0 && self.queue.is_empty();
         only.then(|| self.queue.refuses_beyond())?
@@ -149,7 +149,7 @@ mod tests {
         assert!(buffer.dequeue(at_ms(10), &mut NoTap).is_none());
         buffer.gauge.integrate(at_ms(20));
         let tally = &buffer.gauge.tally;
-        // One packet for 1 to 3 ms, two for 3 to 6, one for 6 to 10: 2 + 6 + 4 = 12 packet ms.
+        // One packet from 1 to 3 ms, two from 3 to 6, one from 6 to 10: 2 + 6 + 4 = 12 packet ms.
         assert_eq!(tally.queue_packet_ns, 12_000_000);
         // 1000 x 2 + 1500 x 3 + 500 x 4 = 8500 byte ms.
         assert_eq!(tally.queue_byte_ns, 8_500_000_000);

@@ -1,4 +1,4 @@
-//! How the settings of an element change during a run: on a schedule, or in a random walk.
+//! Changes of an element's settings during a run: by a schedule, or by a random walk.
 
 use crate::element_settings::{not_negative, probability, refuse};
 use schemars::JsonSchema;
@@ -10,11 +10,11 @@ use units::Time;
 /// Latest time of a change, s: one year.
 pub(crate) const LATEST_S: f64 = 31_536_000.0;
 
-/// A scheduled change of an element: new values of any of its numeric settings, and of its queue's.
+/// A scheduled change of an element: new values of its numeric settings and of its queue's settings.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 pub struct Change {
-    /// When, s.
-    // NaN if absent: the check of the path refuses it, after what is wrong with the other keys.
+    /// Time of the change, s.
+    // NaN if absent: the check of the path refuses it, after the faults of the other keys.
     #[serde(default = "never")]
     #[schemars(required, !default)]
     #[schemars(range(min = 0))]
@@ -42,14 +42,14 @@ const SHORTEST_INTERVAL_MS: f64 = 0.1;
 /// Longest interval, ms: one hour.
 const LONGEST_INTERVAL_MS: f64 = 3_600_000.0;
 
-/// The walks of one element: which of its numeric settings wander, and how often they move.
+/// Random walks of one element: the interval, and the numeric settings that change.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 pub struct WalkSpec {
     /// Time between steps, ms.
     #[serde(default = "hundred")]
     #[schemars(range(min = 0.1, max = 3_600_000))]
     pub interval_ms: f64,
-    /// How each setting walks.
+    /// Walk of each setting.
     #[serde(flatten)]
     pub keys: BTreeMap<String, KeyWalk>,
 }
@@ -65,7 +65,7 @@ pub struct KeyWalk {
     /// Share of the last step that the next one keeps, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub corr: f64,
-    /// Standard deviation of what is added to it.
+    /// Standard deviation of the random part of each step.
     #[schemars(range(min = 0))]
     pub std: f64,
     /// Lowest value.
@@ -113,7 +113,7 @@ impl WalkSpec {
         Ok(())
     }
 
-    /// The first value of each walking setting.
+    /// Returns the first value of each walking setting.
     pub(crate) fn starts(&self) -> impl Iterator<Item = (&str, f64)> {
         self.keys.iter().map(|(name, walk)| (name.as_str(), walk.start()))
     }

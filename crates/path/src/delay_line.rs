@@ -1,10 +1,10 @@
-//! A flow's own propagation delay, beyond what it shares with the others.
+//! Propagation delay of a single flow, in addition to the shared path.
 
 use crate::Packet;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Holds packets for a fixed time; order is kept.
+/// Delay line that holds packets for a fixed time, in order.
 #[derive(Clone, Debug)]
 pub struct DelayLine {
     delay: Span,
@@ -12,32 +12,32 @@ pub struct DelayLine {
 }
 
 impl DelayLine {
-    /// A line that holds every packet for `delay`.
+    /// Returns a line that holds every packet for `delay`.
     pub const fn new(delay: Span) -> Self {
         Self { delay, waiting: VecDeque::new() }
     }
 
-    /// Whether packets need not enter it at all.
+    /// Returns true if the delay is zero, so that packets need not enter the line.
     pub const fn is_zero(&self) -> bool {
         self.delay.is_zero()
     }
 
-    /// A packet enters at `now`.
+    /// Takes in a packet at `now`.
     pub fn push(&mut self, now: Time, packet: Packet) {
         self.waiting.push_back((now + self.delay, packet));
     }
 
-    /// When the next packet leaves; [`Time::NEVER`] if none is inside.
+    /// Returns the departure of the next packet; [`Time::NEVER`] if the line is empty.
     pub fn next(&self) -> Time {
         self.waiting.front().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// The next packet that leaves at or before `now`.
+    /// Removes and returns the next packet if it leaves at or before `now`.
     pub fn pop(&mut self, now: Time) -> Option<Packet> {
         self.waiting.pop_front_if(|(due, _)| *due <= now).map(|(_, packet)| packet)
     }
 
-    /// Number of packets inside.
+    /// Returns the number of packets inside.
     pub fn packets_inside(&self) -> u64 {
         self.waiting.len() as u64
     }

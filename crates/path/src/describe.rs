@@ -1,4 +1,4 @@
-//! What a path is: its base RTT, what it can carry, its loss, its links and its bottleneck, as specified and over time.
+//! Description of a path: base RTT, capacity, loss, links and bottleneck, as specified and over time.
 
 use crate::Error;
 use crate::change::Change;
@@ -10,52 +10,52 @@ use crate::until::{Until, to_the_end};
 use serde::Serialize;
 use units::{Span, Time};
 
-/// Times (s since the start of the run, the first is 0) and the values that hold from then on.
+/// Times (s since the start of the run, the first is 0) with the values that hold from then on.
 pub type Steps = Vec<(f64, f64)>;
 
-/// What a path is. Flows may have a base RTT of their own and pass a subpath only; here it is that of a flow that passes
-/// all of it.
+/// Description of a path. The base RTT is that of a flow that passes the whole path. Flows may have a different base
+/// RTT, or pass a subpath only.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 pub struct Description {
-    /// Sum of the fixed delays of both directions as the run starts, ms.
+    /// Sum of the fixed delays of both directions at the start, ms.
     pub base_rtt_ms: f64,
-    /// The same over time; none if a delay walks at random, or if there is none.
+    /// Base RTT over time, ms; `None` if a delay walks at random, or if there is no delay.
     pub base_rtts_ms: Option<Steps>,
-    /// What the narrowest link of the data direction can carry over time, Mbit/s. None unless all links have a constant
-    /// rate, schedules aside.
+    /// Capacity of the narrowest link of the data direction over time, Mbit/s. `None` unless all links have a constant
+    /// rate, except for schedules.
     pub rates_mbps: Option<Steps>,
-    /// Probability that the data direction loses a packet by independent losses, over time; none without such an element,
-    /// or if it walks.
+    /// Probability that independent losses drop a packet of the data direction, over time. `None` without such an
+    /// element, or if the probability walks.
     pub losses: Option<Steps>,
-    /// What the base RTT is the sum of as the run starts, the delays of the data direction first.
+    /// Parts of the base RTT at the start; the delays of the data direction first.
     pub delays: Vec<DelayDescription>,
-    /// The links, those of the data direction first.
+    /// Links; those of the data direction first.
     pub links: Vec<LinkDescription>,
-    /// Which of them can carry least in the data direction.
+    /// Index of the link with the least capacity in the data direction.
     pub bottleneck: Option<usize>,
 }
 
-/// What one link is as the run starts.
+/// Description of one link at the start.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 pub struct LinkDescription {
     /// Name in statistics: `data/link`.
     pub name: String,
     /// `data` or `ack`.
     pub direction: &'static str,
-    /// Its number among the elements of the direction, from 0.
+    /// Index of the link among the elements of the direction, from 0.
     pub element: usize,
-    /// Its kind.
+    /// Kind of the element.
     pub kind: &'static str,
-    /// What it can carry on average, Mbit/s; none without a limit.
+    /// Average capacity, Mbit/s; `None` without a limit.
     pub rate_mbps: Option<f64>,
 }
 
-/// A delay of every packet as the run starts, which the setting `delay_ms` of an element says.
+/// Delay of every packet at the start, from the setting `delay_ms` of an element.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 pub struct DelayDescription {
     /// `data` or `ack`.
     pub direction: &'static str,
-    /// The element's number among those of the direction, from 0.
+    /// Index of the element in its direction, from 0.
     pub element: usize,
     /// The delay, ms; more than 0.
     pub delay_ms: f64,
@@ -67,7 +67,7 @@ fn delay_ms(table: &dyn Table) -> f64 {
     table.delay_ms()
 }
 
-/// Mean capacity of a link, if it has a limit.
+/// Returns the average capacity of a link, if it has a limit.
 fn limit_mbps(table: &dyn Table) -> Option<f64> {
     table.capacity().map(|capacity| capacity.mbps).filter(|mbps| mbps.is_finite())
 }
@@ -77,19 +77,20 @@ fn span(ms: f64) -> Span {
 }
 
 impl ElementSpec {
-    /// A quantity of the element as the run starts.
+    /// Returns a quantity of the element at the start.
     fn first<T>(&self, quantity: Quantity<T>) -> T {
         quantity(self.at_start().table())
     }
 
-    /// A quantity after each scheduled change of the settings, in the order of time. Of a checked specification.
+    /// Returns a quantity after each scheduled change of the settings, in the order of time. The specification must
+    /// have been checked.
     fn changes<T>(&self, quantity: Quantity<T>) -> impl Iterator<Item = (Time, T)> {
         let states = self.states(&mut to_the_end).unwrap_or_default();
         let changes = self.schedule().iter().zip(states);
         changes.filter_map(move |(change, state)| Some((change.at(), state?.first(quantity))))
     }
 
-    /// Whether a quantity walks at random.
+    /// Returns true if a quantity walks at random.
     fn walks<T: PartialEq>(&self, quantity: Quantity<T>) -> bool {
         let mut keys = self.walk().into_iter().flat_map(|walk| &walk.keys);
         keys.any(|(name, walk)| {
@@ -102,10 +103,10 @@ impl ElementSpec {
     }
 }
 
-/// A quantity of several elements together over time; none if it walks.
+/// Returns a combined quantity of several elements over time; `None` if it walks.
 ///
 /// # Errors
-/// What `until` says.
+/// The error of `until`.
 fn over_time<'a, T: PartialEq + Copy>(
     elements: impl Iterator<Item = &'a ElementSpec>,
     quantity: Quantity<T>,
@@ -122,7 +123,7 @@ fn over_time<'a, T: PartialEq + Copy>(
         changes.extend(element.changes(quantity).map(|(at, value)| (at, index, value)));
         until(1 + element.schedule().len() as u64)?;
     }
-    // Stable: of the changes of one element at one time the last counts.
+    // The sort is stable: of several changes of one element at one time the last counts.
     changes.sort_by_key(|&(at, ..)| at);
     let mut steps = Vec::new();
     if changes.first().is_none_or(|&(at, ..)| at > Time::ZERO) {
@@ -169,15 +170,15 @@ impl PathSpec {
     /// Describes the path.
     ///
     /// # Errors
-    /// What [`PathSpec::validate`] refuses.
+    /// The errors of [`PathSpec::validate`].
     pub fn describe(&self) -> Result<Description, Error> {
         self.describe_until(&mut to_the_end)
     }
 
-    /// The same, of a long schedule too.
+    /// Describes the path, even if its schedule is long: `until` can end the work.
     ///
     /// # Errors
-    /// What [`PathSpec::validate`] refuses. What `until` says.
+    /// The errors of [`PathSpec::validate`] and of `until`.
     pub fn describe_until(&self, until: Until<'_>) -> Result<Description, Error> {
         self.validate_until(until)?;
         let all = || self.data.iter().chain(&self.ack);
@@ -222,19 +223,20 @@ impl PathSpec {
         Ok(over_time(lossy(), loss, combine, until)?.map(steps))
     }
 
-    /// The fixed delays of both directions together, as they are at the start.
+    /// Returns the sum of the fixed delays of both directions at the start.
     pub fn base_rtt(&self) -> Span {
         let elements = self.data.iter().chain(&self.ack);
         elements.fold(Span::ZERO, |sum, element| sum + span(element.first(delay_ms)))
     }
 
-    /// The fixed delays of these subpaths together, as they are at the start.
+    /// Returns the sum of the fixed delays of these subpaths at the start.
     pub fn base_rtt_within(&self, [data, ack]: [Subpath; 2]) -> Span {
         let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
         elements.fold(Span::ZERO, |sum, element| sum + span(element.first(delay_ms)))
     }
 
-    /// The same, and from when on: at the start and after every change by a schedule. Empty if a delay walks at random.
+    /// Returns the sum of the fixed delays of these subpaths, at the start and after every scheduled change, with the
+    /// time. Empty if a delay walks at random.
     pub fn base_rtts_within(&self, [data, ack]: [Subpath; 2]) -> Vec<(Time, Span)> {
         let elements = data.of(&self.data).iter().chain(ack.of(&self.ack));
         let delay = |table: &dyn Table| span(table.delay_ms());
@@ -242,7 +244,8 @@ impl PathSpec {
         over_time(elements, delay, sum, &mut to_the_end).ok().flatten().unwrap_or_default()
     }
 
-    /// When a schedule last changes an element or the MTU before `end`; changes of queues do not count.
+    /// Returns the time of the last scheduled change of an element or the MTU before `end`; changes of queues do not
+    /// count.
     pub fn last_change(&self, end: Time) -> Option<Time> {
         let changes = self.data.iter().chain(&self.ack).flat_map(ElementSpec::schedule);
         let changes = changes.filter(|change| !change.settings.is_empty()).map(Change::at);
@@ -287,7 +290,7 @@ mod tests {
     fn traces_can_carry_their_opportunities_on_average() {
         let rate =
             |trace: &str| described(&format!(r#"{{"kind": "trace", {trace}}}"#), "").links[0].rate_mbps;
-        // 3 x 1500 bytes in 6 ms; in mode mahimahi the same, its headers aside; 10 x 500 bytes in 5 ms.
+        // 3 x 1500 bytes in 6 ms; also in mode mahimahi, without its headers; 10 x 500 bytes in 5 ms.
         assert_eq!(rate(r#""times_ms": [1, 2, 6]"#), Some(6.0));
         assert_eq!(rate(r#""times_ms": [1, 2, 6], "mode": "mahimahi""#), Some(6.0));
         let even = r#""even": {"lines": 10, "period_ms": 5}, "opportunity_bytes": 500"#;
@@ -309,7 +312,7 @@ mod tests {
         );
         assert_eq!(found.rates_mbps, Some(vec![(0.0, 9.0), (4.0, 3.0), (6.0, 12.0)]));
         assert_eq!(found.losses, Some(vec![(0.0, 0.75), (2.0, 0.5)]));
-        // What is reordered is late, but not every packet is.
+        // Reordered packets are late, but not every packet is reordered.
         assert_eq!(found.base_rtts_ms, Some(vec![(0.0, 40.5), (5.0, 118.5)]));
         assert_eq!((found.base_rtt_ms, found.bottleneck), (40.5, Some(0)));
         let delay = |direction, element, delay_ms| DelayDescription { direction, element, delay_ms };
@@ -340,7 +343,7 @@ mod tests {
         assert_eq!(empty.delays, []);
     }
 
-    /// What it was before: all states of all elements anew for each time.
+    /// Reference implementation: computes all states of all elements again for each time.
     fn anew_for_each_time(path: &PathSpec, quantity: Quantity<f64>) -> Vec<(Time, f64)> {
         let elements = || path.data.iter().chain(&path.ack);
         let mut times = vec![Time::ZERO];
@@ -374,7 +377,7 @@ mod tests {
             let links = elements.into_iter().map(|(rate_mbps, mut schedule)| {
                 schedule.sort_by_key(|&(half_s, _)| half_s);
                 let changes = schedule.into_iter().map(|(half_s, rate_mbps)| {
-                    // One of five changes the queue only, and no rate.
+                    // Every fifth change is a change of the queue only, without a rate.
                     let at_s = f64::from(half_s) / 2.0;
                     if rate_mbps < 10.0 {
                         json!({"at_s": at_s, "queue": {"packets": 9}})

@@ -1,4 +1,4 @@
-//! One direction of a path: elements in order, and their common clock.
+//! One direction of a path: elements in order, with a common clock.
 
 use crate::Error;
 use crate::dispatch::Stage;
@@ -13,40 +13,40 @@ use crate::{Packet, Tap};
 use std::collections::VecDeque;
 use units::Time;
 
-/// The elements that packets pass in one direction.
+/// Elements that packets pass in one direction.
 ///
-/// Everything due at or before an instant happens before arrivals at it. Of elements due at the same time, the one
-/// further along comes first; changes come before all of them.
+/// Everything due at or before an instant happens before arrivals at that instant. If several elements are due at one
+/// time, the later element on the path comes first. Changes come before all elements.
 #[derive(Clone, Debug)]
 pub struct Direction {
     stages: Vec<Stage>,
-    /// When each stage is due.
+    /// Next event of each stage.
     due: Vec<Time>,
-    /// The earliest of `due` and of the next change.
+    /// Earliest time of `due` and of the next change.
     next: Time,
-    /// Whose it is; the number of stages stands for the next change.
+    /// Stage of the earliest event; the number of stages stands for the next change.
     next_stage: usize,
-    /// Up to when everything has happened.
+    /// Time up to which everything has happened.
     clock: Time,
     /// Packets that have left.
     ready: VecDeque<Packet>,
     /// Scheduled changes, the next one last.
     changes: Vec<Planned>,
-    /// The elements with settings that walk.
+    /// Elements with settings that walk.
     walkers: Vec<Walker>,
-    /// When the next scheduled change or step of a walk is.
+    /// Time of the next scheduled change or step of a walk.
     next_change: Time,
-    /// What each flow passes; flows beyond the end pass everything.
+    /// Subpath of each flow; flows without an entry pass everything.
     subpaths: Vec<Subpath>,
-    /// Whether nobody outside has to know of anything inside but departures (see [`Direction::next_departure`]).
+    /// True if a driver needs to know only the departures (see [`Direction::next_departure`]).
     quiet: bool,
-    /// Steps of elements since they were last asked for.
+    /// Steps of elements since the last [`Direction::take_steps`].
     steps: u64,
 }
 
-/// Whether the elements are at most one link, which decides on arrival, and a delay in which order is kept: then the
-/// first packet of the delay is the next to leave, whatever the link does meanwhile. A second link would drop packets
-/// between arrivals and departures.
+/// Returns true if the elements are at most one link, which decides on arrival, and a delay that keeps the order. Then
+/// the first packet of the delay is the next to leave, whatever the link does meanwhile. A second link would drop
+/// packets between arrivals and departures.
 fn is_quiet(elements: &[ElementSpec]) -> bool {
     match elements {
         [ElementSpec::Delay(_)] => true,
@@ -55,7 +55,7 @@ fn is_quiet(elements: &[ElementSpec]) -> bool {
     }
 }
 
-/// A scheduled change.
+/// Scheduled change of one stage.
 #[derive(Clone, Debug)]
 struct Planned {
     at: Time,
@@ -65,9 +65,9 @@ struct Planned {
 
 #[derive(Clone, Debug)]
 enum Change {
-    /// The element's settings become these.
+    /// New settings of the element.
     Settings(Box<ElementSpec>),
-    /// A setting of its queue gets a value.
+    /// New value of a setting of the element's queue.
     Queue(String, f64),
 }
 
@@ -129,7 +129,7 @@ impl Direction {
         Ok([data, ack])
     }
 
-    /// Makes packets of flow number `flow` pass `subpath` only. To be called before any packet enters.
+    /// Limits the packets of flow number `flow` to `subpath`. Must be called before any packet enters.
     pub fn confine(&mut self, flow: u32, subpath: Subpath) {
         let whole = Subpath { from: 0, to: self.stages.len() };
         let flow = flow as usize;
@@ -138,9 +138,9 @@ impl Direction {
         self.quiet = false;
     }
 
-    /// Lets links work out when a packet leaves as it arrives, wherever that is possible. What happens to it in between is
-    /// not reported then ([`crate::PacketEvent::Dequeued`]), and is counted by [`Direction::settle`]. To be called before any
-    /// packet enters, after [`Direction::confine`].
+    /// Lets links compute the departure of a packet at its arrival, wherever that is possible. Events in between are
+    /// then not reported ([`crate::PacketEvent::Dequeued`]); [`Direction::settle`] counts them. Must be called before
+    /// any packet enters, after [`Direction::confine`].
     pub fn work_ahead(&mut self) {
         let mut stage = 0;
         while stage < self.stages.len() {
@@ -153,7 +153,7 @@ impl Direction {
         self.plan();
     }
 
-    /// Makes element number `stage` do the work of those behind it, as far as it can.
+    /// Makes element number `stage` do the work of the elements behind it, as far as it can.
     fn merge_behind(&mut self, stage: usize) {
         let next = stage + 1;
         while next < self.stages.len() && !self.changes_at(next) && !self.is_border(next) {
@@ -165,7 +165,8 @@ impl Direction {
         }
     }
 
-    /// Takes out an element that nothing changes and at which no flow enters, now that the one before does its work.
+    /// Removes an element whose work the previous element has taken over. No change concerns the removed element, and
+    /// no flow enters there.
     fn remove(&mut self, removed: usize) {
         self.stages.remove(removed);
         self.due.remove(removed);
@@ -178,18 +179,18 @@ impl Direction {
         }
     }
 
-    /// Whether a schedule or a walk changes element number `stage`.
+    /// Returns true if a schedule or a walk changes element number `stage`.
     fn changes_at(&self, stage: usize) -> bool {
         self.changes.iter().any(|planned| planned.stage == stage)
             || self.walkers.iter().any(|walker| walker.stage == stage)
     }
 
-    /// Whether some flow enters the path at element number `stage`, or leaves it before.
+    /// Returns true if a flow enters the path at element number `stage`, or leaves the path before it.
     fn is_border(&self, stage: usize) -> bool {
         self.subpaths.iter().any(|subpath| subpath.from == stage || subpath.to == stage)
     }
 
-    /// A packet enters at `now`. It may leave at once: see [`Direction::pop`].
+    /// Handles the arrival of a packet at `now`. The packet may leave at once: see [`Direction::pop`].
     #[inline]
     pub fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) {
         if self.next <= now {
@@ -210,15 +211,15 @@ impl Direction {
         }
     }
 
-    /// When [`Direction::advance`] has something to do; [`Time::NEVER`] if nothing is planned.
+    /// Returns the time at which [`Direction::advance`] has work to do; [`Time::NEVER`] if nothing is planned.
     #[inline]
     pub const fn next_event(&self) -> Time {
         self.next
     }
 
-    /// When something may leave, or be dropped or marked, without a further arrival. A driver that does not ask for every
-    /// queue event has to call [`Direction::advance`] at these times only. That call also does what was due inside before
-    /// (a link starts on its next packet), with the time at which it was due.
+    /// Returns the earliest time at which a packet may leave, or be dropped or marked, without a further arrival. A
+    /// driver that does not need every queue event has to call [`Direction::advance`] at these times only. That call
+    /// also handles earlier inner events (a link starts on its next packet), with the times at which they were due.
     #[inline]
     pub fn next_departure(&self) -> Time {
         match self.due.last() {
@@ -227,7 +228,7 @@ impl Direction {
         }
     }
 
-    /// Does everything due at or before `now`, in the order of time, scheduled changes included.
+    /// Handles everything due at or before `now`, in the order of time, scheduled changes included.
     #[inline]
     pub fn advance<T: Tap>(&mut self, now: Time, tap: &mut T) {
         while self.next <= now {
@@ -239,7 +240,7 @@ impl Direction {
                 debug_assert!(time >= self.clock, "an element planned an event in the past");
                 self.clock = time;
                 let packet = if let Stage::FastLink(link) = &mut self.stages[stage] {
-                    // Without a jump to one of all elements.
+                    // A direct call avoids the dispatch over all kinds of elements.
                     let packet = link.step(time);
                     self.due[stage] = link.next_event();
                     packet
@@ -259,56 +260,57 @@ impl Direction {
         self.clock = self.clock.max(now);
     }
 
-    /// How many steps elements have made since this was last asked.
+    /// Returns the number of steps that elements have made since the previous call.
     #[inline]
     pub const fn take_steps(&mut self) -> u64 {
         core::mem::replace(&mut self.steps, 0)
     }
 
-    /// Whether a packet has left that was not popped.
+    /// Returns true if a packet has left that was not popped.
     #[inline]
     pub fn is_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// The next packet that has left, in order; packets leave at the times that [`Direction::arrive`] and
-    /// [`Direction::advance`] were called for.
+    /// Removes and returns the next packet that has left, in order. Packets leave at the times for which
+    /// [`Direction::arrive`] and [`Direction::advance`] were called.
     #[inline]
     pub fn pop(&mut self) -> Option<Packet> {
         self.ready.pop_front()
     }
 
-    /// A packet that will soon leave, if an element has one of which it knows that: a hint, for what follows may drop or
-    /// hold it.
+    /// Returns a packet that will soon leave, if an element knows one. This is only a hint: later elements may drop or
+    /// hold the packet.
     #[inline]
     pub fn soon_to_leave(&self) -> Option<&Packet> {
         self.stages.iter().rev().find_map(Stage::front)
     }
 
-    /// Packets that entered or were made inside and were neither dropped nor popped.
+    /// Returns the number of packets that entered or were made inside and were neither dropped nor popped.
     pub fn packets_inside(&self) -> u64 {
         self.stages.iter().map(Stage::packets).sum::<u64>() + self.ready.len() as u64
     }
 
-    /// Brings counters up to `now`. Call it at the end of a run, or at any time to sample, after [`Direction::advance`]:
-    /// what happens up to the time that was called for is counted.
+    /// Updates counters to `now`. Call it after [`Direction::advance`], at the end of a run or to sample: it counts
+    /// everything up to the time of that call.
     pub fn settle(&mut self, now: Time) {
         let done = self.clock;
         self.stages.iter_mut().for_each(|stage| stage.settle(done, now));
     }
 
-    /// Keeps the longest waiting time of the packets that leave a queue at `at` or later apart
+    /// Measures the longest waiting time of packets that leave a queue at `at` or later separately
     /// ([`LinkTally::watched_queueing_delay_ns`]).
     pub fn watch_from(&mut self, at: Time) {
         self.stages.iter_mut().for_each(|stage| stage.watch_from(at));
     }
 
-    /// The counters of the link-like elements, in order: links, traces, Poisson links, shapers, policers, netem.
+    /// Returns the counters of the link-like elements, in order: links, traces, Poisson links, shapers, policers,
+    /// netem.
     pub fn links(&self) -> impl Iterator<Item = &LinkTally> {
         self.stages.iter().filter_map(Stage::tally)
     }
 
-    /// Finds the earliest event and whose it is.
+    /// Finds the earliest event and its stage.
     #[inline]
     fn plan(&mut self) {
         let mut earliest = (self.next_change, self.due.len());
@@ -320,7 +322,7 @@ impl Direction {
         (self.next, self.next_stage) = earliest;
     }
 
-    /// `packet` arrives at stage number `first` and goes on through those that let it pass at once.
+    /// Passes `packet` to stage number `first`, and on through all stages that let it pass at once.
     #[inline]
     fn pass<T: Tap>(&mut self, first: usize, now: Time, mut packet: Packet, tap: &mut T) {
         let end = self.subpaths.get(packet.flow as usize).map_or(self.stages.len(), |subpath| subpath.to);
@@ -335,7 +337,7 @@ impl Direction {
         self.ready.push_back(packet);
     }
 
-    /// Makes the next change: a scheduled one, or else a step of a walk.
+    /// Makes the next change: a scheduled change, or else a step of a walk.
     fn change(&mut self, now: Time) {
         let planned = self.changes.pop_if(|planned| planned.at <= now);
         let stage = match planned {
@@ -419,7 +421,7 @@ mod tests {
             r#"[{"kind": "delay", "delay_ms": 1},
                 {"kind": "link", "rate_mbps": 12, "queue": {"kind": "droptail", "packets": 1}}]"#,
         );
-        // Three reach the link at 1, 1 and 2 ms, when the first has just left.
+        // Three packets reach the link at 1, 1 and 2 ms, when the first has just left.
         for ms in [0, 0, 1] {
             bench.send(at_ms(ms), 1500);
         }
@@ -459,7 +461,8 @@ mod tests {
         );
     }
 
-    /// Three links of 12, 6 and 12 Mbit/s: what enters at the second meets there what came through the first.
+    /// Path of three links of 12, 6 and 12 Mbit/s: flows that enter at the second link compete there with packets from
+    /// the first link.
     #[test]
     fn flows_pass_their_sections_only_and_share_what_they_meet_in() {
         let mut bench = Bench::new(
@@ -471,8 +474,8 @@ mod tests {
             bench.send_of(flow, at_ms(ms), 1500);
         }
         bench.run_until(at_ms(100));
-        // 0: 1 + 2 + 1 ms. 1 enters the second link at 1 ms behind it and leaves at 5. 2 is through the first link at 2 ms,
-        // through the second at 7, the third at 8. 3 passes nothing.
+        // Flow 0: 1 + 2 + 1 ms. Flow 1 enters the second link at 1 ms behind flow 0 and leaves at 5 ms. Flow 2 leaves
+        // the first link at 2 ms, the second at 7, the third at 8. Flow 3 passes nothing.
         let left: Vec<(u64, u32)> =
             bench.out.iter().map(|(time, packet)| (time.as_ns() / 1_000_000, packet.flow)).collect();
         assert_eq!(left, [(2, 3), (4, 0), (5, 1), (8, 2)]);

@@ -1,4 +1,4 @@
-//! Any element: every call is passed on here to the element that it is.
+//! Dispatch of calls from any stage to its element.
 
 use crate::element::{Element, ElementTable, Streams, no_queue};
 use crate::elements::{element_kinds, tables};
@@ -9,24 +9,24 @@ use crate::{Packet, Tap};
 use strict_input::Refusal;
 use units::Time;
 
-/// Makes [`Stage`] from the list of kinds.
+/// Generates [`Stage`] from the list of kinds.
 macro_rules! define {
     ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
-        /// Any element.
+        /// Element of any kind.
         #[derive(Clone, Debug)]
         pub(crate) enum Stage {
             $($kind(<tables::$table as ElementTable>::Element),)+
-            /// A link that works ahead.
+            /// Link that works ahead.
             FastLink(FastLink),
         }
 
         impl Stage {
-            /// The element that a checked `spec` asks for.
+            /// Builds the element of a checked `spec`.
             pub(crate) fn build(spec: &ElementSpec, name: String, streams: &Streams<'_>) -> Result<Self, Refusal> {
                 Ok(match spec { $(ElementSpec::$kind(table) => Self::$kind(table.build(name, streams)?),)+ })
             }
 
-            /// Takes over the numeric settings of `spec`, which is of this element's kind.
+            /// Applies the numeric settings of `spec`, which has this element's kind.
             pub(crate) fn change(&mut self, now: Time, spec: &ElementSpec) {
                 match (self, spec) {
                     $((Self::$kind(element), ElementSpec::$kind(table)) => element.change(now, table),)+
@@ -61,7 +61,7 @@ macro_rules! define {
                 match self { $(Self::$kind(element) => element.tally(),)+ Self::FastLink(link) => Some(link.tally()), }
             }
 
-            /// Brings the counters up to `now`, when all that happens up to `done` has happened.
+            /// Updates the counters to `now`, after everything up to `done` has happened.
             pub(crate) fn settle(&mut self, done: Time, now: Time) {
                 match self { $(Self::$kind(element) => element.settle(now),)+ Self::FastLink(link) => link.settle(done, now) }
             }
@@ -76,7 +76,7 @@ macro_rules! define {
 element_kinds!(define);
 
 impl Stage {
-    /// The packet that leaves next, if that is known: of a link that works ahead, of a delay and of jitter.
+    /// Returns the packet that leaves next, if it is known: for a link that works ahead, a delay and jitter.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         match self {
@@ -87,8 +87,8 @@ impl Stage {
         }
     }
 
-    /// Takes over the work of `next`, the element behind this one, if one of the two can do both. Every packet leaves when
-    /// it would have left `next`, and has one event less.
+    /// Takes over the work of `next`, the element behind this one, if one of the two can do both. The departure times
+    /// of `next` stay, but every packet has one event less.
     pub(crate) fn merge(&mut self, next: &Self) -> bool {
         match (&mut *self, next) {
             (Self::FastLink(link), Self::Delay(delay)) => {
@@ -106,7 +106,7 @@ impl Stage {
         }
     }
 
-    /// Makes this and `other`, an element of the other direction, use one channel if they name the same one.
+    /// Connects this element and `other`, an element of the other direction, to one channel if both name it.
     pub(crate) fn share_channel(&self, other: &mut Self) {
         if let (Self::HalfDuplex(station), Self::HalfDuplex(partner)) = (self, other) {
             station.join(partner);

@@ -1,4 +1,4 @@
-//! What every element of a path does, and what its table of settings says.
+//! Traits of every element of a path and of its table of settings.
 
 use crate::change::{Change, WalkSpec};
 use crate::link_counters::LinkTally;
@@ -7,79 +7,79 @@ use crate::{Packet, Tap};
 use strict_input::Refusal;
 use units::{Rng, Time};
 
-/// One element at work. Calls come with times that do not decrease; `step` comes at the time of `next_event` and before
-/// an arrival at the same time.
+/// Running element. Calls come with times that do not decrease; `step` comes at the time of `next_event` and before an
+/// arrival at that time.
 pub(crate) trait Element {
-    /// The table that asks for it.
+    /// Table of settings of the element.
     type Table;
-    /// A packet arrives. Returns it if it passes at once.
+    /// Handles the arrival of a packet. Returns the packet if it passes at once.
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet>;
-    /// When the next step is due. An element that keeps no packets has none to plan.
+    /// Returns the time of the next step. An element that keeps no packets has none to plan.
     fn next_event(&self) -> Time {
         Time::NEVER
     }
-    /// Does what is due, up to the departure of one packet.
+    /// Handles due events, up to the departure of one packet.
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
         None
     }
-    /// Packets inside.
+    /// Returns the number of packets inside.
     fn packets(&self) -> u64 {
         0
     }
-    /// Takes over the numeric settings of `table`.
+    /// Applies the numeric settings of `table`.
     fn change(&mut self, now: Time, table: &Self::Table);
-    /// Changes a setting of the queue, if it has one.
+    /// Changes a setting of the queue. Elements without a queue return an error.
     fn set_queue(&mut self, name: &str, _value: f64) -> Result<(), Refusal> {
         Err(no_queue(name))
     }
-    /// The counters, if it is a link.
+    /// Returns the counters of a link; `None` for other elements.
     fn tally(&self) -> Option<&LinkTally> {
         None
     }
-    /// Brings the counters up to `now`.
+    /// Updates the counters to `now`.
     fn settle(&mut self, _now: Time) {}
-    /// From when on the longest waiting time is kept a second time, if it is a link with a queue.
+    /// Starts a second measurement of the longest waiting time at `at`, if the element is a link with a queue.
     fn watch_from(&mut self, _at: Time) {}
 }
 
-/// The error for a change of the queue of an element without one.
+/// Returns the error for a change of the queue of an element without a queue.
 pub(crate) fn no_queue(name: &str) -> Refusal {
     Refusal::of_key("queue", format!("{name} cannot be changed, the element has no queue"))
 }
 
-/// The table of settings of an element.
+/// Table of settings of an element.
 pub(crate) trait Table {
-    /// Checks all settings; `running` if they are those after a scheduled change.
+    /// Checks all settings; `running` if they hold after a scheduled change.
     fn check(&self, running: bool) -> Result<(), Refusal>;
     /// Sets the numeric setting `name`, without checking its range.
     fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal>;
-    /// The name it was given.
+    /// Returns the name that the user gave.
     fn name(&self) -> Option<&str>;
-    /// Its changes during the run.
+    /// Returns the changes during the run.
     fn schedule(&self) -> &[Change];
-    /// Forgets them.
+    /// Removes all scheduled changes.
     fn clear_schedule(&mut self);
-    /// The walks of its settings.
+    /// Returns the walks of the settings.
     fn walk(&self) -> Option<&WalkSpec>;
-    /// Its queue, if it has one.
+    /// Returns the queue, if the element has one.
     fn queue(&self) -> Option<&QueueSpec> {
         None
     }
-    /// Delay that every packet has at least, ms.
+    /// Returns the minimum delay of every packet, ms.
     fn delay_ms(&self) -> f64 {
         0.0
     }
-    /// Probability of losing a packet, of an element that is there to lose packets, all with the same probability.
+    /// Returns the loss probability of an element that loses all packets with one probability.
     fn loss(&self) -> Option<f64> {
         None
     }
-    /// What it can carry, if it is a link.
+    /// Returns the capacity of a link; `None` for other elements.
     fn capacity(&self) -> Option<Capacity> {
         None
     }
 }
 
-/// The part of `Table` that all elements have in common; the listed fields are the settings that can change during a run.
+/// Generates the common part of `Table`; the listed fields are the settings that can change during a run.
 macro_rules! settings {
     () => {
         $crate::element::settings!(@common);
@@ -121,46 +121,46 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// What a link can carry.
+/// Capacity of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Capacity {
-    /// On average, Mbit/s; infinite without a limit.
+    /// Average rate, Mbit/s; infinite without a limit.
     pub(crate) mbps: f64,
-    /// Whether it can at every moment, until a schedule or a walk changes it.
+    /// True if the rate holds at every moment, until a schedule or a walk changes it.
     pub(crate) steady: bool,
-    /// Whether it offers its capacity in opportunities, which a tap can be told of.
+    /// True if the link offers its capacity in opportunities, which can be reported to a tap.
     pub(crate) opportunities: bool,
 }
 
 impl Capacity {
-    /// `mbps` at every moment.
+    /// Returns a capacity of `mbps` at every moment.
     pub(crate) const fn steady(mbps: f64) -> Self {
         Self { mbps, steady: true, opportunities: false }
     }
 
-    /// `mbps` on average, bursts at any rate.
+    /// Returns a capacity of `mbps` on average, with bursts at any rate.
     pub(crate) const fn in_bursts(mbps: f64) -> Self {
         Self { mbps, steady: false, opportunities: false }
     }
 
-    /// `mbps` on average, in opportunities.
+    /// Returns a capacity of `mbps` on average, in opportunities.
     pub(crate) const fn in_opportunities(mbps: f64) -> Self {
         Self { mbps, steady: false, opportunities: true }
     }
 }
 
-/// A table of settings and the element that it asks for.
+/// Table of settings that can build its element.
 pub(crate) trait ElementTable: Table {
-    /// The element.
+    /// Element of this table.
     type Element: Element<Table = Self>;
-    /// The element that this table, which has been checked, asks for, with its name in statistics.
+    /// Builds the element of this table, which has been checked; `name` is its name in statistics.
     fn build(&self, name: String, streams: &Streams<'_>) -> Result<Self::Element, Refusal>;
 }
 
-/// Which random streams an element draws from.
+/// Random streams of an element.
 pub(crate) struct Streams<'a> {
     pub(crate) seed: u64,
-    /// `direction/index/kind`.
+    /// Prefix of the stream names: `direction/index/kind`.
     pub(crate) prefix: &'a str,
 }
 

@@ -1,24 +1,24 @@
-//! Checks of the settings of elements, and setting them by name.
+//! Checks and assignments of element settings.
 
 use std::borrow::Cow;
 use strict_input::Refusal;
 use units::Rate;
 
-/// Highest rate a setting takes, Mbit/s: keeps rate times time within the integers used.
+/// Maximum rate of a setting, Mbit/s: keeps rate times time within the integers used.
 pub(crate) const HIGHEST_MBPS: f64 = 1e6;
-/// Longest time a setting takes, ms: one hour.
+/// Maximum time of a setting, ms: one hour.
 const LONGEST_MS: f64 = 3_600_000.0;
-/// Deepest token bucket, bytes.
+/// Maximum depth of a token bucket, bytes.
 const DEEPEST_BYTES: u64 = 1_000_000_000;
 
-/// Bytes of a full packet, where a setting of bytes is not given.
+/// Returns the bytes of a full packet, the default of settings in bytes.
 pub(crate) fn full_packet<N: From<u16>>() -> N {
     N::from(1500)
 }
 
-/// A field that a number can be assigned to.
+/// Field that a number can be assigned to.
 pub(crate) trait Numeric: Sized {
-    /// `value` as a field, or what is allowed.
+    /// Converts `value` to the field's type, or returns the allowed values.
     fn of(value: f64) -> Result<Self, &'static str>;
 }
 
@@ -52,12 +52,12 @@ pub(crate) fn assign<N: Numeric>(name: &str, field: &mut N, value: f64) -> Resul
     Ok(())
 }
 
-/// The error for a setting that does not exist or cannot change during a run.
+/// Returns the error for a setting that does not exist or cannot change during a run.
 pub(crate) fn unknown(name: &str, allowed: &[&str]) -> Refusal {
     Refusal::new(format!("{name} cannot be changed; allowed: {}", allowed.join(", ")))
 }
 
-/// The error for `name = value`.
+/// Returns the error for `name = value`.
 pub(crate) fn refuse(
     name: &str,
     value: impl core::fmt::Display,
@@ -70,7 +70,7 @@ fn within(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value <= highest { Ok(()) } else { Err(refuse(name, value, format!("must be at most {highest}"))) }
 }
 
-/// A number above 0 and at most `highest`.
+/// Checks for a number above 0 and at most `highest`.
 pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value.is_nan() || value <= 0.0 {
         return Err(refuse(name, value, "must be above 0"));
@@ -78,7 +78,7 @@ pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), Ref
     within(name, value, highest)
 }
 
-/// A number from 0 to `highest`.
+/// Checks for a number from 0 to `highest`.
 pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value.is_nan() || value < 0.0 {
         return Err(refuse(name, value, "must not be negative"));
@@ -86,7 +86,7 @@ pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), R
     within(name, value, highest)
 }
 
-/// A rate of at least 1 bit/s.
+/// Checks for a rate of at least 1 bit/s.
 pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), Refusal> {
     above_zero(name, mbps, HIGHEST_MBPS)?;
     if Rate::from_mbps(mbps) == Rate::ZERO {
@@ -95,23 +95,23 @@ pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A length of time, zero included.
+/// Checks for a duration; zero is allowed.
 pub(crate) fn milliseconds(name: &str, ms: f64) -> Result<(), Refusal> {
     not_negative(name, ms, LONGEST_MS)
 }
 
-/// A length of time above zero, at least 1 ns.
+/// Checks for a duration of at least 1 ns.
 pub(crate) fn milliseconds_above_zero(name: &str, ms: f64) -> Result<(), Refusal> {
     above_zero(name, ms, LONGEST_MS)?;
     if ms < 1e-6 { Err(refuse(name, ms, "must be at least 0.000001 (1 ns)")) } else { Ok(()) }
 }
 
-/// A probability.
+/// Checks for a probability.
 pub(crate) fn probability(name: &str, value: f64) -> Result<(), Refusal> {
     if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(refuse(name, value, "must be from 0 to 1")) }
 }
 
-/// A depth of a token bucket.
+/// Checks for a depth of a token bucket.
 pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), Refusal> {
     if (1..=DEEPEST_BYTES).contains(&bytes) {
         return Ok(());
@@ -119,7 +119,7 @@ pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), Refusal> {
     Err(refuse(name, bytes, format!("must be from 1 to {DEEPEST_BYTES}")))
 }
 
-/// A number of bytes of one packet or opportunity.
+/// Checks for a number of bytes of one packet or opportunity.
 pub(crate) fn packet_bytes(name: &str, bytes: u32) -> Result<(), Refusal> {
     if (1..=1_000_000).contains(&bytes) {
         return Ok(());

@@ -1,9 +1,9 @@
-//! How long an acknowledgement is on the wire.
+//! Size of an acknowledgement on the wire.
 
 use crate::config::Config;
 use crate::wire::AckFrame;
 
-/// What decides the size of an ACK's IP datagram.
+/// Parts of the size of an ACK's IP datagram, bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSize {
     bytes: u32,
@@ -12,7 +12,7 @@ pub struct AckSize {
 }
 
 impl AckSize {
-    /// The sizes in `config`.
+    /// Returns the sizes in `config`.
     pub const fn new(config: &Config) -> Self {
         Self {
             bytes: config.ack_bytes,
@@ -21,7 +21,7 @@ impl AckSize {
         }
     }
 
-    /// Bytes of the datagram that carries `frame`.
+    /// Returns the bytes of the datagram that carries `frame`.
     #[inline]
     pub fn of(&self, frame: &AckFrame) -> u32 {
         let further = frame.ranges.len().saturating_sub(1) as u32;

@@ -1,4 +1,4 @@
-//! What there is to send, and when: the applications behind a flow.
+//! Applications behind a flow: the data to send, and their times.
 
 use crate::config::ms;
 use crate::encoder::{Encoder, EncoderSpec, EncoderStats};
@@ -27,7 +27,7 @@ pub enum ApplicationSpec {
         /// Payload rate.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000))]
         rate_mbps: f64,
-        /// Bytes in all; 0: no end.
+        /// Total bytes; 0: no end.
         #[serde(default)]
         #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         bytes: u64,
@@ -37,7 +37,7 @@ pub enum ApplicationSpec {
         /// Mean payload rate.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000))]
         rate_mbps: f64,
-        /// Bytes in all; 0: no end.
+        /// Total bytes; 0: no end.
         #[serde(default)]
         #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         bytes: u64,
@@ -58,29 +58,29 @@ pub enum ApplicationSpec {
         /// Mean pause.
         #[schemars(extend("exclusiveMinimum" = 0), range(max = 1_000_000_000))]
         idle_ms: f64,
-        /// Whether it begins with a pause.
+        /// Begin with a pause, not with a file.
         #[serde(default)]
         idle_first: bool,
     },
-    /// Greedy for a while, then silent or at a low rate for a while; durations are fixed or exponential.
+    /// Greedy phases in turn with silent or low-rate phases; durations are fixed or exponential.
     OnOff {
         /// (Mean) length of the greedy phases.
         #[schemars(range(min = 0.001, max = 1_000_000_000))]
         on_ms: f64,
-        /// (Mean) length of the other phases.
+        /// (Mean) length of the silent or low-rate phases.
         #[schemars(range(min = 0.001, max = 1_000_000_000))]
         off_ms: f64,
-        /// Payload rate of the other phases, one packet at a time; 0: silent.
+        /// Payload rate of the low-rate phases, one packet at a time; 0: silent.
         #[serde(default)]
         #[schemars(range(min = 0, max = 1_000_000))]
         off_mbps: f64,
-        /// Draw both from exponential distributions.
+        /// Draw both lengths from exponential distributions.
         #[serde(default)]
         exponential: bool,
-        /// Begin with one of the other phases, not with a greedy one.
+        /// Begin with a silent or low-rate phase, not with a greedy one.
         #[serde(default)]
         off_first: bool,
-        /// Each greedy phase is a flow of its own: what was in flight is forgotten, and the controller begins anew.
+        /// Each greedy phase is a new flow: packets in flight are forgotten, and the controller restarts.
         #[serde(default)]
         anew: bool,
     },
@@ -93,11 +93,11 @@ pub enum ApplicationSpec {
     Encoder(EncoderSpec),
 }
 
-/// Highest rate an application writes at, Mbit/s.
+/// Maximum rate at which an application writes, Mbit/s.
 const HIGHEST_MBPS: f64 = 1e6;
-/// Most bytes an application writes.
+/// Maximum number of bytes that an application writes.
 const MOST_BYTES: u64 = 1_000_000_000_000_000;
-/// Shortest phase of an application that is greedy now and then, and the longest time any of them names, ms.
+/// Shortest phase of an on-off application, and longest time that any application names, ms.
 const PHASE_MS: f64 = 1e-3;
 const LONGEST_MS: f64 = 1e9;
 
@@ -177,7 +177,8 @@ impl ApplicationSpec {
         }
     }
 
-    /// Packets that it writes every second, if it writes by the clock; `payload_bytes` is a full packet's payload.
+    /// Returns the packets written per second, if the application writes at fixed or random times; `payload_bytes` is a
+    /// full packet's payload.
     pub fn packets_per_s(&self, payload_bytes: u32) -> Option<f64> {
         let (rate_mbps, bytes) = match self {
             Self::Poisson { rate_mbps, packet_bytes: bytes @ 1.., .. } => (rate_mbps, *bytes as f64),
@@ -189,7 +190,7 @@ impl ApplicationSpec {
         Some(rate_mbps * 1e6 / 8.0 / bytes)
     }
 
-    /// Bytes in all, if the application ends.
+    /// Returns the total number of bytes, if the application ends.
     pub fn total(&self) -> Option<u64> {
         match self {
             Self::Fixed { bytes } => Some(*bytes),
@@ -200,7 +201,7 @@ impl ApplicationSpec {
     }
 }
 
-/// A running application: counts the bytes it has written so far.
+/// Running application; counts the bytes it has written so far.
 #[derive(Clone, Debug)]
 pub struct Application {
     spec: ApplicationSpec,
@@ -208,22 +209,22 @@ pub struct Application {
     start: Time,
     /// Bytes written up to now; `u64::MAX` while greedy.
     written: u64,
-    /// Bytes that the socket takes in all, as far as it has said; `None` if it takes only what is sent at once.
+    /// Total bytes that the socket takes, as known so far; `None` if the socket takes only bytes that are sent at once.
     room: Option<u64>,
-    /// When the amount changes next.
+    /// Time of the next change of the amount.
     next_change: Time,
     /// Index of the next write, frame or phase.
     step: u64,
-    /// When the phase ends that it is in.
+    /// End of the current phase.
     phase_ends: Time,
     payload_bytes: u32,
-    /// Whether a flow of its own has begun that nobody has asked about.
+    /// True if a new flow has begun that [`begins_anew`](Self::begins_anew) has not reported.
     anew: bool,
     encoder: Option<Box<Encoder>>,
 }
 
 impl Application {
-    /// An application that starts at `start`; `payload_bytes` is a full packet's payload.
+    /// Returns an application that starts at `start`; `payload_bytes` is a full packet's payload.
     pub fn new(spec: ApplicationSpec, start: Time, payload_bytes: u32, seed: u64) -> Self {
         let rng = Rng::new(seed, "application");
         let encoder = match &spec {
@@ -261,7 +262,7 @@ impl Application {
         application
     }
 
-    /// Bytes that may be sent now beyond the first `sent` ones; of a live source those of one frame.
+    /// Returns the bytes that may be sent now beyond the first `sent` ones; at most one frame of a live source.
     #[inline]
     pub fn available(&mut self, now: Time, sent: u64) -> u64 {
         if let Some(encoder) = &self.encoder {
@@ -273,7 +274,7 @@ impl Application {
         self.written.min(self.room.unwrap_or(u64::MAX)).saturating_sub(sent)
     }
 
-    /// Writes what is due at `now`, when `sent` bytes have left.
+    /// Writes the data due at `now`, when `sent` bytes have left.
     #[inline(never)]
     fn catch_up(&mut self, now: Time, sent: u64) {
         while self.next_change <= now {
@@ -287,7 +288,7 @@ impl Application {
         }
     }
 
-    /// Whether a flow of its own has begun, after the first `sent` bytes; said once.
+    /// Returns true if a new flow has begun after the first `sent` bytes; reports each beginning once.
     pub fn begins_anew(&mut self, now: Time, sent: u64) -> bool {
         if matches!(self.spec, ApplicationSpec::OnOff { anew: true, .. }) {
             self.available(now, sent);
@@ -295,55 +296,56 @@ impl Application {
         core::mem::take(&mut self.anew)
     }
 
-    /// Whether [`begins_anew`](Self::begins_anew) has something to say.
+    /// Returns true if [`begins_anew`](Self::begins_anew) has a beginning to report.
     pub const fn awaits_beginning(&self) -> bool {
         self.anew
     }
 
-    /// The socket has room for the first `bytes` bytes.
+    /// Tells the application that the socket has room for the first `bytes` bytes.
     pub fn make_room(&mut self, bytes: u64) {
         self.room = self.room.max(Some(bytes));
     }
 
-    /// Bytes that the socket takes in all, as far as it has said; `None` if it takes only what is sent at once.
+    /// Returns the total bytes that the socket takes, as known so far; `None` if the socket takes only bytes that are
+    /// sent at once.
     pub const fn room(&self) -> Option<u64> {
         self.room
     }
 
-    /// Bytes written to the socket so far, of which `sent` have left.
+    /// Returns the bytes written to the socket so far, of which `sent` have left.
     pub fn accepted(&self, sent: u64) -> u64 {
         self.room.map_or(sent, |room| self.written.min(room).max(sent))
     }
 
-    /// When more may become available; [`Time::NEVER`] for never.
+    /// Returns the time at which more may become available; [`Time::NEVER`] for never.
     pub fn next_change(&self) -> Time {
         self.encoder.as_ref().map_or(self.next_change, |encoder| encoder.next_frame_at())
     }
 
-    /// Whether it is a live source: frames come when they come, whatever may be sent.
+    /// Returns true for a live source: its frames come at their times, whether or not they may be sent.
     pub const fn is_live(&self) -> bool {
         self.encoder.is_some()
     }
 
-    /// Captures the frame of a live source that is due at `now`, at the bitrate `target`; `sent` bytes have left so far.
-    /// `None`: no frame was written.
+    /// Captures the frame of a live source that is due at `now`, at the bitrate `target`; `sent` bytes have left so
+    /// far. Returns `None` if no frame was written.
     pub fn capture(&mut self, now: Time, sent: u64, target: Option<Rate>) -> Option<Frame> {
         self.encoder.as_mut()?.capture(now, sent, target)
     }
 
-    /// The packet with byte `offset` is lost for good.
+    /// Handles the final loss of the packet with byte `offset`.
     pub fn on_loss(&mut self, offset: u64) {
         if let Some(encoder) = &mut self.encoder {
             encoder.on_loss(offset);
         }
     }
 
-    /// Whether what is lost at `offset` is still worth sending again: a live source gives up on what is too old.
+    /// Returns true if lost data at `offset` are still worth sending again: a live source gives up on old data.
     pub fn is_worth_sending(&self, now: Time, offset: u64) -> bool {
         self.encoder.as_ref().is_none_or(|encoder| encoder.is_worth_sending(now, offset))
     }
 
-    /// Drops the frames of a live source that have waited longer than `limit` and of which nothing is among the first `sent`
+    /// Drops the frames of a live source that have waited longer than `limit` and have no bytes among the first `sent`
     /// bytes.
     pub fn drop_frames(&mut self, now: Time, sent: u64, limit: Span) {
         if let Some(encoder) = &mut self.encoder {
@@ -351,17 +353,17 @@ impl Application {
         }
     }
 
-    /// Bytes from `offset` to the end of the frame that it lies in; 0 for other applications than live sources.
+    /// Returns the bytes from `offset` to the end of its frame; 0 for applications other than live sources.
     pub fn left_in_frame(&self, offset: u64) -> u64 {
         self.encoder.as_ref().map_or(0, |encoder| encoder.left_in_frame(offset))
     }
 
-    /// The frame that byte `offset` belongs to.
+    /// Returns the frame that byte `offset` belongs to.
     pub fn frame_at(&self, offset: u64) -> FrameMark {
         self.encoder.as_ref().map_or_else(FrameMark::default, |encoder| encoder.frame_at(offset))
     }
 
-    /// Bytes written beyond the first `sent` ones; `u64::MAX` if there is always more.
+    /// Returns the bytes written beyond the first `sent` ones; `u64::MAX` if there is always more.
     pub fn queued_bytes(&self, sent: u64) -> u64 {
         match &self.encoder {
             Some(encoder) => encoder.written() - sent,
@@ -370,27 +372,27 @@ impl Application {
         }
     }
 
-    /// How long the oldest unsent frame of a live source has been waiting.
+    /// Returns the time that the oldest unsent frame of a live source has waited.
     pub fn queue_delay(&self, now: Time, sent: u64) -> Span {
         self.encoder.as_ref().map_or(Span::ZERO, |encoder| encoder.queue_delay(now, sent))
     }
 
-    /// Bitrate a live source works at.
+    /// Returns the current bitrate of a live source.
     pub fn bitrate(&self) -> Option<Rate> {
         self.encoder.as_ref().map(|encoder| encoder.bitrate())
     }
 
-    /// What a live source has done.
+    /// Returns the counters of a live source.
     pub fn encoder_stats(&self) -> Option<EncoderStats> {
         self.encoder.as_ref().map(|encoder| *encoder.stats())
     }
 
-    /// Bytes in all, if the application ends.
+    /// Returns the total number of bytes, if the application ends.
     pub fn total(&self) -> Option<u64> {
         self.spec.total()
     }
 
-    /// The time to the next packet or file.
+    /// Returns the time to the next packet or file.
     fn gap(&mut self) -> Span {
         let mean = match &self.spec {
             ApplicationSpec::Poisson { rate_mbps, packet_bytes, .. } => {
@@ -402,12 +404,12 @@ impl Application {
         self.rng.exponential_span(mean).max(Span::from_ns(1))
     }
 
-    /// Payload of a packet for which `given` is written in the experiment.
+    /// Returns the payload of a packet for the experiment's value `given`.
     fn packet_bytes(&self, given: u64) -> u64 {
         if given > 0 { given } else { u64::from(self.payload_bytes) }
     }
 
-    /// Writes a packet of `bytes`, or what is left of `total` (0: no end); returns whether more follows.
+    /// Writes a packet of `bytes`, or the rest of `total` (0: no end); returns true if more follows.
     const fn write(&mut self, bytes: u64, total: u64) -> bool {
         self.written += bytes;
         if total > 0 && self.written >= total {
@@ -417,7 +419,7 @@ impl Application {
         true
     }
 
-    /// One change: the write, frame, packet or phase that is due at `next_change`.
+    /// Makes one change: the write, frame, packet or phase that is due at `next_change`.
     fn advance(&mut self, sent: u64) {
         let due = self.next_change;
         match &self.spec {
@@ -436,7 +438,7 @@ impl Application {
             }
             ApplicationSpec::Files { least_bytes, most_bytes, .. } => {
                 self.written = sent + least_bytes + self.rng.below(most_bytes - least_bytes + 1);
-                // The next one waits until this one has left.
+                // The next file waits until this file has left.
                 self.next_change = Time::NEVER;
             }
             ApplicationSpec::OnOff { on_ms, off_ms, off_mbps, exponential, off_first, anew } => {
@@ -447,7 +449,7 @@ impl Application {
                 if begins {
                     self.anew |= on && *anew;
                     let mean = ms(if on { *on_ms } else { *off_ms });
-                    // Leaving a greedy phase, what the socket did not take in it is gone.
+                    // At the end of a greedy phase, data that the socket did not take are dropped.
                     self.written = if on { u64::MAX } else { self.accepted(sent) };
                     let length = if *exponential { self.rng.exponential_span(mean) } else { mean };
                     self.phase_ends = due + length.max(Span::from_ns(1));
@@ -465,7 +467,7 @@ impl Application {
                 let next = writes.get(self.step as usize);
                 self.next_change = next.map_or(Time::NEVER, |write| self.start + ms(write.0));
             }
-            // Its frames are asked for with the rate they are to have.
+            // Frames are requested together with their rate.
             ApplicationSpec::Encoder(_) => {}
         }
     }
@@ -522,7 +524,8 @@ mod tests {
             gaps.push((now - last).as_ms_f64());
             last = now;
         }
-        // 500 B at 8 Mbit/s: every 0.5 ms on average; of an exponential distribution 1/e of the gaps, 0.368, are longer.
+        // 500 B at 8 Mbit/s: every 0.5 ms on average. In an exponential distribution 1/e of the gaps, 0.368, are
+        // longer.
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let longer = gaps.iter().filter(|gap| **gap > 0.5).count() as f64 / gaps.len() as f64;
         assert!((mean / 0.5 - 1.0).abs() < 0.03 && (longer / 0.368 - 1.0).abs() < 0.03);
@@ -602,7 +605,7 @@ mod tests {
             [0, 29, 30, 31, 40, 69, 70, 71].map(&mut begins),
             [0, 0, 1, 0, 0, 0, 1, 0].map(|one| one == 1)
         );
-        // Who looks away meanwhile is told all the same.
+        // A caller that did not ask meanwhile gets the report later.
         assert_eq!(application.available(at(115), 0), u64::MAX);
         assert!(application.awaits_beginning());
         assert!(application.begins_anew(at(125), 0) && !application.begins_anew(at(125), 0));

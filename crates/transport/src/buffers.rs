@@ -1,41 +1,46 @@
-//! Socket buffers: what an application may write ahead, and what the receiver says it can keep.
+//! Socket buffers: limits on the data that an application writes ahead and that a receiver keeps.
 //!
-//! Fixed ones count payload. Linux's count memory and grow with the connection, up to the bounds `tcp_wmem` and `tcp_rmem`
-//! (Linux v5.15, `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_rcv_space_adjust`; `include/net/sock.h`:
-//! `sk_stream_memory_free`, `sk_stream_min_wspace`; `Documentation/networking/ip-sysctl.rst`). A packet occupies its
-//! `truesize`, so 4 MiB hold 1,821 packets of 1448 bytes where each is a buffer of 2048 bytes and 256 of description.
+//! A fixed buffer counts payload. Linux's buffers count memory and grow with the connection, up to the bounds
+//! `tcp_wmem` and `tcp_rmem` (Linux v5.15, `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_rcv_space_adjust`;
+//! `include/net/sock.h`: `sk_stream_memory_free`, `sk_stream_min_wspace`; `Documentation/networking/ip-sysctl.rst`). A
+//! packet occupies its `truesize`. So 4 MiB hold 1,821 packets of 1448 bytes if each packet has a buffer of 2048 bytes
+//! and a description of 256 bytes.
 //!
-//! The receiver's window is worked out at the sender, from what ACKs say has arrived: the application reads at once, what
-//! waits behind a hole occupies memory (`tcp_space`), and both ends see the same progress. Not modelled: `rcv_ssthresh`,
-//! which grows by two segments with each that arrives.
+//! The sender computes the receiver's window from the arrivals that ACKs report. The application reads at once. Data
+//! above a hole occupy memory (`tcp_space`). Both ends see the same progress. Not modelled: `rcv_ssthresh`, which grows
+//! by two segments with each segment that arrives.
 
 use crate::config::Config;
 use units::{Span, Time};
 
-/// Largest payload that a connection without options may have: Linux reserves memory for no less (`mss_clamp`).
+/// Smallest payload per segment for which Linux reserves memory (`mss_clamp`): a segment of a connection without
+/// options.
 const LEAST_CLAMP_BYTES: u64 = 1460;
-/// Segments of the window are counted this many times (`tcp_sndbuf_expand`; BBR asks for 3).
+/// Memory reserved for the window, as a multiple of its segments (`tcp_sndbuf_expand`; BBR asks for 3).
 const WINDOWS: u64 = 2;
-/// Segments reserved for at least (`TCP_INIT_CWND`).
+/// Smallest number of segments that memory is reserved for (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
-/// Memory besides the payload of a packet that is a buffer of its own: headers and what describes the data at its end
-/// (`MAX_TCP_HEADER`, `struct skb_shared_info`); together they are rounded up to a power of two.
+/// Memory of a packet with its own buffer besides the payload: headers and the data's description at the end of the
+/// buffer (`MAX_TCP_HEADER`, `struct skb_shared_info`). Payload and this memory are rounded up to a power of two
+/// together.
 const AROUND_BYTES: u64 = 256 + 320;
 /// Memory of a packet's description (`struct sk_buff`).
 const DESCRIPTION_BYTES: u64 = 256;
-/// With segmentation offload payload lies in pages, and 45 packets share a head and a description of 1280 bytes.
+/// Memory per packet with segmentation offload: payload lies in pages, and 45 packets share a head and a description of
+/// 1280 bytes.
 const OFFLOAD_SHARE_BYTES: u64 = 1280 / 45 + 1;
-/// Part of the receive buffer that is announced (`tcp_adv_win_scale` = 1: the rest is for descriptions).
+/// Divisor of the receive buffer that gives the announced window (`tcp_adv_win_scale` = 1: the rest is for
+/// descriptions).
 const ANNOUNCED: u64 = 2;
 
-/// What the sending socket holds until it is acknowledged.
+/// Sending socket's buffer: keeps data until they are acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SendBuffer {
     /// Applications write when something may be sent.
     None,
-    /// So many payload bytes.
+    /// Fixed number of payload bytes.
     Fixed(u64),
-    /// Linux's.
+    /// Linux's buffer, which grows.
     Linux(LinuxSendBuffer),
 }
 
@@ -49,12 +54,12 @@ pub(crate) struct LinuxSendBuffer {
     truesize_bytes: u64,
 }
 
-/// Return the memory of a packet that is a buffer of its own (`SKB_TRUESIZE`).
+/// Returns the memory of a packet with its own buffer (`SKB_TRUESIZE`).
 const fn alone_bytes(payload_bytes: u64) -> u64 {
     (payload_bytes + AROUND_BYTES).next_power_of_two() + DESCRIPTION_BYTES
 }
 
-/// Return the memory that a full packet of `config` occupies in a socket.
+/// Returns the memory that a full packet of `config` occupies in a socket.
 const fn truesize_bytes(config: &Config) -> u64 {
     let payload = config.payload_bytes as u64;
     if config.skb_truesize_bytes > 0 {
@@ -67,7 +72,8 @@ const fn truesize_bytes(config: &Config) -> u64 {
 }
 
 impl LinuxSendBuffer {
-    /// The window is `window_bytes`: memory for twice as many segments is allowed (`tcp_sndbuf_expand`).
+    /// Enlarges the buffer for a window of `window_bytes`: memory for twice as many segments is allowed
+    /// (`tcp_sndbuf_expand`).
     fn expand(&mut self, window_bytes: u64) {
         let segments = (window_bytes / self.payload_bytes).max(LEAST_SEGMENTS);
         let per_segment = alone_bytes(self.payload_bytes.max(LEAST_CLAMP_BYTES));
@@ -75,7 +81,7 @@ impl LinuxSendBuffer {
         self.bytes = self.bytes.max(wanted.min(self.most_bytes));
     }
 
-    /// Return how many payload bytes fit: a packet may be written as long as the others take less than all memory.
+    /// Returns the payload bytes that fit. A packet may be written while the other packets take less than all memory.
     const fn capacity_bytes(&self) -> u64 {
         self.bytes.div_ceil(self.truesize_bytes) * self.payload_bytes
     }
@@ -97,7 +103,7 @@ impl SendBuffer {
         if config.send_buffer_bytes > 0 { Self::Fixed(config.send_buffer_bytes) } else { Self::None }
     }
 
-    /// Return the stream byte up to which the socket takes data at first.
+    /// Returns the stream byte up to which the socket takes data at first.
     pub(crate) fn first_room(&self) -> Option<u64> {
         match self {
             Self::None => None,
@@ -106,11 +112,12 @@ impl SendBuffer {
         }
     }
 
-    /// The receiver has the first `complete` bytes in order. Return the stream byte up to which the socket takes data now;
-    /// `accepted` of `room` bytes are written, the window is `window_bytes`, `in_flight_bytes` of it used.
+    /// Returns the stream byte up to which the socket takes data after the receiver got the first `complete` bytes in
+    /// order. The application has written `accepted` of `room` bytes. The window is `window_bytes`, of which
+    /// `in_flight_bytes` are used.
     ///
-    /// Linux wakes an application that found the buffer full when a third of it is free, and enlarges the buffer unless
-    /// the window is full.
+    /// Linux wakes an application that found the buffer full when a third of the buffer is free. Linux enlarges the
+    /// buffer unless the window is full.
     pub(crate) fn room(
         &mut self,
         complete: u64,
@@ -135,14 +142,14 @@ impl SendBuffer {
     }
 }
 
-/// What the receiver can keep above the first byte that is missing.
+/// Data that the receiver can keep above the first missing byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ReceiveWindow {
     /// Any number of bytes.
     Unlimited,
-    /// So many bytes.
+    /// Fixed number of bytes.
     Fixed(u64),
-    /// Linux's, which grows.
+    /// Linux's window, which grows.
     Linux(LinuxReceiveWindow),
 }
 
@@ -154,17 +161,17 @@ pub(crate) struct LinuxReceiveWindow {
     most_bytes: u64,
     segment_bytes: u64,
     truesize_bytes: u64,
-    /// The stream byte up to which data were allowed, which is never taken back (`tcp_select_window`).
+    /// Stream byte up to which data are allowed; never decreases (`tcp_select_window`).
     edge: u64,
     /// Bytes that the application read in the best round trip so far (`rcvq_space.space`).
     space: u64,
-    /// First byte of the present round trip (`rcvq_space.seq`), and when it began.
+    /// First byte of the current round trip (`rcvq_space.seq`), and its start time.
     from: u64,
     since: Time,
 }
 
 impl LinuxReceiveWindow {
-    /// The application has read up to `complete` (`tcp_rcv_space_adjust`).
+    /// Enlarges the window after the application read up to `complete` (`tcp_rcv_space_adjust`).
     fn adjust(&mut self, now: Time, complete: u64, rtt: Span) {
         if now.since(self.since) < rtt {
             return;
@@ -180,7 +187,8 @@ impl LinuxReceiveWindow {
         (self.from, self.since) = (complete, now);
     }
 
-    /// The stream has arrived up to `complete`, and `waiting_bytes` behind the hole there (`tcp_select_window`).
+    /// Announces the window after the stream arrived up to `complete`, with `waiting_bytes` above the hole there
+    /// (`tcp_select_window`).
     fn announce(&mut self, complete: u64, waiting_bytes: u64) {
         let occupied = waiting_bytes.div_ceil(self.segment_bytes) * self.truesize_bytes;
         self.edge = self.edge.max(complete + self.bytes.saturating_sub(occupied) / ANNOUNCED);
@@ -210,7 +218,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// An ACK says that the stream is complete up to `complete`, and that `waiting_bytes` have arrived above.
+    /// Handles an ACK: the stream is complete up to `complete`, and `waiting_bytes` have arrived above.
     pub(crate) fn on_ack(&mut self, now: Time, complete: u64, waiting_bytes: u64, rtt: Option<Span>) {
         let Self::Linux(window) = self else { return };
         if let Some(rtt) = rtt {
@@ -219,7 +227,7 @@ impl ReceiveWindow {
         window.announce(complete, waiting_bytes);
     }
 
-    /// Return the stream byte up to which may be sent; the first one missing is `complete`.
+    /// Returns the stream byte up to which data may be sent; the first missing byte is `complete`.
     pub(crate) const fn edge(&self, complete: u64) -> u64 {
         match self {
             Self::Unlimited => u64::MAX,
@@ -239,7 +247,7 @@ mod tests {
         SendBuffer::new(&Config::linux())
     }
 
-    /// A greedy application: it has always written up to `room`.
+    /// Room for a greedy application, which has always written up to `room`.
     fn greedy_room(buffer: &mut SendBuffer, complete: u64, room: u64, window: u64) -> u64 {
         buffer.room(complete, room, room, window, 0).unwrap_or(room)
     }
@@ -279,7 +287,7 @@ mod tests {
         let full = |free: u64| (20 + free) * SEGMENT;
         assert_eq!(buffer.room(full(606), room, room, window, 0), None);
         assert_eq!(buffer.room(full(607), room, room, window, 0), Some(room + 607 * SEGMENT));
-        // One that has not filled it does not wait.
+        // An application that has not filled the buffer is not made to wait.
         assert_eq!(buffer.room(full(1), room, room - 1, window, 0), Some(room + SEGMENT));
     }
 
@@ -295,7 +303,7 @@ mod tests {
         };
         assert_eq!(bytes_after(100, 10), 65_536, "no more than the first window was read");
         assert_eq!(bytes_after(150, 40), 65_536, "the round trip is not over");
-        // 40 segments: 2 * 40 + 16, and twice as much again for three times more than the 10 before.
+        // 40 segments: 2 * 40 + 16, and twice that for each 10 segments more than the 10 before.
         assert_eq!(bytes_after(200, 50), (96 + 2 * 96 * 3) * SEGMENT);
         assert_eq!(bytes_after(300, 10_000), 6_291_456 / 2);
     }

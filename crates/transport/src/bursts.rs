@@ -1,46 +1,46 @@
 //! Segmentation offload: a host hands its network card many segments at once, and these leave as one burst.
 //!
-//! A burst is as much as leaves in `burst_ms` at the pacing rate, from two segments to `burst_bytes`; a window that has room
-//! for less than a burst waits for the next ACK unless that is far away (Linux v5.15, `net/ipv4/tcp_output.c`,
-//! `tcp_tso_autosize` and `tcp_tso_should_defer`).
+//! A burst holds the bytes that leave in `burst_ms` at the pacing rate, from two segments to `burst_bytes`. If the
+//! window has room for less than a burst, the sender waits for the next ACK, unless that ACK is far away (Linux v5.15,
+//! `net/ipv4/tcp_output.c`, `tcp_tso_autosize` and `tcp_tso_should_defer`).
 
 use crate::config::Config;
 use units::{Rate, Span, Time};
 
-/// What Linux takes for the pacing rate of a flow that does not pace: this many windows per smoothed RTT
+/// Pacing rate that Linux assumes for a flow that does not pace, in windows per smoothed RTT
 /// (`net.ipv4.tcp_pacing_ca_ratio`, 120 %).
 const UNPACED_GAIN: f64 = 1.2;
-/// Fewest segments of a burst (`net.ipv4.tcp_min_tso_segs`).
+/// Minimum number of segments of a burst (`net.ipv4.tcp_min_tso_segs`).
 const FEWEST: u64 = 2;
-/// This share of the window does not wait for more (`net.ipv4.tcp_tso_win_divisor`).
+/// Divisor of the window that gives the bytes that do not wait for more (`net.ipv4.tcp_tso_win_divisor`).
 const WINDOW_DIVISOR: u64 = 3;
-/// After a pause of this length nothing waits.
+/// Time since the last departure after which nothing waits.
 const PAUSE: Span = Span::from_ms(1);
 
 /// Bursts of one flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bursts {
-    /// Zero: packets leave one by one.
+    /// Length of a burst at the pacing rate; zero: packets leave one by one.
     length: Span,
     most: u64,
     segment: u64,
-    /// Bytes that may still leave of the burst that has begun.
+    /// Remaining bytes of the current burst.
     left: u64,
-    /// When something left last.
+    /// Time of the latest departure.
     sent_at: Time,
 }
 
-/// What a burst depends on.
+/// Conditions that a burst depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
-    /// The pacing rate, if the flow paces.
+    /// Pacing rate, if the flow paces.
     pub(crate) pacing: Option<Rate>,
     pub(crate) window_bytes: u64,
     pub(crate) in_flight_bytes: u64,
     pub(crate) srtt: Option<Span>,
-    /// When the oldest packet in flight left.
+    /// Departure of the oldest packet in flight.
     pub(crate) oldest_sent_at: Option<Time>,
-    /// Whether it may wait: new data outside of loss episodes.
+    /// True if the burst may wait: new data outside of loss episodes.
     pub(crate) may_wait: bool,
 }
 
@@ -55,17 +55,17 @@ impl Bursts {
         }
     }
 
-    /// Whether packets leave one by one.
+    /// Returns true if packets leave one by one.
     pub(crate) const fn is_off(&self) -> bool {
         self.length.is_zero()
     }
 
-    /// Whether the burst goes on that has begun at `now`: then nothing else holds the next packet up.
+    /// Returns true if the burst that began at `now` continues: then nothing else delays the next packet.
     pub(crate) fn goes_on(&self, now: Time) -> bool {
         self.left > 0 && self.sent_at == now
     }
 
-    /// Whether a burst begins now.
+    /// Returns true if a burst begins now.
     pub(crate) fn begins(&mut self, now: Time, offer: &Offer) -> bool {
         let size = self.size(offer);
         let room = offer.window_bytes.saturating_sub(offer.in_flight_bytes);
@@ -85,13 +85,13 @@ impl Bursts {
         !waits
     }
 
-    /// A packet of `bytes` left.
+    /// Counts a packet of `bytes` that left.
     pub(crate) fn sent(&mut self, now: Time, bytes: u32) {
         self.left = self.left.saturating_sub(u64::from(bytes));
         self.sent_at = now;
     }
 
-    /// Bytes of a burst, whole segments.
+    /// Returns the bytes of a burst, a whole number of segments.
     fn size(&self, offer: &Offer) -> u64 {
         let by_window = || Some(Rate::from_bytes_per(offer.window_bytes, offer.srtt?).mul_f64(UNPACED_GAIN));
         let fits = offer.pacing.or_else(by_window).map_or(self.most, |rate| rate.bytes_in(self.length));
@@ -111,7 +111,7 @@ mod tests {
         bursts
     }
 
-    /// A window of 100 kB that is full but for `room`, in 40 ms, of which the oldest packet left 30 ms ago.
+    /// Conditions of a window of 100 kB in 40 ms that is full except for `room`; the oldest packet left 30 ms ago.
     fn offer(room: u64) -> Offer {
         Offer {
             pacing: None,

@@ -1,4 +1,4 @@
-//! What differs between TCP-like, QUIC-like and plain datagram transports, as data.
+//! Configuration of TCP-like, QUIC-like and plain datagram transports.
 
 use crate::ecn::{EcnMode, EcnValidation};
 use crate::receiver_behavior::ReceiverBehavior;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::Span;
 
-/// Which timer watches over outstanding packets.
+/// Timer over outstanding packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerKind {
@@ -15,75 +15,75 @@ pub enum TimerKind {
     Rto,
     /// QUIC's probe timeout (RFC 9002 6.2): probes, and persistent congestion.
     Pto,
-    /// After a fixed time without any ACK all flight is forgotten and the controller told (genericCC).
+    /// After a fixed time without any ACK, all packets in flight are forgotten and the controller gets a timeout (genericCC).
     Silence,
-    /// None: outstanding packets are only lost by later acknowledgements.
+    /// No timer: only later acknowledgements declare outstanding packets lost.
     None,
 }
 
-/// What tells that a packet was lost.
+/// Sign that a packet was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
-    /// Later packet numbers that were acknowledged, or time; retransmissions are packets like others (RFC 9002 6.1,
-    /// and what RACK gives TCP).
+    /// Acknowledgements of later packet numbers, or time; retransmissions count like other packets (RFC 9002 6.1,
+    /// and RACK in TCP).
     Packet,
-    /// Segments acknowledged above it by sequence (RFC 6675). A lost retransmission is found by a timeout alone, and RTTs
-    /// are those of segments that were sent once and acknowledged in order.
+    /// Acknowledgements of segments above it by sequence (RFC 6675). Only a timeout detects a lost retransmission. RTT
+    /// samples come from segments that were sent once and acknowledged in order.
     Sequence,
-    /// Segments acknowledged above it by their 16-bit number, from a mark on that the first number may keep out of reach
+    /// Acknowledgements of segments above it by 16-bit number, from a mark on that some first numbers put out of reach
     /// (libutp).
     Utp,
-    /// Time since it was sent alone, whatever else arrives: `time_threshold` RTTs and four variations (UDT as
-    /// PCCproject/PCC-Uspace@30c2cfe has it, `src/core/core.cpp`).
+    /// Only the time since it was sent: `time_threshold` RTTs and four variations (UDT in
+    /// PCCproject/PCC-Uspace@30c2cfe, `src/core/core.cpp`).
     Age,
 }
 
 impl LossDetection {
-    /// Whether ACKs say how far all of the data arrived, and losses are holes in that.
+    /// Returns true if ACKs report the point up to which all data arrived, and losses are holes below that.
     pub(crate) const fn is_cumulative(self) -> bool {
         matches!(self, Self::Sequence | Self::Utp)
     }
 }
 
-/// How loss detection adapts to packets that arrive late.
+/// Adaptation of loss detection to packets that arrive late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reordering {
-    /// Not at all (RFC 9002 6.1; quinn, s2n-quic, picoquic).
+    /// No adaptation (RFC 9002 6.1; quinn, s2n-quic, picoquic).
     Fixed,
-    /// The packet threshold rises to the largest distance at which a packet was late (RFC 9002 6.1.1, a MAY; Google's quiche;
+    /// The packet threshold rises to the largest observed distance of a late packet (RFC 9002 6.1.1, a MAY; Google's quiche;
     /// Cloudflare's up to 20).
     Distance,
-    /// RACK (RFC 8985 6.2): three packets above a hole make a loss until a packet was late; from then on only time, and the
-    /// window of time grows with each round that had a false loss. A `time_threshold` of 0 makes it `fixed`.
+    /// RACK (RFC 8985 6.2): three packets above a hole make a loss until the first late packet. From then on only time
+    /// counts, and its window grows with each round that had a false loss. A `time_threshold` of 0 makes it `fixed`.
     Rack,
 }
 
-/// Which ACKs restart the retransmission timer.
+/// ACKs that restart the retransmission timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerRestart {
     /// Every ACK that acknowledges something new.
     Any,
-    /// Those that complete more of the stream; of a loss episode the first one only (RFC 6582 4, "impatient").
+    /// ACKs that complete more of the stream; in a loss episode only the first one (RFC 6582 4, "impatient").
     FirstPartial,
 }
 
-/// What limits sending during a loss episode.
+/// Limit on sending during a loss episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
     /// Proportional rate reduction down to the controller's window (RFC 6937, safe-ACK bound of RFC 9937).
     Prr,
-    /// The same as ns-3.41 computes it (`src/internet/model/tcp-prr-recovery.cc`): 32-bit products, slow start only after a
-    /// retransmission has arrived.
+    /// Proportional rate reduction of ns-3.41 (`src/internet/model/tcp-prr-recovery.cc`): 32-bit products, slow start only
+    /// after a retransmission has arrived.
     PrrNs3,
     /// The controller's window at once.
     Immediate,
 }
 
-/// Where the minimum RTO applies.
+/// Part of the RTO that the minimum RTO applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoFloor {
@@ -93,7 +93,7 @@ pub enum RtoFloor {
     Variation,
 }
 
-/// How a window that is not a whole number of packets counts.
+/// Treatment of a window that is not a whole number of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WindowRounding {
@@ -108,7 +108,7 @@ pub enum WindowRounding {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = partial)]
 pub struct Config {
-    /// Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux`, `linux-offload`, `ns3-compat`, `quic` or
+    /// Name of the profile that gives the other values their defaults: `linux-like` (also called `tcp`), `linux`, `linux-offload`, `ns3-compat`, `quic` or
     /// `datagram`.
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
@@ -125,7 +125,7 @@ pub struct Config {
     pub ack_bytes: u32,
     /// Additional ACK bytes for each range beyond the first.
     pub ack_range_bytes: u32,
-    /// Additional ACK bytes if there is such a range: what the option itself takes.
+    /// Additional ACK bytes of the option if there is such a range.
     pub ack_option_bytes: u32,
     /// Lost payload is sent again.
     pub reliable: bool,
@@ -134,47 +134,48 @@ pub struct Config {
     /// Round trips that connection set-up takes.
     #[schemars(range(min = 1, max = 10))]
     pub handshake_rounds: u32,
-    /// The opener is repeated after this time without an answer; 0: when the timer says so.
+    /// Time without an answer after which the handshake packet is retransmitted; 0: when the timer expires.
     #[schemars(range(min = 0, max = 600_000))]
     pub handshake_repeat_ms: f64,
-    /// An ACK at the latest after this many packets.
+    /// Maximum number of packets before an ACK.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub ack_every: u32,
-    /// An ACK at the latest after this time.
+    /// Maximum delay of an ACK.
     #[schemars(range(min = 0, max = 10_000))]
     pub ack_delay_ms: f64,
-    /// The timer of a delayed ACK counts in ticks of this length and goes off one after the delay is over, as Linux's does since
-    /// v4.8 (`kernel/time/timer.c`, `calc_index`; a tick is 4 ms where `HZ` is 250); 0: it goes off at its time.
+    /// Tick of the delayed-ACK timer, which expires one tick after the end of the delay, as in Linux since v4.8
+    /// (`kernel/time/timer.c`, `calc_index`; a tick is 4 ms if `HZ` is 250); 0: the timer expires exactly on time.
     #[schemars(range(min = 0, max = 1000))]
     pub ack_tick_ms: f64,
-    /// So many packets at the start are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`: `TCP_MAX_QUICKACKS`, 16).
+    /// Number of packets at the start that are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`:
+    /// `TCP_MAX_QUICKACKS`, 16).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub quick_acks: u32,
     /// An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half wants.
     pub ack_on_gap: bool,
     /// An ACK at once for a packet that carries a CE mark (RFC 9000 section 13.2.1); off: by count and time, as TCP does.
     pub ack_on_ce: bool,
-    /// Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks).
+    /// Maximum number of packet ranges in an ACK (TCP: the cumulative point and its SACK blocks).
     #[schemars(range(min = 1, max = 1024))]
     pub ack_ranges: usize,
-    /// Selective acknowledgement; off: only what is complete up to the first hole is acknowledged.
+    /// Selective acknowledgement; off: only data below the first hole are acknowledged.
     pub sack: bool,
     /// Packets above the first missing one, and the one behind it, that an ACK can name (uTP: a mask of 30); those beyond
     /// are acknowledged when it has arrived. 0: any number.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub sack_packets: u32,
-    /// What tells that a packet was lost.
+    /// Sign that a packet was lost.
     pub loss_detection: LossDetection,
     /// With `utp`: the number that the connection's first packet has; none: drawn for each run.
     pub first_number: Option<u16>,
     /// Packets acknowledged above one that counts as lost.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packet_threshold: u64,
-    /// Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
-    /// something is. With `rack` the part beyond 1 is a share of the smallest RTT.
+    /// Time after which a packet is lost once a later one is acknowledged, as a multiple of the RTT; 0 turns it off. By age no
+    /// acknowledgement is needed. With `rack` the part beyond 1 is a share of the smallest RTT.
     #[schemars(range(min = 0, max = 100))]
     pub time_threshold: f64,
-    /// How the two thresholds adapt to packets that arrive late.
+    /// Adaptation of the two thresholds to packets that arrive late.
     pub reordering: Reordering,
     /// An episode whose losses all turn out to have arrived is undone, and so is a timeout after which a packet arrives that
     /// was sent before it (RFC 3522, RFC 4015, RFC 9438 4.9).
@@ -193,9 +194,9 @@ pub struct Config {
     pub cumulative_growth: bool,
     /// Timer over outstanding packets.
     pub timer: TimerKind,
-    /// Which ACKs restart it.
+    /// ACKs that restart the timer.
     pub timer_restart: TimerRestart,
-    /// Timeout before the first RTT sample; the fixed one of `silence`.
+    /// Timeout before the first RTT sample; with `silence` the fixed timeout.
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_initial_ms: f64,
     /// Smallest timeout.
@@ -204,20 +205,20 @@ pub struct Config {
     /// Largest timeout after backing off.
     #[schemars(range(min = 1, max = 6_000_000))]
     pub timeout_max_ms: f64,
-    /// Where `timeout_min_ms` applies.
+    /// Part of the timeout that `timeout_min_ms` applies to.
     pub timeout_floor: RtoFloor,
-    /// The timer is looked at this often and expires at the next look; 0: at its time.
+    /// Interval between checks of the timer, which expires at the next check; 0: exactly on time.
     #[schemars(range(min = 0, max = 600_000))]
     pub timeout_check_ms: f64,
     /// With `rto`: outside of recovery one probe, two RTTs after the latest departure or ACK, before the timeout itself (RFC
     /// 8985 7.2); it carries new data or, without any, the latest again (7.3).
     pub tail_loss_probe: bool,
-    /// What limits sending during a loss episode.
+    /// Limit on sending during a loss episode.
     pub recovery: Reduction,
     /// Initial window, packets.
     #[schemars(range(min = 1, max = 100_000))]
     pub initial_window: u32,
-    /// Most bytes in flight whatever the controller says: receive window and socket buffers.
+    /// Maximum bytes in flight regardless of the controller: receive window and socket buffers.
     #[schemars(range(min = 1))]
     pub max_window_bytes: u64,
     /// Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
@@ -235,7 +236,7 @@ pub struct Config {
     pub tcp_rmem: [u64; 3],
     /// Memory that one full packet occupies in a socket (`truesize` of an skb); 0: worked out from `payload_bytes`.
     pub skb_truesize_bytes: u64,
-    /// How a fractional window counts.
+    /// Treatment of a fractional window.
     pub window_rounding: WindowRounding,
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
     #[schemars(range(min = 0, max = 100))]
@@ -244,15 +245,15 @@ pub struct Config {
     /// rate are paced from the 11th packet on, at 2 windows per srtt while the window is below half of the slow start
     /// threshold, else at 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
     pub fq: bool,
-    /// Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
+    /// Segmentation offload: data that would leave in this time at the pacing rate leave at once; 0: packets leave one by one.
     #[schemars(range(min = 0, max = 1000))]
     pub burst_ms: f64,
-    /// Most payload bytes of such a burst.
+    /// Maximum payload bytes of such a burst.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: u64,
     /// Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later.
     pub quirk_pace_after_block: bool,
-    /// Quirk of Remy and genericCC: a change of the pacing rate holds for the packet that waits already.
+    /// Quirk of Remy and genericCC: a new pacing rate also applies to the packet that already waits.
     pub quirk_pace_by_latest: bool,
     /// Quirk of Linux before 4.13 without the `fq` queueing discipline: nobody keeps to a controller's pacing rate, its window
     /// alone counts (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
@@ -264,30 +265,31 @@ pub struct Config {
     pub ecn: EcnMode,
     /// Test of whether the path carries that codepoint; after a failure packets are not ECN-capable.
     pub ecn_validation: EcnValidation,
-    /// What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`.
+    /// Behavior of the receiver: `honest`, or a table with a `kind`.
     #[serde(deserialize_with = "ReceiverBehavior::read")]
     #[schemars(schema_with = "ReceiverBehavior::schema_of_either")]
     pub receiver: ReceiverBehavior,
 }
 
-/// Longest payload of a packet: what fits an IP datagram whatever the headers.
+/// Maximum payload of a packet, which fits an IP datagram with any headers.
 pub(crate) const MAX_PAYLOAD_BYTES: u32 = 65_000;
 
 /// Names of the profiles.
 const PROFILES: [&str; 7] = ["linux-like", "tcp", "linux", "linux-offload", "ns3-compat", "quic", "datagram"];
 /// Linux's `tcp_wmem` on machines with 4 GiB of memory or more (Linux v5.15, `net/ipv4/tcp.c`, `tcp_init`).
 const TCP_WMEM: [u64; 3] = [4096, 16_384, 4_194_304];
-/// `tcp_rmem` likewise.
+/// Linux's `tcp_rmem` on such machines.
 const TCP_RMEM: [u64; 3] = [4096, 131_072, 6_291_456];
 /// Packets that Linux acknowledges one by one at the start (`TCP_MAX_QUICKACKS`).
 const MAX_QUICK_ACKS: u32 = 16;
-/// No buffer of that kind.
+/// Value of an unused buffer.
 const NO_BUFFER: [u64; 3] = [0; 3];
-/// Most bytes that Linux hands to a card at once: 64 KiB less 320 of headers (`GSO_MAX_SIZE`, `MAX_TCP_HEADER`).
+/// Maximum number of bytes that Linux hands to a network card at once: 64 KiB less 320 of headers (`GSO_MAX_SIZE`,
+/// `MAX_TCP_HEADER`).
 const OFFLOAD_BYTES: u64 = 65_215;
 
 impl Config {
-    /// Linux-like TCP: SACK, delayed ACKs, RACK-like time threshold, tail loss probe, PRR, IW10, timestamps.
+    /// Returns a Linux-like TCP: SACK, delayed ACKs, RACK-like time threshold, tail loss probe, PRR, IW10, timestamps.
     pub fn tcp() -> Self {
         Self {
             profile: "tcp".to_owned(),
@@ -331,7 +333,7 @@ impl Config {
             tail_loss_probe: true,
             recovery: Reduction::Prr,
             initial_window: 10,
-            // Beyond any path's BDP; a rate that runs away without feedback fills no more memory than this.
+            // This is beyond any path's BDP, and bounds the memory of a rate that grows without feedback.
             max_window_bytes: 1 << 30,
             send_buffer_bytes: 0,
             receive_window_bytes: 0,
@@ -353,8 +355,8 @@ impl Config {
         }
     }
 
-    /// The same with what a host does besides: socket buffers of Linux's default sizes, and the first packets of a connection
-    /// acknowledged one by one.
+    /// Returns [`Self::tcp`] with further features of a host: socket buffers of Linux's default sizes, and single ACKs
+    /// for the first packets of a connection.
     pub fn linux() -> Self {
         Self {
             profile: "linux".to_owned(),
@@ -365,14 +367,15 @@ impl Config {
         }
     }
 
-    /// `linux-like` on a host with segmentation offload, in bursts of what leaves in 1 ms (Linux v5.15, `net/ipv4/tcp_output.c`,
-    /// `tcp_tso_autosize`: `sk_pacing_shift` 10).
+    /// Returns `linux-like` on a host with segmentation offload, in bursts of the bytes that leave in 1 ms (Linux
+    /// v5.15, `net/ipv4/tcp_output.c`, `tcp_tso_autosize`: `sk_pacing_shift` 10).
     pub fn linux_offload() -> Self {
         Self { profile: "linux-offload".to_owned(), burst_ms: 1.0, ..Self::tcp() }
     }
 
-    /// TCP as ns-3.41 (`src/internet/model/tcp-socket-base.cc`) models it with ccperf's settings (docs/how-to/ccperf.md): RFC 6675
-    /// without RACK or tail loss probe, its PRR, timestamps of 1 ms, an ACK per segment, 4,000,000 bytes of receive buffer.
+    /// Returns TCP as ns-3.41 (`src/internet/model/tcp-socket-base.cc`) models it with ccperf's settings
+    /// (docs/how-to/ccperf.md): RFC 6675 without RACK or tail loss probe, its PRR, timestamps of 1 ms, an ACK per
+    /// segment, 4,000,000 bytes of receive buffer.
     pub fn ns3_compat() -> Self {
         Self {
             profile: "ns3-compat".to_owned(),
@@ -400,8 +403,8 @@ impl Config {
         }
     }
 
-    /// QUIC (RFC 9000, RFC 9002): 32 ACK ranges, ACK every second packet or 25 ms and at once for CE, probe timeout, paced
-    /// at 1.25.
+    /// Returns QUIC (RFC 9000, RFC 9002): 32 ACK ranges, ACK every second packet or 25 ms and at once for CE, probe
+    /// timeout, paced at 1.25.
     pub fn quic() -> Self {
         Self {
             profile: "quic".to_owned(),
@@ -428,7 +431,7 @@ impl Config {
         }
     }
 
-    /// Unreliable datagrams, one ACK per packet, lost as soon as something later is acknowledged.
+    /// Returns unreliable datagrams: one ACK per packet, and a packet is lost if a later one is acknowledged.
     pub fn datagram() -> Self {
         Self {
             profile: "datagram".to_owned(),
@@ -453,7 +456,7 @@ impl Config {
         }
     }
 
-    /// A configuration from a JSON object: the profile's values (default `tcp`) with the given keys replaced.
+    /// Returns the configuration in a JSON object: the profile's values (default `tcp`) with the given keys replaced.
     ///
     /// # Errors
     /// One line naming the key, the value and what is allowed.
@@ -481,7 +484,7 @@ impl Config {
         for (key, value) in given {
             merged[key] = value.clone();
         }
-        // What has a fixed size does not grow, and what is never sent again needs no copy.
+        // A buffer of fixed size does not grow, and unreliable data need no retransmission buffer.
         let is_unreliable = merged["reliable"] == serde_json::Value::Bool(false);
         for (grows, fixed) in [("tcp_wmem", "send_buffer_bytes"), ("tcp_rmem", "receive_window_bytes")] {
             if !given.contains_key(grows) && (given.contains_key(fixed) || is_unreliable) {
@@ -541,7 +544,7 @@ impl Config {
         }
         let counts_ecn = self.ecn != EcnMode::Off && self.ecn_validation == EcnValidation::Counts;
         if counts_ecn && (self.loss_detection.is_cumulative() || !self.sack) {
-            // Then ACKs do not say which packets arrived.
+            // Such ACKs do not report which packets arrived.
             let allowed = "allowed with sack = true and loss_detection = \"packet\" or \"age\"";
             return Err(Refusal::of_value("transport.ecn_validation", "\"counts\"", allowed));
         }
@@ -616,12 +619,13 @@ impl Config {
         Ok(())
     }
 
-    /// Bytes of a full data packet's IP datagram.
+    /// Returns the bytes of a full data packet's IP datagram.
     pub const fn datagram_bytes(&self) -> u32 {
         self.payload_bytes + self.header_bytes
     }
 
-    /// Most ranges of an ACK, if devices on the way can read it: TCP's with SACK, but not those of QUIC, datagrams and uTP.
+    /// Returns the maximum ranges of an ACK if devices on the path can read it: TCP's with SACK, but not those of QUIC,
+    /// datagrams and uTP.
     pub fn readable_ranges(&self) -> Option<usize> {
         let is_tcp = self.sack && !matches!(self.profile.as_str(), "quic" | "datagram");
         let is_known = matches!(self.loss_detection, LossDetection::Packet | LossDetection::Sequence);
@@ -633,12 +637,12 @@ impl Config {
     }
 }
 
-/// What is written of a configuration is what differs from its profile: no key is needed.
+/// Makes all keys optional: a written configuration contains only differences from its profile.
 fn partial(schema: &mut Schema) {
     schema.remove("required");
 }
 
-/// `ms` milliseconds as a span.
+/// Returns `ms` milliseconds as a span.
 pub(crate) fn ms(ms: f64) -> Span {
     Span::from_secs_f64(ms / 1e3)
 }

@@ -38,15 +38,15 @@ pub enum EcnValidation {
     Counts,
 }
 
-/// What the validation of one sender has found.
+/// State of the ECN validation of one sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EcnValidator {
     rule: EcnValidation,
-    /// Codepoint of the packets that were sent before a failure.
+    /// Codepoint of the packets sent before a failure.
     configured: EcnMode,
-    /// Codepoint of the packets that are sent now.
+    /// Codepoint of the packets sent now.
     codepoint: EcnMode,
-    /// The counts of the latest ACK that was tested; none before the first.
+    /// Counts of the latest tested ACK; `None` before the first.
     tested: Option<EcnCounts>,
 }
 
@@ -56,18 +56,18 @@ impl EcnValidator {
         Self { rule, configured: codepoint, codepoint, tested: None }
     }
 
-    /// Codepoint of the packets that are sent now.
+    /// Returns the codepoint of the packets sent now.
     pub(crate) const fn codepoint(&self) -> EcnMode {
         self.codepoint
     }
 
-    /// 1 while the path has passed its tests and 0 afterwards; none where nothing is tested.
+    /// Returns 1 while the path has passed its tests, 0 afterwards, and `None` without tests.
     pub(crate) fn field(&self) -> Option<f64> {
         let is_tested = self.rule != EcnValidation::None && self.configured != EcnMode::Off;
         is_tested.then(|| if self.has_failed() { 0.0 } else { 1.0 })
     }
 
-    /// Whether marks say something about the path.
+    /// Returns true if marks give information about the path.
     pub(crate) fn trusts_marks(&self) -> bool {
         self.rule != EcnValidation::Counts || !self.has_failed()
     }
@@ -76,8 +76,8 @@ impl EcnValidator {
         self.codepoint != self.configured
     }
 
-    /// An ACK with the receiver's `counts` newly acknowledges so many `packets`; `is_largest` if no later packet was
-    /// acknowledged before.
+    /// Tests an ACK with the receiver's `counts` that newly acknowledges `packets` packets. `is_largest`: true if no
+    /// later packet was acknowledged before.
     #[inline]
     pub(crate) fn on_ack(&mut self, counts: EcnCounts, packets: u64, is_largest: bool) {
         if self.codepoint != EcnMode::Off && self.rule != EcnValidation::None && is_largest {
@@ -112,7 +112,7 @@ mod tests {
         EcnCounts { ect0, ect1, ce }
     }
 
-    /// The codepoint after ACKs with these counts, each of which newly acknowledges so many packets.
+    /// Returns the codepoint after ACKs with these counts and these numbers of newly acknowledged packets.
     fn after(ecn: EcnMode, rule: EcnValidation, acks: &[(EcnCounts, u64)]) -> EcnMode {
         let mut validator = validator(ecn, rule);
         for (counts, packets) in acks {
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_path_that_carries_the_field_passes() {
-        // Marks count for the codepoint that was sent; an ACK that was lost makes the increase larger than what is new.
+        // Marks count for the codepoint that was sent; after a lost ACK the counts rise by more than the new packets.
         let acks = [(counts(1, 0, 0), 1), (counts(2, 0, 1), 2), (counts(7, 0, 2), 3)];
         assert_eq!(after(EcnMode::Ect0, EcnValidation::Counts, &acks), EcnMode::Ect0);
         let acks = [(counts(0, 1, 0), 1), (counts(0, 1, 9), 9)];

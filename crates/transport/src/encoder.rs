@@ -12,13 +12,13 @@ use units::{Rate, Rng, Span, Time};
 /// Shortest time from one requested key frame to the next (libwebrtc answers picture-loss indications no faster).
 const KEY_REQUEST_SPACING: Span = Span::from_ms(300);
 
-/// What a key frame cost too much is taken back from the frames after it, this share of each.
+/// Share of each frame by which frames after a key frame are smaller, to repay the extra bytes of the key frame.
 const REPAYMENT: f64 = 0.3;
 
-/// No frame is smaller than this share of what the bitrate gives it.
+/// Minimum frame size, as a share of the size that the bitrate allows.
 const SMALLEST_SHARE: f64 = 0.1;
 
-/// Sent frames to remember: their packets may have to be sent again.
+/// Number of sent frames to remember: their packets may have to be sent again.
 const REMEMBERED_FRAMES: usize = 512;
 
 /// A live encoder as written in an experiment (its defaults for rates: libwebrtc M150,
@@ -56,12 +56,12 @@ pub struct EncoderSpec {
     /// A frame is skipped while the oldest unsent one has waited longer than this.
     #[schemars(range(min = 1, max = 100_000))]
     pub skip_queue_ms: f64,
-    /// Packets lost for good are answered by a key frame.
+    /// Send a key frame after a packet is lost for good.
     pub key_after_loss: bool,
     /// Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always sent again.
     #[schemars(range(min = 0, max = 100_000))]
     pub resend_within_ms: f64,
-    /// Times at which the source is paused by plan, s since its start: beginning and end of each.
+    /// Planned pauses of the source: beginning and end, s since its start.
     pub pauses: Vec<(f64, f64)>,
 }
 
@@ -124,14 +124,14 @@ impl EncoderSpec {
     }
 }
 
-/// What an encoder has done.
+/// Counters of an encoder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EncoderStats {
     /// Frames written.
     pub frames: u64,
-    /// Frames skipped because too much was waiting.
+    /// Frames skipped because too much data was waiting.
     pub frames_skipped: u64,
-    /// Frames written and dropped before anything of them was sent, because the controller lets none wait so long.
+    /// Frames written but dropped before any byte was sent, because the controller limits their waiting time.
     pub frames_dropped: u64,
     /// Key frames among those written.
     pub key_frames: u64,
@@ -139,7 +139,7 @@ pub struct EncoderStats {
     pub bytes: u64,
 }
 
-/// A frame that was written.
+/// Frame that was written.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     /// Stream offset behind its last byte.
@@ -148,7 +148,7 @@ struct Written {
 }
 
 impl Written {
-    /// Stream offset of its first byte.
+    /// Returns the stream offset of the first byte.
     fn begin(&self) -> u64 {
         self.end - u64::from(self.mark.bytes)
     }
@@ -160,9 +160,9 @@ pub(crate) struct Encoder {
     spec: EncoderSpec,
     rng: Rng,
     start: Time,
-    /// Frame times so far.
+    /// Number of frame times so far.
     ticks: u64,
-    /// Planned pauses so far: their number, and how long they lasted.
+    /// Number and total duration of the planned pauses so far.
     pauses: usize,
     paused: Span,
     bitrate_bps: f64,
@@ -202,17 +202,17 @@ impl Encoder {
         &self.stats
     }
 
-    /// The bitrate it works at.
+    /// Returns the current bitrate.
     pub(crate) fn bitrate(&self) -> Rate {
         Rate::from_bps_f64(self.bitrate_bps)
     }
 
-    /// When the next frame is captured.
+    /// Returns the capture time of the next frame.
     pub(crate) fn next_frame_at(&self) -> Time {
         self.start + Span::from_secs_f64(self.ticks as f64 / self.spec.fps)
     }
 
-    /// Stream offset of the last byte written.
+    /// Returns the stream offset behind the last byte written.
     pub(crate) const fn written(&self) -> u64 {
         self.written
     }
@@ -226,33 +226,33 @@ impl Encoder {
             self.ticks = self.ticks.max((to * self.spec.fps).ceil() as u64);
             self.pauses += 1;
             self.paused += Span::from_secs_f64(to - from);
-            // Whoever watches has lost the thread meanwhile.
+            // After the pause a receiver needs a key frame, because it has no reference frame.
             self.key_requested = true;
         }
     }
 
-    /// Index of the frame that byte `offset` belongs to.
+    /// Returns the index of the frame that byte `offset` belongs to.
     fn index(&self, offset: u64) -> usize {
         self.frames.partition_point(|frame| frame.end <= offset)
     }
 
-    /// Bytes from `offset` to the end of the frame it lies in: packets do not span frames.
+    /// Returns the bytes from `offset` to the end of its frame: packets do not span frames.
     pub(crate) fn left_in_frame(&self, offset: u64) -> u64 {
         self.frames.get(self.index(offset)).map_or(0, |frame| frame.end - offset)
     }
 
-    /// The frame that byte `offset` belongs to; none if it is long gone.
+    /// Returns the frame that byte `offset` belongs to; an empty mark if the frame is forgotten.
     pub(crate) fn frame_at(&self, offset: u64) -> FrameMark {
         self.frames.get(self.index(offset)).map_or_else(FrameMark::default, |frame| frame.mark)
     }
 
-    /// How long the oldest frame with bytes beyond `sent` has been waiting.
+    /// Returns the time that the oldest frame with bytes beyond `sent` has waited.
     pub(crate) fn queue_delay(&self, now: Time, sent: u64) -> Span {
         self.frames.get(self.index(sent)).map_or(Span::ZERO, |frame| now - frame.mark.captured_at)
     }
 
-    /// Drops the frames that have waited longer than `limit` and of which nothing is among the first `sent` bytes: what was
-    /// written after them moves up, and what follows cannot be decoded without a key frame.
+    /// Drops the frames that have waited longer than `limit` and have no bytes among the first `sent` bytes. Later data
+    /// move up. Later frames cannot be decoded without a key frame.
     pub(crate) fn drop_frames(&mut self, now: Time, sent: u64, limit: Span) {
         let begun = self.index(sent);
         let first = begun + usize::from(self.frames.get(begun).is_some_and(|frame| frame.begin() < sent));
@@ -273,21 +273,21 @@ impl Encoder {
         self.key_requested |= self.spec.key_after_loss && is_missed;
     }
 
-    /// Whether what is lost of the frame at `offset` is still worth sending again at `now`.
+    /// Returns true if lost data of the frame at `offset` are still worth sending again at `now`.
     pub(crate) fn is_worth_sending(&self, now: Time, offset: u64) -> bool {
         let limit = ms(self.spec.resend_within_ms);
         limit.is_zero() || now - self.frame_at(offset).captured_at <= limit
     }
 
-    /// The packet with byte `offset` is lost and will not be sent again: what follows cannot be decoded without a key frame,
-    /// unless one came since.
+    /// Handles the final loss of the packet with byte `offset`. Later frames cannot be decoded without a key frame,
+    /// unless one was sent since.
     pub(crate) fn on_loss(&mut self, offset: u64) {
         self.key_requested |=
             self.spec.key_after_loss && self.frame_at(offset).number >= self.last_key_number;
     }
 
-    /// Captures the frame that is due at `now`, if one is; `sent` bytes have left so far. `None`: none is due, or this one
-    /// is skipped.
+    /// Captures the frame that is due at `now`; `sent` bytes have left so far. Returns `None` if no frame is due or the
+    /// frame is skipped.
     pub(crate) fn capture(&mut self, now: Time, sent: u64, target: Option<Rate>) -> Option<Frame> {
         let captured_at = self.next_frame_at();
         if captured_at > now {
@@ -358,7 +358,7 @@ impl Encoder {
         due
     }
 
-    /// Size of the next frame, bytes.
+    /// Returns the size of the next frame, bytes.
     fn size(&mut self, key: bool) -> u32 {
         let fair = self.bitrate_bps / 8.0 / self.spec.fps;
         let size = if key {
@@ -389,7 +389,7 @@ mod tests {
         Encoder::new(spec, at(0), 1)
     }
 
-    /// Captures all frames up to `until`, everything being sent at once.
+    /// Captures all frames up to `until`; everything is sent at once.
     fn run(encoder: &mut Encoder, until: Time, target: Option<Rate>) -> Vec<Frame> {
         let mut frames = Vec::new();
         while encoder.next_frame_at() <= until {
@@ -470,7 +470,7 @@ mod tests {
         run(&mut encoder, at(0), None);
         encoder.on_loss(0);
         let key = run(&mut encoder, at(1000), None).iter().position(|frame| frame.key);
-        // The frame of 33 ms is the first of these: 300 ms after the first key frame it is the ninth.
+        // The frame at 33 ms is the first of these; the frame 300 ms after the first key frame is the ninth.
         assert_eq!(key, Some(8));
     }
 

@@ -1,27 +1,27 @@
-//! What a receiver that misbehaves makes of the ACKs that are due.
+//! Falsification of ACKs by a misbehaving receiver.
 
 use crate::receiver_behavior::ReceiverBehavior;
 use crate::wire::{AckFrame, Arrival, MAX_ARRIVALS, Part};
 use units::{Rng, Span, Time};
 
-/// The last step of a receiver that misbehaves: what becomes of an ACK that is due.
+/// Last step of a misbehaving receiver: withholds, falsifies or divides an ACK that is due.
 #[derive(Clone, Debug)]
 pub(crate) struct Feedback {
     conduct: ReceiverBehavior,
     rng: Rng,
-    /// When the first packet arrived.
+    /// Arrival of the first packet.
     first_at: Option<Time>,
-    /// The ACK that is being divided, and how many of its parts have left.
+    /// ACK that is being divided, and the number of its parts that have left.
     divided: AckFrame,
     parts_sent: u32,
     parts: u32,
     divided_at: Time,
-    /// What the ACK before the divided one said was complete.
+    /// Stream bytes that the ACK before the divided one reported as complete.
     complete_before: u64,
 }
 
 impl Feedback {
-    /// `None` for honest receivers.
+    /// Returns `None` for honest receivers.
     pub(crate) fn of(conduct: &ReceiverBehavior, seed: u64) -> Option<Self> {
         (*conduct != ReceiverBehavior::Honest).then(|| Self {
             conduct: conduct.clone(),
@@ -39,12 +39,12 @@ impl Feedback {
         self.first_at.get_or_insert(now);
     }
 
-    /// When parts of an ACK wait to be sent; [`Time::NEVER`] if none do.
+    /// Returns the time at which the next part of a divided ACK is due; [`Time::NEVER`] if no part waits.
     pub(crate) const fn next_timer(&self) -> Time {
         if self.parts_sent < self.parts { self.divided_at } else { Time::NEVER }
     }
 
-    /// Whether the ACK that is due now is left out.
+    /// Returns true if the receiver leaves out the ACK that is due now.
     pub(crate) fn is_withheld(&mut self, now: Time) -> bool {
         match &self.conduct {
             ReceiverBehavior::Silent { after_s, for_s } => {
@@ -58,7 +58,8 @@ impl Feedback {
         }
     }
 
-    /// Makes of an honest `frame` what is sent; `highest_offset` is the end of all payload seen, holes or not.
+    /// Turns an honest `frame` into the frame that is sent; `highest_offset` is the end of all payload seen, holes or
+    /// not.
     pub(crate) fn falsify(&mut self, now: Time, frame: &mut AckFrame, highest_offset: u64) {
         match &self.conduct {
             ReceiverBehavior::Optimistic { ahead_packets } => {
@@ -77,7 +78,7 @@ impl Feedback {
         }
     }
 
-    /// Fills `frame` with the next part of a divided ACK; false if there is none.
+    /// Fills `frame` with the next part of a divided ACK; returns false if there is none.
     pub(crate) fn next_part(&mut self, frame: &mut AckFrame) -> bool {
         if self.parts_sent >= self.parts {
             return false;
@@ -91,7 +92,7 @@ impl Feedback {
             self.complete_before = frame.next_offset;
         }
         if self.parts_sent > 1 {
-            // The scheme's own feedback is said once.
+            // Only one part carries the feedback of the scheme.
             frame.feedback.clear();
             frame.padding_bytes = 0;
         }

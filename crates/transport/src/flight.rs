@@ -1,4 +1,4 @@
-//! What is in flight, and the sender's word on each packet: acknowledged or lost.
+//! Packets in flight, and the sender's verdict on each packet: acknowledged or lost.
 
 use crate::config::Config;
 use crate::packets::{Fate, SentPacket, SentPackets};
@@ -7,65 +7,66 @@ use crate::wire::{AckFrame, Arrival, MAX_ARRIVALS, Part};
 use congestion::AckedPacket;
 use units::Time;
 
-/// What the sender found out about a packet.
+/// Verdict of the sender on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// It arrived.
+    /// The packet arrived.
     Acked,
-    /// It counts as lost. It may still be acknowledged: a spurious loss.
+    /// The packet counts as lost. It may still be acknowledged: a spurious loss.
     Lost,
-    /// It does not count as lost any more and is in flight.
+    /// The packet does not count as lost any more and is in flight.
     Restored,
 }
 
-/// The sender's last word on a packet for now.
+/// Latest verdict of the sender on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// Packet number.
     pub number: u64,
     /// Payload bytes of the packet.
     pub payload_bytes: u32,
-    /// The word.
+    /// Verdict.
     pub finding: Finding,
 }
 
-/// A packet and when it left.
+/// Packet number with the departure time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Departure {
     pub(crate) number: u64,
     pub(crate) at: Time,
 }
 
-/// What one ACK newly acknowledged, summed up.
+/// Sum of the packets that one ACK newly acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Acknowledged {
     /// Bytes newly acknowledged, parts of packets included.
     pub(crate) bytes: u64,
     /// Payload bytes of the packets that are acknowledged completely now.
     pub(crate) delivered_bytes: u64,
-    /// Those of them that are no filler.
+    /// Bytes of `delivered_bytes` that are no filler.
     pub(crate) application_bytes: u64,
     /// Packets among them that had been declared lost.
     pub(crate) spurious: u64,
-    /// The newest of these packets, whole or in part; `None`: nothing is newly acknowledged.
+    /// Newest of these packets, acknowledged completely or in part; `None`: nothing is newly acknowledged.
     pub(crate) newest: Option<Departure>,
-    /// Whether no later packet was acknowledged before.
+    /// True if no later packet was acknowledged before.
     pub(crate) is_largest: bool,
-    /// Whether a packet that was sent once and not declared lost arrived behind one that was sent later (RFC 8985 6.2 step 3).
+    /// True if a packet that was sent once and not declared lost arrived after a packet that was sent later (RFC 8985
+    /// 6.2 step 3).
     pub(crate) is_reordered: bool,
     /// Number of the newest packet that is acknowledged completely now.
     pub(crate) newest_whole: Option<u64>,
 }
 
-/// Packets sent, bytes in flight, and what the latest event found out about them.
+/// Packets sent, bytes in flight, and the verdicts of the latest event.
 #[derive(Debug)]
 pub(crate) struct Flight {
     packets: SentPackets,
     bytes: u64,
     largest_acked: Option<u64>,
-    /// Number of the next ACK, if none is lost.
+    /// Number of the next ACK if no ACK is lost.
     next_ack: u64,
-    /// Whether the stream's completion counts as an acknowledgement of all packets below.
+    /// True if the completion of the stream acknowledges all packets below.
     cumulative: bool,
     acked: Vec<AckedPacket>,
     lost: Vec<AckedPacket>,
@@ -90,17 +91,17 @@ impl Flight {
         }
     }
 
-    /// Bytes in flight.
+    /// Returns the bytes in flight.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Number the next packet gets.
+    /// Returns the number of the next packet.
     pub(crate) fn next_number(&self) -> u64 {
         self.packets.next_number()
     }
 
-    /// Lowest number still remembered.
+    /// Returns the lowest number still remembered.
     pub(crate) const fn base(&self) -> u64 {
         self.packets.base()
     }
@@ -109,64 +110,65 @@ impl Flight {
         self.packets.get(number)
     }
 
-    /// Lowest number in flight, or the next number if nothing is.
+    /// Returns the lowest number in flight, or the next number if nothing is in flight.
     pub(crate) const fn first_in_flight(&self) -> u64 {
         self.packets.first_in_flight()
     }
 
-    /// Highest number in flight, if anything is.
+    /// Returns the highest number in flight, if anything is in flight.
     pub(crate) fn last_in_flight(&self) -> Option<u64> {
         let in_flight = |number: &u64| self.get(*number).is_some_and(|packet| packet.fate == Fate::InFlight);
         (self.base()..self.next_number()).rev().find(in_flight)
     }
 
-    /// Largest number acknowledged so far.
+    /// Returns the largest number acknowledged so far.
     pub(crate) const fn largest_acked(&self) -> Option<u64> {
         self.largest_acked
     }
 
-    /// Whether something is in flight that left before a packet that was acknowledged.
+    /// Returns true if a packet is in flight that left before an acknowledged packet.
     pub(crate) fn has_hole(&self) -> bool {
         self.largest_acked.is_some_and(|largest| self.first_in_flight() < largest)
     }
 
-    /// Packets newly acknowledged by the latest ACK, in ascending order.
+    /// Returns the packets newly acknowledged by the latest ACK, in ascending order.
     pub(crate) fn acked(&self) -> &[AckedPacket] {
         &self.acked
     }
 
-    /// Packets declared lost since [`Flight::begin_losses`].
+    /// Returns the packets declared lost since [`Flight::begin_losses`].
     pub(crate) fn lost(&self) -> &[AckedPacket] {
         &self.lost
     }
 
-    /// What was found out since [`Flight::begin_event`], in that order.
+    /// Returns the verdicts since [`Flight::begin_event`], in order.
     pub(crate) fn verdicts(&self) -> &[Verdict] {
         &self.verdicts
     }
 
-    /// Packets declared lost so far.
+    /// Returns the packets declared lost so far.
     pub(crate) const fn packets_lost(&self) -> u64 {
         self.packets_lost
     }
 
-    /// Packets declared lost so far that turned out to be delivered.
+    /// Returns the packets declared lost so far that were delivered after all.
     pub(crate) const fn spurious_losses(&self) -> u64 {
         self.spurious_losses
     }
 
-    /// A packet leaves; it gets [`Flight::next_number`].
+    /// Adds a packet that leaves; its number is [`Flight::next_number`].
     pub(crate) fn send(&mut self, packet: SentPacket) {
         self.bytes += u64::from(packet.payload_bytes);
         self.packets.push(packet);
     }
 
-    /// Forgets settled packets: acknowledged ones, and lost ones sent before `lost_before`, which stay known for a while.
+    /// Forgets settled packets: acknowledged packets, and lost packets sent before `lost_before`. Lost packets are
+    /// remembered for a while longer.
     pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {
         self.packets.forget(now, lost_before);
     }
 
-    /// Packet `number` was not lost and is in flight again; returns whether it was declared lost.
+    /// Puts packet `number`, which was not lost, in flight again; returns true if it had been declared lost.
     pub(crate) fn restore(&mut self, number: u64) -> bool {
         let is_kept = number >= self.base();
         let Some(packet) = self.packets.get_mut(number).filter(|packet| is_kept && packet.fate == Fate::Lost)
@@ -182,17 +184,17 @@ impl Flight {
         true
     }
 
-    /// An ACK or a timer comes: what earlier ones found out is over.
+    /// Begins an ACK or timer event: clears the verdicts of earlier events.
     pub(crate) fn begin_event(&mut self) {
         self.verdicts.clear();
     }
 
-    /// Losses are looked for from here on.
+    /// Begins a loss detection: clears the list of lost packets.
     pub(crate) fn begin_losses(&mut self) {
         self.lost.clear();
     }
 
-    /// Works out which packets an ACK newly acknowledges.
+    /// Determines the packets that an ACK newly acknowledges.
     pub(crate) fn collect(&mut self, frame: &AckFrame) -> Acknowledged {
         self.acked.clear();
         let mut sum = Acknowledged::default();
@@ -203,7 +205,8 @@ impl Flight {
         self.next_ack = self.next_ack.max(frame.number + 1);
         let at = frame.arrivals.last().map_or(Time::ZERO, |arrival| arrival.at);
         if has_gap || frame.arrivals.len() >= MAX_ARRIVALS || frame.arrivals.is_empty() {
-            // An ACK went missing, or lists no more: the rest is in the ranges, without exact receive times.
+            // An earlier ACK was lost, or this ACK lists no more arrivals: the other packets are in the ranges, without
+            // exact receive times.
             for range in &frame.ranges {
                 for number in range.start.max(self.base())..range.end.min(self.next_number()) {
                     self.acknowledge(&Arrival { number, at, ce: false }, None, &mut sum);
@@ -211,7 +214,7 @@ impl Flight {
             }
         }
         self.packets.pass_settled();
-        // Also a packet that never arrived, if a probe with the same payload did.
+        // This includes a packet that never arrived, if a probe with its payload arrived.
         if self.cumulative && (has_gap || self.is_first_complete(frame.next_offset)) {
             self.acknowledge_below(frame.next_offset, at, &mut sum);
         }
@@ -219,7 +222,7 @@ impl Flight {
             self.acked.sort_unstable_by_key(|packet| packet.number);
         }
         if frame.part.is_some() {
-            // What a lost ACK said comes from the ranges: the rest of a packet of which a part was listed.
+            // After a lost ACK the ranges acknowledge the rest of a packet of which a part was listed.
             self.acked.dedup_by(|later, packet| {
                 let is_same = later.number == packet.number;
                 packet.bytes += if is_same { later.bytes } else { 0 };
@@ -234,13 +237,13 @@ impl Flight {
         sum
     }
 
-    /// What a rate sample needs of the newest packet that an ACK acknowledges completely.
+    /// Returns the values that a rate sample needs of the newest packet that an ACK acknowledges completely.
     pub(crate) fn newest(&self, acknowledged: &Acknowledged) -> Option<Newest> {
         self.packets.get(acknowledged.newest_whole?).map(SentPacket::newest)
     }
 
-    /// Whether one of the packets that the latest ACK acknowledges is below the largest of earlier ones, was sent once and was
-    /// not declared lost.
+    /// Returns true if the latest ACK acknowledges a packet below the largest acknowledged by earlier ACKs that was
+    /// sent once and was not declared lost.
     #[inline]
     fn is_reordered(&self) -> bool {
         let Some(largest) = self.largest_acked else { return false };
@@ -253,8 +256,8 @@ impl Flight {
         self.packets.get(first).is_some_and(|packet| packet.end() <= next_offset)
     }
 
-    /// Marks every packet in flight as delivered whose payload lies below `next_offset`. (Of a lost packet the payload may
-    /// have arrived with its retransmission.)
+    /// Marks every packet in flight as delivered if its payload lies below `next_offset`. (The payload of a lost packet
+    /// may have arrived with its retransmission.)
     fn acknowledge_below(&mut self, next_offset: u64, at: Time, sum: &mut Acknowledged) {
         for number in self.base()..self.next_number() {
             let is_complete =
@@ -266,7 +269,7 @@ impl Flight {
         self.packets.pass_settled();
     }
 
-    /// Marks one packet, or a part of it, as delivered. What was never sent cannot be acknowledged.
+    /// Marks one packet, or a part of it, as delivered. A packet that was never sent cannot be acknowledged.
     #[inline]
     fn acknowledge(&mut self, arrival: &Arrival, part: Option<Part>, sum: &mut Acknowledged) {
         let number = arrival.number;
@@ -302,7 +305,7 @@ impl Flight {
         }
     }
 
-    /// The payload of packet `number` arrived in another packet: it is out of the flight.
+    /// Removes packet `number` from the flight, because its payload arrived in another packet.
     pub(crate) fn retire(&mut self, number: u64) {
         if let Some(packet) = self.packets.get_mut(number).filter(|packet| packet.fate == Fate::InFlight) {
             packet.fate = Fate::Acked;
@@ -316,7 +319,7 @@ impl Flight {
         (self.base()..number).for_each(|earlier| self.retire(earlier));
     }
 
-    /// Declares one packet lost; returns whether it was in flight.
+    /// Declares one packet lost; returns true if it was in flight.
     pub(crate) fn lose(&mut self, number: u64) -> bool {
         let Some(packet) = self.packets.get_mut(number).filter(|packet| packet.fate == Fate::InFlight) else {
             return false;
@@ -334,7 +337,7 @@ impl Flight {
     }
 }
 
-/// A sent packet as controllers see it.
+/// Returns a sent packet as controllers see it.
 fn seen_by_controllers(number: u64, packet: &SentPacket, arrival: &Arrival) -> AckedPacket {
     AckedPacket {
         number,
@@ -351,14 +354,14 @@ fn seen_by_controllers(number: u64, packet: &SentPacket, arrival: &Arrival) -> A
 
 #[cfg(test)]
 impl Flight {
-    /// Ten packets of 1000 bytes, sent every millisecond.
+    /// Returns ten packets of 1000 bytes, sent every millisecond.
     pub(crate) fn of_test(config: &Config) -> Self {
         let mut flight = Self::new(config);
         (0..10).for_each(|number| flight.send(SentPacket::of_test(number * 1000, number)));
         flight
     }
 
-    /// ACK `number`: `arrived` did, and the stream is complete up to packet `complete`.
+    /// Collects ACK `number`: the packets `arrived` have arrived, and the stream is complete up to packet `complete`.
     pub(crate) fn acknowledged_for_test(
         &mut self,
         number: u64,

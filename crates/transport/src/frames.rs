@@ -1,11 +1,11 @@
-//! What the receiver of a live source can decode, and when.
+//! Decoding of a live source's frames at the receiver.
 
 use crate::wire::FrameMark;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::Time;
 
-/// Frames under way that are remembered; older ones count as lost.
+/// Maximum number of incomplete frames that are remembered; older ones count as lost.
 const MAX_PENDING: usize = 1024;
 
 /// A frame that could be decoded.
@@ -13,29 +13,29 @@ const MAX_PENDING: usize = 1024;
 pub struct DecodedFrame {
     /// The frame.
     pub mark: FrameMark,
-    /// When it, and everything it depends on, was complete (receiver's clock).
+    /// Time at which the frame and all frames that it depends on were complete (receiver's clock).
     pub decoded_at: Time,
 }
 
-/// A frame some of whose packets have arrived.
+/// Frame of which some packets have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     mark: FrameMark,
     received_bytes: u32,
 }
 
-/// Puts frames together: a frame can be decoded when it is complete and so is its predecessor, or when it is a complete key
-/// frame; what came before a decoded frame and is not complete by then never will be shown.
+/// Assembles frames. A frame can be decoded when it and its predecessor are complete, or when it is a complete key
+/// frame. Earlier frames that are not complete by then are never shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FrameAssembler {
-    /// By frame number, ascending.
+    /// Incomplete or undecoded frames, by frame number, ascending.
     pending: VecDeque<Pending>,
     last_decoded: u32,
     decoded: VecDeque<DecodedFrame>,
 }
 
 impl FrameAssembler {
-    /// A packet with `new_bytes` of frame `mark` arrived.
+    /// Adds a packet with `new_bytes` of frame `mark`.
     pub(crate) fn on_packet(&mut self, now: Time, mark: FrameMark, new_bytes: u32) {
         if mark.number <= self.last_decoded {
             return;
@@ -73,7 +73,7 @@ impl FrameAssembler {
         }
     }
 
-    /// The next decoded frame that was not taken yet.
+    /// Returns the next decoded frame that was not taken yet.
     pub(crate) fn take(&mut self) -> Option<DecodedFrame> {
         self.decoded.pop_front()
     }

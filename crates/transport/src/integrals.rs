@@ -1,16 +1,16 @@
-//! Exact time integrals of a sender's state: what averages over time are made of.
+//! Exact time integrals of a sender's state, from which averages over time are computed.
 
 use units::{Rate, Span, Time};
 
-/// What is integrated, as it was since the latest call.
+/// Integrated levels since the latest call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Levels {
-    /// Bytes that may be in flight; `None` while nothing limits them.
+    /// Window, bytes; `None` if nothing limits the bytes in flight.
     pub(crate) window_bytes: Option<u64>,
     pub(crate) in_flight_bytes: u64,
-    /// `None` before the first sample.
+    /// Smoothed RTT; `None` before the first sample.
     pub(crate) srtt: Option<Span>,
-    /// Zero before the first sample.
+    /// Delivery rate; zero before the first sample.
     pub(crate) delivery_rate: Rate,
 }
 
@@ -18,21 +18,21 @@ pub(crate) struct Levels {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Integrals {
     at: Time,
-    /// Nothing later counts.
+    /// End of the integrals; later time does not count.
     until: Time,
     active: Span,
     window_byte_ns: u128,
     in_flight_byte_ns: u128,
     srtt_ns_ns: u128,
     delivery_rate_ns: u128,
-    /// Active time without a window, an RTT or a rate: seldom, so this is what is counted.
+    /// Active time without a window, an RTT or a rate. These times are rare, so counting them is cheap.
     no_window: Span,
     no_srtt: Span,
     no_rate: Span,
 }
 
 impl Integrals {
-    /// Integrals over the time from `start` to `until`.
+    /// Returns integrals over the time from `start` to `until`.
     pub(crate) const fn new(start: Time, until: Time) -> Self {
         Self {
             at: start,
@@ -48,13 +48,13 @@ impl Integrals {
         }
     }
 
-    /// Time that has passed up to `now` and is not integrated yet.
+    /// Returns the time up to `now` that is not integrated yet.
     #[inline]
     pub(crate) fn pending(&self, now: Time) -> Span {
         now.min(self.until) - self.at
     }
 
-    /// Adds the pending time, in which the levels were `levels`.
+    /// Adds the pending time with the levels `levels`.
     #[inline]
     pub(crate) fn add(&mut self, now: Time, levels: &Levels) {
         let span = self.pending(now);
@@ -76,32 +76,32 @@ impl Integrals {
         self.delivery_rate_ns += u128::from(levels.delivery_rate.bps()) * ns;
     }
 
-    /// From now on nothing counts any more.
+    /// Ends the integrals now.
     pub(crate) const fn stop(&mut self) {
         self.until = self.at;
     }
 
-    /// Time the integrals cover.
+    /// Returns the time that the integrals cover.
     pub(crate) const fn active(&self) -> Span {
         self.active
     }
 
-    /// Window over time, byte * ns, and the time in which there was one.
+    /// Returns window over time, byte * ns, and the time with a window.
     pub(crate) fn window(&self) -> (u128, Span) {
         (self.window_byte_ns, self.active - self.no_window)
     }
 
-    /// Bytes in flight over time, byte * ns.
+    /// Returns bytes in flight over time, byte * ns.
     pub(crate) const fn in_flight(&self) -> u128 {
         self.in_flight_byte_ns
     }
 
-    /// Smoothed RTT over time, ns * ns, and the time in which there was one.
+    /// Returns smoothed RTT over time, ns * ns, and the time with an RTT.
     pub(crate) fn srtt(&self) -> (u128, Span) {
         (self.srtt_ns_ns, self.active - self.no_srtt)
     }
 
-    /// Delivery rate over time, bit/s * ns, and the time in which there was one.
+    /// Returns delivery rate over time, bit/s * ns, and the time with a rate.
     pub(crate) fn delivery_rate(&self) -> (u128, Span) {
         (self.delivery_rate_ns, self.active - self.no_rate)
     }

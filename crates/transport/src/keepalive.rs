@@ -1,9 +1,9 @@
-//! One packet after a time without any event, whatever window and pacing say.
+//! Keepalive: one packet after a time without any event, regardless of window and pacing.
 
 use crate::config::{Config, ms};
 use units::{Span, Time};
 
-/// When the next such packet is due.
+/// Timer of the next keepalive packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keepalive {
     at: Time,
@@ -11,19 +11,19 @@ pub(crate) struct Keepalive {
 }
 
 impl Keepalive {
-    /// The first packet of the flow is due at its start; never, if the configuration wants no keepalives.
+    /// Returns a timer that is due at the flow's start; never due if the configuration wants no keepalives.
     pub(crate) fn new(config: &Config, start: Time) -> Self {
         let is_wanted = config.keepalive_ms > 0.0;
         Self { at: if is_wanted { start } else { Time::NEVER }, after: ms(config.keepalive_ms) }
     }
 
-    /// When it is due.
+    /// Returns the time of the next keepalive packet.
     #[inline]
     pub(crate) const fn at(self) -> Time {
         self.at
     }
 
-    /// Something happened: the time starts over.
+    /// Restarts the time after an event.
     #[inline]
     pub(crate) fn restart(&mut self, now: Time) {
         if self.at.is_finite() {

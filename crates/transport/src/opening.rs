@@ -1,15 +1,16 @@
-//! Connection set-up: openers, packets without payload, each of which is answered before the next one leaves.
+//! Connection set-up: handshake packets without payload; the next one leaves when the previous one is answered.
 
 use crate::config::Config;
 
-/// How far the set-up is.
+/// Progress of the connection set-up.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    /// Answers that are still needed.
+    /// Answers still needed.
     left: u32,
-    /// Number of the first opener of this round trip. Older ones were repeated, and their answers say nothing new.
+    /// Number of the first handshake packet of this round trip. Older ones were retransmitted, so their answers carry
+    /// no news.
     first: u64,
-    /// Whether this round trip's opener has not left yet.
+    /// True if the handshake packet of this round trip has not left yet.
     due: bool,
 }
 
@@ -18,12 +19,12 @@ impl Opening {
         Self { left: if config.handshake { config.handshake_rounds } else { 0 }, first: 0, due: true }
     }
 
-    /// Whether data may leave.
+    /// Returns true if data may leave.
     pub(crate) const fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// Packet `number` was acknowledged; the next one has `next_number`.
+    /// Handles the acknowledgement of packet `number`; the next packet has `next_number`.
     pub(crate) const fn on_answer(&mut self, number: u64, next_number: u64) {
         if !self.is_over() && number >= self.first {
             self.left -= 1;
@@ -31,7 +32,7 @@ impl Opening {
         }
     }
 
-    /// Returns whether an opener of this round trip is due; it leaves now.
+    /// Returns true if a handshake packet of this round trip is due, and marks it as sent.
     pub(crate) const fn take_due(&mut self) -> bool {
         core::mem::replace(&mut self.due, false)
     }
@@ -46,7 +47,7 @@ mod tests {
         assert!(Opening::new(&Config { handshake: false, ..Config::tcp() }).is_over());
         let mut opening = Opening::new(&Config { handshake_rounds: 2, ..Config::tcp() });
         assert!(opening.take_due() && !opening.take_due());
-        // Openers 1 and 2 repeat it.
+        // Packets 1 and 2 retransmit the handshake packet.
         opening.on_answer(0, 3);
         assert!(!opening.is_over() && opening.take_due());
         opening.on_answer(1, 4);

@@ -1,4 +1,4 @@
-//! Pacing: when the next packet may leave.
+//! Pacing: departure times of packets.
 
 use crate::config::Config;
 use congestion::Control;
@@ -8,23 +8,24 @@ use units::{Rate, Span, Time};
 /// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`).
 const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
-/// Packets of a connection that Linux does not pace (Linux v5.15, `net/ipv4/tcp_output.c`, `tcp_update_skb_after_send`).
+/// Number of first packets of a connection that Linux does not pace (Linux v5.15, `net/ipv4/tcp_output.c`,
+/// `tcp_update_skb_after_send`).
 const UNPACED: u32 = 10;
 
-/// Spaces packets at a rate. A flow that was idle or blocked may catch up by one burst at most. What a late timer cost is
-/// made up for as well, up to the timer slack.
+/// Spaces packets at a rate. A flow that was idle or blocked may catch up by one burst at most. The pacer also makes up
+/// for a late timer, up to the timer slack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacer {
     next: Time,
-    /// Most lateness of the driver's timer.
+    /// Maximum lateness of the driver's timer.
     slack: Span,
-    /// For controllers without a pacing rate: the multiple of window / srtt; 0 sends unpaced.
+    /// Pacing rate of controllers without one, as a multiple of window / srtt; 0 sends unpaced.
     gain: f64,
-    /// Linux's `fq` paces those controllers: see [`Config::fq`].
+    /// True if Linux's `fq` paces those controllers: see [`Config::fq`].
     fq: bool,
-    /// Packets that leave before `fq` begins.
+    /// Remaining packets that leave before `fq` begins to pace.
     unpaced: u32,
-    /// Whether the next packet waits for `next` and for nothing else.
+    /// True if the next packet waits only for `next`.
     waiting: bool,
     /// Quirk of genericCC: see [`Pacer::restart`].
     restarts_when_blocked: bool,
@@ -32,7 +33,7 @@ pub(crate) struct Pacer {
     adjusts: bool,
     /// Quirk of Linux without pacing: see [`Config::quirk_unpaced`].
     ignores: bool,
-    /// What the next packet's distance is counted from, and the bytes that went then; with `adjusts` only.
+    /// Time and bytes of the departure from which the next gap is counted; with `adjusts` only.
     last: Option<(Time, u32)>,
 }
 
@@ -52,8 +53,9 @@ impl Pacer {
         }
     }
 
-    /// The rate has become `rate`: the packet that waits goes after the gap of this rate (quirk of Remy and genericCC, whose
-    /// loops compare the time since the last packet with the gap of the moment; venkatarun95/genericCC@d0153f8, `ctcp.hh`).
+    /// Applies the new rate `rate` to the packet that waits: it leaves after the gap of this rate. (Quirk of Remy and
+    /// genericCC: their loops compare the time since the last packet with the current gap;
+    /// venkatarun95/genericCC@d0153f8, `ctcp.hh`.)
     #[inline]
     pub(crate) fn adjust(&mut self, rate: Rate) {
         if let Some((last, bytes)) = self.last {
@@ -61,13 +63,13 @@ impl Pacer {
         }
     }
 
-    /// A flow of its own begins: its first packet need not wait.
+    /// Begins a new flow: its first packet need not wait.
     pub(crate) fn begin_anew(&mut self, now: Time) {
         (self.next, self.last) = (now, None);
     }
 
-    /// The controller's pacing rate, or the transport's own for controllers without one. `threshold` returns the slow start
-    /// threshold, payload bytes.
+    /// Returns the controller's pacing rate, or the transport's own for controllers without one. `threshold` returns
+    /// the slow start threshold, payload bytes.
     #[inline]
     pub(crate) fn rate(
         &self,
@@ -91,57 +93,57 @@ impl Pacer {
         srtt.filter(|_| gain > 0.0).map(|srtt| Rate::from_bytes_per(window_bytes, srtt).mul_f64(gain))
     }
 
-    /// Whether nobody but controllers paces.
+    /// Returns true if only controllers pace.
     #[inline]
     const fn is_off(&self) -> bool {
         !self.fq && self.gain <= 0.0
     }
 
-    /// A packet left, paced or not.
+    /// Counts a packet that left, paced or not.
     #[inline]
     pub(crate) const fn count(&mut self) {
         self.unpaced = self.unpaced.saturating_sub(1);
     }
 
-    /// The driver's timer may be late by up to `slack`: that lateness does not lower the rate.
+    /// Sets the maximum lateness of the driver's timer that does not lower the rate.
     pub(crate) const fn set_timer_slack(&mut self, slack: Span) {
         self.slack = slack;
     }
 
-    /// Whether it is the pacer that the next packet waits for, rather than window or application.
+    /// Sets whether the next packet waits for the pacer, rather than for window or application.
     pub(crate) const fn set_waiting(&mut self, waiting: bool) {
         self.waiting = waiting;
     }
 
-    /// Earliest departure of the next packet.
+    /// Returns the earliest departure of the next packet.
     pub(crate) const fn next(self) -> Time {
         self.next
     }
 
-    /// When the next packet may leave that waits for nothing else; [`Time::NEVER`] if there is none.
+    /// Returns the departure of the next packet if it waits only for the pacer; otherwise [`Time::NEVER`].
     #[inline]
     pub(crate) const fn next_timer(self) -> Time {
         if self.waiting { self.next } else { Time::NEVER }
     }
 
-    /// A packet of `bytes` left at `now`; up to `burst_bytes` may leave back to back.
+    /// Counts a packet of `bytes` that left at `now`; up to `burst_bytes` may leave back to back.
     pub(crate) fn sent(&mut self, now: Time, bytes: u32, rate: Rate, burst_bytes: u64) {
         let lateness = if self.waiting { self.slack } else { Span::ZERO };
         let credit = rate.time_for(burst_bytes.saturating_sub(u64::from(bytes))).max(lateness);
-        // However high the rate, time goes on.
+        // At any rate, however high, time must go on.
         let gap = rate.time_for(u64::from(bytes)).max(Span::from_ns(1));
         self.next = self.next.max(now - credit) + gap;
         self.last = self.adjusts.then_some((now, bytes));
     }
 
-    /// Whether an ACK that finds the flow blocked by its window restarts the pacer.
+    /// Returns true if an ACK that finds the flow blocked by its window restarts the pacer.
     #[inline]
     pub(crate) const fn restarts_when_blocked(&self) -> bool {
         self.restarts_when_blocked
     }
 
-    /// The next packet waits a full gap from `now` on (quirk of genericCC: while the window
-    /// blocks, its loop in `udp-socket`/`ctcp.hh` keeps setting the clock to now; venkatarun95/genericCC@d0153f8).
+    /// Makes the next packet wait a full gap from `now` on. (Quirk of genericCC: while the window blocks, its loop in
+    /// `udp-socket`/`ctcp.hh` keeps setting the clock to now; venkatarun95/genericCC@d0153f8.)
     pub(crate) fn restart(&mut self, now: Time, bytes: u32, rate: Rate) {
         self.next = self.next.max(now + rate.time_for(u64::from(bytes)));
         self.last = self.adjusts.then_some((now, bytes));
@@ -183,11 +185,11 @@ mod tests {
             pacer.rate(&control, window_bytes, None, || None)
         };
         assert_eq!(rate(30_000), None);
-        // Without a window either nothing would hold the flow.
+        // Without a window nothing else would hold the flow back.
         assert_eq!(rate(u64::MAX), Some(Rate::from_mbps(12.0)));
     }
 
-    /// Sends whatever may leave at `now`; returns how many packets that were.
+    /// Sends all packets that may leave at `now`; returns their number.
     fn send_all(pacer: &mut Pacer, now: Time, rate: Rate) -> u32 {
         let mut sent = 0;
         while pacer.next() <= now {
@@ -202,7 +204,7 @@ mod tests {
         let (mut pacer, rate) = (with_gain(0.0), Rate::from_mbps(12.0));
         pacer.set_timer_slack(Span::from_ms(5));
         pacer.set_waiting(true);
-        // Each of the wake-ups is 0.7 ms later than asked for: one packet per ms in spite of it.
+        // Each wake-up is 0.7 ms late: nevertheless one packet leaves per ms.
         let mut sent = 0;
         while pacer.next() < Time::from_ns(1_000_000_000) {
             let now = pacer.next() + Span::from_us(700);

@@ -1,10 +1,10 @@
-//! The packets a sender has sent and still cares about, by packet number.
+//! Sent packets that the sender still needs, by packet number.
 
 use crate::rate::{Newest, Snapshot};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// What became of a packet.
+/// State of a sent packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     InFlight,
@@ -12,70 +12,71 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// One transmission: one cache line, as both sending and acknowledging it touch all of it.
+/// One transmission. It fits one cache line, because both sending and acknowledging touch all of it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct SentPacket {
     pub(crate) sent_at: Time,
     pub(crate) offset: u64,
     pub(crate) snapshot: Snapshot,
-    /// At most [`crate::config::MAX_PAYLOAD_BYTES`].
+    /// Payload, bytes; at most [`crate::config::MAX_PAYLOAD_BYTES`].
     pub(crate) payload_bytes: u16,
-    /// Of these, how many were acknowledged by ACKs for a part of the packet.
+    /// Payload bytes acknowledged by ACKs for a part of the packet.
     pub(crate) acked_bytes: u16,
     pub(crate) fate: Fate,
     pub(crate) retransmission: bool,
-    /// Carries no data of the application: nothing to send again.
+    /// True if the packet carries no application data: nothing to send again.
     pub(crate) filler: bool,
-    /// The application limited the sender when it left.
+    /// True if the application limited the sender when the packet left.
     pub(crate) app_limited: bool,
 }
 
 const _: () = assert!(size_of::<SentPacket>() == 64, "a sent packet is one cache line");
 
 impl SentPacket {
-    /// Payload bytes that are not acknowledged.
+    /// Returns the payload bytes that are not acknowledged.
     pub(crate) fn outstanding_bytes(&self) -> u32 {
         u32::from(self.payload_bytes - self.acked_bytes)
     }
 
-    /// Stream offset behind its payload.
+    /// Returns the stream offset behind the payload.
     pub(crate) fn end(&self) -> u64 {
         self.offset + u64::from(self.payload_bytes)
     }
 
-    /// What a rate sample needs of it.
+    /// Returns the values that a rate sample needs.
     pub(crate) const fn newest(&self) -> Newest {
         Newest { sent_at: self.sent_at, app_limited: self.app_limited, snapshot: self.snapshot }
     }
 }
 
-/// How long after its departure a lost packet is known, in case it arrives after all.
+/// Time after departure for which a lost packet is remembered, in case it arrives after all.
 const LATE: Span = Span::from_secs(10);
 
-/// Most lost packets below `base` that are known.
+/// Maximum number of remembered lost packets below `base`.
 const MOST_LATE: usize = 1 << 16;
 
-/// A window of consecutive packet numbers; everything below `base` is settled: acknowledged, or lost and only known in case it
-/// arrives after all.
+/// Window of consecutive packet numbers. Everything below `base` is settled: acknowledged, or lost and only remembered
+/// in case it arrives after all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentPackets {
-    /// Grows with the flight: a ring is walked through from end to end, so it should be no larger than needed.
+    /// Packets from `base` on. Grows with the flight: a ring is walked from end to end, so it should be no larger than
+    /// needed.
     packets: VecDeque<SentPacket>,
     base: u64,
     /// Lost packets below `base`, by number.
     late: VecDeque<(u64, SentPacket)>,
-    /// Every packet below is acknowledged or lost.
+    /// Lowest number in flight: every packet below is acknowledged or lost.
     first_in_flight: u64,
 }
 
 impl SentPackets {
-    /// Number the next packet gets.
+    /// Returns the number of the next packet.
     pub(crate) fn next_number(&self) -> u64 {
         self.base + self.packets.len() as u64
     }
 
-    /// Lowest number still remembered.
+    /// Returns the lowest number still remembered.
     pub(crate) const fn base(&self) -> u64 {
         self.base
     }
@@ -114,12 +115,12 @@ impl SentPackets {
         self.late.get_mut(index).map(|(_, packet)| packet)
     }
 
-    /// Packet `number`, which is kept, is in flight again.
+    /// Puts packet `number`, which is kept, in flight again.
     pub(crate) fn on_restored(&mut self, number: u64) {
         self.first_in_flight = self.first_in_flight.min(number);
     }
 
-    /// Packets have left the flight.
+    /// Advances `first_in_flight` after packets have left the flight.
     #[inline]
     pub(crate) fn pass_settled(&mut self) {
         while let Some(packet) = self.packets.get((self.first_in_flight - self.base) as usize)
@@ -129,13 +130,13 @@ impl SentPackets {
         }
     }
 
-    /// Lowest number in flight, or the next number if nothing is.
+    /// Returns the lowest number in flight, or the next number if nothing is in flight.
     pub(crate) const fn first_in_flight(&self) -> u64 {
         self.first_in_flight
     }
 
-    /// Forgets settled packets from the front: acknowledged ones, and lost ones sent before `lost_before`, which stay known
-    /// for a while.
+    /// Forgets settled packets from the front: acknowledged packets, and lost packets sent before `lost_before`. Lost
+    /// packets stay in `late` for a while.
     pub(crate) fn forget(&mut self, now: Time, lost_before: Time) {
         while let Some(packet) = self.packets.front() {
             match packet.fate {
@@ -173,7 +174,7 @@ impl SentPackets {
 
 #[cfg(test)]
 impl SentPacket {
-    /// 1000 bytes from `offset` on, sent at `ms`.
+    /// Returns a packet of 1000 bytes from `offset` on, sent at `ms`.
     pub(crate) fn of_test(offset: u64, ms: u64) -> Self {
         Self {
             sent_at: Time::from_ns(ms * 1_000_000),

@@ -12,28 +12,28 @@ pub struct Range {
 }
 
 impl Range {
-    /// Number of members.
+    /// Returns the number of members.
     pub const fn len(self) -> u64 {
         self.end - self.start
     }
 
-    /// Whether there are no members.
+    /// Returns true if there are no members.
     pub const fn is_empty(self) -> bool {
         self.end == self.start
     }
 }
 
-/// A set of integers; appending at the top is O(1), which is what arrives in order: it touches nothing but the set itself.
+/// Set of integers. Appending at the top is O(1), which data in order do: only the struct itself is touched.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    /// The highest range; empty while the set is.
+    /// Highest range; empty if the set is empty.
     last: Range,
-    /// Those below it, ascending.
+    /// Ranges below `last`, ascending.
     earlier: VecDeque<Range>,
 }
 
 impl RangeSet {
-    /// Adds `start..end`; returns how many of them were not in the set before.
+    /// Adds `start..end`; returns the number of members that are new to the set.
     #[inline]
     pub fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
@@ -54,7 +54,7 @@ impl RangeSet {
             self.last = Range { start, end };
             return end - start;
         }
-        // First range that touches or follows the new one, and one past the last that touches it.
+        // First range that touches or follows the new one, and one past the last range that touches the new one.
         self.earlier.push_back(self.last);
         let first = self.earlier.partition_point(|range| range.end < start);
         let mut merged = Range { start, end };
@@ -76,7 +76,7 @@ impl RangeSet {
         (end - start) - present
     }
 
-    /// Forgets everything below `bound`.
+    /// Removes everything below `bound`.
     #[inline]
     pub fn remove_below(&mut self, bound: u64) {
         while let Some(first) = self.earlier.front_mut() {
@@ -89,37 +89,37 @@ impl RangeSet {
         self.last.start = self.last.start.max(bound).min(self.last.end);
     }
 
-    /// Whether `value` is a member.
+    /// Returns true if `value` is a member.
     pub fn contains(&self, value: u64) -> bool {
         let holds = |range: &Range| (range.start..range.end).contains(&value);
         let index = self.earlier.partition_point(|range| range.end <= value);
         holds(&self.last) || self.earlier.get(index).is_some_and(holds)
     }
 
-    /// The ranges in descending order.
+    /// Returns the ranges in descending order.
     pub fn descending(&self) -> impl Iterator<Item = Range> + '_ {
         self.last().into_iter().chain(self.earlier.iter().rev().copied())
     }
 
-    /// What they hold from `bound` on, in descending order.
+    /// Returns the members from `bound` on, as ranges in descending order.
     pub fn descending_from(&self, bound: u64) -> impl Iterator<Item = Range> + '_ {
         let above = self.descending().take_while(move |range| range.end > bound);
         above.map(move |range| Range { start: range.start.max(bound), end: range.end })
     }
 
-    /// The lowest range.
+    /// Returns the lowest range.
     #[inline]
     pub fn first(&self) -> Option<Range> {
         self.earlier.front().copied().or_else(|| self.last())
     }
 
-    /// The highest range.
+    /// Returns the highest range.
     #[inline]
     pub fn last(&self) -> Option<Range> {
         (!self.last.is_empty()).then_some(self.last)
     }
 
-    /// Number of ranges.
+    /// Returns the number of ranges.
     #[inline]
     pub fn count(&self) -> usize {
         self.earlier.len() + usize::from(!self.last.is_empty())

@@ -34,16 +34,17 @@ pub struct RateSampler {
 /// The newest packet of the ACK being processed.
 #[derive(Clone, Copy, Debug)]
 pub struct Newest {
-    /// When the packet left.
+    /// Departure of the packet.
     pub sent_at: Time,
-    /// Whether the application limited the sender when the packet left.
+    /// True if the application limited the sender when the packet left.
     pub app_limited: bool,
-    /// The state of the connection when the packet left.
+    /// State of the connection when the packet left.
     pub snapshot: Snapshot,
 }
 
 impl RateSampler {
-    /// Snapshot for a packet sent at `now`; `in_flight_bytes` includes it, `idle` says nothing else was in flight.
+    /// Returns the snapshot for a packet sent at `now`. `in_flight_bytes` includes the packet; `idle` is true if
+    /// nothing else was in flight.
     pub fn on_sent(&mut self, now: Time, in_flight_bytes: u64, idle: bool) -> Snapshot {
         if idle {
             self.first_sent_at = now;
@@ -58,18 +59,19 @@ impl RateSampler {
         }
     }
 
-    /// So many bytes were declared lost.
+    /// Counts `bytes` declared lost.
     pub const fn on_lost(&mut self, bytes: u64) {
         self.lost_bytes += bytes;
     }
 
-    /// So many bytes were delivered.
+    /// Counts `bytes` delivered.
     pub const fn on_delivered(&mut self, now: Time, bytes: u64) {
         self.delivered_bytes += bytes;
         self.delivered_at = now;
     }
 
-    /// The sample of an ACK whose newest packet is `newest`; `None` when the interval is too short to be believed.
+    /// Returns the sample of an ACK whose newest packet is `newest`; `None` if the interval is too short to be
+    /// plausible.
     pub fn sample(&mut self, now: Time, newest: &Newest, min_rtt: Span) -> Option<RateSample> {
         let snapshot = &newest.snapshot;
         self.first_sent_at = newest.sent_at;
@@ -93,22 +95,22 @@ impl RateSampler {
         })
     }
 
-    /// The application has nothing to send although the window is open.
+    /// Marks the flow as application-limited: the application has nothing to send although the window is open.
     pub fn mark_app_limited(&mut self, in_flight_bytes: u64) {
         self.app_limited_until = (self.delivered_bytes + in_flight_bytes).max(1);
     }
 
-    /// Whether the application limits the sender.
+    /// Returns true if the application limits the sender.
     pub const fn is_app_limited(&self) -> bool {
         self.app_limited_until != 0
     }
 
-    /// Bytes delivered in all.
+    /// Returns the total bytes delivered.
     pub const fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }
 
-    /// Rate of the latest sample; zero before the first.
+    /// Returns the rate of the latest sample; zero before the first.
     pub(crate) const fn latest(&self) -> Rate {
         self.latest
     }

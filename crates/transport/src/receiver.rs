@@ -1,4 +1,4 @@
-//! The receiving side: what arrived, and when to say so.
+//! Receiving side of a flow: arrivals, and the times of ACKs.
 
 use crate::config::{Config, ms};
 use crate::feedback::Feedback;
@@ -8,7 +8,7 @@ use crate::wire::{AckFrame, Arrival, Arrivals, Data, EcnCounts, MAX_ARRIVALS};
 use congestion::{Arrived, ReceiverHalf};
 use units::{Span, Time};
 
-/// How many packets below those that the sender still waits for are remembered: copies of them may yet arrive.
+/// Number of remembered packets below those that the sender still waits for: duplicates of them may arrive.
 const REMEMBERED_PACKETS: u64 = 1 << 14;
 
 /// Counters of the receiving side.
@@ -29,25 +29,25 @@ pub struct ReceiverStats {
 pub struct Receiver {
     ack_every: u32,
     ack_delay: Span,
-    /// What the timer of a delayed ACK counts in; zero: nothing.
+    /// Tick of the delayed-ACK timer; zero: no ticks.
     ack_tick: Span,
     ack_on_gap: bool,
     ack_on_ce: bool,
-    /// Packets that are still acknowledged one by one.
+    /// Number of next packets that are acknowledged one by one.
     quick_acks: u32,
     ack_ranges: usize,
-    /// Stream bytes from the first missing one on that an ACK can speak of; `u64::MAX`: of all.
+    /// Stream bytes, from the first missing one on, that an ACK can acknowledge; `u64::MAX`: all.
     reach_bytes: u64,
     reliable: bool,
     packets: RangeSet,
-    /// Below it nothing is worth acknowledging any more.
+    /// Packet number below which acknowledgements are not useful any more.
     least_unacked: u64,
     stream: RangeSet,
     /// Next stream byte in order.
     next_offset: u64,
     largest: Option<u64>,
     arrivals: Arrivals,
-    /// Arrivals of packets beyond the first hole, kept while an ACK cannot speak of all that has arrived.
+    /// Arrivals of packets beyond the first hole, kept if an ACK cannot acknowledge everything that has arrived.
     withheld: Vec<(Data, Arrival)>,
     unacked: u32,
     first_unacked_at: Time,
@@ -57,13 +57,14 @@ pub struct Receiver {
     ecn: EcnCounts,
     half: Option<Box<dyn ReceiverHalf>>,
     frames: FrameAssembler,
-    /// What it makes of its duty, if it misbehaves.
+    /// Misbehavior, if any.
     feedback: Option<Box<Feedback>>,
     stats: ReceiverStats,
 }
 
 impl Receiver {
-    /// A receiver with the ACK policy of `config`; `half` is the receiver-side half of the scheme, if it has one.
+    /// Returns a receiver with the ACK policy of `config`; `half` is the receiver-side half of the scheme, if it has
+    /// one.
     pub fn new(config: &Config, half: Option<Box<dyn ReceiverHalf>>) -> Self {
         Self {
             ack_every: config.ack_every,
@@ -99,13 +100,13 @@ impl Receiver {
         }
     }
 
-    /// The same with the seed for what a misbehaving receiver leaves to chance.
+    /// Sets the seed for random choices of a misbehaving receiver.
     #[must_use]
     pub fn with_seed(self, config: &Config, seed: u64) -> Self {
         Self { feedback: Feedback::of(&config.receiver, seed).map(Box::new), ..self }
     }
 
-    /// A data packet arrived; `ecn` counts its codepoint. Returns the payload bytes that were new.
+    /// Handles a data packet; `ecn` counts its codepoint. Returns the payload bytes that were new.
     pub fn on_data(&mut self, now: Time, data: &Data, ecn: EcnCounts) -> u32 {
         self.stats.packets += 1;
         if let Some(feedback) = &mut self.feedback {
@@ -143,7 +144,7 @@ impl Receiver {
             });
         }
         self.note_arrival(data, Arrival { number: data.number, at: now, ce: ecn.ce > 0 });
-        // What fills a hole, the last one too, is acknowledged at once (RFC 5681 4.2).
+        // A packet that fills a hole, including the last hole, is acknowledged at once (RFC 5681 4.2).
         let has_hole = had_hole || self.has_hole();
         let in_order = data.number == expected && self.withheld.is_empty() && !has_hole;
         let opening = data.payload_bytes == 0 && !data.filler;
@@ -158,7 +159,7 @@ impl Receiver {
         new_bytes
     }
 
-    /// When what waits since `first_unacked_at` is acknowledged at the latest.
+    /// Returns the latest time for the ACK of packets that wait since `first_unacked_at`.
     fn delayed_ack_at(&self) -> Time {
         if self.ack_tick.is_zero() {
             return self.first_unacked_at + self.ack_delay;
@@ -168,7 +169,7 @@ impl Receiver {
         Time::from_ns(ticks * tick)
     }
 
-    /// Whether reliable data is missing below what has arrived: TCP acknowledges at once then.
+    /// Returns true if reliable data are missing below data that arrived: TCP then acknowledges at once.
     fn has_hole(&self) -> bool {
         self.reliable && self.stream.count() > 1
     }
@@ -182,7 +183,7 @@ impl Receiver {
             }
             new_bytes
         } else if data.retransmission {
-            // A probe repeats what may have arrived; nobody keeps record of that where nothing is sent again.
+            // A probe may repeat data that arrived. Without retransmissions no record shows which data arrived.
             0
         } else {
             data.payload_bytes
@@ -216,12 +217,12 @@ impl Receiver {
         });
     }
 
-    /// Whether an ACK can speak of everything that has arrived.
+    /// Returns true if an ACK can acknowledge everything that has arrived.
     const fn tells_all(&self) -> bool {
         self.reach_bytes == u64::MAX
     }
 
-    /// Lists again what has arrived beyond the first hole and within reach, as a mask in every ACK does.
+    /// Lists again the arrivals beyond the first hole and within reach, as a mask in every ACK does.
     fn list_reachable(&mut self) {
         let reach = self.next_offset + self.reach_bytes;
         let is_reachable =
@@ -230,10 +231,10 @@ impl Receiver {
         self.arrivals.extend(reachable.map(|(_, arrival)| *arrival));
     }
 
-    /// When [`Receiver::poll_ack`] wants to be called without a packet arriving.
+    /// Returns the time at which [`Receiver::poll_ack`] must be called if no packet arrives earlier.
     pub fn next_timer(&self) -> Time {
         if self.largest.is_none() {
-            // Nothing to acknowledge yet, whatever the half has in mind.
+            // Nothing to acknowledge yet, regardless of the half's timer.
             return Time::NEVER;
         }
         let due = self.feedback.as_ref().map_or(self.ack_due, |it| self.ack_due.min(it.next_timer()));
@@ -269,7 +270,7 @@ impl Receiver {
         self.ack_due = Time::NEVER;
         if let Some(feedback) = &mut self.feedback {
             if feedback.is_withheld(now) {
-                // It has a number all the same: its absence can be told.
+                // A withheld ACK has a number too, so that the sender can detect its absence.
                 self.next_ack += 1;
                 return false;
             }
@@ -280,24 +281,25 @@ impl Receiver {
         true
     }
 
-    /// Gives an ACK that leaves its number.
+    /// Numbers an ACK that leaves.
     const fn number(&mut self, frame: &mut AckFrame) {
         frame.number = self.next_ack;
         self.next_ack += 1;
         self.stats.acks += 1;
     }
 
-    /// The next frame of a live source that could be decoded and was not taken yet.
+    /// Returns the next decoded frame of a live source that was not taken yet.
     pub fn take_frame(&mut self) -> Option<DecodedFrame> {
         self.frames.take()
     }
 
-    /// Bytes of the stream that have arrived in order: what an application could read. Unreliable schemes have no order.
+    /// Returns the stream bytes that have arrived in order, which an application could read. Unreliable schemes have no
+    /// order.
     pub const fn in_order_bytes(&self) -> u64 {
         self.next_offset
     }
 
-    /// Counters so far.
+    /// Returns the counters so far.
     pub const fn stats(&self) -> &ReceiverStats {
         &self.stats
     }
@@ -377,7 +379,7 @@ mod tests {
         receiver.on_data(at(1), &data(2, 2000), EcnCounts::default());
         assert!(receiver.poll_ack(at(1), &mut frame));
         assert_eq!(frame.ranges[..], [Range { start: 2, end: 3 }, Range { start: 0, end: 1 }]);
-        // In packet order again, but stream data is still missing: acknowledged at once.
+        // In packet order again, but stream data are still missing: acknowledged at once.
         receiver.on_data(at(2), &data(3, 3000), EcnCounts::default());
         assert!(receiver.poll_ack(at(2), &mut frame));
         assert_eq!(frame.next_offset, 1000);

@@ -1,43 +1,43 @@
-//! What a receiver makes of its duty to give feedback: the honest one, and those that misbehave (RFC 9743 7.6; Savage et
-//! al. 1999, "TCP congestion control with a misbehaving receiver").
+//! Behavior of receivers as senders of feedback: honest, or misbehaving (RFC 9743 7.6; Savage et al. 1999, "TCP
+//! congestion control with a misbehaving receiver").
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use strict_input::Refusal;
 
-/// How a receiver behaves, as the transport's key `receiver`.
+/// Behavior of a receiver: the transport's key `receiver`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ReceiverBehavior {
-    /// Says what arrived, when it is due.
+    /// Sends correct ACKs at their times.
     #[default]
     Honest,
-    /// Makes several ACKs out of each, each of which acknowledges an equal part of every packet in it.
+    /// Splits each ACK into several ACKs. Each one acknowledges an equal part of every packet.
     AckDivision {
-        /// ACKs sent for one that is due.
+        /// Number of ACKs sent instead of one.
         #[schemars(range(min = 1, max = 1000))]
         parts: u32,
     },
-    /// Acknowledges packets before they arrive, and hides that any are missing below.
+    /// Acknowledges packets before they arrive, and hides missing packets below them.
     Optimistic {
-        /// How far beyond the highest number that arrived.
+        /// Packets acknowledged beyond the highest number that arrived.
         #[schemars(range(min = 1, max = 1000))]
         ahead_packets: u32,
     },
-    /// Sends no feedback at all for a while.
+    /// Sends no feedback during one interval.
     Silent {
-        /// Beginning, s after the first packet arrived.
+        /// Beginning of the interval, s after the first packet arrived.
         #[schemars(range(min = 0, max = 1_000_000))]
         after_s: f64,
-        /// Length, s; absent: to the end.
+        /// Length of the interval, s; absent: to the end.
         #[serde(default)]
         #[schemars(range(min = 0, max = 1_000_000))]
         for_s: Option<f64>,
     },
     /// Leaves out ACKs at random.
     DropFeedback {
-        /// Probability of each.
+        /// Probability that an ACK is left out.
         #[schemars(range(min = 0, max = 1))]
         probability: f64,
     },
@@ -47,14 +47,14 @@ impl ReceiverBehavior {
     /// Reads a table with `kind`, or the kind alone.
     ///
     /// # Errors
-    /// What serde says.
+    /// The error of serde.
     pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = serde_json::Value::deserialize(deserializer)?;
         let table = if given.is_string() { serde_json::json!({ "kind": given }) } else { given };
         Self::deserialize(table).map_err(serde::de::Error::custom)
     }
 
-    /// The schema of what [`Self::read`] takes.
+    /// Returns the schema of the values that [`Self::read`] accepts.
     pub(crate) fn schema_of_either(generator: &mut SchemaGenerator) -> Schema {
         let table = generator.subschema_for::<Self>();
         json_schema!({

@@ -1,6 +1,6 @@
-//! Round trips, told from what is delivered, and what was highest in the latest ones.
+//! Round trips, detected from deliveries, and peak values of the latest two.
 
-/// A value now and its largest since the start of the previous round trip.
+/// Largest value of the current round trip and of the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Peak<T> {
     current: T,
@@ -22,10 +22,10 @@ impl<T: Copy + Ord> Peak<T> {
     }
 }
 
-/// The present round trip of a flow.
+/// Current round trip of a flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
-    /// The round ends with a packet that left when so much had been delivered.
+    /// Delivered bytes at which the round began. A packet that left after that ends the round.
     ends_at: u64,
     in_flight: Peak<u64>,
     window_limited: Peak<bool>,
@@ -33,33 +33,33 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// So many bytes are in flight.
+    /// Notes the bytes in flight.
     pub fn note_in_flight(&mut self, bytes: u64) {
         self.in_flight.note(bytes);
     }
 
-    /// The window kept a packet back.
+    /// Notes that the window kept a packet back.
     pub fn note_window_limited(&mut self) {
         self.window_limited.note(true);
     }
 
-    /// The pacer kept packets back that would have filled the window.
+    /// Notes that the pacer kept packets back that would have filled the window.
     pub fn note_pacing_limited(&mut self) {
         self.pacing_limited.note(true);
     }
 
-    /// Whether the window has kept a packet back in this round.
+    /// Returns true if the window has kept a packet back in this round.
     pub const fn is_window_limited(&self) -> bool {
         self.window_limited.current
     }
 
-    /// Whether the window, or the pacer in its place, has kept a packet back in this round.
+    /// Returns true if the window, or the pacer in its place, has kept a packet back in this round.
     pub const fn is_limited(&self) -> bool {
         self.window_limited.current || self.pacing_limited.current
     }
 
-    /// A packet arrived that left when `at_send` bytes were delivered; by now it is `delivered`. Returns whether that ends
-    /// the round: call [`Rounds::begin`] once its peaks are read.
+    /// Returns true if an arrived packet ends the round: call [`Rounds::begin`] after reading the peaks. `at_send`
+    /// bytes were delivered when the packet left, `delivered` by now.
     pub const fn is_over(&mut self, at_send: u64, delivered: u64) -> bool {
         let is_over = at_send >= self.ends_at;
         if is_over {
@@ -68,24 +68,25 @@ impl Rounds {
         is_over
     }
 
-    /// The next round begins with so many bytes in flight.
+    /// Begins the next round with `in_flight` bytes in flight.
     pub const fn begin(&mut self, in_flight: u64) {
         self.in_flight.begin_round(in_flight);
         self.window_limited.begin_round(false);
         self.pacing_limited.begin_round(false);
     }
 
-    /// Most bytes in flight at any moment since the start of the previous round.
+    /// Returns the most bytes in flight at any moment since the start of the previous round.
     pub fn peak_in_flight(&self) -> u64 {
         self.in_flight.get()
     }
 
-    /// Whether the window kept a packet back since the start of the previous round.
+    /// Returns true if the window kept a packet back since the start of the previous round.
     pub fn was_window_limited(&self) -> bool {
         self.window_limited.get()
     }
 
-    /// Whether the pacer kept packets back since then that would have filled the window.
+    /// Returns true if, since the start of the previous round, the pacer kept packets back that would have filled the
+    /// window.
     pub fn was_pacing_limited(&self) -> bool {
         self.pacing_limited.get()
     }

@@ -14,19 +14,19 @@ pub struct RttEstimator {
     variation: Span,
     min: Span,
     min_smoothed: Span,
-    /// Clock tick of the timestamps that samples are taken from, ns; 0: exact.
+    /// Clock tick of the timestamps that RTT samples use, ns; 0: exact.
     tick_ns: u64,
     has_sample: bool,
-    /// When the first sample was taken; never without any.
+    /// Time of the first sample; [`Time::NEVER`] without any.
     first_sample_at: Time,
-    /// What the receiver says it held an ACK back is taken off: TCP cannot know, QUIC's ACKs say so.
+    /// True if the receiver's ACK delay is subtracted from samples: QUIC's ACKs report the delay, TCP's do not.
     corrects_delay: bool,
-    /// Controllers are given the smoothed RTT for every sample.
+    /// True if controllers get the smoothed RTT for every sample.
     reports_smoothed: bool,
 }
 
 impl RttEstimator {
-    /// An estimator without a sample.
+    /// Returns an estimator without a sample.
     pub fn new(config: &Config) -> Self {
         Self {
             latest: INITIAL_RTT,
@@ -45,8 +45,8 @@ impl RttEstimator {
         }
     }
 
-    /// A packet that left at `sent_at` was acknowledged by an ACK that the receiver says it held back for `ack_delay`;
-    /// returns the sample.
+    /// Takes and returns the sample of an acknowledged packet that left at `sent_at`. The receiver reports that it
+    /// delayed the ACK by `ack_delay`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, sent_at: Time, ack_delay: Span) -> Span {
         let latest = self.elapsed(sent_at, now);
@@ -55,16 +55,16 @@ impl RttEstimator {
         latest
     }
 
-    /// Time between two moments as the clock of the timestamps counts it.
+    /// Returns the time between two moments in ticks of the timestamp clock.
     fn elapsed(&self, from: Time, to: Time) -> Span {
         match self.tick_ns {
             0 => to - from,
-            // Within one tick nothing would have passed; ns-3 takes a microsecond.
+            // Two moments within one tick have no distance; ns-3 assumes a microsecond.
             tick => Span::from_ns((to.as_ns() / tick - from.as_ns() / tick) * tick).max(Span::from_us(1)),
         }
     }
 
-    /// Takes a sample. `ack_delay`: what is to be taken off unless that would go below the minimum.
+    /// Takes a sample. `ack_delay` is subtracted unless the result is below the minimum.
     fn sample(&mut self, latest: Span, ack_delay: Span) {
         self.latest = latest;
         self.min = self.min.min(latest);
@@ -88,42 +88,42 @@ impl RttEstimator {
         self.latest
     }
 
-    /// The smoothed RTT; 333 ms before the first sample (RFC 9002 6.2.2).
+    /// Returns the smoothed RTT; 333 ms before the first sample (RFC 9002 6.2.2).
     pub const fn smoothed(&self) -> Span {
         self.smoothed
     }
 
-    /// The mean deviation of the samples.
+    /// Returns the mean deviation of the samples.
     pub const fn variation(&self) -> Span {
         self.variation
     }
 
-    /// When the first sample was taken; never without any.
+    /// Returns the time of the first sample; [`Time::NEVER`] without any.
     pub(crate) const fn first_sample_at(&self) -> Time {
         self.first_sample_at
     }
 
-    /// The smallest sample is that of the next ACK on (RFC 9002 5.2: after persistent congestion).
+    /// Restarts the minimum at the latest sample (RFC 9002 5.2: after persistent congestion).
     pub(crate) const fn forget_min(&mut self) {
         self.min = self.latest;
     }
 
-    /// Smallest sample; the smoothed value before any.
+    /// Returns the smallest sample; the smoothed value before any.
     pub fn min(&self) -> Span {
         if self.has_sample { self.min } else { self.smoothed }
     }
 
-    /// What controllers are given for the sample of an ACK.
+    /// Returns the RTT that controllers get for the sample of an ACK.
     pub(crate) fn reported(&self, sample: Option<Span>) -> Option<Span> {
         if self.reports_smoothed { self.known() } else { sample }
     }
 
-    /// What controllers are given for the smallest sample.
+    /// Returns the minimum RTT that controllers get.
     pub(crate) fn reported_min(&self) -> Span {
         if self.reports_smoothed { self.min_smoothed.min(self.smoothed) } else { self.min() }
     }
 
-    /// The smoothed RTT, once there is one.
+    /// Returns the smoothed RTT; `None` before the first sample.
     #[inline]
     pub(crate) fn known(&self) -> Option<Span> {
         self.has_sample.then_some(self.smoothed)

@@ -1,4 +1,4 @@
-//! What is to be sent: the application's bytes, and those that were lost.
+//! Data to send: the application's bytes, and lost bytes.
 
 use crate::application::Application;
 use crate::buffers::{ReceiveWindow, SendBuffer};
@@ -11,10 +11,10 @@ use congestion::Frame;
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
 
-/// What a packet carries: new payload, payload to send again, or filler.
+/// Content of a packet: new payload, payload to send again, or filler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// Number of the packet that was lost with it; `u64::MAX` if it was never sent.
+    /// Number of the lost packet that carried the payload before; `u64::MAX` if it was never sent.
     pub(crate) number: u64,
     pub(crate) offset: u64,
     pub(crate) payload_bytes: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// What packet `number` carried.
+    /// Returns the content of packet `number`.
     fn again(number: u64, packet: &SentPacket) -> Self {
         let (offset, payload_bytes, filler) = (packet.offset, packet.payload_bytes, packet.filler);
         Self { number, offset, payload_bytes: u32::from(payload_bytes), filler }
@@ -34,26 +34,26 @@ impl Load {
 pub(crate) struct Stream {
     /// Lost payload, in the order in which it is sent again.
     resend: VecDeque<Load>,
-    /// Whether that is the order of the stream, as TCP has it, and not the one in which losses were found.
+    /// True if `resend` is in stream order, as in TCP, and not in the order in which losses were detected.
     in_order: bool,
-    /// The first byte that was never sent.
+    /// First byte that was never sent.
     next_offset: u64,
-    /// The stream has arrived up to here.
+    /// Stream byte up to which everything has arrived.
     complete: u64,
-    /// Application bytes of the packets acknowledged completely.
+    /// Application bytes of completely acknowledged packets.
     acknowledged: u64,
-    /// Bytes in all; `u64::MAX` if there is no end.
+    /// Total number of bytes; `u64::MAX` if there is no end.
     total: u64,
     completed_at: Option<Time>,
     retransmissions: u64,
     send_buffer: SendBuffer,
     receive_window: ReceiveWindow,
     payload_bytes: u32,
-    /// Size of the application's messages; 0: it has none.
+    /// Size of the application's messages; 0: no messages.
     message_bytes: u64,
-    /// Lost payload is sent again.
+    /// True if lost payload is sent again.
     reliable: bool,
-    /// Whether the latest poll found that the application has nothing to send.
+    /// True if the application had nothing to send at the latest poll.
     waits: bool,
     application: Application,
 }
@@ -83,33 +83,34 @@ impl Stream {
         }
     }
 
-    /// The first byte that was never sent.
+    /// Returns the first byte that was never sent.
     pub(crate) const fn next_offset(&self) -> u64 {
         self.next_offset
     }
 
-    /// The stream has arrived up to here.
+    /// Returns the stream byte up to which everything has arrived.
     pub(crate) const fn complete(&self) -> u64 {
         self.complete
     }
 
-    /// Bytes sent beyond what has arrived in order; none where a peer acknowledges what was never sent.
+    /// Returns the bytes sent beyond the data that arrived in order; 0 if a peer acknowledges data that were never
+    /// sent.
     pub(crate) const fn outstanding_bytes(&self) -> u64 {
         self.next_offset.saturating_sub(self.complete)
     }
 
-    /// When the last byte of a finite transfer was acknowledged.
+    /// Returns the time at which the last byte of a finite transfer was acknowledged.
     pub(crate) const fn completed_at(&self) -> Option<Time> {
         self.completed_at
     }
 
-    /// Packets sent that carried payload sent before.
+    /// Returns the number of sent packets that carried payload sent before.
     pub(crate) const fn retransmissions(&self) -> u64 {
         self.retransmissions
     }
 
-    /// The receiver has the first `bytes` bytes in order: the sending socket forgets them, the receiver's window moves on.
-    /// `window_bytes` is the controller's window, of which `in_flight_bytes` are used.
+    /// Frees buffers after the receiver got the first `bytes` bytes in order: the sending socket forgets them, and the
+    /// receiver's window moves on. `window_bytes` is the controller's window, of which `in_flight_bytes` are used.
     pub(crate) fn free_buffers(
         &mut self,
         now: Time,
@@ -128,16 +129,16 @@ impl Stream {
         }
     }
 
-    /// The stream is complete up to `complete`; returns the bytes by which that is more than before.
+    /// Completes the stream up to `complete`; returns the number of newly completed bytes.
     pub(crate) fn advance(&mut self, complete: u64) -> u64 {
         let advanced = complete.saturating_sub(self.complete);
         self.complete += advanced;
         advanced
     }
 
-    /// `bytes` application bytes were acknowledged, those up to `in_order` have arrived in order; returns whether that
-    /// completes a finite transfer. A stream is complete with its last byte in order; where nothing is sent again, if
-    /// nothing was lost.
+    /// Counts `bytes` acknowledged application bytes, with everything up to `in_order` arrived in order. Returns true
+    /// if that completes a finite transfer. A reliable stream is complete with its last byte in order; an unreliable
+    /// one if nothing was lost.
     pub(crate) fn on_acknowledged(&mut self, now: Time, in_order: u64, bytes: u64) -> bool {
         self.acknowledged += bytes;
         let arrived = if self.reliable { in_order } else { self.acknowledged };
@@ -148,7 +149,7 @@ impl Stream {
         completes
     }
 
-    /// Packet `number` was lost: what it carried waits to be sent again, or is lost for good.
+    /// Handles the loss of packet `number`: its content waits for retransmission, or is lost for good.
     pub(crate) fn on_lost(&mut self, number: u64, packet: &SentPacket) {
         if packet.payload_bytes == 0 || packet.filler {
             return;
@@ -167,7 +168,7 @@ impl Stream {
         }
     }
 
-    /// Packet `number` of a reliable stream was lost: what it carried is sent again before everything else.
+    /// Puts the content of the lost packet `number` of a reliable stream before all other data to send.
     pub(crate) fn resend_first(&mut self, number: u64, packet: &SentPacket) {
         if packet.payload_bytes > 0 && !packet.filler {
             self.resend.retain(|load| load.number != number);
@@ -175,26 +176,26 @@ impl Stream {
         }
     }
 
-    /// What was lost is sent again in the order of the stream.
+    /// Sorts the lost data that wait for retransmission by stream order.
     pub(crate) fn sort_resends(&mut self) {
         self.resend.make_contiguous().sort_unstable_by_key(|load| load.offset);
     }
 
-    /// Removes lost payloads from those waiting to be sent again, except of packets whose number `is_kept` accepts.
+    /// Removes lost payloads from those waiting for retransmission, except of packets whose number `is_kept` accepts.
     pub(crate) fn keep_resends(&mut self, mut is_kept: impl FnMut(u64) -> bool) {
         self.resend.retain(|load| is_kept(load.number));
     }
 
-    /// A poll for packets begins: what it waits for is found out anew.
+    /// Begins a poll for packets: clears the previous poll's reason to wait.
     pub(crate) const fn begin_poll(&mut self) {
         self.waits = false;
     }
 
-    /// Lost payload that would be sent next.
+    /// Returns the lost payload to send next.
     #[inline]
     pub(crate) fn next_resend(&mut self, now: Time, flight: &Flight) -> Option<Load> {
         while let Some(resend) = self.resend.front() {
-            // What arrived after all needs no retransmission, the packet being forgotten meanwhile or not.
+            // Data that arrived after all need no retransmission, even if the packet is forgotten meanwhile.
             let is_complete = resend.offset + u64::from(resend.payload_bytes) <= self.complete;
             if !is_complete && flight.get(resend.number).is_none_or(|packet| packet.fate != Fate::Acked) {
                 if self.application.is_worth_sending(now, resend.offset) {
@@ -207,7 +208,7 @@ impl Stream {
         None
     }
 
-    /// New payload that would be sent next, if the application has any.
+    /// Returns the new payload to send next, if the application has any.
     #[inline]
     pub(crate) fn next_new(&mut self, now: Time) -> Option<Load> {
         let available = self.application.available(now, self.next_offset);
@@ -225,37 +226,37 @@ impl Stream {
         })
     }
 
-    /// A packet without data of the application.
+    /// Returns a packet without application data.
     pub(crate) const fn filler(&self, payload_bytes: u32) -> Load {
         Load { number: u64::MAX, offset: self.next_offset, payload_bytes, filler: true }
     }
 
-    /// Payload that a probe repeats without new data: the oldest outstanding one (RFC 9002 6.2.4), or the latest (RFC 8985
-    /// 7.3).
+    /// Returns the payload that a probe without new data repeats: the oldest outstanding one (RFC 9002 6.2.4), or the
+    /// latest (RFC 8985 7.3).
     pub(crate) fn outstanding(flight: &mut Flight, latest: bool) -> Option<Load> {
         let number = if latest { flight.last_in_flight()? } else { flight.first_in_flight() };
         flight.get(number).map(|packet| Load::again(number, packet))
     }
 
-    /// Payload that waits to be sent again.
+    /// Returns the payload bytes that wait for retransmission.
     fn resend_bytes(&self) -> u64 {
         self.resend.len() as u64 * u64::from(self.payload_bytes)
     }
 
-    /// Bytes that wait to be sent and that the receiver can keep.
+    /// Returns the bytes that wait to be sent and that the receiver can keep.
     pub(crate) fn sendable_bytes(&mut self, now: Time) -> u64 {
         let edge = self.receive_window.edge(self.complete);
         self.resend_bytes()
             + self.application.available(now, self.next_offset).min(edge.saturating_sub(self.next_offset))
     }
 
-    /// Whether another full packet would go beyond what the receiver can keep.
+    /// Returns true if another full packet would exceed the receiver's window.
     pub(crate) fn fills_receive_window(&self) -> bool {
         let edge = self.receive_window.edge(self.complete);
         self.next_offset + u64::from(self.payload_bytes) > edge
     }
 
-    /// `load` leaves; returns whether it was sent before.
+    /// Records that `load` leaves; returns true if it was sent before.
     #[inline]
     pub(crate) fn on_sent(&mut self, load: &Load) -> bool {
         if load.filler {
@@ -273,12 +274,13 @@ impl Stream {
         is_again
     }
 
-    /// Whether the application has begun a flow of its own; said once.
+    /// Returns true if the application has begun a new flow; reports each beginning once.
     pub(crate) fn begins_anew(&mut self, now: Time) -> bool {
         self.application.begins_anew(now, self.next_offset)
     }
 
-    /// When a poll that sent nothing is worth repeating; [`Time::NEVER`] if it is not the application that it waits for.
+    /// Returns the time at which a poll that sent nothing is worth repeating; [`Time::NEVER`] if it does not wait for
+    /// the application.
     #[inline]
     pub(crate) fn next_change(&self) -> Time {
         if self.application.awaits_beginning() {
@@ -287,50 +289,53 @@ impl Stream {
         if self.waits || self.application.is_live() { self.application.next_change() } else { Time::NEVER }
     }
 
-    /// Whether it is a live source.
+    /// Returns true for a live source.
     pub(crate) const fn is_live(&self) -> bool {
         self.application.is_live()
     }
 
-    /// Whether a frame of a live source is due.
+    /// Returns true if a frame of a live source is due.
     pub(crate) fn has_frame_due(&self, now: Time) -> bool {
         self.application.next_change() <= now
     }
 
-    /// Captures the frame of a live source that is due, at the bitrate `target`. `None`: no frame was written.
+    /// Captures the frame of a live source that is due, at the bitrate `target`. Returns `None` if no frame was
+    /// written.
     pub(crate) fn capture(&mut self, now: Time, target: Option<Rate>) -> Option<Frame> {
         self.application.capture(now, self.next_offset, target)
     }
 
-    /// The frame of a live source that byte `offset` belongs to, and whether it ends `payload_bytes` later.
+    /// Returns the frame of a live source that byte `offset` belongs to, and true if the frame ends `payload_bytes`
+    /// later.
     pub(crate) fn frame_at(&self, offset: u64, payload_bytes: u32) -> (FrameMark, bool) {
         let is_end = self.application.left_in_frame(offset) == u64::from(payload_bytes);
         (self.application.frame_at(offset), is_end)
     }
 
-    /// Drops the frames of a live source of which nothing was sent for longer than `limit`.
+    /// Drops the frames of a live source that have waited longer than `limit` with no byte sent.
     pub(crate) fn drop_frames(&mut self, now: Time, limit: Span) {
         self.application.drop_frames(now, self.next_offset, limit);
     }
 
-    /// Bytes the application has written and that wait to be sent, and how long the oldest frame of a live source has.
+    /// Returns the bytes that the application has written and that wait to be sent, and the waiting time of a live
+    /// source's oldest frame.
     #[inline]
     pub(crate) fn queued(&self, now: Time) -> (u64, Span) {
         let sent = self.next_offset;
         (self.application.queued_bytes(sent), self.application.queue_delay(now, sent))
     }
 
-    /// Bytes the application has written to the socket.
+    /// Returns the bytes that the application has written to the socket.
     pub(crate) fn accepted_bytes(&self) -> u64 {
         self.application.accepted(self.next_offset)
     }
 
-    /// Bitrate of a live source.
+    /// Returns the bitrate of a live source.
     pub(crate) fn bitrate(&self) -> Option<Rate> {
         self.application.bitrate()
     }
 
-    /// What the encoder of a live source has done.
+    /// Returns the counters of a live source's encoder.
     pub(crate) fn encoder_stats(&self) -> Option<EncoderStats> {
         self.application.encoder_stats()
     }
@@ -349,7 +354,7 @@ mod tests {
         Config { payload_bytes: 1000, ..Config::tcp() }
     }
 
-    /// Sends all that is new and may leave.
+    /// Sends all new data that may leave.
     fn send_new(stream: &mut Stream, most: usize) -> usize {
         let mut sent = 0;
         while sent < most
@@ -378,7 +383,7 @@ mod tests {
             flight.lose(number);
             stream.on_lost(number, flight.get(number).unwrap());
         }
-        // Packet 2 arrives after all, and what packet 4 carried in another packet.
+        // Packet 2 arrives after all, and the payload of packet 4 arrives in another packet.
         flight.acknowledged_for_test(0, &[2], 0);
         assert_eq!(stream.advance(5000), 5000);
         let load = stream.next_resend(Time::ZERO, &flight).unwrap();

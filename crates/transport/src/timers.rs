@@ -1,4 +1,4 @@
-//! The timer over outstanding packets: retransmission timeout, probe timeout, or silence.
+//! Timer over outstanding packets: retransmission timeout, probe timeout, or silence.
 
 use crate::advance::Advance;
 use crate::config::{Config, RtoFloor, TimerKind, TimerRestart, ms};
@@ -12,7 +12,7 @@ const GRANULARITY: Span = Span::from_ms(1);
 /// Largest number of doublings.
 const MAX_BACKOFF: u32 = 16;
 
-/// What to do now that the timer has expired.
+/// Action after the timer has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
     /// Send a probe, nothing is lost yet.
@@ -26,18 +26,18 @@ pub(crate) enum Expiry {
 pub(crate) struct Timers {
     kind: TimerKind,
     initial: Span,
-    /// Between two openers; zero where the timer decides.
+    /// Time between two handshake packets; zero: the retransmission timer decides.
     opener: Span,
     min: Span,
     max: Span,
     floor: RtoFloor,
-    /// How often it is looked at, from the flow's start on; zero: always.
+    /// Interval between two checks of the timer, counted from the flow's start; zero: checked continuously.
     check: Span,
     start: Time,
     restart: TimerRestart,
     tail_loss_probe: bool,
     max_ack_delay: Span,
-    /// When the timer was (re)started: the last progress, or the first packet after idling.
+    /// (Re)start of the timer: the last progress, or the first packet after idling.
     started: Time,
     last_sent: Time,
     backoff: u32,
@@ -81,7 +81,8 @@ impl Timers {
         }
     }
 
-    /// Something new was acknowledged. `is_progress`: it shows that what the timer waits for is on its way.
+    /// Handles an ACK of something new. `is_progress`: true if the ACK shows that the timer's reason to wait is on its
+    /// way.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,
@@ -102,22 +103,22 @@ impl Timers {
         }
     }
 
-    /// Timeouts, persistent congestion included, and probes so far.
+    /// Returns the timeouts, including persistent congestion, and the probes so far.
     pub(crate) const fn counts(&self) -> (u64, u64) {
         (self.timeouts, self.probes)
     }
 
-    /// Persistent congestion counts as a timeout.
+    /// Counts persistent congestion as a timeout.
     pub(crate) const fn count_timeout(&mut self) {
         self.timeouts += 1;
     }
 
-    /// Whether the last expiry has not been followed by an acknowledgement.
+    /// Returns true if no acknowledgement has followed the last expiry.
     pub(crate) const fn is_backed_off(&self) -> bool {
         self.backoff > 1
     }
 
-    /// The timeout without backoff.
+    /// Returns the timeout without backoff.
     fn base(&self, rtt: &RttEstimator) -> Span {
         if !rtt.has_sample() || self.kind == TimerKind::Silence {
             return self.initial;
@@ -130,14 +131,14 @@ impl Timers {
         }
     }
 
-    /// Losses over more than this are persistent congestion: three probe timeouts without backoff (RFC 9002 7.6.1). `None`
-    /// where there is no such thing, and before the first RTT sample.
+    /// Returns the duration of persistent congestion: losses over a longer time are persistent congestion. It is three
+    /// probe timeouts without backoff (RFC 9002 7.6.1). `None` for other timers, and before the first RTT sample.
     pub(crate) fn persistent_congestion(&self, rtt: &RttEstimator) -> Option<Span> {
         (self.kind == TimerKind::Pto && rtt.has_sample()).then(|| self.base(rtt) * 3)
     }
 
-    /// Two RTTs after the latest transmission or progress, at the timeout at the latest (RFC 8985 7.2). A receiver may hold
-    /// back the ACK of a single packet.
+    /// Returns the time of the tail loss probe: two RTTs after the latest transmission or progress, but not after the
+    /// timeout (RFC 8985 7.2). For a single packet the receiver's ACK delay is added.
     fn probe_at(&self, rtt: &RttEstimator, timeout: Time) -> Option<Time> {
         let wanted =
             self.kind == TimerKind::Rto && self.tail_loss_probe && !self.probe_done && self.backoff == 0;
@@ -146,17 +147,17 @@ impl Timers {
         (wanted && !self.is_recovering && rtt.has_sample()).then(|| at.min(timeout))
     }
 
-    /// Whether a probe repeats the latest payload and not the oldest.
+    /// Returns true if a probe repeats the latest payload and not the oldest.
     pub(crate) fn repeats_latest(&self) -> bool {
         self.kind == TimerKind::Rto
     }
 
-    /// Whether a single packet is in flight, and whether an episode or a hole rules a probe out.
+    /// Sets whether a single packet is in flight, and whether an episode or a hole excludes a probe.
     pub(crate) const fn set_flight(&mut self, is_single: bool, is_recovering: bool) {
         (self.is_single, self.is_recovering) = (is_single, is_recovering);
     }
 
-    /// Timeouts without backoff that have passed since the latest transmission.
+    /// Returns the number of timeouts without backoff that have passed since the latest transmission.
     pub(crate) fn idle_timeouts(&self, now: Time, rtt: &RttEstimator) -> u32 {
         let timeout = self.base(rtt).as_ns().max(1);
         u32::try_from((now - self.last_sent).as_ns() / timeout).unwrap_or(u32::MAX)
@@ -178,8 +179,9 @@ impl Timers {
         self.start + Span::from_ns(waited)
     }
 
-    /// When the timer expires while packets are outstanding. Whoever has no timer repeats the opener all the same, at even
-    /// times, as programs do (StanfordSNR/indigo@2601c92e, `env/receiver.py`: after each second without an answer).
+    /// Returns the expiry of the timer while packets are outstanding. A sender without a timer also retransmits the
+    /// handshake packet, at regular intervals, as programs do (StanfordSNR/indigo@2601c92e, `env/receiver.py`: after
+    /// each second without an answer).
     pub(crate) fn expiry(&self, rtt: &RttEstimator, is_established: bool) -> Time {
         if !is_established && !self.opener.is_zero() {
             return self.last_sent + self.opener;
@@ -191,7 +193,8 @@ impl Timers {
         self.probe_at(rtt, timeout).unwrap_or(timeout)
     }
 
-    /// The timer has expired at `now`. Before the connection is established all that can be done is to repeat the opener.
+    /// Handles the expiry of the timer at `now`. Before the connection is established the only possible action is to
+    /// retransmit the handshake packet.
     pub(crate) fn on_expiry(&mut self, now: Time, rtt: &RttEstimator, is_established: bool) -> Expiry {
         if self.probe_at(rtt, self.timeout_at(rtt)).is_some() {
             self.probe_done = true;
@@ -228,13 +231,13 @@ mod tests {
         rtt
     }
 
-    /// An ACK at `ms`, outside of any episode.
+    /// Handles an ACK at `ms`, outside of any episode.
     fn acknowledge(timers: &mut Timers, config: &Config, ms: u64, is_progress: bool) {
         timers.on_ack(at(ms), is_progress, &Advance::default(), &mut Recovery::new(config));
     }
 
-    /// What a timer of loss detection finds was sent within the time threshold, and persistent congestion needs three probe
-    /// timeouts, so that an ACK brings it always.
+    /// Losses found by the detection timer were sent within the time threshold. Persistent congestion needs three probe
+    /// timeouts, so an ACK always triggers it.
     #[test]
     fn losses_that_a_timer_finds_are_too_short_for_persistent_congestion() {
         for seed in 0..200 {
@@ -260,7 +263,7 @@ mod tests {
         let mut timers = Timers::new(&config, at(0));
         acknowledge(&mut timers, &config, 50, false);
         assert_eq!(timers.expiry(&rtt_100_ms(), true), at(300));
-        // Nor, with the impatient timer, one that completes nothing.
+        // With the impatient timer, an ACK that completes nothing does not restart it either.
         let config = Config { timer_restart: TimerRestart::FirstPartial, ..config };
         let mut timers = Timers::new(&config, at(0));
         acknowledge(&mut timers, &config, 50, true);

@@ -1,4 +1,4 @@
-//! What sender and receiver tell each other. The driver decides how it is carried (in memory or as bytes).
+//! Messages between sender and receiver. The driver decides how to carry them (in memory or as bytes).
 
 use crate::ranges::Range;
 use congestion::Message;
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use units::{Span, Time};
 
-/// Which frame a packet belongs to.
+/// Frame that a packet belongs to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameMark {
     /// Frame number, from 1; 0: the packet belongs to no frame.
     pub number: u32,
     /// Bytes of the whole frame.
     pub bytes: u32,
-    /// Whether it can be decoded without the frames before it.
+    /// True if the frame can be decoded without earlier frames.
     pub key: bool,
-    /// When it was captured (sender's clock).
+    /// Capture time (sender's clock).
     pub captured_at: Time,
-    /// How long the source has been paused by plan before it, all pauses together.
+    /// Total duration of the source's planned pauses before the frame.
     pub paused: Span,
 }
 
@@ -28,26 +28,27 @@ pub struct Data {
     pub number: u64,
     /// Stream offset of the first payload byte (unreliable schemes: total payload sent before).
     pub offset: u64,
-    /// Payload bytes; 0 for the connection opener. Of a filler packet: what it counts for, though it is no payload.
+    /// Payload bytes; 0 for the handshake packet. In a filler packet: the bytes that it counts for, although it has no
+    /// payload.
     pub payload_bytes: u32,
     /// Bytes of the whole IP datagram.
     pub datagram_bytes: u32,
-    /// When it was sent (sender's clock).
+    /// Departure (sender's clock).
     pub sent_at: Time,
-    /// No packet below this number will be acknowledged usefully any more: the receiver may forget about them.
+    /// Lowest packet number whose acknowledgement is still useful: the receiver may forget earlier packets.
     pub least_unacked: u64,
-    /// Whether the payload was sent before.
+    /// True if the payload was sent before.
     pub retransmission: bool,
-    /// Whether it carries no data of the application: a probe or a heartbeat of the scheme.
+    /// True if the packet carries no application data: a probe or a heartbeat of the scheme.
     pub filler: bool,
-    /// Which frame of a live source the payload belongs to.
+    /// Frame of a live source that the payload belongs to.
     pub frame: FrameMark,
-    /// What the scheme's sender-side half says to its receiver-side half.
+    /// Message from the scheme's sender-side half to its receiver-side half.
     pub message: Message,
 }
 
 impl Data {
-    /// Bytes of the application.
+    /// Returns the payload bytes of the application.
     pub const fn application_bytes(&self) -> u32 {
         if self.filler { 0 } else { self.payload_bytes }
     }
@@ -65,7 +66,7 @@ pub struct EcnCounts {
 }
 
 impl EcnCounts {
-    /// Packets that arrived ECN-capable.
+    /// Returns the packets that arrived ECN-capable.
     pub const fn total(self) -> u64 {
         self.ect0 + self.ect1 + self.ce
     }
@@ -74,21 +75,21 @@ impl EcnCounts {
 /// A packet that arrived since the previous ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its packet number.
+    /// Packet number.
     pub number: u64,
-    /// When it arrived (receiver's clock).
+    /// Arrival (receiver's clock).
     pub at: Time,
-    /// Whether it arrived marked with CE.
+    /// True if the packet arrived marked with CE.
     pub ce: bool,
 }
 
-/// Packets that arrived. As many as there usually are need no memory of their own.
+/// Packets that arrived. The usual number needs no heap memory.
 pub(crate) type Arrivals = SmallVec<[Arrival; 2]>;
 
-/// Most arrivals one ACK lists; further ones only appear in its ranges.
+/// Maximum number of arrivals that one ACK lists; further ones only appear in its ranges.
 pub(crate) const MAX_ARRIVALS: usize = 1024;
 
-/// The share of every packet in an ACK that the ACK acknowledges: the one after `index` shares of `count`.
+/// Share of every packet in an ACK that the ACK acknowledges: the share after `index` shares of `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Shares acknowledged before.
@@ -98,7 +99,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// Of a packet of `bytes`, how many are acknowledged by now. A part beyond the last counts as the last.
+    /// Returns the bytes of a packet of `bytes` that are acknowledged by now. A part beyond the last counts as the
+    /// last.
     pub fn acknowledged(self, bytes: u32) -> u32 {
         if self.index + 1 >= self.count {
             return bytes;
@@ -114,21 +116,21 @@ pub struct AckFrame {
     pub number: u64,
     /// Largest packet number received.
     pub largest: u64,
-    /// How long the newest packet waited for this ACK.
+    /// Time that the newest packet waited for this ACK.
     pub delay: Span,
     /// Packets received, newest range first, at most as many as configured.
     pub ranges: SmallVec<[Range; 1]>,
     /// Packets that arrived since the previous ACK, with their receive times.
     pub arrivals: Arrivals,
-    /// Which part of those packets the ACK is about; `None`: all of them.
+    /// Part of the listed packets that the ACK acknowledges; `None`: all of them.
     pub part: Option<Part>,
     /// ECN codepoints seen.
     pub ecn: EcnCounts,
     /// Next stream byte expected in order.
     pub next_offset: u64,
-    /// What the receiver-side half of the scheme has to say.
+    /// Message from the receiver-side half of the scheme.
     pub feedback: Vec<u8>,
-    /// Bytes without content that the ACK is longer by.
+    /// Bytes without content added to the ACK.
     pub padding_bytes: u32,
 }
 
@@ -142,8 +144,9 @@ impl AckFrame {
         self.part = None;
     }
 
-    /// Whether this later ACK says more than `older` did, and all of that. Feedback of a scheme and parts of packets are said
-    /// once. An ACK has at most `most_ranges`; one with fewer lists all that arrived, down to what the sender has settled.
+    /// Returns true if this later ACK contains everything in `older`. Feedback of a scheme and parts of packets appear
+    /// in one ACK only. An ACK has at most `most_ranges`; one with fewer lists all that arrived, down to the packets
+    /// that the sender has settled.
     pub fn supersedes(&self, older: &Self, most_ranges: usize) -> bool {
         let is_pure = older.feedback.is_empty() && older.part.is_none() && self.part.is_none();
         let lowest = self.ranges.last().map_or(0, |range| range.start);
@@ -159,7 +162,7 @@ impl AckFrame {
             && older.ranges.iter().all(is_known)
     }
 
-    /// Becomes equal to `other`, keeping its memory.
+    /// Copies `other`, keeping the allocated memory.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.ranges.clone_from(&other.ranges);
         self.arrivals.clone_from(&other.arrivals);

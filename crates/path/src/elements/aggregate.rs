@@ -1,4 +1,4 @@
-//! Slotted delivery: packets wait for the next slot and leave it together (frame aggregation, batching of ACKs).
+//! Slotted delivery: packets wait for the next slot and leave in it together (frame aggregation, batching of ACKs).
 //!
 //! Slots are at `phase_ms`, `phase_ms + slot_ms`, ...; a packet that arrives at a slot waits for the next one. The
 //! store is not limited.
@@ -19,10 +19,10 @@ use units::{Span, Time};
 pub struct AggregateSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// Distance of the slots, ms.
+    /// Time between slots, ms.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub slot_ms: f64,
-    /// Most packets of one slot.
+    /// Maximum number of packets per slot.
     #[schemars(range(min = 1))]
     pub max_packets: Option<u32>,
     /// Time of the first slot, ms.
@@ -64,9 +64,9 @@ pub(crate) struct Aggregate {
     phase: Time,
     max_packets: u32,
     waiting: VecDeque<Packet>,
-    /// The slot at which the first packet leaves.
+    /// Slot at which the first packet leaves.
     due: Time,
-    /// Packets that may still leave at `due`.
+    /// Number of packets that may still leave at `due`.
     left: u32,
 }
 
@@ -84,7 +84,7 @@ impl Aggregate {
         aggregate
     }
 
-    /// A slot already waited for stays.
+    /// Applies new settings. A slot that packets already wait for stays.
     fn adopt(&mut self, spec: &AggregateSpec) {
         self.slot = Span::from_secs_f64(spec.slot_ms / 1e3);
         self.phase = Time::from_secs_f64(spec.phase_ms / 1e3);
@@ -151,7 +151,7 @@ mod tests {
             bench.send(at_ms(ms), 100);
         }
         bench.run_until(at_ms(100));
-        // Slots 3, 13, 23, 33, 43; an arrival at a slot waits for the next.
+        // Slots 3, 13, 23, 33, 43; an arrival at a slot waits for the next slot.
         assert_eq!(bench.times_us(), [3, 3, 13, 13, 23, 23, 43].map(|ms| ms * 1000));
     }
 

@@ -1,8 +1,8 @@
-//! Blackouts that come back: for `lasts_ms` in every `every_ms` nothing passes, as when a terminal changes its satellite
-//! or its cell.
+//! Periodic blackouts: nothing passes for `lasts_ms` in every `every_ms`, as when a terminal changes its satellite or
+//! cell.
 //!
-//! The first begins at `first_ms`. What arrives meanwhile is lost, or held and let go at its end, all at once and in
-//! order. The store is not limited.
+//! The first blackout begins at `first_ms`. Packets that arrive in a blackout are lost, or held until its end and
+//! released together, in order. The store is not limited.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -20,17 +20,17 @@ use units::{Span, Time};
 pub struct BlackoutSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// From the beginning of a blackout to that of the next, ms.
+    /// Time from the beginning of a blackout to the beginning of the next, ms.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub every_ms: f64,
     /// Length of a blackout, ms; below `every_ms`.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub lasts_ms: f64,
-    /// When the first begins, ms.
+    /// Beginning of the first blackout, ms.
     #[serde(default)]
     #[schemars(range(min = 0, max = 3_600_000))]
     pub first_ms: f64,
-    /// What arrives meanwhile is held until the end; false: it is lost.
+    /// Hold packets that arrive in a blackout until its end; false: they are lost.
     #[serde(default)]
     pub hold: bool,
     /// Changes during the run.
@@ -71,7 +71,7 @@ pub(crate) struct Blackout {
     held: Line,
 }
 
-/// When they are.
+/// Times of the blackouts.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     first: Time,
@@ -88,7 +88,7 @@ impl Times {
         }
     }
 
-    /// When the blackout ends that is going on at `now`.
+    /// Returns the end of the blackout at `now`, if there is one.
     fn end_of(self, now: Time) -> Option<Time> {
         if now < self.first {
             return None;
@@ -105,7 +105,7 @@ impl Element for Blackout {
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         match self.times.end_of(now) {
             None if self.held.packets() == 0 => return Some(packet),
-            // A change of the times does not let packets pass those that wait.
+            // After a change of the times, new packets must not pass waiting packets.
             None => self.held.push(now, packet),
             Some(end) if self.hold => self.held.push(end, packet),
             Some(_) => tap.packet(now, PacketEvent::Dropped, &packet),
@@ -123,7 +123,7 @@ impl Element for Blackout {
         self.held.pop()
     }
 
-    /// Packets that wait leave when they were to leave.
+    /// Applies new times. Waiting packets keep their departure times.
     fn change(&mut self, _now: Time, table: &BlackoutSpec) {
         self.times = Times::of(table);
     }
@@ -142,7 +142,7 @@ mod tests {
         let mut bench =
             Bench::new(r#"[{"kind": "blackout", "every_ms": 100, "lasts_ms": 20, "first_ms": 50}]"#);
         (0..30).for_each(|i| bench.send(at_ms(i * 10), 100));
-        // From 50 until before 70, from 150 until before 170, and so on.
+        // Blackouts are from 50 to 70 ms, from 150 to 170 ms, and so on; the end is excluded.
         assert_eq!(bench.log.dropped, [5, 6, 15, 16, 25, 26]);
         assert!(bench.is_conserved());
     }

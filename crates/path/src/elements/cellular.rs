@@ -1,9 +1,9 @@
-//! A cellular link: Poisson delivery opportunities whose rate wanders and stops, as in the model of a link that Sprout
-//! infers (Winstein, Sivaraman and Balakrishnan, NSDI 2013, section 3.1; `src/sprout/receiver.hh` of keithw/sprout@c838669).
+//! Cellular link: Poisson delivery opportunities with a random rate that can stop. This is Sprout's model of a link
+//! (Winstein, Sivaraman and Balakrishnan, NSDI 2013, section 3.1; `src/sprout/receiver.hh` of keithw/sprout@c838669).
 //!
-//! Sprout's rate performs a Brownian motion and stays at 0 for exponential times. Here it is also pulled to a level, so
-//! that a link has a mean and a share of outages; see [`wander`]. Without `sigma` and `max_mbps` both are to the mean
-//! as in Sprout, which has rates from 0 to 1000 packets/s, a mean of 500 and a sigma of 200.
+//! Sprout's rate performs a Brownian motion and stays at 0 for exponential times. Here the rate is also pulled to a
+//! level, so that a link has a mean and a share of outages; see [`wander`]. Without `sigma` and `max_mbps` both have
+//! the ratio to the mean that they have in Sprout: rates from 0 to 1000 packets/s, a mean of 500 and a sigma of 200.
 
 mod wander;
 
@@ -19,10 +19,10 @@ use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 use wander::{Shape, Stationary, TICK_S, Wander};
 
-/// Sprout's sigma and maximum, divided by its mean.
+/// Sigma and maximum of Sprout, divided by its mean.
 const SIGMA_OF_MEAN: f64 = 0.4;
 const MAX_OF_MEAN: f64 = 2.0;
-/// Fastest pull and shortest outages, 1/s: those of a tick.
+/// Maximum pull, and maximum rate at which outages end, 1/s: one per tick.
 const FASTEST: f64 = 50.0;
 
 /// Settings of a cellular link.
@@ -34,10 +34,10 @@ pub struct CellularSpec {
     /// Mean rate, outages included, Mbit/s.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub mean_mbps: f64,
-    /// How fast the rate wanders, opportunities/s per sqrt(s); 0.4 times the mean if absent.
+    /// Standard deviation of the rate's random changes, opportunities/s per sqrt(s); 0.4 times the mean if absent.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub sigma: Option<f64>,
-    /// How fast deviations from the level fade, 1/s; the slower, the more outages.
+    /// Rate at which deviations from the level fade, 1/s; the slower, the more outages.
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 50))]
     pub reversion_per_s: f64,
@@ -52,7 +52,7 @@ pub struct CellularSpec {
     #[serde(default = "full_packet::<u32>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub opportunity_bytes: u32,
-    /// What waits.
+    /// Queue in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run.
@@ -126,14 +126,14 @@ impl Table for CellularSpec {
 /// A cellular link.
 pub(crate) type Cellular = OpportunityLink<Drawn<Wandering>>;
 
-/// Poisson opportunities of a rate that changes with every tick.
+/// Poisson process of opportunities whose rate changes with every tick.
 #[derive(Clone, Debug)]
 pub(crate) struct Wandering {
     rng: Rng,
     wander: Wander,
-    /// The rate of the present tick, opportunities/s.
+    /// Rate of the current tick, opportunities/s.
     rate: f64,
-    /// Its end.
+    /// End of the current tick.
     end: Time,
 }
 
@@ -160,7 +160,7 @@ impl Process for Wandering {
 
     #[inline]
     fn after(&mut self, time: Time) -> Time {
-        // The opportunities of a unit Poisson process in the integral of the rate.
+        // Draws the opportunities of a unit Poisson process in the integral of the rate.
         let mut distance = self.rng.exponential(1.0);
         let mut from = time;
         loop {
@@ -175,9 +175,9 @@ impl Process for Wandering {
         }
     }
 
-    /// The next opportunity, drawn already, stays.
+    /// Applies new settings. The next opportunity, which is drawn already, stays.
     fn change(&mut self, _now: Time, next: Time, table: &CellularSpec) -> Time {
-        // Checked with the schedule.
+        // The settings were checked with the schedule.
         if let Ok((wander, _)) = table.wander() {
             self.rate = wander.clamp(self.rate);
             self.wander = wander;
@@ -197,7 +197,7 @@ mod tests {
 
     const LTE: &str = r#"[{"kind": "cellular", "mean_mbps": 5}]"#;
 
-    /// Times of the opportunities of `seconds`, s.
+    /// Returns the times of the opportunities in `seconds`, s.
     fn opportunities(json: &str, seed: u64, seconds: f64) -> Vec<f64> {
         let mut bench = Bench::seeded(json, seed);
         bench.log.wants_opportunities = true;
@@ -245,7 +245,7 @@ mod tests {
             })
             .filter(|gap| *gap > 0.5)
             .collect();
-        // Beyond 0.5 s a gap is an outage; what is left of it has the mean 0.5 s.
+        // A gap beyond 0.5 s is an outage; the rest of the outage has the mean 0.5 s.
         let rest = gaps.iter().map(|gap| gap - 0.5).sum::<f64>() / gaps.len() as f64;
         assert!(gaps.len() > 100, "{}", gaps.len());
         assert!(

@@ -1,6 +1,6 @@
-//! A constant delay. After a scheduled decrease packets wait for those before them, or overtake them.
+//! Constant delay. After a scheduled decrease packets wait for earlier packets, or overtake them.
 //!
-//! Waiting is what a queue in the network does; overtaking is what a change of route does.
+//! Waiting models a queue in the network; overtaking models a change of route.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -25,7 +25,7 @@ pub struct DelaySpec {
     /// (`src/frontend/delay_queue.cc` of ravinet/mahimahi@ae477d4), and the delay is then up to 1 ms shorter.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub tick_ms: Option<f64>,
-    /// After a decrease packets wait for those before them; false: they overtake.
+    /// After a decrease packets wait for earlier packets; false: they overtake.
     #[serde(default = "yes")]
     pub preserve_order: bool,
     /// Changes during the run.
@@ -40,7 +40,7 @@ fn yes() -> bool {
 }
 
 impl DelaySpec {
-    /// A delay that never changes.
+    /// Returns a delay that never changes.
     pub fn new(delay_ms: f64) -> Self {
         Self { name: None, delay_ms, tick_ms: None, preserve_order: yes(), schedule: Vec::new(), walk: None }
     }
@@ -74,18 +74,18 @@ impl ElementTable for DelaySpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Delay {
     span: Span,
-    /// Zero for none.
+    /// Tick of the clock; zero: no rounding.
     tick: Span,
     store: Store,
 }
 
 impl Delay {
-    /// The delay, if it is the same for all packets.
+    /// Returns the delay if it is equal for all packets.
     pub(crate) fn constant(&self) -> Option<Span> {
         (self.tick.is_zero() && self.store.packets() == 0).then_some(self.span)
     }
 
-    /// The packet that leaves next, if that is known.
+    /// Returns the packet that leaves next, if it is known.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         self.store.front()

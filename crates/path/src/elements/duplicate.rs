@@ -1,4 +1,4 @@
-//! Duplication: a copy follows right behind its original.
+//! Duplication: a duplicate follows its original immediately.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -46,7 +46,8 @@ impl ElementTable for DuplicateSpec {
 pub(crate) struct Duplicate {
     probability: f64,
     rng: Rng,
-    /// The copy about to follow its original. At most one: it leaves at the time of its making, before any arrival.
+    /// Duplicate that is about to follow its original. At most one exists, because it leaves at the time of its
+    /// creation, before any arrival.
     copy: Option<Packet>,
     due: Time,
 }

@@ -1,8 +1,8 @@
 //! Bursty loss: the Gilbert-Elliott model with the parameters of netem's `gemodel` (tc-netem(8)).
 //!
-//! For every packet the state changes first, good to bad with probability `p` and bad to good with `r`; then the
-//! packet is lost with probability 1 - `k` in the good and 1 - `h` in the bad state. In the long run the bad state has
-//! the share p / (p + r) of the packets, for bursts of 1 / r on average.
+//! For every packet the state changes first: good to bad with probability `p` and bad to good with `r`. Then the packet
+//! is lost with probability 1 - `k` in the good state and 1 - `h` in the bad state. In the long run the bad state has
+//! the share p / (p + r) of the packets, in bursts of 1 / r packets on average.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};

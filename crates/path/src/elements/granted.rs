@@ -1,10 +1,11 @@
-//! The uplink of a cellular modem: packets leave with grants that the modem has to ask for.
+//! Uplink of a cellular modem: packets leave with grants that the modem has to request.
 //!
-//! A modem with nothing to send has no grant. It asks for one at the next of its opportunities, `request_ms` apart
-//! (3GPP TS 36.321 V14.5, section 5.4.4, scheduling request), and sends `grant_ms` later what `first_bytes` carry. With
-//! every grant it says how much still waits (section 5.4.5, buffer status report); that, `grant_bytes` at most, is the
-//! size of the next one, again `grant_ms` later. When nothing waits it has to ask anew. So sparse packets wait for
-//! opportunities, dense ones leave in bursts `grant_ms` apart. Other users make each grant up to `spread_ms` later.
+//! A modem with nothing to send has no grant. It requests one at its next opportunity, `request_ms` apart (3GPP TS
+//! 36.321 V14.5, section 5.4.4, scheduling request). It sends up to `first_bytes` after `grant_ms`. With every grant it
+//! reports the bytes that still wait (section 5.4.5, buffer status report). The next grant has that size, at most
+//! `grant_bytes`, and comes again after `grant_ms`. If nothing waits, the modem has to request again. So sparse packets
+//! wait for opportunities, and dense ones leave in bursts `grant_ms` apart. Other users delay each grant by up to
+//! `spread_ms`.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -22,21 +23,21 @@ use units::{Rng, Span, Time};
 pub struct GrantedSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// Distance of the opportunities to ask, ms; where they lie is drawn once.
+    /// Time between request opportunities, ms; their phase is drawn once.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub request_ms: f64,
-    /// From asking to sending, ms; part of the base RTT.
+    /// Time from request to transmission, ms; part of the base RTT.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub grant_ms: f64,
-    /// Most that a grant comes later, ms, uniform.
+    /// Maximum additional delay of a grant, ms, uniform.
     #[serde(default)]
     #[schemars(range(min = 0, max = 3_600_000))]
     pub spread_ms: f64,
-    /// What the first grant carries, bytes.
+    /// Size of the first grant, bytes.
     #[serde(default = "full_packet::<u32>")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub first_bytes: u32,
-    /// Most that a later grant carries, bytes: a rate of `grant_bytes` per `grant_ms` and half of `spread_ms`; no limit
+    /// Maximum size of a later grant, bytes: a rate of `grant_bytes` per `grant_ms` and half of `spread_ms`; no limit
     /// if absent.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub grant_bytes: Option<u32>,
@@ -87,16 +88,16 @@ impl ElementTable for GrantedSpec {
 pub(crate) struct Granted {
     spec: GrantedSpec,
     rng: Rng,
-    /// Of the opportunities to ask, as a share of their distance.
+    /// Phase of the request opportunities, as a share of the time between them.
     phase: f64,
     waiting: VecDeque<Packet>,
-    /// What waits, without the part of the first packet that has left.
+    /// Waiting bytes, without the part of the first packet that has left.
     bytes: u64,
-    /// What is left of the first packet, bytes.
+    /// Remaining bytes of the first packet.
     rest: u64,
-    /// When the next grant is used.
+    /// Time of the next grant.
     due: Time,
-    /// What is left of it, bytes.
+    /// Remaining bytes of the grant.
     left: u64,
 }
 
@@ -105,7 +106,7 @@ fn span(ms: f64) -> Span {
 }
 
 impl Granted {
-    /// The first opportunity to ask not before `now`.
+    /// Returns the first request opportunity at or after `now`.
     fn opportunity(&self, now: Time) -> Time {
         let distance = span(self.spec.request_ms).as_ns().max(1);
         let first = (distance as f64 * self.phase) as u64;
@@ -113,14 +114,14 @@ impl Granted {
         Time::ZERO + Span::from_ns(first + since.div_ceil(distance) * distance)
     }
 
-    /// A grant of `bytes` that was asked for at `time`.
+    /// Plans a grant of `bytes` that was requested at `time`.
     fn grant(&mut self, time: Time, bytes: u64) {
         let later = span(self.spec.spread_ms).mul_f64(self.rng.uniform());
         self.due = time + span(self.spec.grant_ms) + later;
         self.left = bytes;
     }
 
-    /// Says at `now` how much still waits: as much is granted next.
+    /// Reports at `now` the waiting bytes: the next grant has this size.
     fn announce(&mut self, now: Time) {
         let most = self.spec.grant_bytes.map_or(u64::MAX, u64::from);
         self.grant(now, self.bytes.min(most));
@@ -187,10 +188,12 @@ mod tests {
         (0..8).for_each(|_| bench.send(at_us(1), 500));
         let first = bench.direction.next_event();
         let later = |ms| first + units::Span::from_ms(ms);
-        // Not announced with the first grant, so it waits for the third; the next one comes as that is announced.
+        // The first grant's report did not include this packet, so it waits for the third grant. The next packet comes
+        // with that report.
         bench.send(later(1), 500);
         bench.send(later(4), 500);
-        // Long after the last grant it is asked anew: an opportunity is every 10 ms, one was 4 ms before the first grant.
+        // Long after the last grant the modem requests again: opportunities are 10 ms apart, and one was 4 ms before
+        // the first grant.
         bench.send(later(55), 500);
         bench.run_until(later(200));
         let times: Vec<_> = bench.out.iter().map(|(time, _)| *time).collect();
@@ -209,12 +212,12 @@ mod tests {
             bench.run_until(at_ms(1000));
             let found: Vec<u64> =
                 bench.times_us().iter().zip(0..).map(|(out, i)| out - 100_000 * i - 3000).collect();
-            // Every 100 ms it is the same opportunity.
+            // All packets, 100 ms apart, have the same phase to the opportunities.
             assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{found:?}");
             waits.push(found[0] as f64 / 1e3);
         }
         assert!(waits.iter().all(|ms| (4.0..14.0).contains(ms)));
-        // 4 ms and uniform over 10: a standard error of 0.2 ms.
+        // 4 ms plus uniform over 10 ms: a standard error of 0.2 ms.
         let mean = waits.iter().sum::<f64>() / 200.0;
         assert!((mean - 9.0).abs() < 0.8, "{mean}");
     }

@@ -1,14 +1,14 @@
-//! A channel that both directions share: one station sends at a time.
+//! Channel shared by both directions: one station sends at a time.
 //!
-//! Each direction has one such element; two elements of one `channel` are the stations of one channel. A station takes the
-//! channel for a turn: the channel is silent for `access_us`, then carries up to `turn_packets` waiting packets at `rate_mbps`.
-//! Packets of a turn leave together at its end. If both stations have packets as a turn ends, the other one takes the next
-//! turn. An idle channel is taken at once.
+//! Each direction has one such element; two elements with one `channel` are the stations of one channel. A station
+//! takes the channel for a turn: the channel is silent for `access_us`, then carries up to `turn_packets` waiting
+//! packets at `rate_mbps`. Packets of a turn leave together at its end. If both stations have packets at the end of a
+//! turn, the turn changes to the other station. An idle channel is taken at once.
 //!
-//! A station learns of the other one by what both share ([`Channel`]), without being called: one that waits looks again at
-//! the end of the turn that occupies the channel. One that has to let the other go first looks again 1 ns later, when the
-//! other has taken its turn. So both have to work on one clock: a driver of real packets, with a thread for each direction,
-//! cannot have this element.
+//! A station reads the shared [`Channel`] and is never called by its partner. A station that waits checks again at the
+//! end of the turn that occupies the channel. A station that must let its partner go first checks again 1 ns later,
+//! after its partner has taken its turn. So both stations need one clock: a driver of real packets, with a thread for
+//! each direction, cannot have this element.
 
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -22,9 +22,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// Longest overhead of a turn, us.
+/// Maximum overhead of a turn, us.
 const MOST_ACCESS_US: f64 = 1e6;
-/// Most packets of a turn.
+/// Maximum number of packets in a turn.
 const MOST_PACKETS: u32 = 100_000;
 
 fn one() -> u32 {
@@ -37,20 +37,20 @@ fn one() -> u32 {
 pub struct HalfDuplexSpec {
     /// Name in statistics.
     pub name: Option<String>,
-    /// Channel that it shares with the element of the other direction that has the same one; needed if there are several.
+    /// Name of the channel, equal for both stations; needed if there are several channels.
     pub channel: Option<String>,
-    /// Rate of its turns, Mbit/s.
+    /// Rate of the station's turns, Mbit/s.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
-    /// Time that each of its turns takes besides its packets, us.
+    /// Time of each turn besides its packets, us.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1_000_000))]
     pub access_us: f64,
-    /// Most packets of one of its turns.
+    /// Maximum number of packets in a turn.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 100_000))]
     pub turn_packets: u32,
-    /// What waits.
+    /// Queue in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run.
@@ -106,18 +106,18 @@ impl ElementTable for HalfDuplexSpec {
     }
 }
 
-/// What both stations know.
+/// State shared by both stations.
 #[derive(Debug, Default)]
 struct Channel {
-    /// When the latest turn is over.
+    /// End of the latest turn.
     busy_until: Time,
-    /// Which station had it.
+    /// Station of the latest turn.
     latest: Option<usize>,
-    /// Which stations wait for one.
+    /// True for each station that waits for a turn.
     waits: [bool; 2],
 }
 
-/// One station of a shared channel.
+/// Station of a shared channel.
 #[derive(Clone, Debug)]
 pub(crate) struct HalfDuplex {
     /// Name of the channel.
@@ -129,14 +129,14 @@ pub(crate) struct HalfDuplex {
     access: Span,
     turn_packets: u32,
     buffer: Buffer,
-    /// Packets of its present turn.
+    /// Packets of the current turn.
     sending: VecDeque<Packet>,
-    /// When its turn is over, or when it looks at the channel again.
+    /// End of the station's turn, or the time at which it checks the channel again.
     due: Time,
 }
 
 impl HalfDuplex {
-    /// Makes this station and `other`, of the other direction, those of one channel if they name the same one.
+    /// Connects this station and `other`, of the other direction, to one channel if both name it.
     pub(crate) fn join(&self, other: &mut Self) {
         if self.name == other.name {
             (other.channel, other.number) = (Arc::clone(&self.channel), 1 - self.number);
@@ -150,7 +150,7 @@ impl HalfDuplex {
         self.turn_packets = spec.turn_packets;
     }
 
-    /// Takes the channel for what waits, or plans when to look again.
+    /// Takes the channel for the waiting packets, or plans the next check.
     fn ask<T: Tap>(&mut self, now: Time, tap: &mut T) {
         let channel = Arc::clone(&self.channel);
         let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +161,7 @@ impl HalfDuplex {
         } else if channel.busy_until > now {
             channel.busy_until
         } else if channel.waits[1 - mine] && channel.latest == Some(mine) {
-            // The other one has its turn at this very moment.
+            // The partner takes its turn at this very moment.
             now + Span::from_ns(1)
         } else {
             let bytes = self.fill_turn(now, tap);
@@ -171,7 +171,7 @@ impl HalfDuplex {
         };
     }
 
-    /// Moves the packets of a turn out of the queue; their bytes.
+    /// Moves the packets of a turn out of the queue; returns their bytes.
     fn fill_turn<T: Tap>(&mut self, now: Time, tap: &mut T) -> u64 {
         let mut bytes = 0;
         for _ in 0..self.turn_packets {
@@ -212,7 +212,7 @@ impl Element for HalfDuplex {
         sent
     }
 
-    /// A turn that was begun keeps its terms.
+    /// Applies new settings. A turn that has begun keeps its old settings.
     fn change(&mut self, now: Time, table: &HalfDuplexSpec) {
         self.buffer.gauge.offer(now, self.rate);
         self.adopt(table);
@@ -246,7 +246,7 @@ mod tests {
     use crate::{Direction, NoTap, Packet, PathSpec};
     use units::Time;
 
-    /// When packets leave, us: data first. Arrivals are (time in us, direction).
+    /// Returns the departures, us, of the data and ACK directions. Arrivals are (time in us, direction).
     fn run(path: &str, arrivals: &[(u64, usize)]) -> [Vec<u64>; 2] {
         let path: PathSpec = serde_json::from_str(path).unwrap();
         let mut directions = Direction::pair(&path, 1).unwrap();
@@ -283,7 +283,7 @@ mod tests {
     fn stations_take_turns() {
         let arrivals = [(0, 0), (0, 0), (0, 0), (10, 1), (20, 1)];
         let [data, ack] = run(&channel("", ""), &arrivals);
-        // Data to 1000, ACK to 1333, data to 2333, ACK to 2666, data to 3666; 1 ns for each turn that is let go first.
+        // Data to 1000, ACK to 1333, data to 2333, ACK to 2666, data to 3666; 1 ns for each turn left to the partner.
         assert_eq!(data, [1000, 2333, 3666]);
         assert_eq!(ack, [1333, 2666]);
     }
@@ -299,7 +299,8 @@ mod tests {
     fn packets_of_a_turn_leave_together() {
         let arrivals = [(0, 0), (5, 0), (6, 0), (7, 0), (8, 0), (10, 1), (20, 1), (30, 1)];
         let [data, ack] = run(&channel(r#", "turn_packets": 3"#, r#", "turn_packets": 8"#), &arrivals);
-        // The first turn has what was there: one packet. ACKs to 2000, three of data to 5000, one to 6000.
+        // The first turn has one packet, the only one that waited. ACKs to 2000, three data packets to 5000, one to
+        // 6000.
         assert_eq!(ack, [2000; 3]);
         assert_eq!(data, [1000, 5000, 5000, 5000, 6000]);
     }
@@ -316,7 +317,7 @@ mod tests {
                                 {"kind": "half-duplex", "channel": "b", "rate_mbps": 12}],
                        "ack": [{"kind": "half-duplex", "channel": "b", "rate_mbps": 12},
                                {"kind": "half-duplex", "channel": "a", "rate_mbps": 12}]}"#;
-        // Data is on `a` to 1000 and on `b` to 2000; the ACK on `b` to 333, and waits for `a` until 1000.
+        // Data occupy `a` to 1000 and `b` to 2000. The ACK occupies `b` to 333, and waits for `a` until 1000.
         assert_eq!(run(path, &[(0, 0), (0, 1)]), [vec![2000], vec![1333]]);
     }
 

@@ -1,7 +1,8 @@
-//! A random delay per packet, or one that holds for a while.
+//! Random delay, drawn for every packet or for intervals.
 //!
-//! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn anew after a time uniform between them, whatever the
-//! traffic (a path that changes every 8 to 24 ms, say); otherwise for every packet. Draws below zero count as 0.
+//! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn again after a uniform time between them, regardless of
+//! the traffic (a path that changes every 8 to 24 ms, for example). Otherwise the delay is drawn for every packet.
+//! Draws below zero count as 0.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -27,13 +28,13 @@ pub struct JitterSpec {
     /// Half the width (uniform) or the standard deviation (normal, Pareto), ms; `exponential` has none.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub deviation_ms: Option<f64>,
-    /// Packets wait for those before them; false: they overtake.
+    /// Packets wait for earlier packets; false: they overtake.
     #[serde(default = "yes")]
     pub preserve_order: bool,
-    /// The delay is drawn anew, whatever the traffic, after a time of at least this, ms; needs `redraw_max_ms`.
+    /// Minimum time between two draws of the delay, ms; draws do not depend on the traffic; needs `redraw_max_ms`.
     #[schemars(range(min = 0.001, max = 3_600_000))]
     pub redraw_min_ms: Option<f64>,
-    /// The same: at most this, ms.
+    /// Maximum time between two draws of the delay, ms; needs `redraw_min_ms`.
     #[schemars(range(min = 0.001, max = 3_600_000))]
     pub redraw_max_ms: Option<f64>,
     /// Changes during the run.
@@ -47,15 +48,15 @@ fn yes() -> bool {
     true
 }
 
-/// The distribution of a random delay.
+/// Distribution of a random delay.
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
     /// Mean plus or minus up to the deviation.
     Uniform,
-    /// Gauss.
+    /// Normal (Gaussian).
     Normal,
-    /// From 0.
+    /// Exponential, from 0.
     Exponential,
     /// Heavy-tailed, from a little below the mean; finite variance.
     Pareto,
@@ -65,7 +66,7 @@ pub enum Distribution {
 const SHORTEST_HOLD_MS: f64 = 0.001;
 
 impl JitterSpec {
-    /// An exponential delay of this mean for every packet, in order.
+    /// Returns an exponential delay of this mean for every packet, in order.
     pub fn exponential(mean_ms: f64) -> Self {
         Self {
             name: None,
@@ -142,7 +143,7 @@ impl ElementTable for JitterSpec {
     }
 }
 
-/// How long delays hold, ns, and the present one.
+/// Current delay, and the range of hold times, ns.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     min_ns: f64,
@@ -157,7 +158,7 @@ pub(crate) struct Jitter {
     distribution: Distribution,
     mean_ns: f64,
     deviation_ns: f64,
-    /// Constant delay of every packet before the random one.
+    /// Constant delay of every packet before the random delay.
     before: Span,
     hold: Option<Hold>,
     rng: Rng,
@@ -185,23 +186,24 @@ impl Jitter {
         Span::from_ns(ns.round() as u64)
     }
 
-    /// Whether packets leave in the order of their arrival, and none is inside.
+    /// Returns true if packets leave in the order of their arrival, and none is inside.
     pub(crate) fn is_ordered_and_empty(&self) -> bool {
         matches!(self.store, Store::Ordered(_)) && self.store.packets() == 0
     }
 
-    /// Adds a constant delay before the random one. Packets reach the random one in the order of their arrival all the same.
+    /// Adds a constant delay before the random delay. Packets still reach the random delay in the order of their
+    /// arrival.
     pub(crate) fn add_before(&mut self, delay: Span) {
         self.before += delay;
     }
 
-    /// The packet that leaves next, where order is kept.
+    /// Returns the packet that leaves next, if order is kept.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         self.store.front()
     }
 
-    /// The delay of a packet that arrives at `now`. Times do not decrease from call to call.
+    /// Returns the delay of a packet that arrives at `now`. Times do not decrease from call to call.
     #[inline]
     pub(crate) fn delay(&mut self, now: Time) -> Span {
         let Some(mut hold) = self.hold else { return self.draw() };
@@ -236,7 +238,7 @@ impl Element for Jitter {
         self.store.pop()
     }
 
-    /// New settings hold from the next draw on.
+    /// Applies new settings, which hold from the next draw on.
     fn change(&mut self, now: Time, table: &JitterSpec) {
         if self.hold.is_some() {
             self.delay(now);
@@ -260,7 +262,7 @@ mod tests {
     use crate::testing::{Bench, at_us};
     use units::Time;
 
-    /// Delays in ms of `count` packets, one every `gap_us`, by their number.
+    /// Returns the delays in ms of `count` packets, one every `gap_us`, by their number.
     fn delays(json: &str, count: u64, gap_us: u64) -> Vec<f64> {
         let mut bench = Bench::new(&format!("[{json}]"));
         (0..count).for_each(|i| bench.send(at_us(i * gap_us), 100));
@@ -314,7 +316,7 @@ mod tests {
                 length = 0;
             }
         }
-        // Packets are 0.1 ms apart: 80 to 240 per hold, up to one more or less; 160 on average.
+        // Packets are 0.1 ms apart: 80 to 240 per hold, one more or less, and 160 on average.
         assert!(lengths.iter().all(|length| (79..=241).contains(length)), "{lengths:?}");
         let mean = f64::from(lengths.iter().sum::<i32>()) / lengths.len() as f64;
         // 10000 holds with a deviation of 46: standard error 0.46.

@@ -1,11 +1,12 @@
-//! A link of constant rate: one packet at a time, each for as long as its bytes take.
+//! Link of constant rate: it sends one packet at a time, for a time proportional to its bytes.
 //!
-//! Serialization is exact: what a division leaves over is carried to the next packet, so a busy link neither gains
-//! nor loses a nanosecond. A scheduled rate of 0 stops the link, the packet being sent included, until the next change.
+//! Serialization is exact: the remainder of a division is carried to the next packet, so a busy link neither gains nor
+//! loses a nanosecond. A scheduled rate of 0 stops the link, including the packet being sent, until the next change.
 //!
 //! `device_packets` is the device queue below the queue discipline, as in ns-3's point-to-point devices
-//! (`src/point-to-point/model/point-to-point-net-device.cc` of nsnam/ns-3-dev-git@ns-3.41): only the packets above it count for the queue's limit, so `packets = qlen` with one device packet
-//! stores qlen + 2 packets in all. `framing_bytes` there is 2 (PPP).
+//! (`src/point-to-point/model/point-to-point-net-device.cc` of nsnam/ns-3-dev-git@ns-3.41). Only the packets above it
+//! count for the queue's limit, so `packets = qlen` with one device packet stores qlen + 2 packets in all.
+//! `framing_bytes` in ns-3 is 2 (PPP).
 
 use crate::bucket::BYTE_WORK;
 use crate::buffer::Buffer;
@@ -20,9 +21,9 @@ use std::collections::VecDeque;
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// Most bytes of framing.
+/// Maximum bytes of framing.
 const MOST_FRAMING: f64 = 10_000.0;
-/// Longest device queue.
+/// Maximum length of the device queue, packets.
 const MOST_DEVICE_PACKETS: u32 = 1_000_000;
 
 /// Settings of a link.
@@ -31,22 +32,22 @@ const MOST_DEVICE_PACKETS: u32 = 1_000_000;
 pub struct LinkSpec {
     /// Name in statistics.
     pub name: Option<String>,
-    /// Rate, Mbit/s; a scheduled 0 stops the link, the packet being sent included, until the next change.
+    /// Rate, Mbit/s; a scheduled 0 stops the link, including the packet being sent, until the next change.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
     /// Bytes added to every packet on the wire; the queue does not count them.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10_000))]
     pub framing_bytes: u32,
-    /// The device's own queue below the queue discipline, packets, as in ns-3: only packets above it count for the
-    /// limit.
+    /// Length of the device's own queue below the queue discipline, packets, as in ns-3: only packets above it count
+    /// for the limit.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1_000_000))]
     pub device_packets: u32,
     /// Quirk: the packet being sent counts for the queue's limits (droptail only).
     #[serde(default)]
     pub count_in_service: bool,
-    /// What waits.
+    /// Queue in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run.
@@ -57,7 +58,7 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
-    /// A link of this rate in front of which packets wait in `queue`.
+    /// Returns a link of this rate with the queue `queue`.
     pub fn new(rate_mbps: f64, queue: QueueSpec) -> Self {
         Self {
             name: None,
@@ -128,21 +129,21 @@ pub(crate) struct Link {
     rate: Rate,
     device: VecDeque<Packet>,
     device_packets: usize,
-    /// When the queue discipline fills the device up again.
+    /// Time at which the queue discipline refills the device.
     hand_down_at: Time,
-    /// The packet being sent, or the last one. No `Option`: taking a packet out of one stalls.
+    /// Packet being sent, or the last one. No `Option`, because taking a packet out of one stalls.
     sending: Packet,
     is_sending: bool,
-    /// When `sending` is out.
+    /// Time at which `sending` is sent completely.
     sent_at: Time,
     /// Work beyond the last whole nanosecond before `sent_at`.
     remainder: u64,
-    /// Work left of `sending` while the rate is zero.
+    /// Remaining work of `sending` while the rate is zero.
     stalled: u64,
 }
 
 impl Link {
-    /// The same link, working ahead; none if its queue does not tell when packets leave.
+    /// Returns this link, working ahead; `None` if its queue does not tell when packets leave.
     pub(crate) fn ahead(&self) -> Option<FastLink> {
         let (most_packets, most_bytes) = self.buffer.refuses_beyond()?;
         let terms =
@@ -150,7 +151,7 @@ impl Link {
         FastLink::new(terms, self.buffer.gauge.clone())
     }
 
-    /// `work` is left of the packet being sent.
+    /// Continues the packet being sent, of which `work` is left.
     fn work_on(&mut self, now: Time, work: u64) {
         if self.rate == Rate::ZERO {
             self.stalled = work;
@@ -180,7 +181,7 @@ impl Link {
     fn refill<T: Tap>(&mut self, now: Time, tap: &mut T) {
         self.hand_down_at = Time::NEVER;
         if !self.is_sending {
-            // Each by itself: one `Option` for both would be one copy more.
+            // Two branches, because one `Option` for both would be one more copy.
             if let Some(packet) = self.device.pop_front() {
                 self.start(now, packet);
             } else if let Some(packet) = self.buffer.dequeue(now, tap) {
@@ -230,8 +231,8 @@ impl Element for Link {
         self.buffer.gauge.sent(packet.size_bytes);
         if let Some(next) = self.device.pop_front() {
             self.start(now, next);
-            // As in ns-3 the device asks for more by an event of its own: what arrives at this very moment finds the queue
-            // as full as before.
+            // As in ns-3 the device requests more packets by an event of its own. A packet that arrives at this very
+            // moment finds the queue as full as before.
             self.hand_down_at = now + Span::from_ns(1);
         } else {
             self.refill(now, tap);
@@ -302,7 +303,7 @@ mod tests {
         let mut bench = Bench::new(r#"[{"kind": "link", "rate_mbps": 100.42}]"#);
         (0..10_042).for_each(|_| bench.send(Time::ZERO, 1500));
         bench.run_until(at_ms(10_000));
-        // 10042 x 12000 bit at 100.42 Mbit/s are 1.2 s; one alone is 119498.1 ns, rounded down.
+        // 10042 x 12000 bit at 100.42 Mbit/s are 1.2 s; one packet alone takes 119498.1 ns, rounded down.
         assert_eq!(bench.out[0].0.as_ns(), 119_498);
         assert_eq!(bench.out[10_041].0, at_ms(1200));
     }
@@ -315,8 +316,8 @@ mod tests {
                      "queue": {{"kind": "droptail", "packets": 1}}}}]"#
             )
         };
-        // Full; then a packet that arrives as the first frame ends, and one a microsecond later. Without a device the first
-        // of them finds room, with one the second.
+        // The queue is full. One packet arrives as the first frame ends, one a microsecond later. Without a device the
+        // first of them finds room, with a device the second.
         for (device, dropped) in [(0, 3), (1, 3)] {
             let mut bench = Bench::new(&link(device));
             (0..2 + u64::from(device)).for_each(|_| bench.send(Time::ZERO, 1500));
@@ -401,7 +402,7 @@ mod tests {
         );
         (0..2).for_each(|_| bench.send(Time::ZERO, 1500));
         let stats = bench.stats(at_ms(20));
-        // Half of the first by 0.5 ms, the other half takes 1 ms; the second 2 ms.
+        // Half of the first packet by 0.5 ms, the other half takes 1 ms; the second packet takes 2 ms.
         assert_eq!(bench.times_us(), [1500, 3500]);
         // 6000 bit to 0.5 ms, 57000 to 10 ms, 240000 to 20 ms.
         assert_eq!(stats.capacity_bits, 303_000);

@@ -1,7 +1,8 @@
-//! Loss that does not depend on what was lost before: random, periodic, or a list of packets.
+//! Loss that does not depend on earlier losses: random, periodic, or a list of packets.
 //!
-//! One random number is drawn per packet, so the same seed loses the same packets by their index, whatever their times.
-//! `min_bytes` and `max_bytes` limit which packets the element looks at: others pass, are not counted and draw nothing.
+//! One random number is drawn per packet, so one seed loses the same packets by index, whatever their times.
+//! `min_bytes` and `max_bytes` limit the packets that the element considers: others pass, are not counted and draw
+//! nothing.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -23,10 +24,10 @@ pub struct LossSpec {
     /// Probability of losing a packet; one draw per packet.
     #[schemars(range(min = 0, max = 1))]
     pub probability: Option<f64>,
-    /// Lose every so many-th packet.
+    /// Lose every n-th packet.
     #[schemars(range(min = 1))]
     pub every: Option<u64>,
-    /// Lose all but the first of so many packets, as a thinning of ACKs does.
+    /// Lose all but the first of every n packets, as a thinning of ACKs does.
     #[schemars(range(min = 1))]
     pub keep_every: Option<u64>,
     /// Lose these packets: ascending numbers from 1.
@@ -45,7 +46,7 @@ pub struct LossSpec {
 }
 
 impl LossSpec {
-    /// Loss of each packet with this probability.
+    /// Returns a loss of each packet with this probability.
     pub fn random(probability: f64) -> Self {
         Self {
             name: None,
@@ -108,7 +109,7 @@ impl LossSpec {
         }
     }
 
-    /// Sizes of the packets that can be lost.
+    /// Returns the sizes of the packets that can be lost.
     fn sizes(&self) -> RangeInclusive<u32> {
         self.min_bytes.unwrap_or(0)..=self.max_bytes.unwrap_or(u32::MAX)
     }
@@ -132,9 +133,9 @@ impl ElementTable for LossSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Loss {
     rule: Rule,
-    /// Sizes of the packets that it looks at.
+    /// Sizes of the packets that can be lost.
     sizes: RangeInclusive<u32>,
-    /// Packets looked at.
+    /// Number of packets considered so far.
     seen: u64,
     rng: Rng,
 }
@@ -143,9 +144,9 @@ pub(crate) struct Loss {
 enum Rule {
     Random(f64),
     Every(u64),
-    /// All but the first of so many.
+    /// Losses of all packets but the first of every n.
     AllButEvery(u64),
-    /// Indexes, and the position of the next one.
+    /// Indexes of the lost packets, and the position of the next one.
     List(Box<[u64]>, usize),
 }
 
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(bench.log.dropped, (10..20).collect::<Vec<u64>>());
     }
 
-    /// Numbers of the packets that are lost of sizes 40, 1000, 40, 1000, ..., one a millisecond.
+    /// Returns the numbers of the lost packets. Sizes are 40, 1000, 40, 1000, ..., one packet per millisecond.
     fn dropped_of_two_sizes(json: &str) -> Vec<u64> {
         let mut bench = Bench::new(&format!("[{json}]"));
         (0..20).for_each(|i| bench.send(at_ms(i), if i % 2 == 0 { 40 } else { 1000 }));

@@ -1,5 +1,5 @@
-//! The kinds of elements: the value of `kind`, the module, and the table of its settings. A new element is a file and a
-//! line here.
+//! Kinds of elements: the value of `kind`, the module, and the table of settings. A new element needs a file and a line
+//! here.
 
 /// Calls the macro `$then` with the list.
 macro_rules! element_kinds {
@@ -11,11 +11,11 @@ macro_rules! element_kinds {
             "trace" => trace::Trace(TraceSpec),
             /// Delivery opportunities of a Poisson process.
             "poisson" => poisson::Poisson(PoissonSpec),
-            /// Delivery opportunities of a rate that wanders and stops.
+            /// Delivery opportunities of a random rate that can stop.
             "cellular" => cellular::Cellular(CellularSpec),
-            /// A rate that goes by what waits.
+            /// Rate that depends on the backlog.
             "shared" => shared::Shared(SharedSpec),
-            /// A channel that both directions take turns on.
+            /// Channel that both directions use in turns.
             "half-duplex" => half_duplex::HalfDuplex(HalfDuplexSpec),
             /// Token bucket with a queue.
             "shaper" => shaper::Shaper(ShaperSpec),
@@ -29,33 +29,33 @@ macro_rules! element_kinds {
             "aggregate" => aggregate::Aggregate(AggregateSpec),
             /// Bursty deliveries.
             "slotted" => slotted::Slotted(SlottedSpec),
-            /// Grants that have to be asked for.
+            /// Uplink grants that must be requested.
             "granted" => granted::Granted(GrantedSpec),
             /// Independent, periodic or listed loss.
             "loss" => loss::Loss(LossSpec),
-            /// Another ECN codepoint.
+            /// Rewriting of the ECN codepoint.
             "remark" => remark::Remark(RemarkSpec),
             /// Bursty loss.
             "gilbert-elliott" => gilbert_elliott::GilbertElliott(GilbertElliottSpec),
-            /// Nothing passes from time to time.
+            /// Periodic blackouts.
             "blackout" => blackout::Blackout(BlackoutSpec),
-            /// Holding packets back.
+            /// Reordering of packets.
             "reorder" => reorder::Reorder(ReorderSpec),
-            /// Copying packets.
+            /// Duplication of packets.
             "duplicate" => duplicate::Duplicate(DuplicateSpec),
-            /// Delay and shaper with one limit for both.
+            /// Delay and shaper with a common limit.
             "netem" => netem::Netem(NetemSpec),
         }
     };
 }
 pub(crate) use element_kinds;
 
-/// Makes the modules of the list, and names its tables.
+/// Declares the modules of the list and exports their tables.
 macro_rules! modules {
     ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         $(pub(crate) mod $module;)+
 
-        /// The settings of every kind.
+        /// Settings of every kind.
         pub(crate) mod tables {
             $(pub use super::$module::$table;)+
         }

@@ -1,12 +1,13 @@
-//! The quirk of Linux's netem as Mininet uses it: one limit for the packets in the delay line and those waiting for
-//! the shaper above it.
+//! Quirk of Linux's netem as used by Mininet: one limit covers the packets in the delay line and those waiting for the
+//! shaper above it.
 //!
-//! Mininet's links are `htb rate R burst 15k` with the child `netem delay D limit L` (`mininet/link.py` of mininet/mininet):
-//! `limit_packets` counts the packets still being delayed, so of 77 packets at 46 Mbit/s and 10 ms only about 38 can
-//! wait; shaping comes after the delay; and the bucket forgives `burst_bytes` of excess without any delay. Without
-//! `rate_mbps` it is netem alone. Profile P2 there: 77 packets, 10 ms, 46 Mbit/s, 15360 bytes, with `deficit`.
+//! Mininet's links are `htb rate R burst 15k` with the child `netem delay D limit L` (`mininet/link.py` of
+//! mininet/mininet). `limit_packets` counts the packets still being delayed, so of 77 packets at 46 Mbit/s and 10 ms
+//! only about 38 can wait. Shaping comes after the delay. The bucket lets `burst_bytes` of excess pass without any
+//! delay. Without `rate_mbps` the element is netem alone. Mininet's profile P2: 77 packets, 10 ms, 46 Mbit/s, 15360
+//! bytes, with `deficit`.
 //!
-//! Waiting packets in the statistics are all inside, as the limit counts; queueing delay is what exceeds `delay_ms`.
+//! In the statistics all packets inside are waiting, as the limit counts; queueing delay is the time beyond `delay_ms`.
 
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
@@ -29,7 +30,7 @@ pub struct NetemSpec {
     /// Delay before the shaper, ms.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub delay_ms: f64,
-    /// Most packets inside, delayed and waiting together; netem's default is 1000.
+    /// Maximum number of packets inside, delayed and waiting together; netem's default is 1000.
     #[serde(default = "thousand")]
     #[schemars(range(min = 1))]
     pub limit_packets: u64,
@@ -39,7 +40,7 @@ pub struct NetemSpec {
     /// Depth of the shaper's bucket, bytes; needs `rate_mbps`.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: Option<u64>,
-    /// A packet leaves on any level that is not negative, as htb does.
+    /// A packet leaves at any level that is not negative, as in htb.
     #[serde(default = "yes")]
     pub deficit: bool,
     /// Changes during the run.
@@ -106,7 +107,7 @@ pub(crate) struct Netem {
     limit: u64,
     bucket: Option<Bucket>,
     deficit: bool,
-    /// Each with the end of its delay; in order.
+    /// Packets with the ends of their delays, in order.
     inside: VecDeque<(Time, Packet)>,
     gauge: Gauge,
     due: Time,
@@ -254,8 +255,8 @@ mod tests {
         let mut bench = Bench::new(MININET);
         (0..12).for_each(|_| bench.send(Time::ZERO, 1536));
         bench.run_until(at_ms(100));
-        // 15360 = 10 x 1536: ten leave with their tokens, the eleventh on level 0, the twelfth when 1536 bytes of debt
-        // are paid: 12288 bit / 46 Mbit/s = 267.13 us.
+        // 15360 = 10 x 1536: ten packets leave with their tokens, the eleventh at level 0. The twelfth leaves when 1536
+        // bytes of debt are paid: 12288 bit / 46 Mbit/s = 267.13 us.
         let mut expected = vec![10_000; 11];
         expected.push(10_267);
         assert_eq!(bench.times_us(), expected);

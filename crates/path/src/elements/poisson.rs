@@ -1,6 +1,6 @@
-//! A link whose delivery opportunities are a Poisson process: exponential gaps, unbounded, in ns.
+//! Link whose delivery opportunities are a Poisson process: exponential gaps, unbounded, in ns.
 //!
-//! Optional sparse head as in Pantheon's calibrated traces (StanfordSNR/observatory@84f9454, `traces/`):
+//! The optional sparse head is as in Pantheon's calibrated traces (StanfordSNR/observatory@84f9454, `traces/`):
 //! opportunities `head_gap_ms` apart until `head_s`.
 
 use crate::QueueSpec;
@@ -31,11 +31,11 @@ pub struct PoissonSpec {
     #[serde(default)]
     #[schemars(range(min = 0, max = 86_400))]
     pub head_s: f64,
-    /// Distance of the opportunities in the head, ms.
+    /// Time between opportunities in the head, ms.
     #[serde(default = "tenth")]
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub head_gap_ms: f64,
-    /// What waits.
+    /// Queue in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run.
@@ -119,7 +119,7 @@ impl Process for Gaps {
         if next <= self.head_end {
             return next;
         }
-        // What is left of an exponential gap is exponential: stretching it gives the new rate at once.
+        // The rest of an exponential gap is exponential: stretching it applies the new rate at once.
         now + (next - now).mul_f64(self.mean_ns / old)
     }
 

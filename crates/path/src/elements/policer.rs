@@ -1,4 +1,4 @@
-//! A token bucket without a queue: packets for which there are no tokens are dropped, or marked if they can be.
+//! Token bucket without a queue: packets without tokens are dropped, or marked if they are ECN-capable.
 
 use crate::bucket::Bucket;
 use crate::change::{Change, WalkSpec};
@@ -23,8 +23,8 @@ pub struct PolicerSpec {
     /// Depth of the bucket, bytes; it is full at the start.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: u64,
-    /// What happens to a packet in excess: `drop`, or `mark` (set CE and pass without tokens; packets that are not ECN-
-    /// capable are dropped).
+    /// Treatment of a packet in excess: `drop`, or `mark` (set CE and pass without tokens; packets that are not
+    /// ECN-capable are dropped).
     #[serde(default)]
     pub action: PolicerAction,
     /// Changes during the run.
@@ -34,14 +34,14 @@ pub struct PolicerSpec {
     pub walk: Option<WalkSpec>,
 }
 
-/// What a policer does with a packet in excess.
+/// Treatment of a packet in excess by a policer.
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PolicerAction {
-    /// Drop it.
+    /// Drop the packet.
     #[default]
     Drop,
-    /// Set CE and let it pass without tokens; drop it if it is not ECN-capable.
+    /// Set CE and let the packet pass without tokens; drop it if it is not ECN-capable.
     Mark,
 }
 

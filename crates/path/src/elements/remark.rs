@@ -103,7 +103,7 @@ pub struct RemarkSpec {
     pub name: Option<String>,
     /// Packets that are rewritten: `ect` is ECT(0) or ECT(1), `capable` is `ect` or CE.
     pub codepoint: RemarkFrom,
-    /// Codepoint that they leave with.
+    /// Codepoint after the rewriting.
     pub becomes: RemarkTo,
     /// Probability of rewriting such a packet; one draw per packet.
     #[serde(default = "always")]
@@ -173,7 +173,7 @@ mod tests {
 
     const ALL: [Ecn; 4] = [Ecn::NOT_ECT, Ecn::ECT0, Ecn::ECT1, Ecn::CE];
 
-    /// What packets of each codepoint leave as.
+    /// Returns the codepoints with which packets of each codepoint leave.
     fn rewritten(from: &str, to: &str) -> (Vec<Ecn>, Vec<u64>) {
         let mut bench =
             Bench::new(&format!(r#"[{{"kind": "remark", "codepoint": "{from}", "becomes": "{to}"}}]"#));

@@ -1,7 +1,7 @@
-//! Reordering: chosen packets are held back and overtaken by those behind them.
+//! Reordering: random packets are held back and overtaken by later packets.
 //!
-//! A held packet goes on after `delay_ms`, or after `gap` later packets have overtaken it; with both, whichever comes
-//! first. With `gap` alone a packet that nothing follows stays.
+//! A held packet continues after `delay_ms`, or after `gap` later packets have overtaken it; with both settings, at the
+//! earlier of the two. With `gap` alone a packet stays if no packet follows.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -25,7 +25,7 @@ pub struct ReorderSpec {
     /// Time that a packet is held, ms.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub delay_ms: Option<f64>,
-    /// Later packets that overtake it; with `gap` alone a packet that nothing follows stays.
+    /// Number of later packets that overtake a held packet; with `gap` alone a packet stays if no packet follows.
     #[schemars(range(min = 1))]
     pub gap: Option<u64>,
     /// Changes during the run.
@@ -72,9 +72,9 @@ impl ElementTable for ReorderSpec {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     packet: Packet,
-    /// It leaves at this time,
+    /// Latest departure.
     until: Time,
-    /// or when so many packets have passed.
+    /// Number of passed packets at which the packet leaves.
     passed: u64,
 }
 
@@ -85,9 +85,9 @@ pub(crate) struct Reorder {
     delay: Span,
     gap: u64,
     rng: Rng,
-    /// Packets that were not held, ever.
+    /// Total number of packets that were not held.
     passed: u64,
-    /// In order of arrival; they leave in that order.
+    /// Held packets in order of arrival, which is also the order of departure.
     held: VecDeque<Held>,
     due: Time,
 }
@@ -134,7 +134,7 @@ impl Element for Reorder {
         held.map(|held| held.packet)
     }
 
-    /// Packets held already keep their terms.
+    /// Applies new settings. Packets that are held already keep their conditions.
     fn change(&mut self, _now: Time, table: &ReorderSpec) {
         self.probability = table.probability;
         self.delay = table.delay_ms.map_or(Span::MAX, |ms| Span::from_secs_f64(ms / 1e3));
@@ -150,7 +150,7 @@ impl Element for Reorder {
 mod tests {
     use crate::testing::{Bench, at_ms};
 
-    /// Ten packets, 1 ms apart; those of 2 to 3 ms are held.
+    /// Ten packets, 1 ms apart; packets from 2 to 3 ms are held.
     fn bench(terms: &str) -> Bench {
         let mut bench = Bench::new(&format!(
             r#"[{{"kind": "reorder", "probability": 0, {terms}, "schedule":
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn packets_are_held_until_so_many_have_overtaken_them() {
         let bench = bench(r#""gap": 2"#);
-        // Number 5 is the second to overtake 2 and 3.
+        // Packet 5 is the second to overtake 2 and 3.
         assert_eq!(bench.numbers(), [0, 1, 4, 5, 2, 3, 6, 7, 8, 9]);
         assert_eq!(bench.times_us()[4..6], [5000, 5000]);
     }

@@ -1,9 +1,9 @@
-//! A token bucket with a queue: packets pass without serialization while there are tokens, up to `burst_bytes` of
-//! them back to back (as tc-tbf(8) and tc-htb(8) have it).
+//! Token bucket with a queue: packets pass without serialization while there are tokens, up to `burst_bytes` of them
+//! back to back (as in tc-tbf(8) and tc-htb(8)).
 //!
-//! A packet leaves when the tokens of all its bytes are there; if it is larger than the bucket, when that is full.
-//! With `deficit` it leaves as soon as the level is not negative and takes it into debt, as htb does. The packet that
-//! waits for its tokens without `deficit` no longer counts for the queue's limit.
+//! A packet leaves when the tokens for all its bytes are available. A packet larger than the bucket leaves when the
+//! bucket is full. With `deficit` a packet leaves as soon as the level is not negative, and makes the level negative,
+//! as in htb. Without `deficit`, the packet that waits for its tokens no longer counts for the queue's limit.
 
 use crate::bucket::Bucket;
 use crate::buffer::Buffer;
@@ -28,10 +28,10 @@ pub struct ShaperSpec {
     /// Depth of the bucket, bytes; it is full at the start.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub burst_bytes: u64,
-    /// A packet leaves on any level that is not negative and takes it into debt, as htb does.
+    /// A packet leaves at any level that is not negative and can make the level negative, as in htb.
     #[serde(default)]
     pub deficit: bool,
-    /// What waits.
+    /// Queue in front of the shaper.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run.
@@ -77,9 +77,9 @@ pub(crate) struct Shaper {
     buffer: Buffer,
     bucket: Bucket,
     deficit: bool,
-    /// The packet waiting for its tokens; never one with `deficit`.
+    /// Packet waiting for its tokens; always `None` with `deficit`.
     head: Option<Packet>,
-    /// When the next packet may leave.
+    /// Earliest departure of the next packet.
     due: Time,
 }
 
@@ -173,7 +173,7 @@ mod tests {
         (0..6).for_each(|_| bench.send(Time::ZERO, 1500));
         bench.run_until(at_ms(100));
         assert_eq!(bench.times_us(), [0, 0, 0, 1000, 2000, 3000]);
-        // By 4 ms one packet's tokens are back.
+        // By 4 ms the tokens for one packet are back.
         (0..2).for_each(|_| bench.send(at_us(4000), 1500));
         bench.run_until(at_ms(100));
         assert_eq!(bench.times_us()[6..], [4000, 5000]);
@@ -206,8 +206,8 @@ mod tests {
         );
         (0..5).for_each(|_| bench.send(Time::ZERO, 1500));
         let stats = bench.stats(at_ms(100));
-        // Two leave at once (level 1500, then 0), two wait, one is dropped. Level -1500 at 0, -750 at 0.5 ms, 0 at
-        // 0.75 ms; then 0.5 ms each.
+        // Two leave at once (level 1500, then 0), two wait, one is dropped. Level -1500 at 0, -750 at 0.5 ms, 0 at 0.75
+        // ms; then 0.5 ms each.
         assert_eq!((bench.times_us(), bench.log.dropped.clone()), (vec![0, 0, 750, 1250], vec![4]));
         // 6000 bit + 99.5 ms x 24 Mbit/s.
         assert_eq!(stats.capacity_bits, 6000 + 2_388_000);

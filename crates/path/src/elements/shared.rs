@@ -1,8 +1,8 @@
-//! The downlink of a cellular cell that a flow shares with others: the more waits for it, the more it is granted.
+//! Downlink of a cellular cell with other users: the rate rises with the backlog.
 //!
-//! With `backlog` bytes waiting, the packet being sent included, the link serves at a rate between `least_mbps` and
-//! `rate_mbps`, in proportion to the backlog up to `full_bytes`. So little traffic is served evenly and slowly, a burst
-//! at a low rate, a full queue at the whole one. The rate holds for one packet.
+//! With `backlog` bytes waiting, including the packet being sent, the link serves at a rate between `least_mbps` and
+//! `rate_mbps`, in proportion to the backlog up to `full_bytes`. So sparse traffic is served evenly and slowly, a burst
+//! at a low rate, a full queue at the full rate. The rate is set once per packet.
 
 use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// Settings of a link that serves by backlog.
+/// Settings of a link whose rate depends on the backlog.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedSpec {
@@ -23,12 +23,12 @@ pub struct SharedSpec {
     /// Rate with a backlog of `full_bytes` or more, Mbit/s.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
-    /// Rate with next to nothing waiting, Mbit/s; at most `rate_mbps`.
+    /// Rate with almost no backlog, Mbit/s; at most `rate_mbps`.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub least_mbps: f64,
-    /// Backlog from which on the rate is the whole one, bytes.
+    /// Backlog at which the rate reaches `rate_mbps`, bytes.
     pub full_bytes: u64,
-    /// What waits.
+    /// Queue in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run.
@@ -70,24 +70,24 @@ impl ElementTable for SharedSpec {
     }
 }
 
-/// A link that serves by backlog.
+/// Link whose rate depends on the backlog.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
     spec: SharedSpec,
     buffer: Buffer,
     sending: Option<Packet>,
-    /// When it is out.
+    /// Time at which `sending` is sent completely.
     sent_at: Time,
 }
 
 impl Shared {
-    /// Sends what waits first.
+    /// Starts to send the first waiting packet.
     fn start<T: Tap>(&mut self, now: Time, tap: &mut T) {
         self.sending = self.buffer.dequeue(now, tap);
         self.sent_at = self.sending.map_or(Time::NEVER, |packet| now + self.time(packet.size_bytes));
     }
 
-    /// How long a packet of `bytes` takes with what waits behind it.
+    /// Returns the transmission time of a packet of `bytes` with the backlog behind it.
     fn time(&self, bytes: u32) -> Span {
         let SharedSpec { rate_mbps, least_mbps, full_bytes, .. } = self.spec;
         let backlog = self.buffer.gauge.tally.queue_bytes + u64::from(bytes);
@@ -156,7 +156,7 @@ mod tests {
     use crate::testing::{Bench, at_ms, at_us, elements};
     use units::Time;
 
-    /// 4 Mbit/s with nothing waiting, 12 with 6000 bytes or more.
+    /// Link of 4 Mbit/s with nothing waiting, 12 Mbit/s with 6000 bytes or more.
     const CELL: &str = r#"[{"kind": "shared", "rate_mbps": 12, "least_mbps": 4, "full_bytes": 6000,
         "queue": {"kind": "droptail", "packets": 4}}]"#;
 
@@ -166,7 +166,8 @@ mod tests {
         (0..3).for_each(|_| bench.send(Time::ZERO, 1500));
         bench.send(at_ms(50), 1500);
         bench.run_until(at_ms(100));
-        // The first one is begun alone: 1500 of 6000 bytes, 4 + 8/4 = 6 Mbit/s. Then two wait: 8, then one: 6.
+        // The first packet starts alone: 1500 of 6000 bytes, 4 + 8/4 = 6 Mbit/s. Then two wait: 8 Mbit/s, then one: 6
+        // Mbit/s.
         assert_eq!(bench.times_us(), [2000, 3500, 5500, 52_000]);
     }
 
@@ -178,7 +179,7 @@ mod tests {
         assert!(bench.is_conserved() && bench.numbers().is_sorted());
         assert!(stats.packets_dropped > 0 && stats.max_queue_packets == 4, "{stats:?}");
         let spans: Vec<u64> = bench.times_us().windows(2).map(|pair| pair[1] - pair[0]).collect();
-        // Four or five of 1500 bytes, the one being sent among them.
+        // Four or five packets of 1500 bytes, including the one being sent.
         assert!(spans[20..].iter().all(|span| *span == 1000), "{:?}", &spans[20..40]);
     }
 

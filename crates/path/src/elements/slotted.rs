@@ -1,8 +1,8 @@
-//! Bursty deliveries: packets wait for the next slot boundary and then for an offset that is drawn anew for each slot, as
-//! cellular schedulers release them.
+//! Bursty deliveries: packets wait for the next slot boundary and then for an offset that is drawn for each slot, as in
+//! cellular schedulers.
 //!
-//! A packet leaves at the first multiple of `slot_ms` not before its arrival, plus that slot's offset, uniform in
-//! [0, `slot_ms`). Order is kept: a packet waits for those before it. The store is not limited.
+//! A packet leaves at the first multiple of `slot_ms` at or after its arrival, plus that slot's offset, uniform in [0,
+//! `slot_ms`). Order is kept: a packet waits for earlier packets. The store is not limited.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};
@@ -23,7 +23,7 @@ const SHORTEST_SLOT_MS: f64 = 0.001;
 pub struct SlottedSpec {
     /// Name, for the reader.
     pub name: Option<String>,
-    /// Distance of the slots, and range of their offsets, ms.
+    /// Time between slots, and range of their offsets, ms.
     #[schemars(range(min = 0.001, max = 3_600_000))]
     pub slot_ms: f64,
     /// Changes during the run.
@@ -59,7 +59,7 @@ impl ElementTable for SlottedSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Slotted {
     slot: Span,
-    /// The slot drawn last, and its offset.
+    /// Slot drawn last, and its offset.
     boundary: Time,
     offset: Span,
     rng: Rng,
@@ -67,7 +67,8 @@ pub(crate) struct Slotted {
 }
 
 impl Slotted {
-    /// When a packet that arrives at `now` leaves. One draw per slot, used or not: the same for all traffic.
+    /// Returns the departure of a packet that arrives at `now`. There is one draw per slot, used or not, so draws do
+    /// not depend on the traffic.
     fn release(&mut self, now: Time) -> Time {
         while self.boundary < now {
             self.boundary += self.slot;
@@ -101,7 +102,7 @@ impl Element for Slotted {
         self.line.pop()
     }
 
-    /// The new slots follow the last old one that was used.
+    /// Applies new settings. The new slots follow the last old slot that was used.
     fn change(&mut self, _now: Time, table: &SlottedSpec) {
         self.slot = span(table);
     }
@@ -118,7 +119,7 @@ mod tests {
 
     const JSON: &str = r#"[{"kind": "slotted", "slot_ms": 10}]"#;
 
-    /// Arrival and departure times in us of packets that arrive every `gap_us`.
+    /// Returns arrival and departure times in us of packets that arrive every `gap_us`.
     fn times(gap_us: u64, count: u64) -> Vec<(u64, u64)> {
         let mut bench = Bench::new(JSON);
         (0..count).for_each(|i| bench.send(at_us(1 + i * gap_us), 100));
@@ -135,7 +136,7 @@ mod tests {
             assert!(!same_slot || pair[0].1 == pair[1].1, "{pair:?}");
         }
         assert!(times.iter().all(|(arrival, out)| *out >= arrival.next_multiple_of(10_000)));
-        // Offsets below one slot: nobody waits longer than to the boundary and one slot more.
+        // Offsets are below one slot: no packet waits longer than to the boundary and one slot more.
         assert!(times.iter().all(|(arrival, out)| *out < arrival.next_multiple_of(10_000) + 10_000));
     }
 

@@ -1,7 +1,8 @@
-//! Age alone: a packet is lost that was sent so many RTTs and four variations ago, whether or not a later one has arrived.
+//! Loss detection by age alone: a packet is lost a number of RTTs and four variations after its departure, whether or
+//! not a later packet has arrived.
 //!
 //! PCCproject/PCC-Uspace@30c2cfe, `src/core/core.cpp`: its UDT declares losses after two RTTs and four variations.
-//! Reordering is no loss; through an outage every packet becomes one, though nothing arrives that could tell.
+//! Reordering is no loss. In an outage every packet becomes a loss, although no ACK arrives that could report one.
 
 use crate::flight::Flight;
 use crate::packets::Fate;
@@ -13,7 +14,7 @@ use units::{Span, Time};
 pub(super) struct ByAge {
     /// Multiple of the smoothed RTT.
     rtts: f64,
-    /// When the oldest packet is lost; never without any.
+    /// Time at which the oldest packet is lost; [`Time::NEVER`] without any.
     next_timer: Time,
 }
 
@@ -30,7 +31,7 @@ impl ByAge {
         self.next_timer = Time::NEVER;
     }
 
-    /// Age at which a packet is lost.
+    /// Returns the age at which a packet is lost.
     pub(super) fn limit(&self, rtt: &RttEstimator) -> Span {
         rtt.smoothed().mul_f64(self.rtts) + rtt.variation() * 4
     }

@@ -9,7 +9,7 @@ use crate::recovery::{Episode, Onset};
 
 #[derive(Debug)]
 pub(super) struct BySequence {
-    /// Segments acknowledged above one that is lost, and duplicate ACKs that begin an episode.
+    /// Number of acknowledged segments above a lost one, and number of duplicate ACKs that begin an episode.
     threshold: u64,
     board: Scoreboard,
 }
@@ -26,7 +26,7 @@ impl BySequence {
     pub(super) fn advance(&mut self, flight: &mut Flight, complete: u64) -> Advance {
         for index in 0..flight.acked().len() {
             let number = flight.acked()[index].number;
-            // Of a packet acknowledged in parts only the last part says that it arrived.
+            // A packet acknowledged in parts arrives with its last part.
             let Some(packet) = flight.get(number).filter(|packet| packet.fate == Fate::Acked) else {
                 continue;
             };
@@ -42,8 +42,9 @@ impl BySequence {
         self.board.forget_duplicates();
     }
 
-    /// The third duplicate ACK begins an episode. So does any duplicate ACK while the first missing segment is marked as
-    /// lost, even if its retransmission is under way.
+    /// Marks lost segments and decides whether an episode begins. The third duplicate ACK begins an episode. Any
+    /// duplicate ACK begins one while the first missing segment is marked as lost, even if its retransmission is in
+    /// flight.
     pub(super) fn detect(&mut self, flight: &mut Flight, episode: &Episode, advance: &Advance) -> Onset {
         let board = &mut self.board;
         if advance.sacked_bytes > 0 {
@@ -64,8 +65,8 @@ impl BySequence {
         Onset::Yes
     }
 
-    /// An episode has begun: the first missing segment leaves (again). If it was sent again before, what counted in the
-    /// flight by which the window was reduced was that retransmission.
+    /// Declares the first missing segment lost again at the beginning of an episode, so that it leaves (again). If it
+    /// was retransmitted before, that retransmission counted in the flight from which the window was reduced.
     pub(super) fn lose_retransmitted_head(&mut self, flight: &mut Flight) -> Option<u64> {
         if !self.board.is_head_retransmitted() {
             return None;
@@ -73,7 +74,8 @@ impl BySequence {
         self.board.mark_head().filter(|number| flight.lose(*number))
     }
 
-    /// After a partial ACK (RFC 6582 3.2) the first missing segment leaves at once, if it never was sent again.
+    /// Returns true if the first missing segment must leave at once: after a partial ACK (RFC 6582 3.2), if it never
+    /// was sent again.
     pub(super) fn wants_head(&self, episode: &Episode, advance: &Advance) -> bool {
         episode.is_active() && advance.completed_bytes > 0 && !self.board.is_head_retransmitted()
     }
@@ -104,7 +106,7 @@ mod tests {
             Self { rule, flight, episode: Episode::new(true), acks: 0 }
         }
 
-        /// One ACK: these packets arrived, the stream is complete up to segment `complete`.
+        /// Handles one ACK: the packets `arrived` have arrived, and the stream is complete up to segment `complete`.
         fn ack(&mut self, arrived: &[u64], complete: u64) -> (Advance, Onset) {
             self.flight.acknowledged_for_test(self.acks, arrived, complete);
             self.acks += 1;
@@ -135,7 +137,7 @@ mod tests {
         script.rule.on_sent(1000, 1000, 10);
         script.flight.send(crate::packets::SentPacket::of_test(1000, 10));
         let (advance, _) = script.ack(&[1], 5);
-        // Packet 1 was late; packet 10, the same segment, is under way and counts no longer.
+        // Packet 1 was late. Packet 10, which carries the same segment, is in flight but does not count any longer.
         assert_eq!((advance.arrived_bytes, script.flight.bytes()), (1000, 5000));
     }
 

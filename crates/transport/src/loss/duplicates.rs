@@ -1,4 +1,4 @@
-//! Loss detection without selective acknowledgement: duplicate ACKs (RFC 5681 3.2), and partial ones within an episode
+//! Loss detection without selective acknowledgement: duplicate ACKs (RFC 5681 3.2), and partial ACKs within an episode
 //! (RFC 6582 3.2).
 
 use crate::flight::Flight;
@@ -17,7 +17,7 @@ impl Duplicates {
         Self { threshold, payload_bytes, count: 0 }
     }
 
-    /// Counts one; returns whether it is the one that makes a loss.
+    /// Counts a duplicate ACK; returns true if it reaches the threshold of a loss.
     pub(super) const fn on_duplicate(&mut self) -> bool {
         self.count += 1;
         self.count == self.threshold
@@ -27,12 +27,13 @@ impl Duplicates {
         self.count = 0;
     }
 
-    /// Each duplicate ACK stands for a full packet that has arrived.
+    /// Returns the bytes that duplicate ACKs stand for: a full packet has arrived for each.
     pub(super) const fn departed_bytes(&self) -> u64 {
         self.count * self.payload_bytes as u64
     }
 
-    /// The first outstanding packet is lost with enough duplicates, and with an ACK within an episode that does not end it.
+    /// Declares the first outstanding packet lost after enough duplicates, and after an ACK within an episode that does
+    /// not end it.
     pub(super) fn detect(&self, flight: &mut Flight, episode: &Episode) -> Onset {
         if self.count >= self.threshold || episode.is_active() {
             let first = flight.first_in_flight();

@@ -1,6 +1,6 @@
-//! Loss detection: which packets are lost, by one of four rules.
+//! Loss detection: decides by one of four rules which packets are lost.
 //!
-//! Each rule marks packets in the [`Flight`] and says whether that begins a loss episode.
+//! Each rule marks packets in the [`Flight`] and reports whether a loss episode begins.
 
 mod by_age;
 mod by_sequence;
@@ -26,13 +26,14 @@ use utp::Utp;
 
 #[derive(Debug)]
 enum Rule {
-    /// Selective acknowledgement by packet number: RFC 9002 6.1, and what RACK (RFC 8985) gives Linux's TCP.
+    /// Selective acknowledgement by packet number: RFC 9002 6.1, and RACK (RFC 8985) in Linux's TCP.
     Thresholds(Thresholds),
     /// No selective acknowledgement: RFC 6582.
     Duplicates(Duplicates),
-    /// Selective acknowledgement by sequence: RFC 6675 as ns-3 follows it. Larger than the others, and seldom used.
+    /// Selective acknowledgement by sequence: RFC 6675 as in ns-3. Boxed, because it is larger than the others and
+    /// rarely used.
     BySequence(Box<BySequence>),
-    /// Selective acknowledgement by segment number, as libutp follows it.
+    /// Selective acknowledgement by segment number, as in libutp.
     Utp(Box<Utp>),
     /// Time since a packet was sent: PCC's UDT.
     ByAge(ByAge),
@@ -42,12 +43,12 @@ enum Rule {
 #[derive(Debug)]
 pub(crate) struct LossDetector {
     rule: Rule,
-    /// Whether somebody wants to know what ACKs tell about the stream although the rule goes by packets.
+    /// True if another part needs the news of ACKs about the stream although the rule works by packets.
     sums_packets: bool,
 }
 
 impl LossDetector {
-    /// `seed` is for what is left to chance.
+    /// Returns a detector; `seed` is for random choices.
     pub(crate) fn new(config: &Config, seed: u64) -> Self {
         let rule = match config.loss_detection {
             LossDetection::Sequence => Rule::BySequence(Box::new(BySequence::new(config.packet_threshold))),
@@ -65,7 +66,7 @@ impl LossDetector {
         Self { rule, sums_packets: config.cumulative_growth || config.recovery == Reduction::PrrNs3 }
     }
 
-    /// The payload from `offset` on leaves in packet `number`.
+    /// Records that the payload from `offset` on leaves in packet `number`.
     #[inline]
     pub(crate) fn on_sent(
         &mut self,
@@ -83,7 +84,7 @@ impl LossDetector {
         }
     }
 
-    /// What the packets that an ACK newly acknowledges mean for the stream, which is complete up to `complete`.
+    /// Returns the news about the stream, complete up to `complete`, from the packets that an ACK newly acknowledges.
     #[inline]
     pub(crate) fn advance(&mut self, flight: &mut Flight, complete: u64) -> Advance {
         match &mut self.rule {
@@ -94,7 +95,7 @@ impl LossDetector {
         }
     }
 
-    /// An ACK acknowledged nothing new; returns whether losses are to be looked for.
+    /// Handles an ACK that acknowledged nothing new; returns true if losses must be searched for.
     pub(crate) const fn on_duplicate(&mut self, flight: &Flight, episode: &Episode) -> bool {
         match &mut self.rule {
             Rule::Duplicates(rule) if flight.bytes() > 0 => rule.on_duplicate() && !episode.is_active(),
@@ -103,7 +104,7 @@ impl LossDetector {
         }
     }
 
-    /// An ACK acknowledged something new while `next_number` comes next.
+    /// Handles an ACK that acknowledged something new; the next packet has `next_number`.
     #[inline]
     pub(crate) fn on_new(&mut self, flight: &Flight, acknowledged: &Acknowledged, next_number: u64) {
         match &mut self.rule {
@@ -113,7 +114,7 @@ impl LossDetector {
         }
     }
 
-    /// Whether packets were seen that arrived behind later ones, so that later ones say nothing of a loss any more.
+    /// Returns true if packets arrived after later packets, so that later packets are no sign of a loss any more.
     #[inline]
     pub(crate) const fn has_seen_reordering(&self) -> bool {
         matches!(&self.rule, Rule::Thresholds(rule) if rule.has_seen_reordering())
@@ -141,8 +142,8 @@ impl LossDetector {
         }
     }
 
-    /// An episode has begun, and the controller knows; returns the packet that is declared lost as well and whose payload
-    /// is to be sent again first.
+    /// Handles the beginning of an episode, after the controller was told. Returns the packet that is declared lost as
+    /// well; its payload is sent again first.
     pub(crate) fn begin_episode(&mut self, flight: &mut Flight) -> Option<u64> {
         match &mut self.rule {
             Rule::BySequence(rule) => rule.lose_retransmitted_head(flight),
@@ -150,7 +151,7 @@ impl LossDetector {
         }
     }
 
-    /// The episode is over: what the ACK that ended it says about later segments begins no other one.
+    /// Handles the end of an episode: the news about later segments in the last ACK begins no other episode.
     pub(crate) const fn end_episode(&mut self, advance: &mut Advance) {
         advance.sacked_bytes = 0;
         match &mut self.rule {
@@ -160,7 +161,8 @@ impl LossDetector {
         }
     }
 
-    /// Whether the first missing segment is to leave at once, whatever the window says: after a partial ACK (RFC 6582 3.2).
+    /// Returns true if the first missing segment must leave at once, regardless of the window: after a partial ACK (RFC
+    /// 6582 3.2).
     #[inline]
     pub(crate) fn wants_head(&self, episode: &Episode, advance: &Advance) -> bool {
         match &self.rule {
@@ -170,19 +172,19 @@ impl LossDetector {
         }
     }
 
-    /// Whether [`LossDetector::again`] may name packets.
+    /// Returns true if [`LossDetector::again`] may name packets.
     #[inline]
     pub(crate) const fn repeats_at_once(&self) -> bool {
         matches!(self.rule, Rule::Utp(_))
     }
 
-    /// Lost packets whose payload leaves before everything else, whatever the window says, lowest first. Of these one may
-    /// be declared lost only now, without a sign of congestion.
+    /// Returns lost packets whose payload leaves before everything else, regardless of the window, lowest first. One of
+    /// them may be declared lost only now, without a sign of congestion.
     pub(crate) fn again(&self, flight: &mut Flight) -> &[u64] {
         if let Rule::Utp(rule) = &self.rule { rule.again(flight) } else { &[] }
     }
 
-    /// The timer has declared everything in flight lost; returns whether that is sent again in order.
+    /// Handles a timeout that declared everything in flight lost; returns true if the data are sent again in order.
     pub(crate) fn on_timeout(&mut self) -> bool {
         match &mut self.rule {
             Rule::Thresholds(rule) => {
@@ -193,7 +195,8 @@ impl LossDetector {
                 rule.on_timeout();
                 false
             }
-            // Only the cumulative point tells of progress: nothing above it helps while what it waits for is missing.
+            // Only the cumulative point shows progress: segments above it do not help while the missing segment is not
+            // there.
             Rule::Duplicates(rule) => {
                 rule.forget();
                 true
@@ -209,7 +212,7 @@ impl LossDetector {
         }
     }
 
-    /// When time alone makes the next packet lost.
+    /// Returns the time at which time alone makes the next packet lost.
     #[inline]
     pub(crate) const fn next_timer(&self) -> Time {
         match &self.rule {
@@ -219,7 +222,7 @@ impl LossDetector {
         }
     }
 
-    /// For how long after its departure a lost packet is remembered, in case it arrives after all.
+    /// Returns the time after its departure for which a lost packet is remembered, in case it arrives after all.
     #[inline]
     pub(crate) fn memory(&self, rtt: &RttEstimator) -> Span {
         match &self.rule {
@@ -228,23 +231,24 @@ impl LossDetector {
         }
     }
 
-    /// Bytes that have left the flight though no ACK says which.
+    /// Returns the bytes that have left the flight although no ACK identifies them.
     #[inline]
     pub(crate) const fn departed_bytes(&self) -> u64 {
         if let Rule::Duplicates(rule) = &self.rule { rule.departed_bytes() } else { 0 }
     }
 
-    /// Whether an ACK of something new puts off the retransmission timer; `complete` is what the stream is complete up to.
-    /// By sequence only completion does: with selective acknowledgements alone the timeout that a lost retransmission
-    /// waits for would never come.
+    /// Returns true if an ACK of something new restarts the retransmission timer; the stream is complete up to
+    /// `complete`. By sequence only completion does. If selective acknowledgements alone did, the timeout that a lost
+    /// retransmission needs would never come.
     #[inline]
     pub(crate) const fn is_progress(&self, advance: &Advance, complete: u64) -> bool {
         !matches!(self.rule, Rule::BySequence(_)) || advance.completed_bytes > 0 || complete == 0
     }
 
-    /// When the packet was sent from which an ACK takes its RTT sample: the newest packet of the ACK, if none above it was
-    /// acknowledged before. By sequence it is the first segment that the stream's completion passed, if that was sent
-    /// once; the newest packet only as long as no payload was sent.
+    /// Returns the departure of the packet from which an ACK takes its RTT sample. This is the newest packet of the
+    /// ACK, if no later packet was acknowledged before. By sequence it is the first segment that the stream's
+    /// completion passed, if that segment was sent once. By sequence the newest packet counts only while no payload was
+    /// sent.
     #[inline]
     pub(crate) fn timed_send(
         &self,
@@ -284,7 +288,7 @@ mod tests {
         Config { loss_detection: LossDetection::Age, time_threshold: 2.0, ..Config::tcp() }
     }
 
-    /// A detector, and ten segments of 1000 bytes that were sent every millisecond.
+    /// Returns a detector, and ten segments of 1000 bytes that were sent every millisecond.
     fn start(config: &Config) -> (LossDetector, Flight) {
         let mut detector = LossDetector::new(config, 1);
         let rtt = RttEstimator::new(config);
@@ -292,7 +296,8 @@ mod tests {
         (detector, Flight::of_test(config))
     }
 
-    /// The ACK's newest packet is the fourth, and the stream's completion passed the first.
+    /// Returns the departure timed by an ACK whose newest packet is the fourth; the stream's completion passed the
+    /// first.
     fn timed(config: &Config, is_largest: bool, timed: Option<u64>, has_sent_payload: bool) -> Option<u64> {
         let (detector, flight) = start(config);
         let newest = Departure { number: 3, at: Time::from_ns(3_000_000) };

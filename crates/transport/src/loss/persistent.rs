@@ -3,8 +3,8 @@
 use congestion::AckedPacket;
 use units::{Span, Time};
 
-/// Whether `lost`, in ascending order, has consecutive packets that were sent over more than `limit`, the first of them not
-/// before `first_sample_at`, when the first RTT sample was taken.
+/// Returns true if `lost`, in ascending order, contains consecutive packets that were sent over more than `limit`. The
+/// first of them must not have left before `first_sample_at`, the time of the first RTT sample.
 pub(crate) fn lasts_longer_than(limit: Span, first_sample_at: Time, lost: &[AckedPacket]) -> bool {
     let since_then = lost.partition_point(|packet| packet.sent_at < first_sample_at);
     let lost = &lost[since_then..];

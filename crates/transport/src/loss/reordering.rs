@@ -1,10 +1,10 @@
-//! Reordering: what loss detection learns from packets that arrive late.
+//! Reordering window of RACK: adapts loss detection to packets that arrive late.
 
 use crate::flight::Acknowledged;
 use crate::rtt::RttEstimator;
 use units::Span;
 
-/// Recoveries without a duplicate after which the window is as small as at first (RFC 8985 6.2 step 4).
+/// Number of recoveries without a duplicate after which the window returns to its initial size (RFC 8985 6.2 step 4).
 const PERSISTENCE: u32 = 16;
 /// Largest multiple of the window (Linux v6.12, `net/ipv4/tcp_recovery.c`, `tcp_rack_update_reo_wnd`).
 const MOST: u32 = 255;
@@ -14,28 +14,28 @@ const MOST: u32 = 255;
 pub(super) struct Rack {
     /// Window as a share of the smallest RTT.
     share: f64,
-    /// Whether a packet has arrived behind one that was sent later.
+    /// True if a packet has arrived after a packet that was sent later.
     seen: bool,
     multiplier: u32,
     /// Recoveries until `multiplier` is 1 again.
     persist: u32,
-    /// First packet number of the next round: a round raises `multiplier` once.
+    /// First packet number of the next round. `multiplier` rises at most once per round.
     round_end: u64,
 }
 
 impl Rack {
-    /// `time_threshold` is a multiple of the RTT: the window is what it has beyond 1.
+    /// Returns a window of the part of `time_threshold` beyond 1; the threshold is a multiple of the RTT.
     pub(super) fn new(time_threshold: f64) -> Self {
         let share = (time_threshold - 1.0).max(0.0);
         Self { share, seen: false, multiplier: 1, persist: 0, round_end: 0 }
     }
 
-    /// Whether reordering was seen: later packets that arrived say nothing then, only time does.
+    /// Returns true if reordering was seen: then only time decides, not the arrival of later packets.
     pub(super) const fn seen(&self) -> bool {
         self.seen
     }
 
-    /// An ACK acknowledged something new while `next_number` comes next. A packet that was lost and has arrived stands for
+    /// Handles an ACK of something new; the next packet has `next_number`. A lost packet that has arrived stands for
     /// the duplicate that TCP's receiver reports (RFC 2883): its payload was sent twice.
     #[inline]
     pub(super) fn on_acknowledged(&mut self, acknowledged: &Acknowledged, next_number: u64) {
@@ -51,7 +51,7 @@ impl Rack {
         }
     }
 
-    /// A recovery has ended.
+    /// Handles the end of a recovery.
     pub(super) const fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -59,7 +59,7 @@ impl Rack {
         }
     }
 
-    /// Time beyond the latest RTT after which a packet is lost.
+    /// Returns the time beyond the latest RTT after which a packet is lost.
     pub(super) fn window(&self, rtt: &RttEstimator) -> Span {
         rtt.min().mul_f64(self.share * f64::from(self.multiplier)).min(rtt.smoothed())
     }

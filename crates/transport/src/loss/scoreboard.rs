@@ -1,13 +1,13 @@
-//! What a sender knows of each segment by sequence: the scoreboard of RFC 6675 (sections 3 and 4) with the flags and rules
-//! of ns-3 (ns-3.41, `src/internet/model/tcp-tx-buffer.cc`).
+//! Scoreboard of a sender's segments by sequence (RFC 6675, sections 3 and 4) with the flags and rules of ns-3
+//! (ns-3.41, `src/internet/model/tcp-tx-buffer.cc`).
 //!
-//! [`crate::packets`] knows transmissions; here a segment keeps its state however often it is sent. A segment marked as
-//! lost stays so while its retransmission is under way, and only a timeout finds a retransmission that is lost.
+//! [`crate::packets`] stores transmissions. Here a segment keeps its state through all its transmissions. A segment
+//! marked as lost stays so while its retransmission is in flight. Only a timeout detects a lost retransmission.
 
 use crate::advance::Advance;
 use std::collections::VecDeque;
 
-/// What is known of a segment.
+/// State of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Outstanding,
@@ -26,7 +26,7 @@ struct Segment {
     /// Packet number of the latest transmission.
     number: u64,
     state: State,
-    /// Sent again since it was marked as lost.
+    /// True if the segment was sent again since it was marked as lost.
     retransmitted: bool,
 }
 
@@ -34,15 +34,15 @@ struct Segment {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     segments: VecDeque<Segment>,
-    /// The cumulative point: everything below has arrived.
+    /// Cumulative point: everything below has arrived.
     una: u64,
-    /// Start of the highest segment selectively acknowledged.
+    /// Start of the highest selectively acknowledged segment.
     highest: u64,
-    /// No segment that starts below is outstanding for the first time.
+    /// Sequence number below which no segment starts that is outstanding for the first time.
     marked_to: u64,
     /// Duplicate ACKs in a row.
     duplicates: u64,
-    /// What the ACK being processed tells.
+    /// News of the current ACK.
     advance: Advance,
 }
 
@@ -51,12 +51,12 @@ impl Scoreboard {
         self.una
     }
 
-    /// Duplicate ACKs in a row.
+    /// Returns the number of duplicate ACKs in a row.
     pub(crate) const fn duplicates(&self) -> u64 {
         self.duplicates
     }
 
-    /// Duplicate ACKs are counted from none again.
+    /// Resets the count of duplicate ACKs.
     pub(crate) const fn forget_duplicates(&mut self) {
         self.duplicates = 0;
     }
@@ -66,7 +66,7 @@ impl Scoreboard {
         self.segments.get(index).is_some_and(|segment| segment.start == start).then_some(index)
     }
 
-    /// The segment from `start` on leaves as packet `number`.
+    /// Records that the segment from `start` on leaves as packet `number`.
     pub(crate) fn on_sent(&mut self, start: u64, bytes: u32, number: u64) {
         if let Some(index) = self.position(start) {
             let segment = &mut self.segments[index];
@@ -78,8 +78,8 @@ impl Scoreboard {
         }
     }
 
-    /// An ACK says that the segment from `start` on arrived while the stream is complete up to `complete`; returns the
-    /// packet number of its latest transmission. Call [`Scoreboard::advance`] after all of an ACK.
+    /// Records the arrival of the segment from `start` on, with the stream complete up to `complete`; returns the
+    /// packet number of the segment's latest transmission. Call [`Scoreboard::advance`] at the end of an ACK.
     pub(crate) fn on_arrived(&mut self, start: u64, complete: u64) -> Option<u64> {
         let index = self.position(start)?;
         let segment = &mut self.segments[index];
@@ -98,7 +98,7 @@ impl Scoreboard {
         Some(segment.number)
     }
 
-    /// Forgets what lies below the new cumulative point and says what the ACK told.
+    /// Forgets everything below the new cumulative point and returns the news of the ACK.
     pub(crate) fn advance(&mut self, complete: u64) -> Advance {
         let mut advance = std::mem::take(&mut self.advance);
         advance.completed_bytes = complete.saturating_sub(self.una);
@@ -116,7 +116,7 @@ impl Scoreboard {
         advance
     }
 
-    /// Marks every segment as lost above which `threshold` segments are selectively acknowledged, and hands the packet
+    /// Marks segments as lost if `threshold` segments above them are selectively acknowledged, and passes the packet
     /// numbers to `lose`, in ascending order (RFC 6675 4: `IsLost`).
     pub(crate) fn mark(&mut self, threshold: u64, mut lose: impl FnMut(u64)) {
         let mut index = self.segments.partition_point(|segment| segment.start <= self.highest);
@@ -138,24 +138,24 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the first segment that has not arrived is marked as lost.
+    /// Returns true if the first segment that has not arrived is marked as lost.
     pub(crate) fn is_head_lost(&self) -> bool {
         self.segments.front().is_some_and(|segment| segment.state == State::Lost)
     }
 
-    /// Whether the first segment that has not arrived was sent again.
+    /// Returns true if the first segment that has not arrived was sent again.
     pub(crate) fn is_head_retransmitted(&self) -> bool {
         self.segments.front().is_some_and(|segment| segment.retransmitted)
     }
 
-    /// Marks the first segment as lost whatever became of its retransmission; returns its latest packet number.
+    /// Marks the first segment as lost regardless of its retransmission; returns its latest packet number.
     pub(crate) fn mark_head(&mut self) -> Option<u64> {
         let head = self.segments.front_mut()?;
         (head.state, head.retransmitted) = (State::Lost, false);
         Some(head.number)
     }
 
-    /// A timeout: everything that has not arrived is lost.
+    /// Handles a timeout: marks everything that has not arrived as lost.
     pub(crate) fn mark_all(&mut self) {
         for segment in self.segments.iter_mut().filter(|segment| segment.state != State::Arrived) {
             (segment.state, segment.retransmitted) = (State::Lost, false);
@@ -169,14 +169,14 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// Ten segments of 100 bytes, packets 0 to 9.
+    /// Returns ten segments of 100 bytes, packets 0 to 9.
     fn board() -> Scoreboard {
         let mut board = Scoreboard::default();
         (0..10).for_each(|number| board.on_sent(number * 100, 100, number));
         board
     }
 
-    /// One ACK: these segments arrived, the stream is complete up to segment `complete`.
+    /// Handles one ACK: the segments `arrived` have arrived, and the stream is complete up to segment `complete`.
     fn ack(board: &mut Scoreboard, arrived: &[u64], complete: u64) -> Advance {
         for segment in arrived {
             board.on_arrived(segment * 100, complete * 100);
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(advance, Advance { arrived_bytes: 100, sacked_bytes: 100, ..Advance::default() });
         assert_eq!((marked(&mut board), board.duplicates), (vec![1], 3));
         assert!(board.is_head_lost());
-        // Segment 3 has two above it until 8 arrives.
+        // Segment 3 has only two segments above it until 8 arrives.
         ack(&mut board, &[8], 1);
         assert_eq!(marked(&mut board), [3]);
         assert_eq!(marked(&mut board), [] as [u64; 0]);

@@ -1,5 +1,5 @@
-//! Packet and time threshold (RFC 9002 6.1, RFC 8985 6.2): a packet is lost when enough later ones were acknowledged, or when
-//! it was sent long enough before one of them.
+//! Packet and time threshold (RFC 9002 6.1, RFC 8985 6.2). A packet is lost if enough later packets were acknowledged,
+//! or if it was sent long enough before one of them.
 
 use super::reordering::Rack;
 use crate::config::{Config, Reordering};
@@ -12,16 +12,16 @@ use units::{Span, Time};
 
 /// Smallest time threshold (RFC 9002 6.1.2).
 const GRANULARITY: Span = Span::from_ms(1);
-/// Time beyond the reordering window at which RACK's timer expires, so that an ACK which comes meanwhile decides (Linux v6.12,
-/// `include/net/tcp.h`, `TCP_TIMEOUT_MIN_US`).
+/// Time beyond the reordering window at which RACK's timer expires: an ACK that arrives meanwhile decides instead
+/// (Linux v6.12, `include/net/tcp.h`, `TCP_TIMEOUT_MIN_US`).
 const TIMER_SLACK: Span = Span::from_ms(2);
 
 #[derive(Debug)]
 pub(super) struct Thresholds {
     packets: u64,
-    /// Multiple of the RTT; 0: time alone makes no packet lost.
+    /// Multiple of the RTT; 0: no packet is lost by time alone.
     time: f64,
-    /// When the time threshold makes the next packet lost; of RACK: when every packet that may be late is lost.
+    /// Time at which the time threshold makes the next packet lost; with RACK: time at which every late packet is lost.
     next_timer: Time,
     adaptation: Adaptation,
 }
@@ -30,9 +30,9 @@ pub(super) struct Thresholds {
 #[derive(Clone, Copy, Debug)]
 enum Adaptation {
     None,
-    /// The packet threshold grows.
+    /// Growing packet threshold.
     Distance,
-    /// Time alone counts, with a window of RACK's.
+    /// Time alone, with RACK's window.
     Rack(Rack),
 }
 
@@ -57,7 +57,7 @@ impl Thresholds {
         self.next_timer = Time::NEVER;
     }
 
-    /// An ACK acknowledged something new while `next_number` comes next.
+    /// Adapts the thresholds to an ACK of something new; the next packet has `next_number`.
     #[inline]
     pub(super) fn on_acknowledged(&mut self, flight: &Flight, acknowledged: &Acknowledged, next_number: u64) {
         match &mut self.adaptation {
@@ -67,8 +67,8 @@ impl Thresholds {
         }
     }
 
-    /// Lost packets arrived: the packet threshold rises to what would not have declared them lost (google/quiche@f001eed,
-    /// `quiche/quic/core/congestion_control/general_loss_algorithm.cc`).
+    /// Raises the packet threshold after lost packets arrived: the new threshold would not have declared them lost
+    /// (google/quiche@f001eed, `quiche/quic/core/congestion_control/general_loss_algorithm.cc`).
     #[cold]
     fn raise(&mut self, flight: &Flight) {
         let late = flight.acked().iter().filter(|packet| packet.was_lost);
@@ -78,19 +78,19 @@ impl Thresholds {
         }
     }
 
-    /// A recovery has ended.
+    /// Handles the end of a recovery.
     pub(super) const fn on_recovered(&mut self) {
         if let Adaptation::Rack(rack) = &mut self.adaptation {
             rack.on_recovered();
         }
     }
 
-    /// Whether reordering was seen and the packet threshold counts no longer.
+    /// Returns true if reordering was seen and the packet threshold does not count any longer.
     pub(super) const fn has_seen_reordering(&self) -> bool {
         matches!(&self.adaptation, Adaptation::Rack(rack) if rack.seen())
     }
 
-    /// Declares packets lost. `is_recovering`: an episode or what a timeout has begun goes on.
+    /// Declares packets lost. `is_recovering`: true during an episode, or during the recovery from a timeout.
     #[inline]
     pub(super) fn detect(
         &mut self,
@@ -107,7 +107,7 @@ impl Thresholds {
         Onset::IfSentSince
     }
 
-    /// Marks the lost ones of `numbers`, which are below the largest that was acknowledged.
+    /// Marks the lost packets among `numbers`, which are below the largest acknowledged number.
     fn mark(
         &mut self,
         now: Time,
@@ -134,7 +134,7 @@ impl Thresholds {
             }
             let due = if self.time > 0.0 { packet.sent_at + wait } else { Time::NEVER };
             if largest - number < packets && due > now {
-                // Later packets were sent later and are nearer to the largest: none of them is lost either.
+                // Later packets were sent later and are nearer to the largest number, so none of them is lost either.
                 self.next_timer = match self.adaptation {
                     Adaptation::Rack(_) => latest_departure(flight, earliest..largest) + wait + TIMER_SLACK,
                     Adaptation::None | Adaptation::Distance => due,
@@ -145,7 +145,7 @@ impl Thresholds {
         }
     }
 
-    /// Whether as many packets as the threshold asks for were acknowledged above the first one that is missing.
+    /// Returns true if the threshold number of packets were acknowledged above the first missing packet.
     fn has_enough_above(&self, flight: &Flight, numbers: &Range<u64>) -> bool {
         let above = (numbers.start + 1..=numbers.end).filter_map(|number| flight.get(number));
         let acked = above.filter(|packet| packet.fate == Fate::Acked);
@@ -153,12 +153,14 @@ impl Thresholds {
     }
 }
 
-/// Return whether nothing of `packet` has arrived. Of a packet that is acknowledged in parts the rest comes with the next ACKs.
+/// Returns true if nothing of `packet` has arrived. The rest of a packet that is acknowledged in parts comes with the
+/// next ACKs.
 fn may_be_lost(packet: &SentPacket) -> bool {
     packet.fate == Fate::InFlight && packet.acked_bytes == 0
 }
 
-/// Return when the last of `numbers` left that may be lost: RACK's timer waits for the longest (RFC 8985 6.2 step 5).
+/// Returns the departure of the last packet in `numbers` that may be lost: RACK's timer waits for the longest (RFC 8985
+/// 6.2 step 5).
 fn latest_departure(flight: &Flight, numbers: Range<u64>) -> Time {
     let mut waiting =
         numbers.rev().filter_map(|number| flight.get(number)).filter(|packet| may_be_lost(packet));
@@ -170,7 +172,8 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// Ten packets, sent every millisecond from 0 on, over an RTT of 100 ms; `arrived` did at 100 ms.
+    /// Returns ten packets, sent every millisecond from 0 on, over an RTT of 100 ms. The packets `arrived` arrive at
+    /// 100 ms.
     fn after(arrived: &[u64]) -> (Flight, RttEstimator) {
         let (mut flight, mut rtt) = (Flight::of_test(&Config::tcp()), RttEstimator::new(&Config::tcp()));
         rtt.on_ack(at(100), at(0), Span::ZERO);
@@ -197,7 +200,7 @@ mod tests {
         let mut thresholds = fixed(3, 1.25);
         assert_eq!(thresholds.detect(at(100), &mut flight, &rtt, false), Onset::IfSentSince);
         assert_eq!(lost(&flight), [0]);
-        // Packet 2 was sent at 2 ms: 5/4 of the RTT later it is lost, and 3 one millisecond after it.
+        // Packet 2 was sent at 2 ms: it is lost 5/4 of the RTT later, and packet 3 one millisecond after it.
         assert_eq!(thresholds.next_timer(), at(127));
         thresholds.detect(at(127), &mut flight, &rtt, false);
         assert_eq!((lost(&flight), thresholds.next_timer()), (vec![0, 2], at(128)));
@@ -221,7 +224,8 @@ mod tests {
         assert_eq!((lost(&flight), thresholds.next_timer()), (vec![], Time::NEVER));
     }
 
-    /// Packets that a detection 100 ms after the first departure declares lost, after an ACK with `acknowledged`.
+    /// Returns the packets that a detection 100 ms after the first departure declares lost, after an ACK with
+    /// `acknowledged`.
     fn lost_by(
         reordering: Reordering,
         arrived: &[u64],
@@ -272,8 +276,8 @@ mod tests {
         assert_eq!(lost(&flight), [0, 1]);
     }
 
-    /// A timer that expired at the next loss declared most packets lost between two ACKs, and a window that counts ACKs let
-    /// each of them leave again at once, into a full queue.
+    /// If the timer expired at the next loss, it would declare most packets lost between two ACKs. A window that counts
+    /// ACKs would then let each packet leave again at once, into a full queue.
     #[test]
     fn the_timer_of_rack_waits_for_the_last_packet_that_may_be_lost() {
         let (mut flight, rtt) = after(&[2, 5]);

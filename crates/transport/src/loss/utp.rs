@@ -1,11 +1,13 @@
-//! Loss detection as libutp has it (bittorrent/libutp@b3465b9, `utp_internal.cpp`): selective acknowledgement by 16-bit
-//! segment numbers, and a mark that says from which number on a segment may be sent again without a timeout
-//! (`fast_resend_seq_nr`).
+//! Loss detection of libutp (bittorrent/libutp@b3465b9, `utp_internal.cpp`): selective acknowledgement by 16-bit
+//! segment numbers. A mark (`fast_resend_seq_nr`) is the lowest number that may be sent again without a timeout.
 //!
-//! A segment with three later ones acknowledged is sent again at once, whatever the window says, at most four per ACK and
-//! each once: the mark passes it. The mark follows the cumulative point as far as it is behind it. It starts at 1, but the
-//! first number is random: of 32768 and more it is *ahead*, stays where it is, and no segment is near enough above it
-//! (1024) to be sent again. Such a connection repairs by timeouts alone until its numbers have wrapped.
+//! A segment with three later ones acknowledged is sent again at once, regardless of the window. At most four leave per
+//! ACK, and each leaves once, because the mark passes it. The mark follows the cumulative point if it is behind that
+//! point.
+//!
+//! The mark starts at 1, but the first segment number is random. If that number is 32768 or more, the mark is *ahead*
+//! and stays where it is. Then no segment is near enough above the mark (1024) to be sent again. Such a connection
+//! repairs losses by timeouts alone until its numbers have wrapped.
 
 use crate::advance::Advance;
 use crate::flight::Flight;
@@ -13,11 +15,11 @@ use crate::packets::Fate;
 use crate::recovery::Onset;
 use std::collections::VecDeque;
 
-/// Most segments above the mark that may be sent again (`OUTGOING_BUFFER_MAX_SIZE`).
+/// Maximum distance above the mark at which a segment may be sent again (`OUTGOING_BUFFER_MAX_SIZE`).
 const REACH: u16 = 1024;
-/// Most segments that one ACK has sent again.
+/// Maximum number of segments that one ACK sends again.
 const MOST_AT_ONCE: usize = 4;
-/// Where the mark starts, whatever number the connection starts at.
+/// Initial mark, regardless of the connection's first number.
 const FIRST_MARK: u16 = 1;
 
 #[derive(Clone, Copy, Debug)]
@@ -33,24 +35,25 @@ struct Segment {
 #[derive(Debug)]
 pub(super) struct Utp {
     threshold: u64,
-    /// Those from the first that has not arrived on.
+    /// Segments in order, from the first one that has not arrived.
     segments: VecDeque<Segment>,
-    /// Start of the highest one that has arrived.
+    /// Start of the highest segment that has arrived.
     highest: u64,
-    /// Number of the first of them.
+    /// Number of the first segment in `segments`.
     head: u16,
     /// `fast_resend_seq_nr`.
     mark: u16,
-    /// Until an ACK shows that the mark is not at the first missing segment, every ACK repeats that one (`fast_timeout`).
+    /// True after a timeout: every ACK repeats the first missing segment until an ACK shows that the mark is elsewhere
+    /// (`fast_timeout`).
     is_after_timeout: bool,
     /// Packets whose payload leaves at once, lowest first.
     again: Vec<u64>,
-    /// Whether the first of these is the one that the timeout repeats: no sign of a new loss.
+    /// True if the first packet in `again` is the one that the timeout repeats: no sign of a new loss.
     repeats_head: bool,
 }
 
 impl Utp {
-    /// The connection's first packet, which carries no data, has the number `first`.
+    /// Returns a rule whose connection has the number `first` for its first packet, which carries no data.
     pub(super) fn new(threshold: u64, first: u16) -> Self {
         Self {
             threshold,
@@ -78,7 +81,7 @@ impl Utp {
         }
     }
 
-    /// Notes what arrived. A segment is settled by any of its copies: the latest leaves the flight with it.
+    /// Records arrivals. Any transmission of a segment settles it: the latest transmission leaves the flight too.
     pub(super) fn advance(&mut self, flight: &mut Flight, complete: u64) -> Advance {
         for index in 0..flight.acked().len() {
             let number = flight.acked()[index].number;
@@ -98,7 +101,7 @@ impl Utp {
             self.segments.pop_front();
             self.head = self.head.wrapping_add(1);
         }
-        // `wrapping_compare_less`: the mark is behind if the way up to the head is the shorter one.
+        // `wrapping_compare_less`: the mark is behind if the distance up to the head is the shorter one.
         let ahead = self.head.wrapping_sub(self.mark);
         if ahead < ahead.wrapping_neg() {
             self.mark = self.head;
@@ -106,7 +109,7 @@ impl Utp {
         Advance::of_packets(flight, complete)
     }
 
-    /// Looks for segments to send again; those in flight are lost.
+    /// Finds segments to send again; those in flight are declared lost.
     pub(super) fn detect(&mut self, flight: &mut Flight) -> Onset {
         self.again.clear();
         self.repeat_head();
@@ -115,12 +118,12 @@ impl Utp {
         for number in &self.again[from..] {
             flight.lose(*number);
         }
-        // What a timeout had declared lost already halves the window once more.
+        // Segments that a timeout had declared lost already halve the window once more.
         let is_known = self.again.len() > from && flight.lost().is_empty();
         if is_known { Onset::Yes } else { Onset::IfSentSince }
     }
 
-    /// After a timeout the first missing segment leaves with every ACK, as long as each brings a new one.
+    /// Repeats the first missing segment with every ACK after a timeout, while each ACK brings a new first segment.
     fn repeat_head(&mut self) {
         self.repeats_head = false;
         let Some(head) = self.segments.front().filter(|_| self.is_after_timeout) else { return };
@@ -133,7 +136,7 @@ impl Utp {
         }
     }
 
-    /// The lowest segments from the mark on with enough later ones arrived.
+    /// Finds the lowest segments from the mark on that have enough later arrivals.
     fn find(&mut self) {
         if self.segments.front().is_none_or(|head| self.highest < head.start) {
             return;
@@ -154,7 +157,7 @@ impl Utp {
         }
     }
 
-    /// Number of the segment at `index`.
+    /// Returns the number of the segment at `index`.
     fn number(&self, index: usize) -> u16 {
         self.head.wrapping_add(index as u16)
     }
@@ -163,7 +166,8 @@ impl Utp {
         self.is_after_timeout = true;
     }
 
-    /// Packets whose payload leaves at once, lowest first. The one that a timeout repeats is lost if it is in flight.
+    /// Returns packets whose payload leaves at once, lowest first. The packet that a timeout repeats is declared lost
+    /// if it is in flight.
     pub(super) fn again(&self, flight: &mut Flight) -> &[u64] {
         if self.repeats_head {
             flight.lose(self.again[0]);
@@ -192,7 +196,8 @@ mod tests {
             Self { rule, flight: Flight::of_test(&Config::tcp()), acks: 0 }
         }
 
-        /// One ACK: these packets arrived, the stream is complete up to segment `complete`; what leaves at once.
+        /// Handles one ACK: the packets `arrived` have arrived, and the stream is complete up to segment `complete`.
+        /// Returns the packets that leave at once.
         fn ack(&mut self, arrived: &[u64], complete: u64) -> Vec<u64> {
             self.flight.acknowledged_for_test(self.acks, arrived, complete);
             self.acks += 1;
@@ -228,7 +233,7 @@ mod tests {
         for bad in [32_768, 40_000, u16::MAX] {
             assert_eq!(again(bad), [] as [u64; 0], "{bad}");
         }
-        // Segment 4 has the number 1 again, which is where the mark stands.
+        // Segment 4 has the number 1 again, the initial mark.
         let mut script = Script::new(65_532);
         assert_eq!(script.ack(&[0, 1, 2, 5, 6, 7], 3), [4]);
         let mut script = Script::new(65_532);
@@ -245,7 +250,7 @@ mod tests {
         let before = script.flight.bytes();
         assert_eq!(script.ack(&[10], 1), [11]);
         assert_eq!(script.flight.bytes(), before - 2000, "its copy no longer counts");
-        // The same again: the mark is beyond it, and that is over.
+        // The same ACK arrives again: the mark is beyond the segment, so the repetition ends.
         assert_eq!(script.ack(&[], 1), [] as [u64; 0]);
         script.resend(1, 12);
         assert_eq!(script.ack(&[12], 2), [] as [u64; 0]);
@@ -257,7 +262,7 @@ mod tests {
         assert_eq!(script.ack(&[1, 2, 3], 0), [0]);
         script.resend(0, 10);
         assert_eq!(script.flight.bytes(), 7000);
-        // The first copy was late, not lost.
+        // The first transmission was late, not lost.
         script.ack(&[0], 4);
         assert_eq!(script.flight.bytes(), 6000);
     }

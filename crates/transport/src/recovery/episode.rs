@@ -1,39 +1,39 @@
-//! Loss episodes: from the first loss until what was sent before it is settled.
+//! Loss episodes: from the first loss until all packets sent before it are settled.
 
-/// Whether losses that were just found begin an episode.
+/// Rule that decides whether new losses begin an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Onset {
-    /// They do.
+    /// They begin an episode.
     Yes,
-    /// They do not.
+    /// They begin no episode.
     No,
-    /// If one of the lost packets left after the previous episode began (RFC 9002 7.3.2).
+    /// They begin an episode if one of the lost packets left after the previous episode began (RFC 9002 7.3.2).
     IfSentSince,
 }
 
-/// One loss episode at a time: from the first loss until what was sent before it is settled.
+/// Current or latest loss episode: from the first loss until all packets sent before it are settled.
 ///
-/// QUIC's episode ends when a packet sent after its beginning is acknowledged (RFC 9002 7.3.2), TCP's when everything
-/// sent before its beginning has arrived (RFC 6582, RFC 6675). An episode that has ended is remembered until the next one
-/// begins: its losses may still turn out to be late packets.
+/// QUIC's episode ends when a packet sent after its beginning is acknowledged (RFC 9002 7.3.2). TCP's ends when
+/// everything sent before its beginning has arrived (RFC 6582, RFC 6675). An ended episode is remembered until the next
+/// one begins, because its losses may still turn out to be late packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Episode {
     tcp: bool,
     active: bool,
-    /// First packet number sent after the (latest) episode began.
+    /// First packet number sent after the current or latest episode began.
     number: u64,
-    /// Stream offset sent up to then.
+    /// Stream offset sent up to the beginning.
     offset: u64,
-    /// Lowest packet declared lost in it.
+    /// Lowest packet declared lost in the episode.
     first_lost: u64,
-    /// Packets declared lost in it, and how many of those turned out to be delivered.
+    /// Packets declared lost in the episode, and the spurious losses among them.
     lost: u64,
     spurious: u64,
-    /// A timeout that was part of it, if any.
+    /// Timeout within the episode, if any.
     timeout: Timeout,
-    /// Whether congestion is certain: a mark was part of it.
+    /// True if congestion is certain: the episode contains a mark.
     is_certain: bool,
-    /// Whether the stream was completed further since it began.
+    /// True if the stream was completed further since the episode began.
     advanced: bool,
 }
 
@@ -41,12 +41,12 @@ pub(crate) struct Episode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timeout {
     None,
-    /// No packet sent after it was acknowledged: a packet sent before it that arrives shows that it was false. `number` is the
-    /// first packet sent after it.
+    /// No packet sent after the timeout was acknowledged. If a packet sent before the timeout arrives first, the
+    /// timeout was false. `number` is the first packet sent after the timeout.
     Open {
         number: u64,
     },
-    /// It was a real one.
+    /// Real timeout: not a false alarm.
     Real,
 }
 
@@ -66,18 +66,18 @@ impl Episode {
         }
     }
 
-    /// Whether an episode lasts until everything sent before it has arrived.
+    /// Returns true if an episode lasts until everything sent before it has arrived.
     pub(crate) const fn is_of_tcp(&self) -> bool {
         self.tcp
     }
 
-    /// Whether an episode is going on.
+    /// Returns true during an episode.
     pub(crate) const fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Packets up to `newest` were lost (or marked) while `number` and `offset` come next; returns whether that
-    /// begins a new episode.
+    /// Handles the loss (or marking) of packets up to `newest` while `number` and `offset` come next; returns true if
+    /// an episode begins.
     pub(crate) const fn on_congestion(&mut self, newest: u64, number: u64, offset: u64) -> bool {
         if newest < self.number || (self.tcp && self.active) {
             return false;
@@ -86,39 +86,39 @@ impl Episode {
         true
     }
 
-    /// An episode begins while `number` and `offset` come next.
+    /// Begins an episode while `number` and `offset` come next.
     pub(crate) const fn begin(&mut self, number: u64, offset: u64) {
         *self = Self { active: true, number, offset, ..Self::new(self.tcp) };
     }
 
-    /// The stream was completed further within the episode; returns whether for the first time.
+    /// Notes that the stream was completed further within the episode; returns true for the first time.
     pub(crate) const fn is_first_partial(&mut self) -> bool {
         !std::mem::replace(&mut self.advanced, true)
     }
 
-    /// Whether what a timeout declared lost has not all arrived, with the stream complete up to `complete`.
+    /// Returns true if data that a timeout declared lost are still missing, with the stream complete up to `complete`.
     pub(crate) const fn is_after_timeout(&self, complete: u64) -> bool {
         !matches!(self.timeout, Timeout::None) && complete < self.offset
     }
 
-    /// Packets from `first` on were declared lost, `packets` of them.
+    /// Counts `packets` packets declared lost, from `first` on.
     pub(crate) fn count_lost(&mut self, first: u64, packets: u64) {
         self.first_lost = self.first_lost.min(first);
         self.lost += packets;
     }
 
-    /// The receiver reported a mark: what began the episode was congestion, whatever becomes of its losses.
+    /// Notes a mark reported by the receiver: congestion is certain, even if all losses were false.
     pub(crate) const fn on_mark(&mut self) {
         self.is_certain = true;
     }
 
-    /// The lowest packet that counts as one of the episode's losses.
+    /// Returns the lowest packet that counts as one of the episode's losses.
     pub(crate) const fn first_lost(&self) -> u64 {
         self.first_lost
     }
 
-    /// Packets of the episode arrived that had been declared lost; returns whether the whole episode was a false alarm. A
-    /// timeout was one with the first such packet (RFC 3522), losses were with the last.
+    /// Counts arrivals of the episode's packets that had been declared lost. Returns true if the whole episode was a
+    /// false alarm. A timeout is false with the first such packet (RFC 3522), losses are false with the last.
     pub(crate) const fn count_spurious(&mut self, packets: u64) -> bool {
         let before = self.spurious;
         self.spurious += packets;
@@ -129,8 +129,8 @@ impl Episode {
         }
     }
 
-    /// The timer declared packets from `first` on and everything before `number` and `offset` lost. A repeated timeout
-    /// belongs to the first; one within an episode is real.
+    /// Handles a timeout: everything from packet `first` up to `number` and `offset` is lost. A repeated timeout
+    /// belongs to the first one. A timeout within an episode is real.
     pub(crate) fn on_timeout(&mut self, first: u64, number: u64, offset: u64) {
         match self.timeout {
             Timeout::Open { .. } => {}
@@ -145,8 +145,8 @@ impl Episode {
         (self.number, self.offset) = (number, offset);
     }
 
-    /// Packet `newest` was acknowledged, and the stream is complete up to `complete`; returns whether that ended
-    /// the episode.
+    /// Handles the acknowledgement of packet `newest`, with the stream complete up to `complete`; returns true if the
+    /// episode ended.
     pub(crate) const fn on_ack(&mut self, newest: u64, complete: u64) -> bool {
         if let Timeout::Open { number } = self.timeout
             && newest >= number
@@ -161,7 +161,7 @@ impl Episode {
         ended
     }
 
-    /// The episode was a false alarm: it is over, and so is its timeout; returns whether it had one.
+    /// Ends the episode and its timeout after a false alarm; returns true if there was a timeout.
     pub(crate) const fn undo(&mut self) -> bool {
         let timed_out = !matches!(self.timeout, Timeout::None);
         self.active = false;
@@ -169,7 +169,7 @@ impl Episode {
         timed_out
     }
 
-    /// The episode is over.
+    /// Ends the episode.
     pub(crate) const fn end(&mut self) {
         self.active = false;
     }

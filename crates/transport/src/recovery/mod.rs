@@ -1,4 +1,4 @@
-//! What happens from a loss until it is repaired: the episode, what may be sent during it, how long it took.
+//! Recovery from a loss to its repair: the episode, the limit on sending, and the duration.
 
 mod episode;
 mod ns3;
@@ -20,19 +20,19 @@ pub(crate) struct Recovery {
     undo: bool,
     cumulative_growth: bool,
     payload_bytes: u32,
-    /// When the present episode began.
+    /// Beginning of the current episode.
     since: Option<Time>,
     episodes: u64,
     recoveries: u64,
     length: Span,
 }
 
-/// What there is to retransmit or to send next: it tells later what left within an episode.
+/// Position of the next transmission; later it shows which packets left within an episode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frontier {
-    /// Packet number that the next transmission gets.
+    /// Packet number of the next transmission.
     pub(crate) number: u64,
-    /// The first stream byte that was never sent.
+    /// First stream byte that was never sent.
     pub(crate) offset: u64,
 }
 
@@ -52,22 +52,22 @@ impl Recovery {
         }
     }
 
-    /// The present episode.
+    /// Returns the current or latest episode.
     pub(crate) const fn episode(&self) -> &Episode {
         &self.episode
     }
 
-    /// Episodes that losses began.
+    /// Returns the number of episodes that began with losses.
     pub(crate) const fn episodes(&self) -> u64 {
         self.episodes
     }
 
-    /// Loss episodes that are over, and how long they took together.
+    /// Returns the number of ended loss episodes and their total duration.
     pub(crate) const fn recoveries(&self) -> (u64, Span) {
         (self.recoveries, self.length)
     }
 
-    /// Most bytes in flight while the rate is reduced.
+    /// Returns the maximum bytes in flight while the rate is reduced.
     #[inline]
     pub(crate) fn window(&self) -> Option<u64> {
         self.prr.as_ref().map(Prr::window)
@@ -80,8 +80,8 @@ impl Recovery {
         }
     }
 
-    /// Packets arrived, some of which had been declared lost; returns whether the whole episode, which may have ended, was a
-    /// false alarm that is to be undone (RFC 3708, RFC 4015).
+    /// Handles the arrival of packets of which some had been declared lost. Returns true if the whole episode, which
+    /// may have ended, was a false alarm that must be undone (RFC 3708, RFC 4015).
     #[cold]
     pub(crate) fn on_spurious(&mut self, arrived: &[AckedPacket]) -> bool {
         let first = self.episode.first_lost();
@@ -89,7 +89,8 @@ impl Recovery {
         self.episode.count_spurious(packets as u64) && self.undo
     }
 
-    /// Packet `newest` was acknowledged, and the stream is complete up to `complete`; returns whether that ended the episode.
+    /// Handles the acknowledgement of packet `newest`, with the stream complete up to `complete`; returns true if the
+    /// episode ended.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, newest: u64, complete: u64) -> bool {
         let ended = self.episode.on_ack(newest, complete);
@@ -99,19 +100,19 @@ impl Recovery {
         ended
     }
 
-    /// The episode was a false alarm; returns whether a timeout was part of it.
+    /// Undoes an episode that was a false alarm; returns true if it contained a timeout.
     pub(crate) fn undo(&mut self, now: Time) -> bool {
         self.close(now);
         self.episode.undo()
     }
 
-    /// Persistent congestion was found: the window is the smallest there is and may grow from there (RFC 9002 B.8).
+    /// Handles persistent congestion: the window is the smallest possible and may grow from there (RFC 9002 B.8).
     pub(crate) fn on_persistent_congestion(&mut self, now: Time) {
         self.episode.end();
         self.close(now);
     }
 
-    /// Packets were declared lost while `next` was to be sent; returns whether that begins an episode.
+    /// Handles packets declared lost while `next` comes next; returns true if an episode begins.
     pub(crate) fn on_losses(
         &mut self,
         now: Time,
@@ -132,14 +133,14 @@ impl Recovery {
         }
         if begins {
             self.episodes += 1;
-            // One that QUIC has going on ends with it.
+            // A current episode of QUIC ends when a new one begins.
             self.count_recovery(now);
             self.since = Some(now);
         }
         begins
     }
 
-    /// Packets up to `newest` were marked while `next` was to be sent; returns whether that begins an episode.
+    /// Handles marks on packets up to `newest` while `next` comes next; returns true if an episode begins.
     pub(crate) const fn on_mark(&mut self, newest: u64, next: Frontier) -> bool {
         let begins = self.on_congestion(newest, next);
         self.episode.on_mark();
@@ -150,14 +151,14 @@ impl Recovery {
         self.episode.on_congestion(newest, next.number, next.offset)
     }
 
-    /// The timer declared packet `first` and everything after it lost while `next` was to be sent.
+    /// Handles a timeout that declared packet `first` and everything after it lost while `next` comes next.
     pub(crate) fn on_timeout(&mut self, now: Time, first: u64, next: Frontier) {
         self.episode.on_timeout(first, next.number, next.offset);
         self.close(now);
     }
 
-    /// The episode that has just begun limits sending until the flight has shrunk to `window`: `flight` bytes were
-    /// outstanding, or `unacknowledged` in all beyond the cumulative point; `in_flight` are left.
+    /// Limits sending in the new episode until the flight has shrunk to `window`. `flight` bytes were outstanding, or
+    /// `unacknowledged` beyond the cumulative point; `in_flight` are left.
     pub(crate) fn reduce(&mut self, window: u64, flight: u64, unacknowledged: u64, in_flight: u64) {
         let flight = match self.reduction {
             Reduction::Prr => flight,
@@ -167,8 +168,8 @@ impl Recovery {
         self.prr = Some(Prr::begin(window, flight, in_flight, u64::from(self.payload_bytes)));
     }
 
-    /// An ACK of `acked_bytes` has left `in_flight` bytes in flight. `is_safe`: it moved the lower edge forward and revealed
-    /// no new loss.
+    /// Handles an ACK of `acked_bytes` that left `in_flight` bytes in flight. `is_safe`: true if the ACK advanced the
+    /// lower edge and reported no new loss.
     #[inline]
     pub(crate) fn proceed(&mut self, acked_bytes: u64, in_flight: u64, is_safe: bool, advance: &Advance) {
         if self.prr.is_some() {
@@ -189,9 +190,9 @@ impl Recovery {
         }
     }
 
-    /// Bytes that windows grow by with an ACK of `acked_bytes`, the stream being complete up to `complete`. An ACK that only
-    /// reports a hole lets TCP's window grow by none, until reordering was seen (Linux v6.12, `net/ipv4/tcp_input.c`,
-    /// `tcp_may_raise_cwnd`).
+    /// Returns the bytes by which windows grow with an ACK of `acked_bytes`, the stream being complete up to
+    /// `complete`. With an ACK that only reports a hole TCP's window does not grow, until reordering was seen (Linux
+    /// v6.12, `net/ipv4/tcp_input.c`, `tcp_may_raise_cwnd`).
     #[inline]
     pub(crate) const fn growth_bytes(
         &self,
@@ -209,7 +210,7 @@ impl Recovery {
         }
     }
 
-    /// The stream was completed further within the episode; returns whether for the first time.
+    /// Notes that the stream was completed further within the episode; returns true for the first time.
     pub(crate) const fn is_first_partial(&mut self) -> bool {
         self.episode.is_first_partial()
     }
@@ -269,7 +270,7 @@ mod tests {
     fn losses_that_belong_to_no_new_episode_begin_none() {
         let mut recovery = Recovery::new(&Config::ns3_compat());
         assert!(!recovery.on_losses(at(10), Onset::No, &[lost(5)], NEXT));
-        // By sequence an episode may begin without a packet that is newly lost.
+        // By sequence an episode may begin without a newly lost packet.
         assert!(recovery.on_losses(at(10), Onset::Yes, &[], NEXT));
         assert!(recovery.episode().is_active());
     }

@@ -1,12 +1,12 @@
-//! What ns-3 does otherwise during a loss episode (ns-3.41, `src/internet/model/tcp-prr-recovery.cc` and
+//! Differences of ns-3 during a loss episode (ns-3.41, `src/internet/model/tcp-prr-recovery.cc` and
 //! `tcp-socket-base.cc`).
 
 use super::prr::{Delivery, Prr};
 use crate::advance::Advance;
 
-/// What may leave after an ACK by ns-3's proportional rate reduction. Its numbers have 32 bits: where the product of bytes is
-/// beyond 4 GiB, what is sent does not keep up with what is delivered, and the flight falls to `ssthresh` at once. Below it,
-/// slow start needs a retransmission that has arrived.
+/// Returns the bytes that may leave after an ACK by ns-3's proportional rate reduction. Its numbers have 32 bits. If
+/// the product of bytes exceeds 4 GiB, sending does not keep up with deliveries, and the flight falls to `ssthresh` at
+/// once. Below `ssthresh`, slow start needs a retransmission that has arrived.
 pub(super) fn allowance(prr: &Prr, ack: &Delivery) -> u64 {
     if ack.in_flight > prr.ssthresh {
         let product = (prr.delivered as u32).wrapping_mul(prr.ssthresh as u32);
@@ -15,20 +15,20 @@ pub(super) fn allowance(prr: &Prr, ack: &Delivery) -> u64 {
     let bound = match prr.delivered.checked_sub(prr.sent) {
         _ if !ack.safe => ack.bytes,
         Some(due) => due.max(ack.bytes) + prr.payload,
-        // Below zero wraps round to the largest number, and what is added wraps back.
+        // A difference below zero wraps round to the largest number; adding the payload wraps it back.
         None => prr.payload.saturating_sub(prr.sent - prr.delivered),
     };
     bound.min(prr.ssthresh - ack.in_flight)
 }
 
-/// How often ns-3 asks for an allowance after one ACK: once for what was selectively acknowledged and once for a partial ACK,
-/// each time with all bytes delivered.
+/// Returns the number of times that ns-3 asks for an allowance after one ACK: once for selectively acknowledged data
+/// and once for a partial ACK. Each time all delivered bytes count.
 pub(super) fn questions(advance: &Advance) -> u32 {
     u32::from(advance.sacked_bytes > 0) + u32::from(advance.completed_bytes > 0)
 }
 
-/// Bytes that windows grow by: what completes the stream, but nothing with an ACK that reports a hole, except while what a
-/// timeout declared lost is sent again.
+/// Returns the bytes by which windows grow: the bytes that complete the stream. An ACK that reports a hole gives none,
+/// except while data that a timeout declared lost are sent again.
 pub(super) const fn growth_bytes(advance: &Advance, is_after_timeout: bool) -> u64 {
     if advance.sacked_bytes == 0 || is_after_timeout { advance.completed_bytes } else { 0 }
 }
@@ -60,10 +60,11 @@ mod tests {
     fn the_flight_is_refilled_when_a_retransmission_has_arrived() {
         let mut prr = Prr::begin(100, 200, 90, 1);
         (0..80).for_each(|_| assert_eq!(ack(&mut prr, 1, 90, false), 91));
-        // 81 delivered, none sent, one more: up to ssthresh.
+        // 81 bytes delivered, none sent, one more delivered: the window reaches ssthresh.
         assert_eq!(ack(&mut prr, 1, 20, true), 100);
         prr.on_sent(82);
-        // As many sent as delivered: two. More sent: none until that is made up for.
+        // As many bytes sent as delivered: two may leave. More bytes sent: none may leave until deliveries make up for
+        // that.
         assert_eq!(ack(&mut prr, 1, 90, true), 92);
         prr.on_sent(2);
         assert_eq!(ack(&mut prr, 1, 91, true), 91);

@@ -1,44 +1,44 @@
-//! Proportional rate reduction: during an episode the flight shrinks to the new window little by little, paced by what is
+//! Proportional rate reduction: during an episode the flight shrinks to the new window step by step, as data are
 //! delivered.
 
-/// What one ACK of an episode tells.
+/// Effect of one ACK of an episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
-    /// Bytes it newly acknowledged.
+    /// Bytes newly acknowledged.
     pub(super) bytes: u64,
-    /// Bytes in flight after it.
+    /// Bytes in flight after the ACK.
     pub(super) in_flight: u64,
-    /// RFC 9937: it moved the lower edge forward and revealed no new loss. ns-3: the stream was completed by a segment that
-    /// was sent again.
+    /// RFC 9937: true if the ACK advanced the lower edge and reported no new loss. ns-3: true if a retransmitted
+    /// segment completed the stream.
     pub(super) safe: bool,
 }
 
-/// The numbers of one episode, in bytes.
+/// State of one episode, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
-    /// What the flight is to shrink to.
+    /// Target of the flight.
     pub(super) ssthresh: u64,
-    /// In flight when the episode began.
+    /// Bytes in flight when the episode began.
     pub(super) flight: u64,
-    /// Delivered since.
+    /// Bytes delivered since.
     pub(super) delivered: u64,
-    /// Sent since.
+    /// Bytes sent since.
     pub(super) sent: u64,
     /// Payload of a full packet.
     pub(super) payload: u64,
-    /// Most bytes in flight now.
+    /// Maximum bytes in flight now.
     window: u64,
 }
 
 impl Prr {
-    /// An episode begins with `flight` bytes outstanding, of which `in_flight` are left; the window is to shrink to
-    /// `ssthresh`. Until the ACK is fully processed no more than the retransmission may leave.
+    /// Begins an episode with `flight` bytes outstanding, of which `in_flight` are left; the window shrinks to
+    /// `ssthresh`. Until the ACK is fully processed only the retransmission may leave.
     pub(super) fn begin(ssthresh: u64, flight: u64, in_flight: u64, payload: u64) -> Self {
         let window = in_flight + payload;
         Self { ssthresh, flight: flight.max(1), delivered: 0, sent: 0, payload, window }
     }
 
-    /// One ACK, after which `rule` says how many bytes may leave: [`by_rfc`] or [`super::ns3::allowance`].
+    /// Handles one ACK; `rule` returns the bytes that may leave after it: [`by_rfc`] or [`super::ns3::allowance`].
     pub(super) fn on_ack(&mut self, ack: &Delivery, rule: fn(&Self, &Delivery) -> u64) {
         self.delivered += ack.bytes;
         let allowed = rule(self, ack);
@@ -51,13 +51,13 @@ impl Prr {
         self.sent += bytes;
     }
 
-    /// Most bytes in flight now.
+    /// Returns the maximum bytes in flight now.
     pub(super) const fn window(&self) -> u64 {
         self.window
     }
 }
 
-/// What may leave after an ACK by RFC 6937 3.1, with the bound of RFC 9937 below `ssthresh`.
+/// Returns the bytes that may leave after an ACK by RFC 6937 3.1, with the bound of RFC 9937 below `ssthresh`.
 pub(super) fn by_rfc(prr: &Prr, ack: &Delivery) -> u64 {
     if ack.in_flight > prr.ssthresh {
         let share = u128::from(prr.delivered) * u128::from(prr.ssthresh);

@@ -1,4 +1,4 @@
-//! Processing of acknowledgements: [`Sender::on_ack`] is the list of what is done with one.
+//! Processing of acknowledgements; [`Sender::on_ack`] lists the steps.
 
 use super::Sender;
 use crate::advance::Advance;
@@ -10,7 +10,7 @@ use crate::wire::AckFrame;
 use congestion::{Ack, Ecn, Loss, RateSample, Timeout, TimeoutKind};
 use units::{Span, Time};
 
-/// What one ACK changed, for the controller; by default nothing.
+/// Changes by one ACK, for the controller; by default nothing.
 #[derive(Clone, Copy, Default)]
 struct News {
     acked_bytes: u64,
@@ -23,7 +23,7 @@ struct News {
 }
 
 impl Sender {
-    /// An acknowledgement arrived; poll for packets afterwards.
+    /// Handles an acknowledgement; poll for packets afterwards.
     pub fn on_ack(&mut self, now: Time, frame: &AckFrame) {
         self.flight.begin_event();
         self.integrate_to(now);
@@ -47,7 +47,7 @@ impl Sender {
         let rate = arrived.and_then(|arrived| self.sample_rate(now, acknowledged.delivered_bytes, &arrived));
         self.note_completion(now, frame.next_offset, acknowledged.application_bytes);
         if self.is_opener(&acknowledged, newest) {
-            // Openers before it said the same: one that was lost is no hole that anything has to wait for.
+            // Earlier handshake packets carried the same request: a lost one is no hole that delays anything.
             self.flight.retire_below(newest.number);
             if self.opening.is_over() {
                 self.on_established(now, rtt);
@@ -82,7 +82,7 @@ impl Sender {
             self.rounds.begin(self.flight.bytes());
         }
         let is_safe = lost_bytes == 0 && self.flight.first_in_flight() > lower_edge;
-        // What duplicate ACKs stood for is counted.
+        // Bytes that duplicate ACKs stood for are counted already.
         let delivered_bytes = acked_bytes.saturating_sub(departed_bytes);
         self.recovery.proceed(delivered_bytes, self.flight.bytes(), is_safe, &advance);
         if self.detector.wants_head(self.recovery.episode(), &advance) {
@@ -92,13 +92,13 @@ impl Sender {
         self.conclude(now, frame.next_offset, &advance);
     }
 
-    /// The receiver has the first `complete` bytes in order: socket buffers have room again.
+    /// Frees room in the socket buffers after the receiver got the first `complete` bytes in order.
     fn free_buffers(&mut self, now: Time, complete: u64) {
         let (window_bytes, rtt) = (self.window_bytes(), self.rtt.known());
         self.stream.free_buffers(now, complete, window_bytes, self.flight.bytes(), rtt);
     }
 
-    /// What every ACK that acknowledges something new ends with; `complete` bytes have arrived in order.
+    /// Finishes the processing of an ACK that acknowledges something new; `complete` bytes have arrived in order.
     fn conclude(&mut self, now: Time, complete: u64, advance: &Advance) {
         self.free_buffers(now, complete);
         let is_progress = self.detector.is_progress(advance, self.stream.complete());
@@ -113,14 +113,14 @@ impl Sender {
         }
     }
 
-    /// The timer learns what is in flight.
+    /// Tells the timer the state of the flight.
     pub(super) fn note_flight(&mut self) {
         let is_single = self.flight.bytes() <= u64::from(self.payload_bytes);
         let is_recovering = self.recovery.episode().is_active() || self.flight.has_hole();
         self.timers.set_flight(is_single, is_recovering);
     }
 
-    /// An ACK that acknowledged nothing new.
+    /// Handles an ACK that acknowledged nothing new.
     #[cold]
     fn on_duplicate(&mut self, now: Time, frame: &AckFrame, in_flight_before_bytes: u64) {
         if !frame.feedback.is_empty() {
@@ -140,7 +140,7 @@ impl Sender {
         }
     }
 
-    /// What the detector wants sent again whatever the window says leaves before everything else.
+    /// Retransmits at once, regardless of the window, the packets that the detector names.
     #[inline]
     fn repeat_at_once(&mut self) {
         if self.detector.repeats_at_once() {
@@ -161,7 +161,8 @@ impl Sender {
         self.sampler.on_lost(before - self.flight.bytes());
     }
 
-    /// The present or latest episode was a false alarm. After a timeout what waits to be sent again is in flight as before.
+    /// Undoes the current or latest episode, which was a false alarm. After a timeout the packets that wait for
+    /// retransmission are in flight as before.
     #[cold]
     fn undo(&mut self, now: Time) {
         let first = self.recovery.episode().first_lost();
@@ -172,7 +173,7 @@ impl Sender {
         self.controller.on_spurious_loss(now);
     }
 
-    /// The RTT of the packet that the detector times, if the ACK has one.
+    /// Returns the RTT of the packet that the detector times, if the ACK acknowledges that packet.
     fn sample_rtt(
         &mut self,
         now: Time,
@@ -187,8 +188,8 @@ impl Sender {
         Some(self.rtt.on_ack(now, sent_at, ack_delay))
     }
 
-    /// `delivered_bytes` were delivered, in packets of which `newest` is the newest. (Of a packet of which only a part is
-    /// acknowledged nothing is delivered yet: it gives no sample and ends no round.)
+    /// Samples the delivery rate after `delivered_bytes` were delivered in packets up to `newest`. A packet that is
+    /// acknowledged only in part is not delivered yet: it gives no sample and ends no round.
     fn sample_rate(&mut self, now: Time, delivered_bytes: u64, newest: &Newest) -> Option<RateSample> {
         self.sampler.on_delivered(now, delivered_bytes);
         self.sampler.sample(now, newest, self.rtt.min())
@@ -204,7 +205,7 @@ impl Sender {
         }
     }
 
-    /// Whether it is the opener that was acknowledged: connection set-up gives an RTT, not a delivery.
+    /// Returns true if the ACK acknowledged the handshake packet: connection set-up gives an RTT but no delivery.
     fn is_opener(&self, acknowledged: &Acknowledged, newest: Departure) -> bool {
         acknowledged.bytes == 0 && !self.flight.get(newest.number).is_some_and(|packet| packet.filler)
     }
@@ -216,7 +217,7 @@ impl Sender {
         }
     }
 
-    /// Reports an ACK to the controller and reads what it allows now.
+    /// Reports an ACK to the controller and reads the controller's new decisions.
     #[inline]
     fn tell_controller(&mut self, now: Time, frame: &AckFrame, news: &News) {
         let (queued_bytes, queue_delay) = self.stream.queued(now);
@@ -251,8 +252,8 @@ impl Sender {
         self.refresh_control();
     }
 
-    /// Declares packets lost and tells the controller; returns the bytes lost. `in_flight_before` is what was in flight
-    /// before the ACK being processed; `by_ack`: whether the controller is told of that ACK afterwards.
+    /// Declares packets lost and tells the controller; returns the bytes lost. `in_flight_before`: bytes in flight
+    /// before the current ACK. `by_ack`: true if the controller gets that ACK afterwards.
     #[inline]
     pub(super) fn detect_losses(
         &mut self,
@@ -272,7 +273,7 @@ impl Sender {
         self.take_losses(now, onset, before, in_flight_before, by_ack)
     }
 
-    /// Packets were found to be lost, or an episode begins, with `before` bytes in flight.
+    /// Handles losses, or the beginning of an episode, with `before` bytes in flight.
     #[cold]
     fn take_losses(
         &mut self,
@@ -312,8 +313,8 @@ impl Sender {
         lost_bytes
     }
 
-    /// Persistent congestion (RFC 9002 7.6): the window is the smallest there is, the minimum RTT is that of the next sample
-    /// (5.2), and nothing of the episode remains (B.8).
+    /// Handles persistent congestion (RFC 9002 7.6): the window is the smallest possible, the next sample becomes the
+    /// minimum RTT (5.2), and the episode is forgotten (B.8).
     fn take_persistent_congestion(&mut self, now: Time, in_flight_before_bytes: u64, next_number: u64) {
         self.timers.count_timeout();
         let kind = TimeoutKind::PersistentCongestion;
@@ -328,7 +329,7 @@ impl Sender {
         self.rtt.forget_min();
     }
 
-    /// What the detector declares lost as well when an episode begins leaves before everything else.
+    /// Retransmits before everything else the packet that the detector declares lost when an episode begins.
     fn resend_head(&mut self) {
         let before = self.flight.bytes();
         let Some(number) = self.detector.begin_episode(&mut self.flight) else { return };
@@ -338,14 +339,15 @@ impl Sender {
         }
     }
 
-    /// An episode has begun with `flight` bytes in flight: the window that the controller wants now is reached step by step.
+    /// Begins the reduction of an episode with `flight` bytes in flight: the sender reaches the controller's new window
+    /// step by step.
     fn reduce(&mut self, flight: u64) {
         self.refresh_control();
         let (window, unacknowledged) = (self.control.window_bytes, self.stream.outstanding_bytes());
         self.recovery.reduce(window, flight, unacknowledged, self.pipe_bytes());
     }
 
-    /// The receiver counts packets by codepoint: new marks are told to the controller.
+    /// Reads the receiver's packet counts by codepoint and reports new marks to the controller.
     fn take_ecn(&mut self, now: Time, frame: &AckFrame, newest: Departure) {
         let ce_packets = frame.ecn.ce.saturating_sub(self.ecn.ce);
         let packets = frame.ecn.total().saturating_sub(self.ecn.total());

@@ -1,4 +1,4 @@
-//! Timers: when the sender wants to be called without an ACK arriving, and what it does then.
+//! Timers: the times at which the sender must be called without an ACK, and its actions then.
 
 use super::Sender;
 use crate::advance::Advance;
@@ -7,7 +7,8 @@ use congestion::{Timeout, TimeoutKind};
 use units::{Span, Time};
 
 impl Sender {
-    /// When [`Sender::on_timer`] and [`Sender::poll_transmit`] want to be called again without an ACK arriving.
+    /// Returns the time at which [`Sender::on_timer`] and [`Sender::poll_transmit`] must be called if no ACK arrives
+    /// earlier.
     pub fn next_timer(&self) -> Time {
         let mut next = self.control.wake_at.min(self.pacer.next_timer()).min(self.detector.next_timer());
         next = next.min(self.stream.next_change());
@@ -23,7 +24,7 @@ impl Sender {
         if next < self.stop { next } else { Time::NEVER }
     }
 
-    /// Handles whatever timer is due at `now`; poll for packets afterwards.
+    /// Handles all timers that are due at `now`; poll for packets afterwards.
     pub fn on_timer(&mut self, now: Time) {
         self.flight.begin_event();
         if now < self.start || now >= self.stop {
@@ -48,17 +49,17 @@ impl Sender {
         if self.control.wake_at <= now {
             self.controller.on_wake(now);
             self.refresh_control();
-            // A controller that asks for the past again would keep the driver from ever moving on.
+            // A controller that asks for a past time again would keep the driver from moving on.
             self.control.wake_at = self.control.wake_at.max(now + Span::from_ns(1));
         }
     }
 
-    /// Whether an ACK is waited for.
+    /// Returns true if the sender waits for an ACK.
     fn is_waiting(&self) -> bool {
         self.flight.bytes() > 0 || (!self.opening.is_over() && self.flight.next_number() > 0)
     }
 
-    /// The application begins a flow of its own: whatever is in flight belongs to the one before.
+    /// Begins a new flow of the application: all packets in flight belong to the previous flow.
     fn begin_anew(&mut self, now: Time) {
         self.integrate_to(now);
         self.forget_flight(now);
@@ -67,7 +68,7 @@ impl Sender {
         self.refresh_control();
     }
 
-    /// The retransmission timer has expired: everything in flight is lost.
+    /// Handles an expired retransmission timer: declares everything in flight lost.
     fn lose_all(&mut self, now: Time) {
         let in_flight_before_bytes = self.flight.bytes();
         let next_number = self.forget_flight(now);
@@ -76,7 +77,7 @@ impl Sender {
         self.refresh_control();
     }
 
-    /// Everything in flight is lost; returns the number of the next packet.
+    /// Declares everything in flight lost; returns the number of the next packet.
     fn forget_flight(&mut self, now: Time) -> u64 {
         let in_flight_before_bytes = self.flight.bytes();
         self.flight.begin_losses();

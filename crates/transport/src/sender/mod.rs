@@ -1,5 +1,5 @@
-//! The sending side of a flow: its parts, and what can be asked about them. Acknowledgements are processed in `ack`,
-//! packets leave in `transmit`, timers expire in `expire`.
+//! Sending side of a flow: its parts and its public state. `ack` processes acknowledgements, `transmit` sends packets,
+//! `expire` handles timers.
 
 mod ack;
 mod expire;
@@ -33,11 +33,11 @@ use units::{Rate, Span, Time};
 #[derive(Debug)]
 pub struct Sender {
     controller: Box<dyn Controller>,
-    /// What the controller allowed after the latest event.
+    /// Decisions of the controller after the latest event.
     control: Control,
-    /// What is to be sent.
+    /// Data to send.
     stream: Stream,
-    /// What was sent and is not settled.
+    /// Packets sent and not settled.
     flight: Flight,
     detector: LossDetector,
     recovery: Recovery,
@@ -49,12 +49,12 @@ pub struct Sender {
     timers: Timers,
     keepalive: Keepalive,
     integrals: Integrals,
-    /// Packets that the receiver saw with each codepoint.
+    /// Packets that the receiver counted per ECN codepoint.
     ecn: EcnCounts,
     max_window_bytes: u64,
     start: Time,
     stop: Time,
-    /// When the last filler packet left: without pacing there is one at a time.
+    /// Departure of the last filler packet: without pacing there is one at a time.
     filler_at: Time,
     /// Packets to send regardless of window and pacing.
     probes: u32,
@@ -63,22 +63,22 @@ pub struct Sender {
     validator: EcnValidator,
     window_rounding: WindowRounding,
     limited_transmit: bool,
-    /// Whether windows decay while nothing is in flight, and for how many timeouts nothing was before the next packet.
+    /// True if windows decay while nothing is in flight; and the idle time before the next packet, in timeouts.
     restart_window: bool,
     idle_timeouts: u32,
-    /// Whether the flow was asked for packets since its start.
+    /// True if the flow was polled for packets since its start.
     started: bool,
     /// Connection set-up.
     opening: Opening,
-    /// Whether the last poll stopped at the window.
+    /// True if the window blocked the last poll.
     blocked: bool,
-    /// Whether somebody outside decides, and whether a decision is due.
+    /// True if an agent outside decides; and true if a decision is due.
     is_agent: bool,
     awaits_decision: bool,
 }
 
 impl Sender {
-    /// A sender that opens at `start` and falls silent at `stop`.
+    /// Returns a sender that starts at `start` and falls silent at `stop`.
     pub fn new(
         config: &Config,
         mut controller: Box<dyn Controller>,
@@ -122,23 +122,24 @@ impl Sender {
         }
     }
 
-    /// The same with the seed for what the transport leaves to chance.
+    /// Sets the seed for random choices of the transport.
     #[must_use]
     pub fn with_seed(self, config: &Config, seed: u64) -> Self {
         Self { detector: LossDetector::new(config, seed), ..self }
     }
 
-    /// Under a real clock a driver comes late: the pacer makes up for at most `slack` of that. Zero by default.
+    /// Sets the timer slack, the maximum lateness that the pacer makes up for. Drivers under a real clock are late.
+    /// Zero by default.
     pub const fn set_timer_slack(&mut self, slack: Span) {
         self.pacer.set_timer_slack(slack);
     }
 
-    /// Who decides for the controller from outside, if somebody does.
+    /// Returns the external agent that decides for the controller, if one is connected.
     pub fn agent(&mut self) -> Option<&mut Agent> {
         self.controller.agent()
     }
 
-    /// Whether a decision of that agent is due. The driver does not poll for packets until it is made.
+    /// Returns true if a decision of the agent is due. The driver does not poll for packets until the decision is made.
     pub const fn awaits_decision(&self) -> bool {
         self.awaits_decision
     }
@@ -151,12 +152,12 @@ impl Sender {
         self.refresh_control();
     }
 
-    /// When the last byte of a finite transfer was acknowledged.
+    /// Returns the time at which the last byte of a finite transfer was acknowledged.
     pub fn completed_at(&self) -> Option<Time> {
         self.stream.completed_at()
     }
 
-    /// ECN codepoint of the data packets that leave now.
+    /// Returns the ECN codepoint of the data packets that leave now.
     pub const fn ecn_codepoint(&self) -> EcnMode {
         self.validator.codepoint()
     }
@@ -174,58 +175,58 @@ impl Sender {
         }
     }
 
-    /// Bytes in flight now.
+    /// Returns the bytes in flight now.
     pub const fn in_flight_bytes(&self) -> u64 {
         self.flight.bytes()
     }
 
-    /// Packets that it keeps in memory: those sent and not settled yet.
+    /// Returns the number of packets in memory: sent and not settled yet.
     pub fn packets_held(&self) -> u64 {
         self.flight.next_number() - self.flight.base()
     }
 
-    /// The smoothed RTT, once there is one.
+    /// Returns the smoothed RTT; `None` before the first sample.
     pub fn smoothed_rtt(&self) -> Option<Span> {
         self.rtt.known()
     }
 
-    /// Bytes that may be in flight now.
+    /// Returns the bytes that may be in flight now.
     pub fn window_bytes(&self) -> u64 {
         self.allowed_bytes().min(self.max_window_bytes)
     }
 
-    /// Bytes that controller and recovery allow in flight.
+    /// Returns the bytes that controller and recovery allow in flight.
     fn allowed_bytes(&self) -> u64 {
         self.recovery.window().unwrap_or(self.control.window_bytes)
     }
 
-    /// Whether the flow has begun and is not over: later its state says nothing any more.
+    /// Returns true from the flow's start to its end. Later its state has no meaning.
     pub fn is_active(&self, now: Time) -> bool {
         let is_over = now > self.stop || (self.stream.completed_at().is_some() && self.flight.bytes() == 0);
         now >= self.start && !is_over
     }
 
-    /// Data packets sent so far, retransmissions and the opener included.
+    /// Returns the data packets sent so far, including retransmissions and the handshake packet.
     pub fn packets_sent(&self) -> u64 {
         self.flight.next_number()
     }
 
-    /// Bytes the application has written to the socket.
+    /// Returns the bytes that the application has written to the socket.
     pub fn accepted_bytes(&self) -> u64 {
         if self.opening.is_over() { self.stream.accepted_bytes() } else { 0 }
     }
 
-    /// What the encoder of a live source has done.
+    /// Returns the counters of a live source's encoder.
     pub fn encoder_stats(&self) -> Option<EncoderStats> {
         self.stream.encoder_stats()
     }
 
-    /// What the last [`Sender::on_ack`] or [`Sender::on_timer`] found out about packets, in that order.
+    /// Returns the verdicts of the last [`Sender::on_ack`] or [`Sender::on_timer`] on packets, in order.
     pub fn verdicts(&self) -> &[Verdict] {
         self.flight.verdicts()
     }
 
-    /// State of transport and controller by name and unit, for time series.
+    /// Writes the state of transport and controller by name and unit, for time series.
     pub fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("in_flight", "bytes", self.flight.bytes() as f64);
         sink.put("delivered", "bytes", self.sampler.delivered_bytes() as f64);
@@ -237,7 +238,7 @@ impl Sender {
         self.controller.fields(sink);
     }
 
-    /// [`Sender::fields`], and what the transport adds to it: everything that a trace of every event shows.
+    /// Writes [`Sender::fields`] and further fields of the transport: everything that a trace of every event shows.
     pub fn all_fields(&self, sink: &mut dyn FieldSink) {
         let rtt_ms = |rtt: Span| self.rtt.known().map_or(f64::NAN, |_| rtt.as_ms_f64());
         sink.put("window", "bytes", if self.has_window() { self.window_bytes() as f64 } else { f64::NAN });
@@ -252,19 +253,19 @@ impl Sender {
         self.fields(sink);
     }
 
-    /// Whether a window limits what is in flight, besides the largest one that is configured.
+    /// Returns true if a window other than the configured maximum limits the bytes in flight.
     fn has_window(&self) -> bool {
         self.recovery.window().is_some() || self.control.window_bytes != u64::MAX
     }
 
-    /// The rate at which packets leave, if they do not leave as fast as the window opens.
+    /// Returns the pacing rate; `None` if packets leave as fast as the window opens.
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         let threshold = || self.controller.slow_start_threshold_bytes();
         self.pacer.rate(&self.control, self.window_bytes(), self.rtt.known(), threshold)
     }
 
-    /// Reads what the controller allows after an event.
+    /// Reads the controller's decisions after an event.
     fn refresh_control(&mut self) {
         self.control = self.controller.control();
         if self.control.app_limited {
@@ -275,12 +276,12 @@ impl Sender {
         }
     }
 
-    /// What is sent next.
+    /// Returns the position of the next transmission.
     fn frontier(&self) -> Frontier {
         Frontier { number: self.flight.next_number(), offset: self.stream.next_offset() }
     }
 
-    /// Tells the stream what packets the detector has just declared lost.
+    /// Passes the packets that the detector has just declared lost to the stream.
     fn resend_lost(&mut self) {
         for lost in self.flight.lost() {
             if let Some(packet) = self.flight.get(lost.number) {

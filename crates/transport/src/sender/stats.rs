@@ -1,4 +1,4 @@
-//! What a sender has counted, put together from its parts.
+//! Counters of a sender, collected from its parts.
 
 use super::Sender;
 use units::{Span, Time};
@@ -6,15 +6,15 @@ use units::{Span, Time};
 /// Counters and exact time integrals of the sending side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
-    /// Data packets sent, retransmissions and the opener included.
+    /// Data packets sent, including retransmissions and the handshake packet.
     pub packets_sent: u64,
-    /// Packets sent that carried payload sent before.
+    /// Sent packets whose payload was sent before.
     pub retransmissions: u64,
     /// Packets declared lost.
     pub packets_lost: u64,
-    /// Packets declared lost that turned out to be delivered.
+    /// Packets declared lost that were delivered after all.
     pub spurious_losses: u64,
-    /// Recovery episodes that losses began.
+    /// Recovery episodes that began with losses.
     pub episodes: u64,
     /// Expiries of the retransmission timer, and persistent congestion.
     pub timeouts: u64,
@@ -22,7 +22,7 @@ pub struct SenderStats {
     pub probes: u64,
     /// Integral of the window over time, byte * ns.
     pub window_byte_ns: u128,
-    /// Time in which there was a window.
+    /// Time with a window limit.
     pub window_active: Span,
     /// Integral of bytes in flight over time, byte * ns.
     pub in_flight_byte_ns: u128,
@@ -34,18 +34,18 @@ pub struct SenderStats {
     pub delivery_rate_ns: u128,
     /// Time since the first delivery rate.
     pub delivery_rate_active: Span,
-    /// Time the integrals cover: from the start until the stop, or until a finite transfer is complete.
+    /// Time that the integrals cover: from the start to the stop, or to the end of a finite transfer.
     pub active: Span,
-    /// Loss episodes that are over.
+    /// Ended loss episodes.
     pub recoveries: u64,
-    /// How long they took together.
+    /// Total duration of the ended loss episodes.
     pub recovery: Span,
-    /// When the last byte of a finite transfer was acknowledged.
+    /// Time at which the last byte of a finite transfer was acknowledged.
     pub completed_at: Option<Time>,
 }
 
 impl Sender {
-    /// Counters, and integrals up to the latest event or [`Sender::integrate_to`].
+    /// Returns the counters, and the integrals up to the latest event or [`Sender::integrate_to`].
     pub fn stats(&self) -> SenderStats {
         let (timeouts, probes) = self.timers.counts();
         let (window_byte_ns, window_active) = self.integrals.window();

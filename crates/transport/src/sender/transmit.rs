@@ -1,4 +1,4 @@
-//! What may leave now.
+//! Transmission: the decision whether a packet may leave now, and its content.
 
 use super::Sender;
 use crate::bursts::Offer;
@@ -9,7 +9,7 @@ use crate::wire::Data;
 use congestion::{Message, Sent};
 use units::{Rate, Time};
 
-/// Share of a window or pacing rate that an encoder is to fill whose controller names no rate.
+/// Share of a window or pacing rate that an encoder fills if its controller gives no media rate.
 pub const MEDIA_SHARE: f64 = 0.9;
 
 impl Sender {
@@ -70,8 +70,8 @@ impl Sender {
         true
     }
 
-    /// A packet of `payload_bytes` is kept back. Only the controller's window counts as a limit that the controller may
-    /// raise, not the largest one that is configured.
+    /// Notes that the window blocks a packet of `payload_bytes`. Only the controller's window counts as a limit,
+    /// because the controller cannot raise the configured maximum.
     #[cold]
     #[inline(never)]
     fn note_blocked(&mut self, payload_bytes: u32) {
@@ -80,12 +80,12 @@ impl Sender {
         }
     }
 
-    /// Bytes in flight, less those that have left the flight though no ACK says which.
+    /// Returns the bytes in flight, less the bytes that have left the flight although no ACK identifies them.
     pub(super) const fn pipe_bytes(&self) -> u64 {
         self.flight.bytes().saturating_sub(self.detector.departed_bytes())
     }
 
-    /// The pacer keeps a packet back: without it what waits might fill the window.
+    /// Notes that the pacer delays a packet, if without the pacer the waiting data would fill the window.
     #[cold]
     #[inline(never)]
     fn note_paced(&mut self, now: Time) {
@@ -98,7 +98,7 @@ impl Sender {
         }
     }
 
-    /// Data wait, and nothing is in flight: for how many timeouts nothing was.
+    /// Notes an idle period: data wait and nothing is in flight. Stores its length in timeouts.
     #[cold]
     #[inline(never)]
     fn note_pause(&mut self, now: Time) {
@@ -107,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Whether the next packet belongs to a burst that has begun, or begins one.
+    /// Returns true if the next packet belongs to the current burst or begins a burst.
     fn burst_admits(&mut self, now: Time, pacing: Option<Rate>) -> bool {
         if self.bursts.goes_on(now) {
             return true;
@@ -123,14 +123,14 @@ impl Sender {
         self.bursts.begins(now, &offer)
     }
 
-    /// Drops the frames of a live source that have waited longer than the controller lets them.
+    /// Drops the frames of a live source that have waited longer than the controller allows.
     fn drop_frames(&mut self, now: Time) {
         if let Some(limit) = self.control.max_frame_wait {
             self.stream.drop_frames(now, limit);
         }
     }
 
-    /// Captures whatever frames of a live source are due.
+    /// Captures all frames of a live source that are due.
     fn capture_frames(&mut self, now: Time) {
         while self.stream.has_frame_due(now) {
             let target = self.media_rate();
@@ -141,8 +141,8 @@ impl Sender {
         }
     }
 
-    /// Bitrate an encoder is to produce: the controller's word or, for controllers that know nothing of encoders, most of
-    /// what they let through, as programs that stream over TCP do.
+    /// Returns the bitrate for an encoder: the controller's media rate. For controllers without a media rate it is most
+    /// of the rate that they allow, as in programs that stream over TCP.
     fn media_rate(&self) -> Option<Rate> {
         self.control.media_rate.or_else(|| {
             let window = self.window_bytes();
@@ -156,7 +156,7 @@ impl Sender {
         })
     }
 
-    /// An opener, of a flow whose connection is not set up.
+    /// Sends a handshake packet of a connection that is not set up.
     fn poll_opener(&mut self, now: Time, data: &mut Data) -> bool {
         let is_again = !self.opening.take_due();
         if is_again && self.probes == 0 {
@@ -167,7 +167,8 @@ impl Sender {
         true
     }
 
-    /// What would be sent next: lost payload first, then new; `None` (and application-limited) if there is nothing.
+    /// Returns the payload to send next: lost payload first, then new. `None` (and application-limited) if there is
+    /// nothing.
     #[inline]
     fn next_payload(&mut self, now: Time) -> Option<Load> {
         if let Some(resend) = self.stream.next_resend(now, &self.flight) {
@@ -187,12 +188,13 @@ impl Sender {
         None
     }
 
-    /// Whether new data waits until it is clear what became of a missing packet: without limited transmit (RFC 3042).
+    /// Returns true if new data wait until a missing packet is acknowledged or lost: without limited transmit (RFC
+    /// 3042).
     fn awaits_hole(&mut self) -> bool {
         !self.limited_transmit && !self.recovery.episode().is_active() && self.flight.has_hole()
     }
 
-    /// A packet without application data, if the controller wants one now.
+    /// Returns a packet without application data if the controller wants one now.
     fn filler(&self, now: Time, is_paced: bool) -> Option<Load> {
         let payload_bytes = self.control.filler_bytes?.min(MAX_PAYLOAD_BYTES);
         let fits = payload_bytes == 0 || self.window_admits(payload_bytes);
@@ -205,8 +207,8 @@ impl Sender {
         let payload = u64::from(payload_bytes);
         let in_flight = self.pipe_bytes();
         let window = self.window_bytes();
-        // Nothing in flight: one packet may leave, or a window below one packet would block for ever. A controller that has a
-        // timer set reopens the window itself (schemes that grant credit).
+        // With nothing in flight one packet may leave. Otherwise a window below one packet would block for ever. A
+        // controller that has a timer set reopens the window itself (schemes that grant credit).
         (self.flight.bytes() == 0 && !self.control.wake_at.is_finite())
             || match self.window_rounding {
                 WindowRounding::Down => in_flight + payload <= window,

@@ -1,4 +1,4 @@
-//! What a controller is told, and what its answers count: each statement of the interface's pages, against the
+//! Calls of a controller and the effects of its answers: each statement of the interface's documentation, tested on the
 //! transport.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use transport::{ApplicationSpec, Config, EcnMode, EcnValidation, EncoderSpec, Reduction};
 use units::{Rate, Span, Time};
 
-/// What a controller was told, in order.
+/// Calls of a controller, in order.
 #[derive(Debug, Clone, PartialEq)]
 enum Call {
     Ack { packets: Vec<(u64, u32, bool)>, in_recovery: bool, complete: u64, sent: u64 },
@@ -51,16 +51,16 @@ struct ControllerCalls {
     calls: Vec<Call>,
     /// Time of each call.
     at: Vec<Time>,
-    /// What each ACK said, with its time.
+    /// Limits in each ACK, with the ACK's time.
     limits: Vec<(Time, Limits)>,
     sent: Vec<Sent>,
     frames: Vec<Frame>,
     in_flight: Vec<u64>,
-    /// Whether each delivery-rate sample was application-limited.
+    /// True for each delivery-rate sample that was application-limited.
     limited: Vec<bool>,
 }
 
-/// Answers `before` until the first loss or mark of an episode and `after` from then on.
+/// Controller that answers `now` until the first loss or mark of an episode and `after` from then on.
 #[derive(Debug)]
 struct Scripted {
     now: Control,
@@ -204,7 +204,8 @@ fn with_prr_the_flight_shrinks_over_a_round_trip_and_without_it_nothing_leaves_u
         let (mut pair, told) = pair(ApplicationSpec::Greedy, controls, |config| config.recovery = recovery);
         pair.drop = vec![20];
         pair.run_to(1000);
-        // Packet 20 is lost by three later ones: from its retransmission on, the most in flight, and what is at last.
+        // Three later packets make packet 20 lost. Compared are the most bytes in flight from its retransmission on,
+        // and the bytes in flight at the end.
         let told = told.lock().unwrap();
         let again = told.sent.iter().position(|sent| sent.retransmission).unwrap();
         let after = &told.in_flight[again..];
@@ -323,7 +324,7 @@ fn the_calls_of_one_ack_come_in_one_order() {
         let is_ack = |call: &Call| matches!(call, Call::Ack { .. });
         let mut begin = 0;
         for end in (0..told.calls.len()).filter(|&place| is_ack(&told.calls[place])) {
-            // Calls before this ACK at another time, or of a timer, are not of it.
+            // Calls from a timer, or at a different time, do not belong to this ACK.
             let first = (begin..=end)
                 .find(|&place| {
                     told.at[place..=end].iter().all(|at| *at == told.at[end])

@@ -1,5 +1,5 @@
-//! What may grow is what was used: windows beside the limits that the user, the receiver and the pacer set; pauses; probes; the
-//! receiver's ACK of a filled hole.
+//! Limits on growth by actual use: windows under the limits of user, receiver and pacer; pauses; probes; the receiver's
+//! ACK of a filled hole.
 
 use crate::harness::Pair;
 use transport::{AckFrame, ApplicationSpec, Config, Data, EcnCounts, Receiver};

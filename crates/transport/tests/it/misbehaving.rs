@@ -1,4 +1,4 @@
-//! Receivers that lie, and what a sender makes of it (RFC 9743 7.6).
+//! Misbehaving receivers, and the sender's reactions (RFC 9743 7.6).
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::Pair;
@@ -158,7 +158,7 @@ fn what_was_never_sent_cannot_be_acknowledged() {
     };
     pair.sender.on_ack(Time::from_ns(130_000_000), &claims);
     assert_eq!((self::in_flight(&pair), pair.sender.window_bytes()), (in_flight, window));
-    // Together with one that was sent, that one counts.
+    // An ACK of an unsent packet and of a sent one acknowledges the sent one.
     let mixed = AckFrame {
         arrivals: [Arrival { number: 1, at: pair.now, ce: false }].into_iter().collect(),
         number: 1001,
@@ -241,7 +241,7 @@ proptest! {
         prop_assert!(pair.delivered <= 300_000);
         let flight = in_flight(&pair);
         prop_assert!((0.0..=300_000.0).contains(&flight), "{flight} bytes in flight");
-        // Who divides ACKs, or loses few of them, still gets everything that a reliable transport owes.
+        // A receiver that divides ACKs, or loses few of them, still gets everything that a reliable transport owes.
         let cooperates = match receiver {
             ReceiverBehavior::AckDivision { .. } => true,
             ReceiverBehavior::DropFeedback { probability } => probability < 0.3,

@@ -1,4 +1,4 @@
-//! What schemes with a receiver-side half, probes or a live source get from the transport.
+//! Transport services for schemes with a receiver-side half, probes or a live source.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::Pair;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use transport::{ApplicationSpec, Config, EncoderSpec};
 use units::{Rate, Span, Time};
 
-/// What both halves of the test's scheme have seen.
+/// Record of both halves of the test's scheme.
 #[derive(Debug, Default)]
 struct Seen {
     arrived: Vec<Arrived>,

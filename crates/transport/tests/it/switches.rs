@@ -100,7 +100,7 @@ fn ns3s_rate_reduction_stalls_where_its_product_overflows() {
     assert!((295..=305).contains(&ns3), "{ns3}");
 }
 
-/// What a controller is told of each ACK: the sample, the smallest RTT, and the bytes.
+/// Contents of each ACK for a controller: the sample, the smallest RTT, and the bytes.
 type AckLog = Arc<Mutex<Vec<(Option<Span>, Span, u64)>>>;
 
 #[derive(Debug)]
@@ -249,7 +249,7 @@ fn what_an_ack_cannot_name_stays_in_flight_until_the_hole_is_filled() {
         pair.run_to(150);
         pair.sender.in_flight_bytes() / SEGMENT
     };
-    // Of 57 behind the hole 30 are named, or all.
+    // The ACK names 30 of the 57 packets above the hole, or all.
     assert_eq!((in_flight_before_repair(30), in_flight_before_repair(0)), (1 + 27, 1));
 }
 

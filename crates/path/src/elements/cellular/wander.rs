@@ -1,28 +1,29 @@
-//! How the rate of a cellular link wanders: a random walk with a pull, stopped by outages.
+//! Random walk of a cellular link's rate, with a pull to a level and with outages.
 //!
-//! Time goes in ticks of 20 ms, in which the rate is constant (as in Sprout's model of a link). Of a rate r > 0 the
+//! The rate is constant during ticks of 20 ms (as in Sprout's model of a link). After a rate r > 0 the
 //! next one is level + (r - level) exp(-reversion tick) + a normal step with the variance
 //! sigma^2 (1 - exp(-2 reversion tick)) / (2 reversion): Brownian motion with a pull to the level
 //! (Ornstein-Uhlenbeck), exact at the ticks. It is reflected at the maximum. At or below 0 an outage begins, which a
 //! tick ends with the probability 1 - exp(-escape tick); the rate then is the absolute value of one step from 0.
 //!
-//! The level is not the mean: outages and the maximum shift it. It is found from the stationary distribution, computed
-//! on a grid: the expected visits g of a time without outage solve g = entry + g K, where K are the transitions between
-//! rates above 0; the outages' share is their mean length. The first rate is drawn from that distribution.
+//! The level is not the mean: outages and the maximum shift the mean. The level is found from the stationary
+//! distribution, which is computed on a grid. The expected visits g of a time without outage solve g = entry + g K. K
+//! are the transitions between rates above 0. The outages' share is their mean length. The first rate is drawn from
+//! that distribution.
 
 use units::Rng;
 
 /// Length of a tick, s: that of Sprout's model.
 pub(super) const TICK_S: f64 = 0.02;
-/// Cells of the grid per standard step, and most cells.
+/// Number of grid cells per standard step, and maximum number of cells.
 const CELLS_PER_STEP: f64 = 3.0;
 const MOST_CELLS: f64 = 400.0;
-/// How far steps reach, in standard steps: what is beyond has a probability of 2e-9.
+/// Maximum step, in standard steps: larger steps have a probability of 2e-9.
 const REACH: f64 = 6.0;
-/// How well the mean is met, relatively.
+/// Relative tolerance of the mean.
 const TOLERANCE: f64 = 1e-6;
 
-/// What is asked for, in opportunities/s and per s.
+/// Requested shape of the walk, in opportunities/s and per s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) mean: f64,
@@ -32,12 +33,12 @@ pub(super) struct Shape {
     pub(super) max: f64,
 }
 
-/// The walk.
+/// Random walk of the rate.
 #[derive(Clone, Debug)]
 pub(super) struct Wander {
     level: f64,
     max: f64,
-    /// What is left of a deviation after a tick.
+    /// Share of a deviation that remains after a tick.
     keep: f64,
     /// Standard deviation of a step.
     step: f64,
@@ -45,24 +46,24 @@ pub(super) struct Wander {
     escape: f64,
 }
 
-/// Where a walk is in the long run.
+/// Long-run distribution of a walk.
 #[derive(Clone, Debug)]
 pub(super) struct Stationary {
     /// Weight of an outage.
     outage: f64,
-    /// Weights of the cells from 0 to the maximum.
+    /// Weights of the cells, which cover 0 to the maximum.
     cells: Vec<f64>,
     /// Width of a cell, opportunities/s.
     width: f64,
 }
 
-/// The lowest `sigma` for a maximum: steps of one cell of the finest grid.
+/// Returns the lowest `sigma` for a maximum: steps of one cell of the finest grid.
 pub(super) fn lowest_sigma(max: f64) -> f64 {
     max / (MOST_CELLS * TICK_S.sqrt())
 }
 
 impl Wander {
-    /// The walk with the mean asked for, and its distribution.
+    /// Returns the walk with the requested mean, and its distribution.
     ///
     /// # Errors
     /// No level gives this mean.
@@ -86,7 +87,7 @@ impl Wander {
         Ok((wander, stationary))
     }
 
-    /// The rate of the next tick.
+    /// Returns the rate of the next tick.
     pub(super) fn next(&self, rate: f64, rng: &mut Rng) -> f64 {
         if rate > 0.0 {
             let next = rng.normal(self.pulled(rate), self.step);
@@ -99,7 +100,7 @@ impl Wander {
         }
     }
 
-    /// `rate` as it is kept within bounds that changed.
+    /// Returns `rate` within bounds that changed.
     pub(super) fn clamp(&self, rate: f64) -> f64 {
         rate.min(self.max)
     }
@@ -111,7 +112,7 @@ impl Wander {
     fn stationary(&self) -> Stationary {
         let count = (CELLS_PER_STEP * self.max / self.step).clamp(2.0, MOST_CELLS).ceil() as usize;
         let width = self.max / count as f64;
-        // Row j of `equations` is the balance of cell j: visits that come from the cells i, less those to it.
+        // Row j of `equations` is the balance of cell j: visits from the cells i, less visits to j.
         let mut equations = vec![vec![0.0; count]; count];
         let centres = (0..count).map(|cell| self.pulled((cell as f64 + 0.5) * width));
         for (from, centre) in centres.enumerate() {
@@ -122,13 +123,13 @@ impl Wander {
         }
         let mut entry = vec![0.0; count];
         for (to, probability) in self.landing(0.0, width, count) {
-            // The absolute value: steps up, twice.
+            // The rate after an outage is an absolute value, so steps up count twice.
             entry[to] += 2.0 * probability;
         }
         Stationary { outage: 1.0 / self.escape, cells: solve(equations, entry), width }
     }
 
-    /// Cells that a step from around `centre` leads to, with their probabilities.
+    /// Returns the cells that a step from around `centre` leads to, with their probabilities.
     fn landing(&self, centre: f64, width: f64, count: usize) -> impl Iterator<Item = (usize, f64)> + use<> {
         let (step, max) = (self.step, self.max);
         let below = move |rate: f64| 0.5 * libm::erfc((centre - rate) / (step * core::f64::consts::SQRT_2));
@@ -151,13 +152,13 @@ impl Stationary {
         self.outage + self.cells.iter().sum::<f64>()
     }
 
-    /// Mean rate, opportunities/s.
+    /// Returns the mean rate, opportunities/s.
     fn mean(&self) -> f64 {
         let cells = self.cells.iter().zip(0u32..);
         cells.map(|(weight, cell)| weight * (f64::from(cell) + 0.5) * self.width).sum::<f64>() / self.total()
     }
 
-    /// A rate of this distribution.
+    /// Draws a rate from this distribution.
     pub(super) fn draw(&self, rng: &mut Rng) -> f64 {
         let mut rest = rng.uniform() * self.total() - self.outage;
         if rest < 0.0 {
@@ -171,7 +172,8 @@ impl Stationary {
     }
 }
 
-/// Where `excess`, which grows, is 0: brackets around `start`, then the Illinois variant of the false position.
+/// Returns the root of `excess`, an increasing function: brackets around `start`, then the Illinois variant of the
+/// false position.
 fn root(excess: &mut impl FnMut(f64) -> f64, start: f64, unit: f64) -> Option<f64> {
     let found = excess(start);
     let away = if found < 0.0 { unit } else { -unit };
@@ -203,7 +205,8 @@ fn root(excess: &mut impl FnMut(f64) -> f64, start: f64, unit: f64) -> Option<f6
     None
 }
 
-/// Solves `equations` x = `right` by elimination; without pivoting, as every column is dominated by its diagonal.
+/// Solves `equations` x = `right` by elimination. No pivoting is needed, because every column is dominated by its
+/// diagonal.
 fn solve(mut equations: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let count = right.len();
     for pivot in 0..count {
@@ -236,7 +239,7 @@ mod tests {
 
     const LTE: Shape = Shape { mean: 400.0, sigma: 200.0, reversion: 0.5, escape: 1.0, max: 1000.0 };
 
-    /// Mean rate and share of outages of `ticks` ticks.
+    /// Returns the mean rate and the share of outages of `ticks` ticks.
     fn walk(shape: &Shape, ticks: u32) -> (f64, f64) {
         let (wander, stationary) = Wander::with_mean(shape).unwrap();
         let mut rng = Rng::new(1, "wander");

@@ -1,8 +1,8 @@
-//! A link driven by a trace of delivery opportunities, as in Mahimahi's `mm-link` (`src/frontend/link_queue.cc` of
+//! Link driven by a trace of delivery opportunities, as in Mahimahi's `mm-link` (`src/frontend/link_queue.cc` of
 //! ravinet/mahimahi@ae477d4).
 //!
-//! Mode `mahimahi`: an opportunity serves 1504 bytes, every packet costs its size and 4 (the queue's byte limit
-//! counts them too), times are whole ms. Sizes reported and counted are without the 4, an opportunity's too: 1500.
+//! Mode `mahimahi`: an opportunity serves 1504 bytes, every packet costs its size and 4 bytes (the queue's byte limit
+//! counts them too), times are whole ms. Reported sizes exclude the 4 bytes, so an opportunity has 1500.
 //! Mode `precise` (default): `opportunity_bytes`, no header, times in ns.
 
 mod spec;
@@ -54,7 +54,7 @@ impl Opportunities for Timeline {
         self.count_until(now)
     }
 
-    /// Nothing of a trace can change.
+    /// Ignores changes: nothing of a trace can change.
     fn change(&mut self, _now: Time, _table: &TraceSpec) {}
 
     fn service(table: &TraceSpec) -> (u32, Rate) {

@@ -1,4 +1,4 @@
-//! What can be asked of a trace link.
+//! Settings of a trace link.
 
 use super::timeline::{Offsets, Timeline};
 use crate::QueueSpec;
@@ -14,20 +14,20 @@ use strict_input::Refusal;
 use units::{Rate, Rng};
 
 const MS: f64 = 1e6;
-/// What Mahimahi's opportunities serve, and what its TUN header adds to every packet, bytes.
+/// Bytes that Mahimahi's opportunities serve, and bytes that its TUN header adds to every packet.
 const MAHIMAHI_BYTES: u32 = 1504;
 const MAHIMAHI_HEADER_BYTES: u32 = 4;
-/// One full packet.
+/// Bytes of a full packet.
 const PACKET_BYTES: u32 = 1500;
 /// Longest trace: one day.
 const LONGEST_MS: f64 = 86_400_000.0;
-/// Most opportunities of a generated trace.
+/// Maximum number of opportunities of a generated trace.
 const MOST_LINES: u64 = 100_000_000;
-/// Most opportunities of one that is drawn: those are kept in memory.
+/// Maximum number of opportunities of a drawn trace, which is kept in memory.
 const MOST_DRAWN: u64 = 20_000_000;
 
-/// Settings of a trace link. Exactly one of `times_ms`, `even` and `poisson` says when its opportunities are; they
-/// repeat with the last one's time as the period.
+/// Settings of a trace link. Exactly one of `times_ms`, `even` and `poisson` gives the times of the opportunities. They
+/// repeat with the last time as the period.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceSpec {
@@ -35,21 +35,21 @@ pub struct TraceSpec {
     pub name: Option<String>,
     /// Times of the opportunities, ms since the start, not decreasing. The last one is the period.
     pub times_ms: Option<Vec<f64>>,
-    /// File that `times_ms` were read from, for whoever reads the specification. It is not opened here.
+    /// File that `times_ms` were read from, for readers of the specification. It is not opened here.
     pub file: Option<String>,
-    /// SHA-256 of `file`, hexadecimal; another one is refused.
+    /// SHA-256 of `file`, hexadecimal; a file with another one is refused.
     pub sha256: Option<String>,
     /// Opportunities spread evenly, instead of `times_ms`.
     pub even: Option<EvenSpec>,
     /// Opportunities at exponential gaps, drawn once, instead of `times_ms`.
     pub poisson: Option<PoissonTraceSpec>,
-    /// How packets are counted and times rounded: `precise`, or `mahimahi` as mm-link does.
+    /// Counting of packets and rounding of times: `precise`, or `mahimahi` as in mm-link.
     #[serde(default)]
     pub mode: TraceMode,
-    /// Nothing passes after the last opportunity, instead of starting over.
+    /// Nothing passes after the last opportunity; false: the trace repeats.
     #[serde(default)]
     pub once: bool,
-    /// Where on the run's clock the trace starts, ms.
+    /// Start of the trace on the run's clock, ms.
     #[serde(default)]
     #[schemars(range(min = 0, max = 3_600_000))]
     pub base_ms: f64,
@@ -59,7 +59,7 @@ pub struct TraceSpec {
     /// Quirk: a packet that is served in part counts for the queue's limits (droptail only).
     #[serde(default)]
     pub count_in_service: bool,
-    /// What waits.
+    /// Queue in front of the link.
     #[serde(default)]
     pub queue: QueueSpec,
     /// Changes during the run: of the queue only.
@@ -69,18 +69,18 @@ pub struct TraceSpec {
     pub walk: Option<WalkSpec>,
 }
 
-/// How a trace link counts and rounds.
+/// Counting and rounding of a trace link.
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TraceMode {
-    /// Packet sizes as they are, times in ns.
+    /// Packet sizes unchanged, times in ns.
     #[default]
     Precise,
-    /// As Mahimahi: 1504-byte opportunities, 4 bytes more per packet, whole ms.
+    /// As in Mahimahi: 1504-byte opportunities, 4 bytes more per packet, whole ms.
     Mahimahi,
 }
 
-/// `lines` opportunities in `period_ms`.
+/// Evenly spread opportunities: `lines` in `period_ms`.
 ///
 /// Mode `mahimahi`: number i = 0, 1, ... is at floor(i `period_ms` / `lines`) ms, as in Pantheon's traces. These start
 /// at 0, and their last time, up to one step short of `period_ms`, is the period of repetition
@@ -92,19 +92,20 @@ pub struct EvenSpec {
     /// Number of opportunities.
     #[schemars(range(min = 1, max = 100_000_000))]
     pub lines: u64,
-    /// Time that they are spread over, ms.
+    /// Time over which the opportunities are spread, ms.
     #[schemars(range(min = 0.000_001, max = 86_400_000))]
     pub period_ms: f64,
 }
 
-/// Exponential gaps, after an optional head of opportunities at fixed distance (Pantheon's calibrated traces begin so).
+/// Exponential gaps, after an optional head of opportunities with fixed gaps (as at the beginning of Pantheon's
+/// calibrated traces).
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoissonTraceSpec {
     /// Mean rate after the head, Mbit/s of opportunity bytes.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub rate_mbps: f64,
-    /// The first opportunity at or after this time is the last of the trace, s.
+    /// Minimum length, s: the first opportunity at or after this time is the last of the trace.
     #[serde(default = "minute")]
     #[schemars(range(min = 0.001, max = 86_400))]
     pub period_s: f64,
@@ -114,7 +115,7 @@ pub struct PoissonTraceSpec {
     #[serde(default)]
     #[schemars(range(min = 0, max = 86_400))]
     pub head_s: f64,
-    /// Distance of the opportunities in the head, ms.
+    /// Time between opportunities in the head, ms.
     #[serde(default = "tenth")]
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub head_gap_ms: f64,
@@ -195,7 +196,7 @@ impl PoissonTraceSpec {
 }
 
 impl TraceSpec {
-    /// Bytes of an opportunity, and of the header every packet costs.
+    /// Returns the bytes of an opportunity, and of the header that every packet costs.
     pub(super) fn opportunity(&self) -> (u32, u32) {
         match self.mode {
             TraceMode::Mahimahi => (MAHIMAHI_BYTES, MAHIMAHI_HEADER_BYTES),
@@ -203,7 +204,7 @@ impl TraceSpec {
         }
     }
 
-    /// The opportunities; random ones without their own seed are drawn from `rng`.
+    /// Returns the opportunities; random ones without their own seed are drawn from `rng`.
     pub(super) fn timeline(&self, rng: &mut Rng) -> Result<Timeline, Refusal> {
         let (bytes, header) = self.opportunity();
         let offsets = match (&self.times_ms, &self.even, &self.poisson) {

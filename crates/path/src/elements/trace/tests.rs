@@ -1,7 +1,7 @@
 use crate::testing::{Bench, at_ms, at_us};
 use units::Time;
 
-/// One opportunity per ms as Mahimahi counts.
+/// Trace with one opportunity per ms, counted as in Mahimahi.
 const MAHIMAHI: &str = r#"[{"kind": "trace", "times_ms": [1], "mode": "mahimahi"}]"#;
 const PRECISE: &str = r#"[{"kind": "trace", "times_ms": [1]}]"#;
 
@@ -44,7 +44,7 @@ fn a_packet_larger_than_what_is_left_is_carried_over() {
         bench.send(Time::ZERO, size);
     }
     bench.run_until(at_ms(10));
-    // 1000 + 500 | 500 + 1000 of 1500 bytes.
+    // The opportunities serve 1000 + 500 | 500 + 1000 of 1500 bytes.
     assert_eq!(bench.times_us(), [1000, 2000, 2000]);
 }
 
@@ -64,7 +64,7 @@ fn the_packet_in_transit_does_not_count_for_the_limit_unless_asked_to() {
             r#"[{{"kind": "trace", "times_ms": [1], "mode": "mahimahi", "count_in_service": {in_service},
                   "queue": {{"kind": "droptail", "packets": 2}}}}]"#
         ));
-        // 100 + 4 bytes leave at 1 ms and 1400 of the 1504 of number 1 are served.
+        // The 100 + 4 bytes leave at 1 ms, and 1400 of the 1504 bytes of packet 1 are served.
         bench.send(Time::ZERO, 100);
         bench.send(Time::ZERO, 1500);
         bench.run_until(at_ms(1));
@@ -90,7 +90,7 @@ fn mahimahis_header_counts_for_the_byte_limit_but_is_not_seen() {
     let mut bench = Bench::new(
         r#"[{"kind": "trace", "times_ms": [1], "mode": "mahimahi", "queue": {"kind": "droptail", "bytes": 3004}}]"#,
     );
-    // Two packets of 1500 + 4 are 3008 > 3004; 1500 + 4 and 1496 + 4 are 3004.
+    // Two packets of 1500 + 4 bytes are 3008 > 3004; packets of 1500 + 4 and 1496 + 4 bytes are 3004.
     for size in [1500, 1500, 1496] {
         bench.send(Time::ZERO, size);
     }

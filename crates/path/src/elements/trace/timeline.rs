@@ -1,4 +1,4 @@
-//! When the opportunities of a trace are.
+//! Times of a trace's opportunities.
 
 use crate::Error;
 use crate::TraceFault;
@@ -11,7 +11,7 @@ const MS: u64 = 1_000_000;
 pub(super) enum Offsets {
     /// Listed, ns.
     List(Box<[u64]>),
-    /// `count` of them, number `i` (from `first`, which is 0 or 1) at `floor(i * period / count)` ticks.
+    /// Evenly spread: `count` offsets, number `i` (from `first`, which is 0 or 1) at `floor(i * period / count)` ticks.
     Even { count: u64, period: u64, tick_ns: u64, first: u64 },
 }
 
@@ -23,7 +23,7 @@ impl Offsets {
         }
     }
 
-    /// Offset number `index` (from 0), ns.
+    /// Returns offset number `index` (from 0), ns.
     #[inline]
     pub(super) fn get(&self, index: u64) -> u64 {
         match self {
@@ -32,7 +32,7 @@ impl Offsets {
         }
     }
 
-    /// How many offsets are at most `ns`.
+    /// Returns the number of offsets that are at most `ns`.
     pub(super) fn count_until(&self, ns: u64) -> u64 {
         match self {
             Self::List(list) => list.partition_point(|offset| *offset <= ns) as u64,
@@ -46,7 +46,7 @@ impl Offsets {
     }
 }
 
-/// A trace in time: its offsets repeated with the last one as the period, from `base` on.
+/// Opportunities over time: the offsets repeat from `base` on, with the last one as the period.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     offsets: Offsets,
@@ -54,16 +54,16 @@ pub(crate) struct Timeline {
     once: bool,
     /// Length of a cycle, ns: the last offset.
     period: u64,
-    /// Start of the present cycle, ns.
+    /// Start of the current cycle, ns.
     cycle: u64,
-    /// Next offset in it; past the end when a trace that does not repeat is over.
+    /// Index of the next offset in the cycle; past the end when a trace that does not repeat is over.
     index: u64,
-    /// The next opportunity.
+    /// Time of the next opportunity.
     next: Time,
 }
 
 impl Timeline {
-    /// The offsets must not be empty, and the last one not 0.
+    /// Returns a timeline of `offsets`, which must not be empty; the last one must not be 0.
     pub(super) fn new(offsets: Offsets, base: u64, once: bool) -> Self {
         let period = offsets.get(offsets.len() - 1);
         let mut timeline = Self { offsets, base, once, period, cycle: base, index: 0, next: Time::NEVER };
@@ -71,7 +71,7 @@ impl Timeline {
         timeline
     }
 
-    /// The next opportunity; [`Time::NEVER`] if there is none.
+    /// Returns the next opportunity; [`Time::NEVER`] if there is none.
     #[inline]
     pub(super) fn next(&self) -> Time {
         self.next
@@ -86,7 +86,7 @@ impl Timeline {
         };
     }
 
-    /// Goes on to the opportunity after the next.
+    /// Advances to the opportunity after the next.
     #[inline]
     pub(super) fn advance(&mut self) {
         self.index += 1;
@@ -97,7 +97,7 @@ impl Timeline {
         self.find_next();
     }
 
-    /// How many opportunities there are at or before `now`, from the start of the run.
+    /// Returns the number of opportunities at or before `now`, from the start of the run.
     pub(super) fn count_until(&self, now: Time) -> u64 {
         let Some(elapsed) = now.as_ns().checked_sub(self.base) else { return 0 };
         let cycles = elapsed / self.period;
@@ -107,7 +107,7 @@ impl Timeline {
         cycles * self.offsets.len() + self.offsets.count_until(elapsed % self.period)
     }
 
-    /// Goes on to the first opportunity after `now`.
+    /// Advances to the first opportunity after `now`.
     pub(super) fn skip_past(&mut self, now: Time) {
         let Some(elapsed) = now.as_ns().checked_sub(self.base) else { return };
         let cycles = elapsed / self.period;
@@ -121,7 +121,7 @@ impl Timeline {
     }
 }
 
-/// Characters of a line that a message shows.
+/// Maximum number of characters of a line in a message.
 const SHOWN: usize = 40;
 
 /// Reads a trace in Mahimahi's text format: one time in ms per line, not decreasing, the last one above 0.
@@ -135,7 +135,7 @@ pub fn parse_trace(text: &str) -> Result<Vec<u64>, Error> {
         let refused = |fault| Error::Trace { line: index + 1, fault };
         let digits = line.trim_start();
         let shown: String = digits.chars().take(SHOWN).collect();
-        // A sign would be a number to the standard library, but is none to mm-link.
+        // The standard library accepts a sign, but mm-link does not.
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let shown = shown.escape_default();
             return Err(refused(TraceFault::NotWhole(shown.to_string())));
@@ -169,7 +169,7 @@ mod tests {
         Offsets::List(ms.iter().map(|ms| ms * MS).collect())
     }
 
-    /// Opportunities up to and including `ms`, one by one.
+    /// Returns the number of opportunities up to and including `ms`, counted one by one.
     fn walk(offsets: Offsets, base_ms: u64, once: bool, ms: u64) -> u64 {
         let mut timeline = Timeline::new(offsets, base_ms * MS, once);
         let mut count = 0;
