@@ -75,7 +75,7 @@ def calibrate_path(
 ) -> CalibratedPath:
     """Calibrate the path model under which built-in schemes behave as measured, as `dumbbell calibrate` does.
 
-    Progress goes to stderr. docs/calibration.md describes the method.
+    Progress goes to stderr. docs/how-to/calibration.md describes the method.
 
     Args:
         target: a results directory, a table (`.csv`), or an experiment with published numbers, by name or file.

@@ -98,7 +98,7 @@ def reproduce(
 ) -> Reproduction:
     """Simulate measured runs on the paths in their logs, as `dumbbell reproduce` does. Progress goes to stderr.
 
-    docs/reproduce.md describes the steps. `out` gets the measured runs (`measured`), the simulated runs (`simulated`,
+    docs/how-to/reproduce.md describes the steps. `out` gets the measured runs (`measured`), the simulated runs (`simulated`,
     and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links (`traces`).
 
     Args:
