@@ -53,7 +53,7 @@ from dumbbell_check.comparison import (
 from dumbbell_check.judging import FIRST, judge, looks, overall
 from dumbbell_check.safety import Shown, judgements, shown_by
 from dumbbell_check.sides import BASELINE, CANDIDATE, Observed, Side
-from dumbbell_conformance.plans import Planned
+from dumbbell_conformance.plans import PlannedCase
 from validation.mutations.mutation import load
 
 DATA = Path(__file__).parent / "data/gate.json"
@@ -241,7 +241,7 @@ def rules(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
         with _working(jobs) as (folder, how, progress):
 
             def perform(
-                plans: Sequence[Planned], how: Execution = how, progress: Progress = progress
+                plans: Sequence[PlannedCase], how: Execution = how, progress: Progress = progress
             ) -> Sequence[ResultsDirectory]:
                 return perform_apart([(each.folder, each.experiment) for each in plans], how, progress)[0]
 

@@ -35,7 +35,7 @@ from dumbbell_check.sides import (
     first_seed,
     more_seed,
 )
-from dumbbell_conformance.plans import Planned, bounded, first_plan
+from dumbbell_conformance.plans import PlannedCase, bounded, first_plan
 
 if TYPE_CHECKING:
     from dumbbell.base.progress import Progress
@@ -312,7 +312,7 @@ class Comparison:
         }
         return {name: cell_digest(experiment, *experiment.labels) for name, experiment in plans.items()}
 
-    def _perform_rules(self, plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
+    def _perform_rules(self, plans: Sequence[PlannedCase]) -> Sequence[ResultsDirectory]:
         return self._perform([(each.folder, each.experiment) for each in plans], None)
 
     def _safety_results(self) -> list[CellResult]:

@@ -80,7 +80,7 @@ def judgements(case: Case, baseline: Shown, candidate: Shown) -> list[Judgement]
             return []
         metric = JudgedMetric(case.name, "", case.title, "", higher=None)
         answer: Answered = "worse" if candidate.verdict.verdict == judging.NOT_REACHED else "not resolved"
-        return [Judgement(metric, answer, None, None, 1, reason=candidate.verdict.why, rule=case.section)]
+        return [Judgement(metric, answer, None, None, 1, reason=candidate.verdict.reason, rule=case.section)]
     return [
         row
         for place, answer in enumerate(answers, 1)
@@ -95,7 +95,7 @@ def _row(answer: Answer, before: float | None) -> Judgement | None:
     if answer.figure is None or isinstance(answer.figure.value, str):
         if before is None:
             return None
-        return Judgement(metric, "not resolved", before, None, 1, reason=answer.why, rule=check.rule)
+        return Judgement(metric, "not resolved", before, None, 1, reason=answer.reason, rule=check.rule)
     after = answer.figure.value
     difference = None if before is None else after - before
     packet = "" if answer.packet is None else f", packet {answer.packet}"

@@ -1,4 +1,4 @@
-"""Numbered conformance cases, run and judged; golden traces and scripts; scripts of packetdrill, converted."""
+"""Conformance to specifications: numbered cases with verdicts, reference traces, and scripts, also from packetdrill."""
 
 import lazy_loader
 

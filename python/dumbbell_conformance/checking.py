@@ -1,4 +1,4 @@
-"""All cases of a suite with some schemes: which apply, their runs, and the verdicts."""
+"""The cases of a suite with some schemes: the applicable cases, their runs, and the verdicts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dumbbell.catalog.outside.plugin_schemes import NO_ECN, plugin_sha256, uses_
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution import check as execution_check
 from dumbbell.results import ResultsDirectory
-from dumbbell_conformance.judging import FAIL, NOT_APPLICABLE, NOT_REACHED, PASS, Verdict, judged
+from dumbbell_conformance.judging import FAIL, NOT_APPLICABLE, NOT_REACHED, PASS, Verdict, judge_run
 from dumbbell_conformance.measures import require_measure
 from dumbbell_conformance.plans import (
     DISTURBED,
     UNDISTURBED,
-    Planned,
+    PlannedCase,
     first_plan,
     is_two_runs,
     second_plan,
@@ -27,40 +27,40 @@ from dumbbell_conformance.plans import (
 from dumbbell_conformance.vectors.scripts import ScriptResult
 from dumbbell_conformance.view import NotReachedError, UnseenError
 
-Perform = Callable[[Sequence[Planned]], Sequence[ResultsDirectory]]
-"""Makes the runs of planned experiments."""
+Perform = Callable[[Sequence[PlannedCase]], Sequence[ResultsDirectory]]
+"""Function that makes the runs of planned experiments."""
 
 RunScripts = Callable[[str, Scheme], Sequence[ScriptResult]]
-"""Runs the scripts of a group with a scheme's controller."""
+"""Function that runs the scripts of a group with a scheme's controller."""
 
 
-def chosen_cases(suite: Suite, wanted: Iterable[str]) -> tuple[Case, ...]:
-    """Return the cases with some numbers (`7` is 7a and 7b), or all without any.
+def chosen_cases(suite: Suite, numbers_or_labels: Iterable[str]) -> tuple[Case, ...]:
+    """Return the cases with some numbers (`7` means 7a and 7b), or all without numbers.
 
     Raises:
-        UserError: there is no case of a number, or a check of a case is not one.
+        UserError: a number has no case, or a case has an invalid check.
     """
     labels = [case.label for case in suite.cases]
     numbers = [str(case.number) for case in suite.cases]
-    names = list(wanted)
+    names = list(numbers_or_labels)
     for name in names:
         if name not in labels and name not in numbers:
             raise UserError(f"`{suite.name}` has no such case", argument="cases", value=name, allowed=labels)
-    found = [case for case in suite.cases if not names or case.label in names or str(case.number) in names]
-    for case in found:
+    cases = [case for case in suite.cases if not names or case.label in names or str(case.number) in names]
+    for case in cases:
         for check in case.checks:
             require_measure(check)
-    return tuple(found)
+    return tuple(cases)
 
 
 def why_not(suite: Suite, case: Case, scheme: Scheme, backend: Backend) -> str:
-    """Return why a case does not apply to a scheme; empty if it does."""
+    """Return the reason why a case does not apply to a scheme; empty if it applies."""
     can = backend.capabilities
     if case.kind == "script" and not scheme.is_outside and scheme.name not in case.controllers:
         return f"its scripts are about {listed(case.controllers)}"
     if not scheme.is_outside and not suite.covers(scheme.name, scheme.controller if scheme.kind == "core" else ""):
         return f"{suite.title} is about {listed([*suite.controllers, *suite.real])}"
-    is_of_both = case.kind == "script" and not scheme.is_outside  # the built-in controllers are written for both
+    is_of_both = case.kind == "script" and not scheme.is_outside  # the built-in controllers serve both transports
     if not is_of_both and not set(case.transports) & set(scheme.transports):
         return f"holds for {listed(case.transports)}: the scheme's transport is that of {listed(scheme.transports)}"
     if scheme.real and not can.real_packets:
@@ -81,7 +81,7 @@ def why_not(suite: Suite, case: Case, scheme: Scheme, backend: Backend) -> str:
 
 
 def _refusal(case: Case, scheme: Scheme, backend: Backend, out: Path) -> str:
-    """Return why a scheme cannot have the transport that a case gives to its flows; empty if it can."""
+    """Return the reason why a scheme cannot have the transport of a case; empty if it can."""
     if case.scenario is None or not any(flow.transport for flow in case.scenario.flow if not flow.scheme):
         return ""
     try:
@@ -91,29 +91,29 @@ def _refusal(case: Case, scheme: Scheme, backend: Backend, out: Path) -> str:
     return ""
 
 
-def _scripted(case: Case, scheme: Scheme, results: Sequence[ScriptResult]) -> Verdict:
-    """Return the verdict on scripts: every condition of those that apply has to hold."""
+def _script_verdicts(case: Case, scheme: Scheme, results: Sequence[ScriptResult]) -> Verdict:
+    """Return the verdict on scripts: all their conditions must hold."""
     checks = [(result.name, check) for result in results for check in result.checks]
-    broken = [(name, check) for name, check in checks if check.holds is False]
+    failed_checks = [(name, check) for name, check in checks if check.holds is False]
     by_script = {result.name: _script_verdict(result) for result in results}
-    if broken:
-        name, check = broken[0]
-        why = (
-            f"{len(broken)} of {len(checks)} conditions do not hold, first in `{name}`, line {check.line}, "
+    if failed_checks:
+        name, check = failed_checks[0]
+        reason = (
+            f"{len(failed_checks)} of {len(checks)} conditions do not hold, first in `{name}`, line {check.line}, "
             f"{check.time_s:g} s: {check.condition} expected, {check.found} found ({check.source})"
         )
-        return Verdict(case, scheme.name, scheme.controller, FAIL, why=why, scripts=by_script)
-    seen = sum(check.holds is True for _, check in checks)
-    verdict = PASS if seen else NOT_APPLICABLE
+        return Verdict(case, scheme.name, scheme.controller, FAIL, reason=reason, scripts=by_script)
+    held_count = sum(check.holds is True for _, check in checks)
+    verdict = PASS if held_count else NOT_APPLICABLE
     left_out = [
         f"`{result.name}` is not applicable: {result.not_applicable}" for result in results if result.not_applicable
     ]
-    why = "; ".join([f"{seen} of {len(checks)} conditions are seen", *left_out])
-    return Verdict(case, scheme.name, scheme.controller, verdict, why=why, scripts=by_script)
+    reason = "; ".join([f"{held_count} of {len(checks)} conditions are seen", *left_out])
+    return Verdict(case, scheme.name, scheme.controller, verdict, reason=reason, scripts=by_script)
 
 
 def _script_verdict(result: ScriptResult) -> str:
-    """Return the verdict on one script; what a script knows of the built-in controller is no excuse for others."""
+    """Return the verdict on one script. Known failures of the built-in controller excuse no other controller."""
     if any(check.holds is False for check in result.checks):
         return FAIL
     return PASS if any(check.holds for check in result.checks) else NOT_APPLICABLE
@@ -125,13 +125,13 @@ def _sets_up_sender(case: Case) -> bool:
 
 
 def _gives_ecn(case: Case) -> bool:
-    """Return whether a case has the flows that it judges ask for ECN."""
+    """Return True if a case enables ECN in the flows that it judges."""
     flows = () if case.scenario is None else case.scenario.flow
     return any(not flow.scheme and flow.transport.get("ecn", "off") != "off" for flow in flows)
 
 
 def needs_state(check: Check) -> bool:
-    """Return whether packets alone cannot show what a check measures."""
+    """Return True if a check needs more than packets."""
     return "phase" in check.arguments or "phases" in check.arguments or "field" in check.arguments
 
 
@@ -145,39 +145,39 @@ def verdicts(
     run_scripts: RunScripts,
     progress: Progress,
 ) -> list[Verdict]:
-    """Return the verdict on every case with every scheme, case by case; runs are made below `out`."""
-    found: dict[tuple[str, str], Verdict] = {}
-    first: list[Planned] = []
+    """Return the verdicts on all cases with all schemes, case by case. The runs are made below `out`."""
+    by_case: dict[tuple[str, str], Verdict] = {}
+    first: list[PlannedCase] = []
     for case in cases:
         fitting: dict[str, Scheme] = {}
         for name, scheme in schemes.items():
-            if why := why_not(suite, case, scheme, backend) or _refusal(case, scheme, backend, out):
-                found[case.label, name] = Verdict(case, name, scheme.controller, NOT_APPLICABLE, why=why)
+            if reason := why_not(suite, case, scheme, backend) or _refusal(case, scheme, backend, out):
+                by_case[case.label, name] = Verdict(case, name, scheme.controller, NOT_APPLICABLE, reason=reason)
             elif case.kind == "script":
-                found[case.label, name] = _scripted(case, scheme, run_scripts(case.script, scheme))
+                by_case[case.label, name] = _script_verdicts(case, scheme, run_scripts(case.script, scheme))
             else:
                 fitting[name] = scheme
         if fitting:
             first.append(first_plan(case, fitting, backend, out / UNDISTURBED))
-    second: list[Planned] = []
+    second: list[PlannedCase] = []
 
-    def judge(planned: Planned, results: ResultsDirectory, name: str, is_last: bool) -> None:
-        """Judge the run of a scheme, or plan the one that is disturbed."""
-        case, scheme = planned.case, schemes[name]
+    def judge(plan: PlannedCase, results: ResultsDirectory, name: str, is_last: bool) -> None:
+        """Judge the run of a scheme, or plan its disturbed run."""
+        case, scheme = plan.case, schemes[name]
         try:
-            view = view_of(planned, results, scheme)
+            view = view_of(plan, results, scheme)
             if is_last:
-                found[case.label, name] = judged(case, name, scheme.controller, view)
+                by_case[case.label, name] = judge_run(case, name, scheme.controller, view)
             else:
                 second.append(second_plan(case, scheme, view, out / DISTURBED))
         except (UnseenError, NotReachedError) as error:
             verdict = NOT_APPLICABLE if isinstance(error, UnseenError) else NOT_REACHED
-            found[case.label, name] = Verdict(case, name, scheme.controller, verdict, why=str(error))
+            by_case[case.label, name] = Verdict(case, name, scheme.controller, verdict, reason=str(error))
 
     for plans in (first, second):
-        made = list(zip(plans, perform(plans), strict=True)) if plans else []
-        runs = [(planned, results, name) for planned, results in made for name in planned.experiment.labels]
-        stage = progress.expect("runs judged", [Piece(f"{each[0].case.label} {each[2]}", 0.3) for each in runs])
-        for planned, results, name in stage.each(runs):
-            judge(planned, results, name, is_last=plans is second or not is_two_runs(planned.case))
-    return [found[case.label, name] for case in cases for name in schemes]
+        plan_results = list(zip(plans, perform(plans), strict=True)) if plans else []
+        runs = [(plan, results, name) for plan, results in plan_results for name in plan.experiment.labels]
+        stage = progress.expect("runs judged", [Piece(f"{item[0].case.label} {item[2]}", 0.3) for item in runs])
+        for plan, results, name in stage.each(runs):
+            judge(plan, results, name, is_last=plans is second or not is_two_runs(plan.case))
+    return [by_case[case.label, name] for case in cases for name in schemes]

@@ -1,4 +1,4 @@
-"""Verdicts that a file keeps, and what has changed since: known failures do not fail, new ones do."""
+"""Verdicts stored in a file, and changes since then: known failures do not count, new ones do."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from dumbbell.results.files import write_named
 from dumbbell_conformance.judging import FAIL, NOT_REACHED, PASS, VERDICTS, Verdict
 
 FORMAT = 2
-"""Format of the file: 1 had a verdict for each case."""
+"""Format of the file. Format 1 had one verdict for each case."""
 _CASE = "case"
-"""Key of the verdict on the whole case, beside those of its checks."""
+"""Key of the verdict on the whole case, next to the keys of its checks."""
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """Verdicts on a case: on the whole, and on each check or script by its name."""
+    """Stored verdicts on a case: on the whole, and on each check or script by name."""
 
     verdict: str
     parts: Mapping[str, str]
 
 
-Known = Mapping[str, Mapping[str, Frozen]]
-"""Verdicts by scheme and by the label of the case."""
+StoredVerdicts = Mapping[str, Mapping[str, Frozen]]
+"""Stored verdicts by scheme and by the label of the case."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A verdict on a check that is another one than before; `before` is empty of a check that was not judged."""
+    """A changed verdict on a check; `before` is the stored verdict, empty if the check was not judged then."""
 
     verdict: Verdict
     check: str
-    """Name of the check or script; empty: the case as a whole."""
+    """Name of the check or script; empty for the case as a whole."""
     now: str
     before: str
 
     @property
     def is_worse(self) -> bool:
-        """Return True if the check fails now and did not, or was passed and is not reached any more."""
+        """True for a new failure, and for a passed check that is not reached any more."""
         return self.now == FAIL or (self.now == NOT_REACHED and self.before == PASS)
 
     def __str__(self) -> str:
@@ -51,18 +51,20 @@ class Change:
         return f"{self.verdict.case.label} {self.verdict.scheme}{check}: {self.now}, was {self.before or 'not judged'}"
 
 
-def changes(verdicts: Sequence[Verdict], known: Known) -> list[Change]:
-    """Return the verdicts that differ from known ones; of one known scheme all others are compared with that one."""
-    only = next(iter(known.values())) if len(known) == 1 else None
+def changes(verdicts: Sequence[Verdict], stored_verdicts: StoredVerdicts) -> list[Change]:
+    """Return the verdicts that differ from stored ones. A single stored scheme is compared with all schemes."""
+    only = next(iter(stored_verdicts.values())) if len(stored_verdicts) == 1 else None
     return [
         change
-        for each in verdicts
-        for change in _changes_of(each, known.get(each.scheme, only or {}).get(each.case.label, Frozen("", {})))
+        for verdict in verdicts
+        for change in _changes_of(
+            verdict, stored_verdicts.get(verdict.scheme, only or {}).get(verdict.case.label, Frozen("", {}))
+        )
     ]
 
 
 def _changes_of(verdict: Verdict, before: Frozen) -> list[Change]:
-    """Return the checks with another verdict; of a case that was or is not judged those that fail, else the case."""
+    """Return the checks with another verdict. If the case is or was not judged: the failing checks, else the case."""
     parts = verdict.parts
     if parts and before.parts:
         pairs = [(name, now, before.parts.get(name, "")) for name, now in parts.items()]
@@ -74,11 +76,11 @@ def _changes_of(verdict: Verdict, before: Frozen) -> list[Change]:
 
 
 def known_of(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Frozen]]:
-    """Return verdicts as a file keeps them."""
-    found: dict[str, dict[str, Frozen]] = {}
-    for each in verdicts:
-        found.setdefault(each.scheme, {})[each.case.label] = Frozen(each.verdict, each.parts)
-    return found
+    """Return verdicts in the form of a file."""
+    by_scheme: dict[str, dict[str, Frozen]] = {}
+    for verdict in verdicts:
+        by_scheme.setdefault(verdict.scheme, {})[verdict.case.label] = Frozen(verdict.verdict, verdict.parts)
+    return by_scheme
 
 
 def write_known(file: Path, suite: str, verdicts: Sequence[Verdict]) -> None:
@@ -106,35 +108,35 @@ def write_known(file: Path, suite: str, verdicts: Sequence[Verdict]) -> None:
 
 
 def is_known(text: str) -> bool:
-    """Return whether a name is that of a file of verdicts: a TOML file with the key `conformance`."""
+    """Return True if a name is that of a file of verdicts: a TOML file with the key `conformance`."""
     return text.endswith(".toml") and Path(text).is_file() and read_toml(Path(text)).has("conformance")
 
 
-def read_known(file: Path, suite: str) -> Known:
-    """Return the verdicts that a file keeps.
+def read_known(file: Path, suite: str) -> StoredVerdicts:
+    """Return the verdicts in a file.
 
     Raises:
-        UserError: the file cannot be read, is of another suite, or has a key or value that is not allowed.
+        UserError: the file cannot be read, belongs to another suite, or has a key or value that is not allowed.
     """
     table = read_toml(file)
-    how = argument("freeze")
+    option = argument("freeze")
     if table.integer("conformance") != FORMAT:
-        reads = f"{FORMAT}, the format that this version reads: write the file again with {how}"
+        reads = f"{FORMAT}, the format that this version reads: write the file again with {option}"
         raise table.fail("conformance", table.raw["conformance"], reads)
     table.text("dumbbell")
-    of = table.text("suite")
-    if of != suite:
-        raise UserError(f"{file}: `suite` = {of}: has verdicts of another suite than {suite}")
+    stored_suite = table.text("suite")
+    if stored_suite != suite:
+        raise UserError(f"{file}: `suite` = {stored_suite}: has verdicts of another suite than {suite}")
     schemes = table.table("verdicts")
-    found: dict[str, dict[str, Frozen]] = {}
+    by_scheme: dict[str, dict[str, Frozen]] = {}
     for scheme in schemes.raw:
         cases = schemes.table(scheme)
-        found[scheme] = {label: _frozen(cases.table(label)) for label in cases.raw}
+        by_scheme[scheme] = {label: _frozen(cases.table(label)) for label in cases.raw}
         cases.finish()
     table.finish()
-    if not found:
-        raise UserError(f"{file}: `verdicts`: has no scheme: write the file again with {how}")
-    return found
+    if not by_scheme:
+        raise UserError(f"{file}: `verdicts`: has no scheme: write the file again with {option}")
+    return by_scheme
 
 
 def _frozen(table: TomlTable) -> Frozen:

@@ -1,4 +1,4 @@
-"""From figures to verdicts, by the tolerances that the cases state."""
+"""Verdicts on figures, by the tolerances in the cases."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ VERDICTS = (PASS, FAIL, NOT_APPLICABLE, NOT_REACHED)
 
 @dataclass(frozen=True)
 class Answer:
-    """Result of one check: a verdict, the figure, and in words why there is none, or which rule is broken."""
+    """Result of one check: the verdict, the figure, and the reason for a missing figure or the broken rule."""
 
     check: Check
     verdict: str
     figure: Figure | None = None
-    why: str = ""
+    reason: str = ""
     packet: int | None = None
-    """The last data packet that had been sent when a check failed."""
+    """Number of the last data packet sent before a check failed."""
 
     @property
     def text(self) -> str:
-        """The figure with its unit and what is allowed, in words."""
+        """The figure with its unit and the allowed values, in words."""
         if self.figure is None:
-            return self.why
+            return self.reason
         value = self.figure.value
         is_endless = not isinstance(value, str) and math.isinf(value)
         of_unit = "" if is_endless else _spaced(unit(self.check))
@@ -46,44 +46,44 @@ class Verdict:
     controller: str
     verdict: str
     answers: tuple[Answer, ...] = ()
-    why: str = ""
+    reason: str = ""
     moment_s: float | None = None
     scripts: Mapping[str, str] = field(default_factory=dict)
-    """Verdict on each script of a case that has scripts, by the name of the script."""
+    """Verdict on each script, by name, if the case has scripts."""
 
     @property
     def parts(self) -> Mapping[str, str]:
-        """The verdict on each check or script by its name; empty of a case that was not reached or does not apply."""
+        """Verdicts on the checks or scripts, by name; empty if the case was not reached or does not apply."""
         if self.verdict not in (PASS, FAIL):
             return {}
-        found: dict[str, str] = dict(self.scripts)
-        for each in self.answers:
-            if not each.check.reach:
-                found[_unused(name(each.check), found)] = each.verdict
-        return found
+        verdicts: dict[str, str] = dict(self.scripts)
+        for answer in self.answers:
+            if not answer.check.reach:
+                verdicts[_unused(name(answer.check), verdicts)] = answer.verdict
+        return verdicts
 
     @property
     def failure(self) -> Answer | None:
-        """The first check that failed, None if none did."""
-        return next((each for each in self.answers if each.verdict == FAIL and not each.check.reach), None)
+        """The first failed check; None without failures."""
+        return next((answer for answer in self.answers if answer.verdict == FAIL and not answer.check.reach), None)
 
     @property
     def deviation(self) -> Deviation | None:
-        """The failure as far as it is known: the sentence that is broken, and why."""
+        """The known deviation that explains the failure: the broken sentence, and the reason; None if unknown."""
         return self.case.deviation(self.scheme, self.controller) if self.verdict == FAIL else None
 
 
-def judged(case: Case, scheme: str, controller: str, view: RunView) -> Verdict:
+def judge_run(case: Case, scheme: str, controller: str, view: RunView) -> Verdict:
     """Return the verdict on a run."""
     answers = tuple(_answer(view, check) for check in case.checks)
-    verdict, why = _verdict(answers)
-    return Verdict(case, scheme, controller, verdict, answers, why, view.moment_s)
+    verdict, reason = _verdict(answers)
+    return Verdict(case, scheme, controller, verdict, answers, reason, view.moment_s)
 
 
-def _unused(text: str, taken: Container[str]) -> str:
-    """Return a name of a check, with a number if another check of the case has the name already."""
-    numbered = (text if number == 1 else f"{text} ({number})" for number in count(1))
-    return next(each for each in numbered if each not in taken)
+def _unused(text: str, used_names: Container[str]) -> str:
+    """Return a name for a check, with a number if another check of the case has the name already."""
+    candidates = (text if number == 1 else f"{text} ({number})" for number in count(1))
+    return next(candidate for candidate in candidates if candidate not in used_names)
 
 
 def _answer(view: RunView, check: Check) -> Answer:
@@ -103,21 +103,21 @@ def _answer(view: RunView, check: Check) -> Answer:
 
 
 def _verdict(answers: Sequence[Answer]) -> tuple[str, str]:
-    """A scenario that did not come about says nothing; else one failure is enough."""
-    for each in answers:
-        if each.check.reach and each.verdict in (FAIL, NOT_REACHED):
-            return NOT_REACHED, each.text
-    judging = [each for each in answers if not each.check.reach]
-    if any(each.verdict == FAIL for each in judging):
+    """Return the verdict and its reason. A scenario that did not come about has none; else one failure is enough."""
+    for answer in answers:
+        if answer.check.reach and answer.verdict in (FAIL, NOT_REACHED):
+            return NOT_REACHED, answer.text
+    judging = [answer for answer in answers if not answer.check.reach]
+    if any(answer.verdict == FAIL for answer in judging):
         return FAIL, ""
-    for each in judging:
-        if each.verdict == NOT_REACHED:
-            return NOT_REACHED, each.why
-    seen = [each for each in judging if each.verdict == PASS]
-    if not seen:
-        return NOT_APPLICABLE, judging[0].why
-    unseen = [each for each in judging if each.verdict == NOT_APPLICABLE]
-    return PASS, f"{len(seen)} of {len(judging)} checks: {unseen[0].why}" if unseen else ""
+    for answer in judging:
+        if answer.verdict == NOT_REACHED:
+            return NOT_REACHED, answer.reason
+    passes = [answer for answer in judging if answer.verdict == PASS]
+    if not passes:
+        return NOT_APPLICABLE, judging[0].reason
+    unseen = [answer for answer in judging if answer.verdict == NOT_APPLICABLE]
+    return PASS, f"{len(passes)} of {len(judging)} checks: {unseen[0].reason}" if unseen else ""
 
 
 _OF_FIELD = {
@@ -127,37 +127,37 @@ _OF_FIELD = {
     "factor": "growth of {}",
     "doublings": "doublings of the growth of {}",
 }
-"""Measurements of a field other than its value."""
+"""Phrases for measures of a field other than its value."""
 
 
 def name(check: Check) -> str:
-    """Return what a check measures, in words."""
+    """Return a name for the measure of a check, in words."""
     arguments = check.arguments
     phase = str(arguments.get("phase", ""))
     if check.measure == "phase_after":
         return f"phase after {phase}"
     if check.measure == "visits":
         return f"visits to {', '.join(arguments['phases'])}"
-    what = str(arguments.get("field") or arguments.get("event") or check.measure.replace("_", " "))
+    words = str(arguments.get("field") or arguments.get("event") or check.measure.replace("_", " "))
     if "relative_to" in arguments:
-        what += f" / {arguments['relative_to']}"
+        words += f" / {arguments['relative_to']}"
     if at := arguments.get("at"):
-        what = f"{at} of {what}" if at in ("start", "end", "exit") else f"{at} {what}"
-    what = _OF_FIELD.get(check.measure, "{}").format(what)
+        words = f"{at} of {words}" if at in ("start", "end", "exit") else f"{at} {words}"
+    words = _OF_FIELD.get(check.measure, "{}").format(words)
     if phase:
-        what += f" of {phase}"
+        words += f" of {phase}"
     if check.measure == "time_to":
         bound = arguments.get("above", arguments.get("below"))
-        what = f"time until {what} {'above' if 'above' in arguments else 'below'} {bound:g}"
-    return what
+        words = f"time until {words} {'above' if 'above' in arguments else 'below'} {bound:g}"
+    return words
 
 
 def unit(check: Check) -> str:
-    """Return the unit of a check's figure, empty for a ratio or a word."""
+    """Return the unit of a check's figure; empty for a ratio or a word."""
     if check.arguments.get("in_rounds"):
         return "rounds"
-    found = MEASURES[check.measure].unit
-    return "" if found == "phase" else found
+    measure_unit = MEASURES[check.measure].unit
+    return "" if measure_unit == "phase" else measure_unit
 
 
 def _spaced(text: str) -> str:
@@ -172,7 +172,7 @@ def shown(value: float | str) -> str:
 
 
 def allowed(check: Check) -> str:
-    """Return what a check allows, in words."""
+    """Return the values that a check allows, in words."""
     if check.expected:
         return f"allowed: {' or '.join(check.expected)}"
     low, high = check.at_least, check.at_most

@@ -10,24 +10,24 @@ from dumbbell.present.tables import Table, markdown
 from dumbbell_conformance.judging import FAIL, NOT_REACHED, VERDICTS, Answer, Verdict, name, unit
 
 MARKS = {"pass": "pass", "fail": "**fail**", "not applicable": "-", "not reached": "not reached"}
-"""Verdicts in a matrix of a page."""
+"""Texts of the verdicts in the matrix of a page."""
 
 
 def by_case(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
     """Return verdicts by the label of their case, and by scheme."""
-    found: dict[str, dict[str, Verdict]] = {}
-    for each in verdicts:
-        found.setdefault(each.case.label, {})[each.scheme] = each
-    return found
+    verdicts_by_case: dict[str, dict[str, Verdict]] = {}
+    for verdict in verdicts:
+        verdicts_by_case.setdefault(verdict.case.label, {})[verdict.scheme] = verdict
+    return verdicts_by_case
 
 
 MOST_COLUMNS = 6
-"""Schemes that have a column each; of more each has a row."""
+"""Largest number of schemes with a column each. More schemes have a row each."""
 
 
 def matrix(verdicts: Sequence[Verdict], plain: bool = True) -> Table:
-    """Return cases by schemes; `plain` has words alone, as for a terminal. Of many schemes each has a row."""
-    schemes = list(dict.fromkeys(each.scheme for each in verdicts))
+    """Return a table of cases and schemes; `plain`: without Markdown. Many schemes have a row each."""
+    schemes = list(dict.fromkeys(verdict.scheme for verdict in verdicts))
     cases = by_case(verdicts)
 
     def text(verdict: Verdict) -> str:
@@ -47,18 +47,18 @@ def matrix(verdicts: Sequence[Verdict], plain: bool = True) -> Table:
 
 
 def reasons(verdicts: Sequence[Verdict]) -> list[str]:
-    """Return a line for each case that is not simply passed: what failed where, which rule, or why it says nothing."""
-    return [f"{each.case.label} {each.scheme}: {line}" for each in verdicts if (line := reason(each))]
+    """Return a line for each case that did not simply pass: figure, time and broken rule, or another reason."""
+    return [f"{verdict.case.label} {verdict.scheme}: {line}" for verdict in verdicts if (line := reason(verdict))]
 
 
 def reason(verdict: Verdict) -> str:
-    """Return in words why a verdict is what it is; empty if every check passed."""
-    failed = [each for each in verdict.answers if each.verdict == FAIL and not each.check.reach]
+    """Return the reason for a verdict, in words; empty if every check passed."""
+    failures = [answer for answer in verdict.answers if answer.verdict == FAIL and not answer.check.reach]
     if verdict.verdict != FAIL:
-        return f"{verdict.verdict}: {verdict.why}" if verdict.why else ""
-    parts = ["; ".join(_failure(each) for each in failed) or verdict.why]
-    if known := verdict.deviation:
-        parts.append(f"Known: {known.breaks} {known.why}")
+        return f"{verdict.verdict}: {verdict.reason}" if verdict.reason else ""
+    parts = ["; ".join(_failure(answer) for answer in failures) or verdict.reason]
+    if deviation := verdict.deviation:
+        parts.append(f"Known: {deviation.breaks} {deviation.why}")
     return f"fail: {'. '.join(parts)}"
 
 
@@ -68,33 +68,37 @@ def _failure(answer: Answer) -> str:
     return f"{answer.text} at {answer.figure.at_s:.3f} s{packet}: {answer.check.rule}"
 
 
-def counted(verdicts: Sequence[Verdict]) -> str:
-    """Return how many cases have which verdict, in words."""
-    counts = Counter(each.verdict for each in verdicts)
-    return ", ".join(f"{counts[each]} {each}" for each in VERDICTS if counts[each])
+def counts_text(verdicts: Sequence[Verdict]) -> str:
+    """Return the number of cases with each verdict, in words."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    return ", ".join(f"{counts[kind]} {kind}" for kind in VERDICTS if counts[kind])
 
 
 def page(suite: Suite, verdicts: Sequence[Verdict]) -> str:
-    """Return the suite's part of a page: what the cases say, the matrix, and the reason of each failure."""
-    cases = list(dict.fromkeys(each.case for each in verdicts))
+    """Return the suite's part of a page: the cases, the matrix, and the reason for each failure."""
+    cases = list(dict.fromkeys(verdict.case for verdict in verdicts))
     about = Table.of(
         ["case", "section", "transport", "what it says"],
-        [(each.label, each.section, ", ".join(each.transports), each.says) for each in cases],
+        [(case.label, case.section, ", ".join(case.transports), case.says) for case in cases],
         "rllw",
     )
     parts = [f"## {suite.title}", f"Source: {suite.source}."]
     parts += [suite.note] if suite.note else []
-    parts += [markdown.render(about), markdown.render(matrix(verdicts, plain=False)), f"In all: {counted(verdicts)}."]
-    shown = [each for each in verdicts if each.verdict in (FAIL, NOT_REACHED)]
-    if shown:
-        lines = [f"- Case {each.case.label}, `{each.scheme}`: {reason(each)}" for each in shown]
+    parts += [
+        markdown.render(about),
+        markdown.render(matrix(verdicts, plain=False)),
+        f"In all: {counts_text(verdicts)}.",
+    ]
+    listed_verdicts = [verdict for verdict in verdicts if verdict.verdict in (FAIL, NOT_REACHED)]
+    if listed_verdicts:
+        lines = [f"- Case {verdict.case.label}, `{verdict.scheme}`: {reason(verdict)}" for verdict in listed_verdicts]
         parts += ["Failures, and cases that were not reached:", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
 def as_json(verdict: Verdict) -> dict[str, object]:
-    """Return a verdict with its figures as JSON has it."""
-    case, known = verdict.case, verdict.deviation
+    """Return a verdict with its figures as JSON values."""
+    case, deviation = verdict.case, verdict.deviation
     return {
         "case": case.label,
         "name": case.name,
@@ -102,10 +106,10 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "section": case.section,
         "scheme": verdict.scheme,
         "verdict": verdict.verdict,
-        "why": verdict.why or None,
+        "why": verdict.reason or None,
         "moment_s": verdict.moment_s,
-        "known": None if known is None else {"breaks": known.breaks, "why": known.why},
-        "checks": [_check_json(each) for each in verdict.answers],
+        "known": None if deviation is None else {"breaks": deviation.breaks, "why": deviation.why},
+        "checks": [_check_json(answer) for answer in verdict.answers],
     }
 
 
@@ -126,5 +130,5 @@ def _check_json(answer: Answer) -> dict[str, object]:
         "rule": check.rule or None,
         "reach": check.reach,
         "verdict": answer.verdict,
-        "why": answer.why or None,
+        "why": answer.reason or None,
     }

@@ -1,6 +1,6 @@
-"""Measures of cases: each a function of a run, of where to look, and of its arguments, that returns one figure.
+"""Measures of cases: functions of a run, a window and arguments that return one figure.
 
-A measurement knows no tolerance: the case's file has it, with its reason.
+A measure has no tolerance. The case's file has the tolerance, with its reason.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class OfPhases(Place):
-    """Of visits to some phases."""
+    """Window argument: visits to some phases."""
 
     phases: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SinceGrowth(Place):
-    """From where a field last grew."""
+    """Window argument: the part after the last growth of a field."""
 
     since_growth_of: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfField(Place):
-    """Of a field of the controller's state."""
+    """Argument: a field of the controller's state."""
 
     field: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class FieldAt(OfField):
-    """A field at a moment of the window, over another one."""
+    """The value of a field at a moment of the window, or its ratio to another field."""
 
     at: str = "end"
     relative_to: str | None = None
@@ -65,7 +65,7 @@ class FieldAt(OfField):
 
 @dataclass(frozen=True, kw_only=True)
 class FieldPasses(OfField):
-    """A field, over another one, that passes a bound."""
+    """A bound that a field passes, divided by another field if one is named."""
 
     relative_to: str | None = None
     above: float | None = None
@@ -89,14 +89,14 @@ class NthFall(FieldFalls):
 
 @dataclass(frozen=True, kw_only=True)
 class OfFlow(Place):
-    """Of a flow."""
+    """Argument: a flow."""
 
     flow: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfCapacity(OfFlow):
-    """Over a link of `of_mbps` in place of the bottleneck, if it is not 0."""
+    """A link of `of_mbps` that replaces the bottleneck, unless it is 0."""
 
     of_mbps: float = 0.0
 
@@ -171,10 +171,7 @@ Arguments = TypeVar("Arguments", bound=Place)
 
 @dataclass(frozen=True)
 class Measure(Generic[Arguments]):
-    """A kind of measurement: its function, unit, one sentence on it, and the type of its arguments.
-
-    `of_phase`: the argument `phase` is needed.
-    """
+    """A measure: its function, unit, one-sentence meaning, and argument type."""
 
     function: Callable[[RunView, Window, Arguments], Figure]
     unit: str
@@ -187,38 +184,41 @@ def measure(view: RunView, check: Check) -> Figure:
     """Return the figure of a check.
 
     Raises:
-        UnseenError: the run does not show it.
-        NotReachedError: the run did not come to where the check looks.
+        UnseenError: the run does not show the measure.
+        NotReachedError: the run did not reach the window of the check.
     """
-    of = MEASURES[check.measure]
-    arguments = typed(dict(check.arguments), of.arguments)
-    return of.function(view, windows.window(view, arguments), arguments)
+    chosen_measure = MEASURES[check.measure]
+    arguments = typed(dict(check.arguments), chosen_measure.arguments)
+    return chosen_measure.function(view, windows.window(view, arguments), arguments)
 
 
 def require_measure(check: Check) -> None:
-    """See that a check names a measurement and gives it what it takes.
+    """Check that a check names a measure and has the arguments of the measure.
 
     Raises:
-        UserError: it does not.
+        UserError: the name or an argument is wrong.
     """
     if check.measure not in MEASURES:
-        known = listed(MEASURES)
+        names = listed(MEASURES)
         raise UserError(
-            f"{check.place}: unknown measure `{check.measure}`{nearest(check.measure, MEASURES)}: allowed are {known}"
+            f"{check.place}: unknown measure `{check.measure}`{nearest(check.measure, MEASURES)}: allowed are {names}"
         )
-    of = MEASURES[check.measure]
-    allowed = {each.name: each for each in fields(of.arguments)}
+    chosen_measure = MEASURES[check.measure]
+    fields_by_name = {item.name: item for item in fields(chosen_measure.arguments)}
     for key in check.arguments:
-        if key not in allowed:
+        if key not in fields_by_name:
             raise UserError(
-                f"{check.place}: unknown key `{key}`{nearest(key, allowed)}: allowed are {listed(sorted(allowed))}"
+                f"{check.place}: unknown key `{key}`{nearest(key, fields_by_name)}: "
+                f"allowed are {listed(sorted(fields_by_name))}"
             )
-    needed = [name for name, each in allowed.items() if each.default is MISSING] + ["phase"] * of.of_phase
-    for key in needed:
+    needed_keys = [name for name, item in fields_by_name.items() if item.default is MISSING] + [
+        "phase"
+    ] * chosen_measure.of_phase
+    for key in needed_keys:
         if key not in check.arguments:
             raise UserError(f"{check.place}: key `{key}` is missing: `{check.measure}` needs it")
     try:
-        arguments = typed(dict(check.arguments), of.arguments)
+        arguments = typed(dict(check.arguments), chosen_measure.arguments)
     except UserError as error:
         name, _, rest = str(error).partition(": ")
         raise UserError(f"{check.place}: {name} = {check.arguments.get(name.strip('`'))!r}: {rest}") from None
@@ -227,108 +227,112 @@ def require_measure(check: Check) -> None:
     if isinstance(arguments, FieldAt) and arguments.at not in _AT:
         at = arguments.at
         raise UserError(f"{check.place}: `at` = {at}{nearest(at, _AT)}: allowed are {listed(_AT)}")
-    if (of.unit == _WORD) != bool(check.expected):
-        wanted = "a word: allowed is `expected`" if of.unit == _WORD else "a number: allowed are `at_least`, `at_most`"
-        raise UserError(f"{check.place}: `{check.measure}` is {wanted}")
+    if (chosen_measure.unit == _WORD) != bool(check.expected):
+        expectation = (
+            "a word: allowed is `expected`"
+            if chosen_measure.unit == _WORD
+            else "a number: allowed are `at_least`, `at_most`"
+        )
+        raise UserError(f"{check.place}: `{check.measure}` is {expectation}")
 
 
 _WORD = "phase"
 
 
 NO_PHASE = "none until the end of the run"
-"""The phase after a visit that did not end."""
+"""Phase after a visit that did not end."""
 
 
-def _phase_after(view: RunView, where: Window, _: Place) -> Figure:
-    visit = where.of_phase
+def _phase_after(view: RunView, span: Window, _: Place) -> Figure:
+    visit = span.of_phase
     return Figure(visit.after or NO_PHASE, visit.end_s)
 
 
-def _phase_at(view: RunView, where: Window, _: Place) -> Figure:
-    inside = [each for each in view.visits if each.start_s <= where.start_s]
+def _phase_at(view: RunView, span: Window, _: Place) -> Figure:
+    inside = [visit for visit in view.visits if visit.start_s <= span.start_s]
     if not inside:
-        raise NotReachedError(f"had no phase at {where.start_s:.3f} s")
-    return Figure(inside[-1].phase, where.start_s)
+        raise NotReachedError(f"had no phase at {span.start_s:.3f} s")
+    return Figure(inside[-1].phase, span.start_s)
 
 
-def _visits(view: RunView, where: Window, arguments: OfPhases) -> Figure:
+def _visits(view: RunView, span: Window, arguments: OfPhases) -> Figure:
     for phase in arguments.phases:
         view.require_phase(phase)
-    found = [
-        each for each in view.visits if each.phase in arguments.phases and where.start_s <= each.start_s < where.end_s
+    visits = [
+        visit for visit in view.visits if visit.phase in arguments.phases and span.start_s <= visit.start_s < span.end_s
     ]
-    return Figure(float(len(found)), found[0].start_s if found else where.end_s)
+    return Figure(float(len(visits)), visits[0].start_s if visits else span.end_s)
 
 
-def _start(view: RunView, where: Window, _: Place) -> Figure:
-    return Figure(where.start_s, where.start_s)
+def _start(view: RunView, span: Window, _: Place) -> Figure:
+    return Figure(span.start_s, span.start_s)
 
 
-def _seconds(view: RunView, where: Window, _: Place) -> Figure:
-    """A visit that did not end takes for ever."""
-    visit = where.of_phase
-    return Figure(visit.end_s - where.start_s if visit.after else math.inf, visit.end_s)
+def _seconds(view: RunView, span: Window, _: Place) -> Figure:
+    """Return the length of a visit; infinite for a visit that did not end."""
+    visit = span.of_phase
+    return Figure(visit.end_s - span.start_s if visit.after else math.inf, visit.end_s)
 
 
-def _apart(view: RunView, where: Window, arguments: Place) -> Figure:
-    """From the end of a visit to the next visit of the same phase."""
-    visit = where.complete
-    later = [each for each in view.visits if each.phase == visit.phase and each.start_s > visit.end_s]
+def _apart(view: RunView, span: Window, arguments: Place) -> Figure:
+    """Return the time from the end of a visit to the next visit to the same phase."""
+    visit = span.complete
+    later = [other for other in view.visits if other.phase == visit.phase and other.start_s > visit.end_s]
     if not later:
         raise NotReachedError(f"did not come to `{visit.phase}` again after {visit.end_s:.3f} s")
     return Figure(later[0].start_s - visit.end_s, later[0].start_s)
 
 
-def _rounds(view: RunView, where: Window, arguments: SinceGrowth) -> Figure:
-    """Rounds in a visit, or since a field last grew in it; a visit that did not end takes for ever."""
-    visit = where.of_phase
+def _rounds(view: RunView, span: Window, arguments: SinceGrowth) -> Figure:
+    """Return the rounds in a visit, or since the last growth of a field in it; infinite if the visit did not end."""
+    visit = span.of_phase
     if not visit.after:
         return Figure(math.inf, visit.end_s)
-    start_s = where.start_s
+    start_s = span.start_s
     if name := arguments.since_growth_of:
         times, values = view.within(name, start_s, visit.end_s)
-        grown = numpy.flatnonzero(values[1:] > values[:-1])
-        start_s = float(times[grown[-1] + 1]) if len(grown) else start_s
+        growth_indices = numpy.flatnonzero(values[1:] > values[:-1])
+        start_s = float(times[growth_indices[-1] + 1]) if len(growth_indices) else start_s
     count = view.value_at("round_count", visit.end_s) - view.value_at("round_count", start_s)
     return Figure(count, visit.end_s)
 
 
 _AT = ("start", "end", "exit", "least", "most", "mean")
-"""Of a field in a window: its first value, the last within, the one as it was left, or over all of it."""
+"""Values of a field in a window: first, last, at the exit, or an extreme or mean of the window."""
 
 
-def _picked(view: RunView, name: str, where: Window, at: str) -> tuple[float, float]:
-    """A field's value in a window, and when that was."""
+def _pick(view: RunView, name: str, span: Window, at: str) -> tuple[float, float]:
+    """Return a field's value in a window, and the time of the value."""
     if at == "start":
-        return view.value_at(name, where.start_s), where.start_s
+        return view.value_at(name, span.start_s), span.start_s
     if at == "exit":
-        end_s = where.end_s if where.visit is None else where.complete.end_s
+        end_s = span.end_s if span.visit is None else span.complete.end_s
         return view.value_at(name, end_s), end_s
     if at == "end":
-        return view.value_before(name, where.end_s), where.end_s
-    return _extreme(*view.within(name, where.start_s, where.end_s), where, at)
+        return view.value_before(name, span.end_s), span.end_s
+    return _extreme(*view.within(name, span.start_s, span.end_s), span, at)
 
 
-def _extreme(times: Values, values: Values, where: Window, at: str) -> tuple[float, float]:
+def _extreme(times: Values, values: Values, span: Window, at: str) -> tuple[float, float]:
     if at == "mean":
-        spans = numpy.diff(numpy.append(times, where.end_s))
-        return float((values * spans).sum() / max(spans.sum(), 1e-12)), where.end_s
+        spans = numpy.diff(numpy.append(times, span.end_s))
+        return float((values * spans).sum() / max(spans.sum(), 1e-12)), span.end_s
     place = int(values.argmin() if at == "least" else values.argmax())
     return float(values[place]), float(times[place])
 
 
-def _value(view: RunView, where: Window, arguments: FieldAt) -> Figure:
-    """A field; with `relative_to`, over another field at the same time, or at `relative_at`."""
+def _value(view: RunView, span: Window, arguments: FieldAt) -> Figure:
+    """Return a field's value. With `relative_to`, divide by another field at the same time, or at `relative_at`."""
     name, at, base = arguments.field, arguments.at, arguments.relative_to
     if base is None:
-        return Figure(*_picked(view, name, where, at))
+        return Figure(*_pick(view, name, span, at))
     if arguments.relative_at is not None or at not in ("least", "most"):
-        value, at_s = _picked(view, name, where, at)
-        return Figure(_ratio(value, _picked(view, base, where, arguments.relative_at or at)[0]), at_s)
-    times, values = view.within(name, where.start_s, where.end_s)
+        value, at_s = _pick(view, name, span, at)
+        return Figure(_ratio(value, _pick(view, base, span, arguments.relative_at or at)[0]), at_s)
+    times, values = view.within(name, span.start_s, span.end_s)
     pairs = zip(times.tolist(), values.tolist(), strict=True)
     ratios = numpy.array([_ratio(value, view.value_at(base, time_s)) for time_s, value in pairs])
-    return Figure(*_extreme(times, ratios, where, at))
+    return Figure(*_extreme(times, ratios, span, at))
 
 
 def _ratio(value: float, base: float) -> float:
@@ -339,83 +343,81 @@ def _ratio(value: float, base: float) -> float:
     return value / base
 
 
-def _time_to(view: RunView, where: Window, arguments: FieldPasses) -> Figure:
-    """Until a field, over `relative_to`, is `above` or `below` a number; in rounds with `in_rounds`."""
+def _time_to(view: RunView, span: Window, arguments: FieldPasses) -> Figure:
+    """Return the time until a field, over `relative_to`, is `above` or `below` a number; in rounds with `in_rounds`."""
     name, base = arguments.field, arguments.relative_to
-    times, values = view.within(name, where.start_s, where.end_s)
+    times, values = view.within(name, span.start_s, span.end_s)
     for time_s, value in zip(times.tolist(), values.tolist(), strict=True):
         ratio = value if base is None else _ratio(value, view.value_at(base, time_s))
         above, below = arguments.above, arguments.below
         if (above is not None and ratio > above) or (below is not None and ratio < below):
             if arguments.in_rounds:
-                return Figure(
-                    view.value_at("round_count", time_s) - view.value_at("round_count", where.start_s), time_s
-                )
-            return Figure(time_s - where.start_s, time_s)
-    return Figure(math.inf, where.end_s)
+                return Figure(view.value_at("round_count", time_s) - view.value_at("round_count", span.start_s), time_s)
+            return Figure(time_s - span.start_s, time_s)
+    return Figure(math.inf, span.end_s)
 
 
-def _doublings(view: RunView, where: Window, arguments: OfField) -> Figure:
+def _doublings(view: RunView, span: Window, arguments: OfField) -> Figure:
     """Return the doublings of a field's growth, per round: 1 is twice as much in every round."""
     name = arguments.field
-    times, counts = view.within("round_count", where.start_s, where.end_s)
+    times, counts = view.within("round_count", span.start_s, span.end_s)
     edges = times[numpy.concatenate([[True], counts[1:] > counts[:-1]])].tolist()
-    grown = [view.value_at(name, right) - view.value_at(name, left) for left, right in itertools.pairwise(edges)]
-    growing = [each for each in grown if each > 0.0]
+    growths = [view.value_at(name, right) - view.value_at(name, left) for left, right in itertools.pairwise(edges)]
+    growing = [growth for growth in growths if growth > 0.0]
     if len(growing) < 3:
         raise NotReachedError(f"`{name}` grew in {len(growing)} rounds only: three are needed")
-    return Figure(math.log2(growing[-1] / growing[0]) / (len(growing) - 1), where.end_s)
+    return Figure(math.log2(growing[-1] / growing[0]) / (len(growing) - 1), span.end_s)
 
 
-def _throughput(view: RunView, where: Window, arguments: OfCapacity) -> Figure:
-    """New payload that arrived, as a fraction of what the bottleneck, or a link of `of_mbps`, could carry."""
+def _throughput(view: RunView, span: Window, arguments: OfCapacity) -> Figure:
+    """Return the new payload that arrived, as a fraction of the capacity of the bottleneck or of `of_mbps`."""
     flow = arguments.flow
-    arrived = view.packets_of(flow).of("deliver", where.start_s, where.end_s)
+    arrivals = view.packets_of(flow).of("deliver", span.start_s, span.end_s)
     if mbps := arguments.of_mbps:
-        could = mbps * 1e6 / 8.0 * (where.end_s - where.start_s) * view.payload_bytes / view.packet_bytes
+        could = mbps * 1e6 / 8.0 * (span.end_s - span.start_s) * view.payload_bytes / view.packet_bytes
     else:
-        could = view.carried_bytes(where.start_s, where.end_s)
-    return Figure(float(arrived.data_bytes.sum()) / could, where.end_s)
+        could = view.carried_bytes(span.start_s, span.end_s)
+    return Figure(float(arrivals.data_bytes.sum()) / could, span.end_s)
 
 
-def _lost(view: RunView, where: Window, arguments: OfFlow) -> Figure:
-    """Data packets dropped on the path, as a fraction of those sent."""
+def _lost(view: RunView, span: Window, arguments: OfFlow) -> Figure:
+    """Return the data packets dropped on the path, as a fraction of the sent ones."""
     packets = view.packets_of(arguments.flow)
-    sent, dropped = (packets.of(event, where.start_s, where.end_s) for event in ("send", "drop"))
-    if not len(sent):
-        raise NotReachedError(f"sent nothing from {where.start_s:.3f} s to {where.end_s:.3f} s")
-    return Figure(len(dropped) / len(sent), float(dropped.time_s[0]) if len(dropped) else where.end_s)
+    sent_packets, drops = (packets.of(event, span.start_s, span.end_s) for event in ("send", "drop"))
+    if not len(sent_packets):
+        raise NotReachedError(f"sent nothing from {span.start_s:.3f} s to {span.end_s:.3f} s")
+    return Figure(len(drops) / len(sent_packets), float(drops.time_s[0]) if len(drops) else span.end_s)
 
 
-def _count(view: RunView, where: Window, arguments: OfEvent) -> Figure:
-    """Packet events of a kind."""
-    found = view.packets_of(arguments.flow).of(arguments.event, where.start_s, where.end_s)
-    return Figure(float(len(found)), float(found.time_s[0]) if len(found) else where.end_s)
+def _count(view: RunView, span: Window, arguments: OfEvent) -> Figure:
+    """Return the number of packet events of a kind."""
+    events = view.packets_of(arguments.flow).of(arguments.event, span.start_s, span.end_s)
+    return Figure(float(len(events)), float(events.time_s[0]) if len(events) else span.end_s)
 
 
-def _spurious(view: RunView, where: Window, _: Place) -> Figure:
-    """Packets that the sender declared lost and that had not been dropped."""
+def _spurious(view: RunView, span: Window, _: Place) -> Figure:
+    """Return the number of packets that the sender declared lost although they were not dropped."""
     if not view.is_built_in:
         raise UnseenError("needs the controller's state (packets declared lost)")
-    dropped = set(view.packets.of("drop").seq.tolist())
-    declared = view.packets.of("lost", where.start_s, where.end_s)
-    wrong = [place for place, seq in enumerate(declared.seq.tolist()) if seq not in dropped]
-    return Figure(float(len(wrong)), float(declared.time_s[wrong[0]]) if wrong else where.end_s)
+    dropped_numbers = set(view.packets.of("drop").seq.tolist())
+    declarations = view.packets.of("lost", span.start_s, span.end_s)
+    wrong = [place for place, seq in enumerate(declarations.seq.tolist()) if seq not in dropped_numbers]
+    return Figure(float(len(wrong)), float(declarations.time_s[wrong[0]]) if wrong else span.end_s)
 
 
-def _queue_delay(view: RunView, where: Window, arguments: Percentile) -> Figure:
-    """A percentile of the one-way delay of data above its smallest in the run, ms."""
-    arrived = view.packets_of(arguments.flow).of("deliver")
-    inside = arrived.delay_ms[(arrived.time_s >= where.start_s) & (arrived.time_s < where.end_s)]
+def _queue_delay(view: RunView, span: Window, arguments: Percentile) -> Figure:
+    """Return a percentile of the one-way delay of data above its smallest in the run, ms."""
+    arrivals = view.packets_of(arguments.flow).of("deliver")
+    inside = arrivals.delay_ms[(arrivals.time_s >= span.start_s) & (arrivals.time_s < span.end_s)]
     if not len(inside):
-        raise NotReachedError(f"nothing arrived from {where.start_s:.3f} s to {where.end_s:.3f} s")
+        raise NotReachedError(f"nothing arrived from {span.start_s:.3f} s to {span.end_s:.3f} s")
     share = arguments.percentile
-    return Figure(float(numpy.percentile(inside, share) - arrived.delay_ms.min()), where.end_s)
+    return Figure(float(numpy.percentile(inside, share) - arrivals.delay_ms.min()), span.end_s)
 
 
-def _changes(view: RunView, where: Window, arguments: FieldFalls) -> list[tuple[float, float]]:
-    """When a field fell by at least the share `by` (a tenth) from one event to the next, and to which share of it."""
-    times, values = view.within(arguments.field, where.start_s, where.end_s)
+def _changes(view: RunView, span: Window, arguments: FieldFalls) -> list[tuple[float, float]]:
+    """Return the times of falls of a field by the share `by` or more in one event, and the remaining share."""
+    times, values = view.within(arguments.field, span.start_s, span.end_s)
     by = arguments.by
     pairs = zip(times[1:].tolist(), values.tolist(), values[1:].tolist(), strict=False)
     return [
@@ -423,181 +425,183 @@ def _changes(view: RunView, where: Window, arguments: FieldFalls) -> list[tuple[
     ]
 
 
-def _fall(view: RunView, where: Window, arguments: NthFall) -> Figure:
+def _fall(view: RunView, span: Window, arguments: NthFall) -> Figure:
     """Return the share of a field that is left after its `nth_fall` fall."""
-    found, nth = _changes(view, where, arguments), arguments.nth_fall
-    if len(found) < nth:
-        raise NotReachedError(f"`{arguments.field}` fell {len(found)} times: {nth} are needed")
-    at_s, share = found[nth - 1]
+    falls, nth = _changes(view, span, arguments), arguments.nth_fall
+    if len(falls) < nth:
+        raise NotReachedError(f"`{arguments.field}` fell {len(falls)} times: {nth} are needed")
+    at_s, share = falls[nth - 1]
     return Figure(share, at_s)
 
 
-def _falls(view: RunView, where: Window, arguments: FieldFalls) -> Figure:
-    found = _changes(view, where, arguments)
-    return Figure(float(len(found)), found[-1][0] if found else where.end_s)
+def _falls(view: RunView, span: Window, arguments: FieldFalls) -> Figure:
+    falls = _changes(view, span, arguments)
+    return Figure(float(len(falls)), falls[-1][0] if falls else span.end_s)
 
 
 def _round_trips(view: RunView, start_s: float, end_s: float) -> float:
-    """Round trips of a span, by the smoothed RTT."""
+    """Return the number of round trips in a span, by the smoothed RTT."""
     times, rtt_ms = view.within("srtt", start_s, end_s)
     return float((numpy.diff(numpy.append(times, end_s)) / (rtt_ms / 1e3)).sum())
 
 
-def _growth(view: RunView, where: Window, arguments: OfField) -> Figure:
+def _growth(view: RunView, span: Window, arguments: OfField) -> Figure:
     """Return the growth of a field for each round trip."""
     name = arguments.field
-    grown = view.value_before(name, where.end_s) - view.value_at(name, where.start_s)
-    return Figure(grown / _round_trips(view, where.start_s, where.end_s), where.end_s)
+    growth = view.value_before(name, span.end_s) - view.value_at(name, span.start_s)
+    return Figure(growth / _round_trips(view, span.start_s, span.end_s), span.end_s)
 
 
-def _factor(view: RunView, where: Window, arguments: OfField) -> Figure:
-    """The factor by which a field grew for each round trip: 2 is doubling."""
+def _factor(view: RunView, span: Window, arguments: OfField) -> Figure:
+    """Return the factor by which a field grew for each round trip: 2 is doubling."""
     name = arguments.field
-    factor = view.value_before(name, where.end_s) / view.value_at(name, where.start_s)
-    return Figure(float(factor ** (1.0 / _round_trips(view, where.start_s, where.end_s))), where.end_s)
+    factor = view.value_before(name, span.end_s) / view.value_at(name, span.start_s)
+    return Figure(float(factor ** (1.0 / _round_trips(view, span.start_s, span.end_s))), span.end_s)
 
 
-def _cubic_error(view: RunView, where: Window, arguments: Cubic) -> Figure:
+def _cubic_error(view: RunView, span: Window, arguments: Cubic) -> Figure:
     """Return the largest distance of the window from W_cubic(t) (RFC 9438 4.2), as a share of W_max."""
-    falls = [time_s for time_s, _ in _changes(view, Window(0.0, where.start_s + 1e-9), FieldFalls(field="cwnd"))]
+    falls = [time_s for time_s, _ in _changes(view, Window(0.0, span.start_s + 1e-9), FieldFalls(field="cwnd"))]
     if not falls:
         raise NotReachedError("the window did not fall before")
     times, _ = view.series("k")
-    later = times[(times >= falls[-1]) & (times <= where.end_s)]
+    later = times[(times >= falls[-1]) & (times <= span.end_s)]
     if not len(later):
         raise NotReachedError("no epoch began after the window fell")
     began_s = float(later[0])
-    # an epoch that begins with the loss, not with the first ACK after it, begins with the window that is left
+    # if the epoch begins with the loss and not with the first later ACK, its first window is the reduced one
     first = min(view.value_before("cwnd", began_s), view.value_at("cwnd", began_s))
     w_max = view.value_at("w_max", began_s)
     c = arguments.c
     k = ((w_max - first) / c) ** (1.0 / 3.0)
-    times, cwnd = view.within("cwnd", max(where.start_s, began_s), where.end_s)
+    times, cwnd = view.within("cwnd", max(span.start_s, began_s), span.end_s)
     off = numpy.abs(cwnd - (c * (times - began_s - k) ** 3 + w_max)) / w_max
     place = int(off.argmax())
     return Figure(float(off[place]), float(times[place]))
 
 
-def _first_burst(view: RunView, where: Window, _: Place) -> Figure:
-    """Data packets that left before the first ACK of one came back."""
-    sent = view.packets.of("send", where.start_s, where.end_s)
-    sent_s = sent.time_s[sent.data_bytes > 0]
+def _first_burst(view: RunView, span: Window, _: Place) -> Figure:
+    """Return the number of data packets sent before the ACK of the first one."""
+    departures = view.packets.of("send", span.start_s, span.end_s)
+    sent_s = departures.time_s[departures.data_bytes > 0]
     if not len(sent_s):
         raise NotReachedError("sent no data")
     back_s = float(sent_s[0]) + view.base_rtt_ms / 1e3
     return Figure(float((sent_s <= back_s).sum()), back_s)
 
 
-def _largest_burst(view: RunView, where: Window, arguments: Burst) -> Figure:
-    """The most data packets that left one after another, each within `gap_us` of the one before."""
-    sent = view.packets.of("send", where.start_s, where.end_s)
-    if not len(sent):
-        raise NotReachedError(f"sent nothing from {where.start_s:.3f} s to {where.end_s:.3f} s")
-    breaks = numpy.flatnonzero(numpy.diff(sent.time_s) > arguments.gap_us / 1e6) + 1
+def _largest_burst(view: RunView, span: Window, arguments: Burst) -> Figure:
+    """Return the largest number of data packets sent in a burst, with gaps of at most `gap_us`."""
+    departures = view.packets.of("send", span.start_s, span.end_s)
+    if not len(departures):
+        raise NotReachedError(f"sent nothing from {span.start_s:.3f} s to {span.end_s:.3f} s")
+    breaks = numpy.flatnonzero(numpy.diff(departures.time_s) > arguments.gap_us / 1e6) + 1
     starts = numpy.concatenate([[0], breaks])
-    lengths = numpy.diff(numpy.append(starts, len(sent)))
+    lengths = numpy.diff(numpy.append(starts, len(departures)))
     place = int(lengths.argmax())
-    return Figure(float(lengths[place]), float(sent.time_s[starts[place]]))
+    return Figure(float(lengths[place]), float(departures.time_s[starts[place]]))
 
 
-def _backoff(view: RunView, where: Window, arguments: Silence) -> Figure:
-    """The median ratio of one silence between transmissions, of at least `silence_s`, to the one before it."""
-    gaps = numpy.diff(view.packets.of("send", where.start_s, where.end_s).time_s)
+def _backoff(view: RunView, span: Window, arguments: Silence) -> Figure:
+    """Return the median ratio of a silence between transmissions, of at least `silence_s`, to the previous silence."""
+    gaps = numpy.diff(view.packets.of("send", span.start_s, span.end_s).time_s)
     gaps = gaps[gaps >= arguments.silence_s]
     if len(gaps) < 3:
         raise NotReachedError(f"there were {len(gaps)} silences: three are needed")
-    return Figure(float(numpy.median(gaps[1:] / gaps[:-1])), where.end_s)
+    return Figure(float(numpy.median(gaps[1:] / gaps[:-1])), span.end_s)
 
 
-def _arrived_bytes(view: RunView, flow: int, where: Window) -> float:
-    return float(view.packets_of(flow).of("deliver", where.start_s, where.end_s).data_bytes.sum())
+def _arrived_bytes(view: RunView, flow: int, span: Window) -> float:
+    return float(view.packets_of(flow).of("deliver", span.start_s, span.end_s).data_bytes.sum())
 
 
-def _share(view: RunView, where: Window, arguments: OfFlow) -> Figure:
-    """Payload that arrived of a `flow`, over the mean of all flows."""
+def _share(view: RunView, span: Window, arguments: OfFlow) -> Figure:
+    """Return the payload of a `flow` that arrived, over the mean of all flows."""
     flows = range(1, len(view.specification["flows"]) + 1)
-    arrived = {flow: _arrived_bytes(view, flow, where) for flow in flows}
-    mean = sum(arrived.values()) / len(arrived)
+    bytes_by_flow = {flow: _arrived_bytes(view, flow, span) for flow in flows}
+    mean = sum(bytes_by_flow.values()) / len(bytes_by_flow)
     if not mean:
         raise NotReachedError("nothing arrived")
-    return Figure(arrived[arguments.flow] / mean, where.end_s)
+    return Figure(bytes_by_flow[arguments.flow] / mean, span.end_s)
 
 
-def _jain(view: RunView, where: Window, _: Place) -> Figure:
-    """Jain's index of the payload that arrived of each flow."""
-    arrived = [_arrived_bytes(view, flow, where) for flow in range(1, len(view.specification["flows"]) + 1)]
-    (index,) = core.jain_index([arrived])
+def _jain(view: RunView, span: Window, _: Place) -> Figure:
+    """Return Jain's index of the payloads of all flows that arrived."""
+    payloads = [_arrived_bytes(view, flow, span) for flow in range(1, len(view.specification["flows"]) + 1)]
+    (index,) = core.jain_index([payloads])
     if index is None:
         raise NotReachedError("nothing arrived")
-    return Figure(float(index), where.end_s)
+    return Figure(float(index), span.end_s)
 
 
-def _completion(view: RunView, where: Window, arguments: Transfer) -> Figure:
-    """From the start of a flow to the arrival of its `bytes`; for ever if they did not all arrive."""
+def _completion(view: RunView, span: Window, arguments: Transfer) -> Figure:
+    """Return the time from the start of a flow to the arrival of its `bytes`; infinite if not all arrived."""
     flow = arguments.flow
-    arrived = view.packets_of(flow).of("deliver")
-    total = numpy.cumsum(arrived.data_bytes)
+    arrivals = view.packets_of(flow).of("deliver")
+    total = numpy.cumsum(arrivals.data_bytes)
     start_s = float(view.specification["flows"][flow - 1]["start_s"])
-    done = numpy.flatnonzero(total >= arguments.bytes)
-    if not len(done):
-        return Figure(math.inf, where.end_s)
-    at_s = float(arrived.time_s[done[0]])
+    complete = numpy.flatnonzero(total >= arguments.bytes)
+    if not len(complete):
+        return Figure(math.inf, span.end_s)
+    at_s = float(arrivals.time_s[complete[0]])
     return Figure(at_s - start_s, at_s)
 
 
-def _sending(view: RunView, where: Window, arguments: OfFlow) -> Figure:
-    """Bytes sent, as a fraction of what the bottleneck could carry."""
-    sent = view.packets_of(arguments.flow).of("send", where.start_s, where.end_s)
-    could = view.carried_bytes(where.start_s, where.end_s) * view.packet_bytes / view.payload_bytes
-    return Figure(float(sent.size_bytes.sum()) / could, where.end_s)
+def _sending(view: RunView, span: Window, arguments: OfFlow) -> Figure:
+    """Return the bytes sent, as a fraction of the capacity of the bottleneck."""
+    departures = view.packets_of(arguments.flow).of("send", span.start_s, span.end_s)
+    could = view.carried_bytes(span.start_s, span.end_s) * view.packet_bytes / view.payload_bytes
+    return Figure(float(departures.size_bytes.sum()) / could, span.end_s)
 
 
-def _marks(view: RunView, where: Window, _: Place) -> Figure:
-    """Packets marked for each round trip."""
-    marked = view.packets.of("mark", where.start_s, where.end_s)
-    return Figure(len(marked) / _round_trips(view, where.start_s, where.end_s), where.end_s)
+def _marks(view: RunView, span: Window, _: Place) -> Figure:
+    """Return the number of marked packets for each round trip."""
+    marks = view.packets.of("mark", span.start_s, span.end_s)
+    return Figure(len(marks) / _round_trips(view, span.start_s, span.end_s), span.end_s)
 
 
-def _window_ratio(view: RunView, where: Window, arguments: Formula) -> Figure:
-    """The mean window (payload delivered for each base RTT) over what a formula says for a probability of loss."""
+def _window_ratio(view: RunView, span: Window, arguments: Formula) -> Figure:
+    """Return the mean window (payload delivered for each base RTT) over a formula's window for a loss probability."""
     rtt_s, loss = view.base_rtt_ms / 1e3, arguments.loss
     model = 1.22 / math.sqrt(loss) if arguments.model == "reno" else 1.054 * (rtt_s / loss) ** 0.75
-    rate = _arrived_bytes(view, 1, where) / (where.end_s - where.start_s)
-    return Figure(rate * rtt_s / view.payload_bytes / model, where.end_s)
+    rate = _arrived_bytes(view, 1, span) / (span.end_s - span.start_s)
+    return Figure(rate * rtt_s / view.payload_bytes / model, span.end_s)
 
 
-def _transport(view: RunView, where: Window, arguments: TransportKey) -> Figure:
-    """A word that the transport is set to."""
-    return Figure(view.transport(arguments.key), where.start_s)
+def _transport(view: RunView, span: Window, arguments: TransportKey) -> Figure:
+    """Return the value of a setting of the transport."""
+    return Figure(view.transport(arguments.key), span.start_s)
 
 
 _STEP_S = 0.001
-"""Resolution of what is in flight, s."""
+"""Resolution of the bytes in flight, s."""
 
 
-def _dips(view: RunView, where: Window, arguments: Dip) -> list[tuple[float, float]]:
-    """Spans of at least `lasts_s` with at most `below` BDP of the path in flight: sent, and no ACK back yet."""
+def _dips(view: RunView, span: Window, arguments: Dip) -> list[tuple[float, float]]:
+    """Return spans of at least `lasts_s` with at most `below` BDP of the path in flight: sent, without an ACK yet."""
     packets = view.packets
-    edges = numpy.arange(where.start_s, where.end_s, _STEP_S)
+    edges = numpy.arange(span.start_s, span.end_s, _STEP_S)
     back_s = view.ack_delay_ms / 1e3
-    sent, dropped = (numpy.searchsorted(packets.of(event).time_s, edges, "right") for event in ("send", "drop"))
-    acknowledged = numpy.searchsorted(packets.of("deliver").time_s + back_s, edges, "right")
+    sent_counts, drop_counts = (
+        numpy.searchsorted(packets.of(event).time_s, edges, "right") for event in ("send", "drop")
+    )
+    ack_counts = numpy.searchsorted(packets.of("deliver").time_s + back_s, edges, "right")
     bdp = numpy.array([view.capacity_mbps(float(t)) for t in edges]) * view.base_rtt_ms * 1e3 / 8.0 / view.payload_bytes
-    low = sent - dropped - acknowledged <= arguments.below * bdp
-    found: list[tuple[float, float]] = []
+    low = sent_counts - drop_counts - ack_counts <= arguments.below * bdp
+    dips: list[tuple[float, float]] = []
     began: float | None = None
     for time_s, is_low in zip(edges.tolist(), low.tolist(), strict=True):
         if is_low and began is None:
             began = time_s
         elif not is_low and began is not None:
-            found.append((began, time_s))
+            dips.append((began, time_s))
             began = None
-    return [(start_s, end_s) for start_s, end_s in found if end_s - start_s >= arguments.lasts_s]
+    return [(start_s, end_s) for start_s, end_s in dips if end_s - start_s >= arguments.lasts_s]
 
 
-def _dip_period(view: RunView, where: Window, arguments: Dip) -> Figure:
-    """From the beginning of a dip to that of the next one: the median."""
-    dips = _dips(view, where, arguments)
+def _dip_period(view: RunView, span: Window, arguments: Dip) -> Figure:
+    """Return the median time between the beginnings of successive dips."""
+    dips = _dips(view, span, arguments)
     if len(dips) < 2:
         raise NotReachedError(f"what is in flight fell for {arguments.lasts_s:g} s {len(dips)} times: two are needed")
     gaps = [later[0] - earlier[0] for earlier, later in itertools.pairwise(dips)]
@@ -637,4 +641,4 @@ MEASURES: Mapping[str, Measure[Any]] = {
     "transport": Measure(_transport, _WORD, "a setting of the transport", TransportKey),
     "dip_period": Measure(_dip_period, "s", "time between falls of what is in flight", Dip),
 }
-"""Every measurement by its name in case files."""
+"""All measures by their names in case files."""

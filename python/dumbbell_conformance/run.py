@@ -1,4 +1,4 @@
-"""Conformance to drafts and RFCs: numbered cases, run and judged."""
+"""Conformance to drafts and RFCs: runs of numbered cases, and their verdicts."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, write_atomically
 from dumbbell_conformance import matrix
 from dumbbell_conformance.checking import chosen_cases, verdicts
-from dumbbell_conformance.frozen import Change, Known, changes, is_known, known_of, read_known, write_known
+from dumbbell_conformance.frozen import Change, StoredVerdicts, changes, is_known, known_of, read_known, write_known
 from dumbbell_conformance.judging import FAIL, Verdict
-from dumbbell_conformance.plans import Planned
+from dumbbell_conformance.plans import PlannedCase
 from dumbbell_conformance.vectors.run import run_scripts
 from dumbbell_conformance.vectors.scripts import ScriptResult
 
 RESULTS = "conformance.json"
-"""The file with every verdict and figure, in the directory of the runs."""
+"""File in the directory of the runs, with all verdicts and figures."""
 
 
 @dataclass(frozen=True)
 class Conformance:
-    """Result of `check_conformance`: a verdict on each case with each scheme, with the figures behind it.
+    """Result of `check_conformance`: a verdict on each case with each scheme, and its figures.
 
     A verdict is `pass`, `fail`, `not applicable` (the source is not about the scheme, or the scheme does not show what
-    the case measures), or `not reached` (the scenario did not bring the scheme to where the case looks).
+    the case measures), or `not reached` (the scheme did not reach the window of the case).
     """
 
     suite: Suite
     verdicts: tuple[Verdict, ...]
     directory: Path
-    """Where its runs are, each a results directory."""
+    """Directory of the runs, each a results directory."""
     changes: tuple[Change, ...] | None = None
-    """The verdicts that are others than those that it was compared with; None if it was compared with none."""
+    """Verdicts that differ from the stored ones; None without a comparison."""
 
     @property
     def good(self) -> bool:
-        """Return True if no case failed; of a comparison, if no check fails that did not."""
+        """True if no case failed. After a comparison: True if no check fails that did not fail before."""
         if self.changes is not None:
-            return not any(each.is_worse for each in self.changes)
-        return all(each.verdict != FAIL for each in self.verdicts)
+            return not any(change.is_worse for change in self.changes)
+        return all(verdict.verdict != FAIL for verdict in self.verdicts)
 
     def freeze(self, file: str | PathLike[str]) -> None:
-        """Write the verdicts to a file that `against` takes: its failures are known ones.
+        """Write the verdicts to a file for `against`. Failures in the file are known.
 
         Raises:
             dumbbell.Error: the file cannot be written.
@@ -65,13 +65,13 @@ class Conformance:
 
     @property
     def reasons(self) -> list[str]:
-        """A line for each case that was not simply passed: which figure, when, and the rule that is broken."""
+        """A line for each case that did not simply pass: figure, time, and the broken rule."""
         return matrix.reasons(self.verdicts)
 
     @property
     def counts(self) -> str:
-        """Return the number of cases with each verdict, in words."""
-        return matrix.counted(self.verdicts)
+        """Number of cases with each verdict, in words."""
+        return matrix.counts_text(self.verdicts)
 
     def table(self) -> Table:
         """Return the matrix: a row for each case, a column for each scheme."""
@@ -87,8 +87,8 @@ class Conformance:
             "suite": self.suite.name,
             "source": self.suite.source,
             "directory": str(self.directory),
-            "cases": [matrix.as_json(each) for each in self.verdicts],
-            "changes": None if self.changes is None else [_change_json(each) for each in self.changes],
+            "cases": [matrix.as_json(verdict) for verdict in self.verdicts],
+            "changes": None if self.changes is None else [_change_json(change) for change in self.changes],
         }
 
     def __repr__(self) -> str:
@@ -106,58 +106,65 @@ def check_conformance(
     out: str | PathLike[str] | None = None,
     command: Sequence[str] = (),
 ) -> Conformance:
-    """Runs the cases of a suite with some schemes and judges them, as `dumbbell conformance` does.
+    """Run the cases of a suite with some schemes, and judge them, as `dumbbell conformance` does.
 
     Args:
         suite: one of `dumbbell.conformance_suites()`.
-        schemes: names, TOML files, or `dumbbell.Scheme`s; unless given those that the suite names.
-        cases: numbers of the only cases to run: `3`, `7a`.
-        against: what the verdicts are compared with: a scheme, or a file of `Conformance.freeze`.
-        backend: `sim`, or `emu` for kernel controllers and programs: only cases that packets alone show.
-        jobs: processes; one per processor unless given.
-        out: a new directory for the runs; unless given one below `results`.
-        command: the words of the command line that this call comes from; recorded.
+        schemes: names, TOML files, or `dumbbell.Scheme`s; default: the schemes of the suite.
+        cases: numbers of the cases to run: `3`, `7a`; default: all.
+        against: scheme, or file of `Conformance.freeze`, with which the verdicts are compared.
+        backend: `sim`, or `emu` for kernel controllers and programs: only cases whose measures need packets alone.
+        jobs: processes; one per CPU by default.
+        out: a new directory for the runs; by default one below `results`.
+        command: arguments of the calling command line, which are recorded.
 
     Raises:
-        dumbbell.Error: something that is not allowed, in one line; nothing was run.
+        dumbbell.Error: invalid input, described in one line; nothing was run.
         dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
     """
-    found = find_suite(suite)
-    chosen = chosen_cases(found, names_of(cases))
+    conformance_suite = find_suite(suite)
+    selected_cases = chosen_cases(conformance_suite, names_of(cases))
     made_with = executing_backend(backend)
-    tested = _schemes(found, schemes)
-    known: Known | None = None
+    tested_schemes = _schemes(conformance_suite, schemes)
+    stored_verdicts: StoredVerdicts | None = None
     baseline: dict[str, Scheme] = {}
     if isinstance(against, Scheme):
         baseline = {against.name: against}
     elif against is not None and is_known(str(against)):
-        known = read_known(Path(against), found.name)
+        stored_verdicts = read_known(Path(against), conformance_suite.name)
     elif against is not None:
-        baseline = _schemes(found, str(against))
+        baseline = _schemes(conformance_suite, str(against))
     for name in baseline:
-        if name in tested:
+        if name in tested_schemes:
             problem = "is one of the schemes that are compared with it"
             raise UserError(problem, argument="against", value=name, fix="give it another name")
-    place = default_directory(f"conformance-{found.name}") if out is None else Path(out)
+    place = default_directory(f"conformance-{conformance_suite.name}") if out is None else Path(out)
     refuse_used(place)
-    how = Execution(jobs=jobs, command=command)
+    execution = Execution(jobs=jobs, command=command)
 
     with Progress() as progress, interruptible():
 
-        def make(plans: Sequence[Planned]) -> Sequence[ResultsDirectory]:
-            parts, outcome = perform_apart([(each.folder, each.experiment) for each in plans], how, progress)
+        def make(plans: Sequence[PlannedCase]) -> Sequence[ResultsDirectory]:
+            parts, outcome = perform_apart([(plan.folder, plan.experiment) for plan in plans], execution, progress)
             if outcome.interrupted:
                 raise Interrupted(place, outcome)
             return parts
 
-        told = verdicts(found, chosen, tested | baseline, made_with, place, make, _run_scripts, progress)
+        all_verdicts = verdicts(
+            conformance_suite, selected_cases, tested_schemes | baseline, made_with, place, make, _run_scripts, progress
+        )
         if baseline:
-            known = known_of([each for each in told if each.scheme in baseline])
-        own = [each for each in told if each.scheme in tested]
-        judged = Conformance(found, tuple(told), place, None if known is None else tuple(changes(own, known)))
+            stored_verdicts = known_of([verdict for verdict in all_verdicts if verdict.scheme in baseline])
+        tested_verdicts = [verdict for verdict in all_verdicts if verdict.scheme in tested_schemes]
+        conformance = Conformance(
+            conformance_suite,
+            tuple(all_verdicts),
+            place,
+            None if stored_verdicts is None else tuple(changes(tested_verdicts, stored_verdicts)),
+        )
     if place.is_dir():
-        write_atomically(place / RESULTS, to_json(judged.as_json()))
-    return judged
+        write_atomically(place / RESULTS, to_json(conformance.as_json()))
+    return conformance
 
 
 def _change_json(change: Change) -> dict[str, object]:
@@ -177,11 +184,11 @@ def _run_scripts(group: str, scheme: Scheme) -> Sequence[ScriptResult]:
     return run_scripts([group], scheme)
 
 
-def _schemes(suite: Suite, given: Schemes) -> dict[str, Scheme]:
-    """The schemes by name; two of one name are refused."""
-    found: dict[str, Scheme] = {}
-    for each in schemes_of(given) or suite.schemes:
-        scheme = each if isinstance(each, Scheme) else one_scheme(str(each))
-        if found.setdefault(scheme.name, scheme) != scheme:
+def _schemes(suite: Suite, given_schemes: Schemes) -> dict[str, Scheme]:
+    """Return the schemes by name. Two different schemes of one name are refused."""
+    by_name: dict[str, Scheme] = {}
+    for item in schemes_of(given_schemes) or suite.schemes:
+        scheme = item if isinstance(item, Scheme) else one_scheme(str(item))
+        if by_name.setdefault(scheme.name, scheme) != scheme:
             raise UserError(f"two schemes are called `{scheme.name}`: give one another name")
-    return found
+    return by_name

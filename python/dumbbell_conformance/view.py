@@ -1,4 +1,4 @@
-"""One run as the cases see it: what the sender knew after every event, its phases, and the packets."""
+"""One run as the cases see it: the sender's state after every event, its phases, and the packets."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from dumbbell.contract.specification import RunSpec, TransportSpec
 
 TCP_HEADERS = 52
-"""IPv4, TCP and the timestamp option, bytes: the headers of packets that are not of the built-in transport."""
+"""Headers of IPv4 and TCP with timestamps, bytes, for packets that are not from the built-in transport."""
 TCP_PAYLOAD = 1448
 
 
 class UnseenError(Exception):
-    """The run does not show what a measurement needs; the text says what is missing."""
+    """The run does not show what a measure needs; the text names the missing data."""
 
 
 class NotReachedError(Exception):
-    """The run did not come to where a measurement looks; the text says what did not happen."""
+    """The run did not reach the window of a measure; the text names the missing event."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """A time during which the controller was in one phase; `after` is the next phase, empty at the end of the run."""
+    """A time in one phase of the controller; `after` is the next phase, empty at the end of the run."""
 
     phase: str
     start_s: float
@@ -47,7 +47,7 @@ class Visit:
 
 @dataclass(frozen=True)
 class Packets:
-    """The packet events of a flow, by kind: times, s, and sizes."""
+    """The packet events of a flow by kind: times, s, and sizes."""
 
     time_s: NDArray[Any]
     event: NDArray[Any]
@@ -58,43 +58,43 @@ class Packets:
 
     def of(self, event: str, start_s: float = -1.0, end_s: float = float("inf")) -> Packets:
         """Return the events of one kind, from `start_s` up to but without `end_s`."""
-        chosen = (self.event == event) & (self.time_s >= start_s) & (self.time_s < end_s)
+        mask = (self.event == event) & (self.time_s >= start_s) & (self.time_s < end_s)
         columns = (self.time_s, self.event, self.seq, self.size_bytes, self.data_bytes, self.delay_ms)
-        return Packets(*(column[chosen] for column in columns))
+        return Packets(*(column[mask] for column in columns))
 
     def __len__(self) -> int:
         return len(self.time_s)
 
 
 class RunView:
-    """One run, for measurements. Times are s since its start.
+    """One run, for measures. Times are in s since its start.
 
-    `moment_s` is when the case disturbed it. What a scheme's controller does not sample, or a real program does not
-    tell, raises `UnseenError` where it is asked for.
+    `moment_s` is the time of the case's disturbance. Fields that a controller does not sample, or a program
+    does not report, raise `UnseenError` when they are requested.
     """
 
     def __init__(
         self,
-        kept: Mapping[str, Source],
+        files: Mapping[str, Source],
         statistics: RunStatistics,
         specification: RunSpec,
         scheme: str,
-        derived: Mapping[str, Measured],
+        derived_fields: Mapping[str, DerivedField],
         moment_s: float | None = None,
     ) -> None:
-        """`derived` are the fields that are worked out of sampled ones, by name."""
-        self._kept = kept
+        """Create the view. `derived_fields` are computed from sampled fields, by name."""
+        self._kept = files
         self.statistics = statistics
         self.specification = specification
         self.scheme = scheme
-        self._derived = derived
+        self._derived = derived_fields
         self.moment_s = moment_s
         self._by_flow: dict[int, Packets] = {}
         self.duration_s = float(specification["duration_s"])
 
     @cached_property
     def is_built_in(self) -> bool:
-        """Return True if the controller's state after every event is known."""
+        """True if the controller's state after every event is known."""
         return "controller" in self.specification["flows"][0]
 
     @cached_property
@@ -102,10 +102,10 @@ class RunView:
         return complete_transport(self.specification["flows"][0].get("transport"))
 
     def transport(self, key: str) -> str:
-        """Return a word that the transport of the first flow is set to.
+        """Return the value of a setting of the first flow's transport.
 
         Raises:
-            UnseenError: it is not the built-in transport.
+            UnseenError: the flow does not use the built-in transport.
         """
         if not self.is_built_in:
             raise UnseenError("needs the controller's state (the transport's settings)")
@@ -113,12 +113,12 @@ class RunView:
 
     @property
     def payload_bytes(self) -> int:
-        """Payload of a full packet."""
+        """Payload of a full packet, bytes."""
         return int(self._transport["payload_bytes"]) if self.is_built_in else TCP_PAYLOAD
 
     @property
     def packet_bytes(self) -> int:
-        """A full packet on the path."""
+        """Size of a full packet on the path, bytes."""
         headers = int(self._transport["header_bytes"]) if self.is_built_in else TCP_HEADERS
         return self.payload_bytes + headers + int(self.specification["path"]["overhead_bytes"])
 
@@ -132,11 +132,13 @@ class RunView:
 
     @cached_property
     def _phases(self) -> tuple[str, dict[float, str]]:
-        """The field that tells the phase of the first flow, and the phases by its values; nothing if there is none."""
+        """The field with the phase of the first flow, and the phases by its values; empty without such a field."""
         for name in STATE_FIELDS:
             names = value_names(self._sampled.units.get(name, "")) if self.has(name) else {}
             if names:
-                return name, {value: each.lower().replace(" ", "_").replace("-", "_") for value, each in names.items()}
+                return name, {
+                    value: phase_name.lower().replace(" ", "_").replace("-", "_") for value, phase_name in names.items()
+                }
         return "", {}
 
     @cached_property
@@ -144,47 +146,47 @@ class RunView:
         return read_samples(self._kept.get(LINKS))
 
     def has(self, name: str) -> bool:
-        """Return whether the first flow samples the field."""
+        """Return True if the first flow samples the field."""
         return "1" in self._samples.get(name, {})
 
     def series(self, name: str) -> Series:
-        """Return a field of the first flow: sampled, or worked out of sampled ones.
+        """Return a field of the first flow, sampled or computed.
 
         Raises:
             UnseenError: the run does not have it.
         """
         if name in self._derived:
             return self._derived[name](self)
-        # what the kernel and programs sample now and then does not show what happened in between
+        # the kernel and programs are sampled now and then, which does not show the values in between
         if not self.is_built_in or not self.has(name):
             raise UnseenError(self._unseen(f"the field `{name}`"))
         time_s, values = self._samples[name]["1"]
-        known = ~numpy.isnan(values)
-        return time_s[known], values[known]
+        is_known = ~numpy.isnan(values)
+        return time_s[is_known], values[is_known]
 
-    def _unseen(self, what: str) -> str:
+    def _unseen(self, subject: str) -> str:
         if self.is_built_in:
-            return f"`{self.scheme}` does not have {what}"
-        return f"needs the controller's state ({what})"
+            return f"`{self.scheme}` does not have {subject}"
+        return f"needs the controller's state ({subject})"
 
     def value_before(self, name: str, time_s: float) -> float:
         """Return the last value of a field before a time.
 
         Raises:
             UnseenError: the run does not have the field.
-            NotReachedError: the field has no value so early.
+            NotReachedError: the field has no earlier value.
         """
-        return self._held(name, time_s, "left")
+        return self._latest_value(name, time_s, "left")
 
     def value_at(self, name: str, time_s: float) -> float:
-        """Return the first value that a field took at a time, or the last one before it; errors as `value_before`."""
+        """Return the first value of a field at a time, or the last one before; errors as in `value_before`."""
         times, values = self.series(name)
         first = int(numpy.searchsorted(times, time_s, "left"))
         if first < len(times) and times[first] == time_s:
             return float(values[first])
-        return self._held(name, time_s, "right")
+        return self._latest_value(name, time_s, "right")
 
-    def _held(self, name: str, time_s: float, side: str) -> float:
+    def _latest_value(self, name: str, time_s: float, side: str) -> float:
         times, values = self.series(name)
         place = int(numpy.searchsorted(times, time_s, side)) - 1  # type: ignore[call-overload]  # a literal of numpy's
         if place < 0:
@@ -192,10 +194,10 @@ class RunView:
         return float(values[place])
 
     def within(self, name: str, start_s: float, end_s: float) -> Series:
-        """Return the values that a field had from `start_s` up to but without `end_s`, the first one at `start_s`."""
+        """Return the values of a field from `start_s` up to but without `end_s`, with the value at `start_s` first."""
         times, values = self.series(name)
         if len(times) and times[0] > start_s:
-            start_s = float(times[0])  # nothing is known before
+            start_s = float(times[0])  # no value is known before
         inside = (times > start_s) & (times < end_s)
         first = self.value_at(name, start_s)
         return numpy.concatenate([[start_s], times[inside]]), numpy.concatenate([[first], values[inside]])
@@ -205,28 +207,30 @@ class RunView:
         """The phases of the first flow, in order.
 
         Raises:
-            UnseenError: the controller tells no phases, or one that its unit does not name.
+            UnseenError: the controller reports no phases, or a phase that its unit does not name.
         """
         field, phases = self._phases
         if not phases:
             raise UnseenError(self._unseen("phases"))
         times, values = self.series(field)
-        unnamed = values[~numpy.isin(values, list(phases))]
-        if len(unnamed):
-            raise UnseenError(f"`{self.scheme}`: `{field}` = {unnamed[0]:g}: its unit names {listed(phases.values())}")
-        changed = numpy.concatenate([[True], values[1:] != values[:-1]])
-        starts = [*times[changed].tolist(), self.duration_s]
-        names = [phases[value] for value in values[changed].tolist()]
+        unnamed_values = values[~numpy.isin(values, list(phases))]
+        if len(unnamed_values):
+            raise UnseenError(
+                f"`{self.scheme}`: `{field}` = {unnamed_values[0]:g}: its unit names {listed(phases.values())}"
+            )
+        is_change = numpy.concatenate([[True], values[1:] != values[:-1]])
+        starts = [*times[is_change].tolist(), self.duration_s]
+        names = [phases[value] for value in values[is_change].tolist()]
         return [
             Visit(name, start_s, end_s, after)
             for name, after, (start_s, end_s) in zip(names, [*names[1:], ""], itertools.pairwise(starts), strict=True)
         ]
 
     def require_phase(self, phase: str) -> None:
-        """See that the controller can be in a phase.
+        """Check that the controller can be in a phase.
 
         Raises:
-            UnseenError: it has no such phase.
+            UnseenError: the controller has no such phase.
         """
         if phase not in self._phases[1].values():
             raise UnseenError(self._unseen(f"a phase `{phase}`"))
@@ -264,10 +268,10 @@ class RunView:
         )
 
     def packet_at(self, time_s: float) -> int | None:
-        """Return the number of the last data packet that was sent by then, None before the first."""
-        sent = self.packets.of("send")
-        place = int(numpy.searchsorted(sent.time_s, time_s, "right")) - 1
-        return int(sent.seq[place]) if place >= 0 else None
+        """Return the number of the last data packet sent until a time; None before the first."""
+        departures = self.packets.of("send")
+        place = int(numpy.searchsorted(departures.time_s, time_s, "right")) - 1
+        return int(departures.seq[place]) if place >= 0 else None
 
     @cached_property
     def rates_mbps(self) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -276,10 +280,10 @@ class RunView:
         Raises:
             UnseenError: the rate does not follow from the path.
         """
-        found = describe(self.specification["path"]).rates_mbps
-        if found is None:
+        rates = describe(self.specification["path"]).rates_mbps
+        if rates is None:
             raise UnseenError("the path has no rate of its own")
-        return numpy.array(found[0]), numpy.array(found[1])
+        return numpy.array(rates[0]), numpy.array(rates[1])
 
     def capacity_mbps(self, time_s: float) -> float:
         """Return the payload that the bottleneck can carry at a time, Mbit/s."""
@@ -288,21 +292,21 @@ class RunView:
         return rate * self.payload_bytes / self.packet_bytes
 
     def carried_bytes(self, start_s: float, end_s: float) -> float:
-        """Return the payload that the bottleneck could carry in a time, bytes."""
-        edges = [start_s, *(each for each in self.rates_mbps[0].tolist() if start_s < each < end_s), end_s]
+        """Return the payload that the bottleneck can carry in a span, bytes."""
+        edges = [start_s, *(time_s for time_s in self.rates_mbps[0].tolist() if start_s < time_s < end_s), end_s]
         spans = itertools.pairwise(edges)
         return sum((self.capacity_mbps(left) * 1e6 / 8.0 * (right - left) for left, right in spans), 0.0)
 
     @property
     def base_rtt_ms(self) -> float:
-        """RTT of the path without queues."""
+        """RTT of the path without queues, ms."""
         return describe(self.specification["path"]).base_rtt_ms
 
     @property
     def ack_delay_ms(self) -> float:
-        """Delay of the ACK direction without queues."""
+        """Delay of the ACK direction without queues, ms."""
         delays = describe(self.specification["path"]).delays
-        return sum(each.delay_ms for each in delays if each.direction == "ack")
+        return sum(delay.delay_ms for delay in delays if delay.direction == "ack")
 
     def link(self, field: str, link: str) -> Series:
         """Return a field of a link.
@@ -315,4 +319,4 @@ class RunView:
         return self._links[field][link]
 
 
-Measured = Callable[[RunView], Series]
+DerivedField = Callable[[RunView], Series]

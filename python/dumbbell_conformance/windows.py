@@ -1,4 +1,4 @@
-"""Where a check looks: a visit to a phase, or a span of time."""
+"""Windows of checks: a visit to a phase, or a span of time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dumbbell_conformance.view import NotReachedError, RunView, Visit
 
 EVENTS = ("drop", "mark")
 OF = ("run", "at", "after", *EVENTS)
-"""Of visits: any, the one in which the run was disturbed, or those that begin after that; of spans: what 0 s is.
+"""For visits: any visit, the visit in which the run was disturbed, or later visits. For spans: the time of 0 s.
 
-`drop` and `mark` are the first such event of the flow; of spans, the `nth` one."""
+`drop` and `mark` are the first such event of the flow; for spans, the `nth` one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Arguments that say where a check looks."""
+    """Arguments that select the window of a check."""
 
     phase: str = ""
     nth: int = 1
@@ -27,7 +27,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a run. `visit` is the visit to a phase that it lies in, if it is named by one."""
+    """A part of a run. `visit` is the visit to a phase in which the window lies, if a phase is named."""
 
     start_s: float
     end_s: float
@@ -35,7 +35,7 @@ class Window:
 
     @property
     def of_phase(self) -> Visit:
-        """The visit, whether it has ended or not."""
+        """The visit, even if it has not ended."""
         assert self.visit is not None, "a check of a phase names one"
         return self.visit
 
@@ -44,7 +44,7 @@ class Window:
         """The visit, which has to have ended.
 
         Raises:
-            NotReachedError: the run ended first.
+            NotReachedError: the run ended before the visit.
         """
         if not self.of_phase.after:
             raise NotReachedError(f"the run ended in `{self.of_phase.phase}`, since {self.of_phase.start_s:.3f} s")
@@ -52,11 +52,11 @@ class Window:
 
 
 def window(view: RunView, place: Place) -> Window:
-    """Return where the arguments of a check say to look.
+    """Return the window that the arguments of a check select.
 
     Raises:
-        UnseenError: the controller does not tell its phase, or has no such phase.
-        NotReachedError: it did not come to this phase, or the run was not disturbed.
+        UnseenError: the controller does not report its phase, or has no such phase.
+        NotReachedError: the controller did not reach this phase, or the run was not disturbed.
     """
     to_s = place.to_s
     base = _base(view, place.of, 1 if place.phase else place.nth)
@@ -68,35 +68,35 @@ def window(view: RunView, place: Place) -> Window:
     return Window(visit.start_s + place.from_s, end_s, visit)
 
 
-def _base(view: RunView, of: str, nth: int) -> float:
-    """Return the time that a window is counted from, s."""
-    if of == "run":
+def _base(view: RunView, origin: str, nth: int) -> float:
+    """Return the time from which a window counts, s."""
+    if origin == "run":
         return 0.0
-    if of in EVENTS:
-        found = view.packets.of(of)
-        if len(found) < nth:
-            raise NotReachedError(f"there were {len(found)} events `{of}`: {nth} are needed")
-        return float(found.time_s[nth - 1])
+    if origin in EVENTS:
+        events = view.packets.of(origin)
+        if len(events) < nth:
+            raise NotReachedError(f"there were {len(events)} events `{origin}`: {nth} are needed")
+        return float(events.time_s[nth - 1])
     if view.moment_s is None:
         raise NotReachedError("the moment at which the case disturbs the run did not come")
     return view.moment_s
 
 
-def _visit(view: RunView, phase: str, nth: int, of: str, base: float) -> Visit:
-    """The `nth` visit; 0 is the longest one."""
+def _visit(view: RunView, phase: str, nth: int, origin: str, base: float) -> Visit:
+    """Return the `nth` visit; 0 means the longest one."""
     view.require_phase(phase)
     visits = view.visits
-    if of == "at":
-        there = next(each for each in visits if each.end_s > base or not each.after)
-        if there.phase != phase:
-            raise NotReachedError(f"was in `{there.phase}` when the run was disturbed at {base:.3f} s")
-        return there
-    found = [each for each in visits if each.phase == phase]
-    if of != "run":
-        found = [each for each in found if each.start_s > base]
-    if not nth and found:
-        return max(found, key=lambda each: each.end_s - each.start_s)
-    if len(found) < max(nth, 1):
+    if origin == "at":
+        disturbed_visit = next(visit for visit in visits if visit.end_s > base or not visit.after)
+        if disturbed_visit.phase != phase:
+            raise NotReachedError(f"was in `{disturbed_visit.phase}` when the run was disturbed at {base:.3f} s")
+        return disturbed_visit
+    candidates = [visit for visit in visits if visit.phase == phase]
+    if origin != "run":
+        candidates = [visit for visit in candidates if visit.start_s > base]
+    if not nth and candidates:
+        return max(candidates, key=lambda visit: visit.end_s - visit.start_s)
+    if len(candidates) < max(nth, 1):
         again = {0: "", 1: "", 2: " a second time", 3: " a third time"}.get(nth, f" {nth} times")
         raise NotReachedError(f"did not come to `{phase}`{again}")
-    return found[nth - 1]
+    return candidates[nth - 1]

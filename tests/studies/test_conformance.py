@@ -18,7 +18,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import parse_toml
 from dumbbell_conformance.checking import chosen_cases
 from dumbbell_conformance.derived import DERIVED
-from dumbbell_conformance.judging import FAIL, NOT_REACHED, judged
+from dumbbell_conformance.judging import FAIL, NOT_REACHED, judge_run
 from dumbbell_conformance.measures import MEASURES, measure, require_measure
 from dumbbell_conformance.vectors.scripts import shipped_scripts
 from dumbbell_conformance.view import RunView, UnseenError
@@ -95,7 +95,7 @@ def test_a_scheme_that_breaks_a_rule_fails_its_case(
         suite, schemes=[broken(scheme, parameters, transport)], cases=case, out=tmp_path / "out", jobs=1
     )
     (verdict,) = (each for each in made.verdicts if each.case.label == case)
-    assert verdict.verdict == FAIL, verdict.why
+    assert verdict.verdict == FAIL, verdict.reason
     failed = [each for each in verdict.answers if each.verdict == FAIL and not each.check.reach]
     assert wanted in {each.check.measure for each in failed}
     assert all(each.check.rule and each.figure is not None for each in failed)
@@ -461,8 +461,8 @@ def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
     spec = dumbbell.specification("reno", made.path, duration=1.0, settings={"log": "full"})
     run = dumbbell.simulate(spec)
     view = RunView(run.kept, run.statistics, run.specification, "reno", DERIVED)
-    verdict = judged(made, "reno", "reno", view)
-    assert (verdict.verdict, verdict.why) == (NOT_REACHED, "drop 0 packets (allowed: at least 1)")
+    verdict = judge_run(made, "reno", "reno", view)
+    assert (verdict.verdict, verdict.reason) == (NOT_REACHED, "drop 0 packets (allowed: at least 1)")
 
 
 def test_figures_are_those_of_the_packets() -> None:
@@ -604,7 +604,7 @@ def test_marks_of_a_scheme_without_ecn_are_not_judged_and_ignored_ones_fail(fold
             "good": "pass",
         }
         assert (
-            found[0].why
+            found[0].reason
             == "the scheme does not use ECN: its controller has no `on_ecn`, and its transport has no `ecn`"
         )
 

@@ -1,4 +1,4 @@
-"""Check schemes against the numbered cases of a draft or an RFC."""
+"""The command `dumbbell conformance`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dumbbell.present.tables import terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of `dumbbell conformance`."""
     add = parser.add_argument
     add(
         "suite",
@@ -50,13 +50,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the matrix and why cases were not passed; 1 if a case failed, with --against a check that did not."""
+    """Print the matrix and the reasons.
+
+    Return 1 if a case failed; with --against, if a check failed that did not before.
+    """
     page = arguments.markdown
     for option, file in (("--markdown", page), ("--freeze", arguments.freeze)):
         if file is not None and not file.parent.is_dir():
             raise UserError(f"{option} {file}: no such directory: {file.parent}")
     try:
-        found = dumbbell_conformance.check_conformance(
+        result = dumbbell_conformance.check_conformance(
             arguments.suite,
             schemes=arguments.schemes,
             cases=arguments.cases,
@@ -71,18 +74,18 @@ def main(arguments: argparse.Namespace) -> int:
         return 1
     if page is not None:
         try:
-            page.write_text(found.markdown(), encoding="utf-8")
+            page.write_text(result.markdown(), encoding="utf-8")
         except OSError as error:
             raise UserError(f"--markdown {page}: {one_line(error)}") from None
     if arguments.freeze is not None:
-        found.freeze(arguments.freeze)
+        result.freeze(arguments.freeze)
     if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
+        sys.stdout.write(to_json(result.as_json()))
     else:
-        print(terminal.fit(found.table()))
-        for line in found.reasons:
+        print(terminal.fit(result.table()))
+        for line in result.reasons:
             print(printable(line))
-        for change in found.changes or ():
+        for change in result.changes or ():
             print(printable(f"{'new failure' if change.is_worse else 'changed'}: {change}"))
-        print(printable(f"{found.counts}; the runs are in {found.directory}"))
-    return 0 if found.good else 1
+        print(printable(f"{result.counts}; the runs are in {result.directory}"))
+    return 0 if result.good else 1

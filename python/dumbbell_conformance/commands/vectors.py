@@ -1,4 +1,4 @@
-"""Golden traces of a controller and scripts that drive one, for its implementers."""
+"""The command `dumbbell vectors`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dumbbell.base.errors import UserError, printable
 from dumbbell.base.json_text import to_json
 
 _SHOWN = 160
-"""Letters of a line that differs."""
+"""Number of printed characters of a line that differs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of `dumbbell vectors`."""
     add = parser.add_argument
     add("scheme", nargs="?", metavar="SCHEME", help="whose traces are written, or whose controller scripts drive")
     add("--out", type=Path, metavar="DIR", help="default: vectors-SCHEME")
-    told = "compare what is in DIR with what comes out today"
-    add("--check", dest="check_vectors", type=Path, metavar="DIR", help=told)
+    text = "compare what is in DIR with what comes out today"
+    add("--check", dest="check_vectors", type=Path, metavar="DIR", help=text)
     add(
         "--run",
         nargs="*",
@@ -33,12 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Writes the vectors of a scheme (0), compares those in a directory or runs scripts: 0 if all is as expected."""
+    """Write the vectors of a scheme, compare vectors or run scripts. Return 0 if all is as expected, else 1."""
     scheme, out, compare, scripts = arguments.scheme, arguments.out, arguments.check_vectors, arguments.run
     if arguments.json and scripts is None:
         raise UserError("--json: allowed with --run")
     if arguments.list:
-        if any(given is not None for given in (scheme, out, compare, scripts)):
+        if any(value is not None for value in (scheme, out, compare, scripts)):
             raise UserError("--list prints the shipped scripts: no other option is allowed")
         print("\n".join(dumbbell_conformance.shipped_scripts()))
         return 0
@@ -68,15 +68,15 @@ def _run(scripts: list[str], scheme: str | None, as_json: bool) -> int:
             print(printable(f"{result.name}: {_outcome(result)}"))
             for note in result.notes:
                 print(printable(f"note: {result.name}: left out: {note}"), file=sys.stderr)
-    judged = [result for result in results if not result.not_applicable]
-    return 0 if judged and all(result.passed for result in judged) else 1
+    applicable = [result for result in results if not result.not_applicable]
+    return 0 if applicable and all(result.passed for result in applicable) else 1
 
 
 def _outcome(result: dumbbell_conformance.ScriptResult) -> str:
     if result.not_applicable:
         return f"not applicable: {result.not_applicable}"
-    held = sum(check.holds is True for check in result.checks)
-    skipped = [check for check in result.checks if check.holds is None]
+    held_count = sum(check.holds is True for check in result.checks)
+    open_checks = [check for check in result.checks if check.holds is None]
     if result.failures:
         first = result.failures[0]
         source = f" ({first.source})" if first.source else ""
@@ -84,22 +84,22 @@ def _outcome(result: dumbbell_conformance.ScriptResult) -> str:
             f"line {first.line}, {first.time_s:g} s: expected {first.condition}, found {first.found}{source}; "
             f"{len(result.failures)} of {len(result.checks)} conditions fail"
         )
-    about = "1 is about a field" if len(skipped) == 1 else f"{len(skipped)} are about fields"
-    unreported = f"{about} that {result.controller} does not report"
-    if len(skipped) == len(result.checks):
-        return f"nothing was checked: {unreported if skipped else 'the script has no condition'}"
-    known = [check for check in result.checks if check.known is not None]
-    differs = f"; line {known[0].line} fails as known: {known[0].known}" if known else ""
-    left_out = f", {unreported}" if skipped else ""
-    return f"{held} {'condition holds' if held == 1 else 'conditions hold'}{differs}{left_out}"
+    about = "1 is about a field" if len(open_checks) == 1 else f"{len(open_checks)} are about fields"
+    unreported_fields = f"{about} that {result.controller} does not report"
+    if len(open_checks) == len(result.checks):
+        return f"nothing was checked: {unreported_fields if open_checks else 'the script has no condition'}"
+    known_failures = [check for check in result.checks if check.known is not None]
+    differs = f"; line {known_failures[0].line} fails as known: {known_failures[0].known}" if known_failures else ""
+    left_out = f", {unreported_fields}" if open_checks else ""
+    return f"{held_count} {'condition holds' if held_count == 1 else 'conditions hold'}{differs}{left_out}"
 
 
 def _compare(directory: Path) -> int:
     differences = dumbbell_conformance.check_vectors(directory)
-    for name, found in differences.items():
-        if found is None:
+    for name, first in differences.items():
+        if first is None:
             print(printable(f"{name}: the same"))
         else:
-            print(printable(f"{name}: differs: {found.file}, line {found.line}"))
-            print(f"  there: {printable(found.stored[:_SHOWN])}\n  now:   {printable(found.now[:_SHOWN])}")
+            print(printable(f"{name}: differs: {first.file}, line {first.line}"))
+            print(f"  there: {printable(first.stored[:_SHOWN])}\n  now:   {printable(first.now[:_SHOWN])}")
     return 1 if any(differences.values()) else 0

@@ -1,1 +1,1 @@
-"""Scripts in the syntax of packetdrill, made scripts of dumbbell."""
+"""Conversion of scripts in packetdrill's syntax to scripts of dumbbell."""

@@ -1,4 +1,4 @@
-"""Python code of a script in packetdrill's syntax: assertions are read, no code is executed."""
+"""Python code of a script in packetdrill's syntax, whose assertions are read and not executed."""
 
 import ast
 import operator
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dumbbell.base.errors import nearest
-from dumbbell_conformance.packetdrill.text import shown
+from dumbbell_conformance.packetdrill.text import quotation
 
 Value = int | float
 _MAX_CODE_CHARACTERS = 20_000
@@ -20,7 +20,7 @@ CONSTANTS: dict[str, Value] = {
     "TCP_CA_Recovery": 3,
     "TCP_CA_Loss": 4,
 }
-"""Constants of Linux's `include/uapi/linux/tcp.h` (v6.12) whose values count."""
+"""Constants of Linux's `include/uapi/linux/tcp.h` (v6.12) whose values matter."""
 
 _OTHER_NAMES = (
     "TCP_",
@@ -31,7 +31,7 @@ _OTHER_NAMES = (
     "tcp_rtt",
     "tcp_minrtt",
 )
-"""How names begin that packetdrill knows besides, google/packetdrill@2c4001c, gtests/net/packetdrill/code.c."""
+"""Beginnings of other names in packetdrill, google/packetdrill@2c4001c, gtests/net/packetdrill/code.c."""
 
 # fmt: off
 _FIELDS = {f"tcpi_{name}" for name in (
@@ -48,9 +48,9 @@ _FIELDS = {f"tcpi_{name}" for name in (
 )}
 # fmt: on
 
-_MIRRORED = {"==": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
-_COMPARED: dict[type[ast.cmpop], str] = {ast.Eq: "==", ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
-_COMPUTED: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
+_MIRROR = {"==": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_RELATIONS: dict[type[ast.cmpop], str] = {ast.Eq: "==", ast.Lt: "<", ast.Gt: ">", ast.LtE: "<=", ast.GtE: ">="}
+_OPERATIONS: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -71,33 +71,33 @@ class Comparison:
 
 
 class _NotReadError(Exception):
-    """An expression that is no comparison of a field with a number; the text says which."""
+    """An expression of another form than a comparison of a field with a number."""
 
 
 def read_code(code: str, constants: dict[str, Value]) -> tuple[list[Comparison], list[str]]:
-    """Return the comparisons that code asserts, and what was left out of it.
+    """Return the comparisons that code asserts, and notes on its omitted parts.
 
     Args:
         code: Code of Python, without `%{` and `}%`.
         constants: Names and their values; the code's own assignments are added.
 
     Raises:
-        ValueError: If the text is no Python, or names what neither packetdrill nor the code has.
+        ValueError: If the text is not Python, or has a name unknown to packetdrill and to the code.
     """
     comparisons: list[Comparison] = []
     notes: list[str] = []
     for statement in _parse(code):
         try:
             if isinstance(statement, ast.Assert):
-                comparisons += _asserted(statement.test, constants)
+                comparisons += _assertions(statement.test, constants)
             elif isinstance(statement, ast.Assign) and [ast.Name] == [type(name) for name in statement.targets]:
                 constants[ast.unparse(statement.targets[0])] = _number(statement.value, constants)
             elif not _is_print(statement):
                 raise _NotReadError
         except _NotReadError:
-            notes.append(f"`{_quoted(statement)}`: no code is executed, only comparisons with a number are read")
+            notes.append(f"`{_quotation(statement)}`: no code is executed, only comparisons with a number are read")
         except (RecursionError, OverflowError, ZeroDivisionError):
-            raise ValueError(f"`{shown(code)}`: expected `assert tcpi_snd_cwnd == 10`") from None
+            raise ValueError(f"`{quotation(code)}`: expected `assert tcpi_snd_cwnd == 10`") from None
     return comparisons, notes
 
 
@@ -112,12 +112,12 @@ def _parse(code: str) -> list[ast.stmt]:
     try:
         return ast.parse(textwrap.dedent(code.strip("\n"))).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ValueError(f"`{shown(code)}`: expected Python such as `assert tcpi_snd_cwnd == 10`") from None
+        raise ValueError(f"`{quotation(code)}`: expected Python such as `assert tcpi_snd_cwnd == 10`") from None
 
 
-def _quoted(statement: ast.stmt) -> str:
+def _quotation(statement: ast.stmt) -> str:
     try:
-        return shown(ast.unparse(statement))
+        return quotation(ast.unparse(statement))
     except RecursionError:
         return "a deeply nested expression"
 
@@ -127,15 +127,15 @@ def _is_print(statement: ast.stmt) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "print"
 
 
-def _asserted(test: ast.expr, constants: dict[str, Value]) -> list[Comparison]:
+def _assertions(test: ast.expr, constants: dict[str, Value]) -> list[Comparison]:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return [each for part in test.values for each in _asserted(part, constants)]
+        return [comparison for part in test.values for comparison in _assertions(part, constants)]
     if not isinstance(test, ast.Compare):
         _look_up_names(test, constants)
         raise _NotReadError
     comparisons, left = [], test.left
     for relation, right in zip(test.ops, test.comparators, strict=True):
-        comparisons.append(_comparison(left, _COMPARED.get(type(relation)), right, constants))
+        comparisons.append(_comparison(left, _RELATIONS.get(type(relation)), right, constants))
         left = right
     return comparisons
 
@@ -148,29 +148,31 @@ def _comparison(left: ast.expr, relation: str | None, right: ast.expr, constants
     if isinstance(left, ast.Name) and left.id in _FIELDS:
         return Comparison(left.id, relation, _number(right, constants))
     if isinstance(right, ast.Name) and right.id in _FIELDS:
-        return Comparison(right.id, _MIRRORED[relation], _number(left, constants))
+        return Comparison(right.id, _MIRROR[relation], _number(left, constants))
     raise _NotReadError
 
 
 def _look_up_names(expression: ast.expr, constants: dict[str, Value]) -> None:
-    """Refuse a name that nobody knows: it is a slip, and the assertion would be lost.
+    """Refuse an unknown name, which is a slip that would lose the assertion.
 
     Raises:
-        ValueError: If there is one.
+        ValueError: If a name is unknown.
     """
-    called = {id(node.func) for node in ast.walk(expression) if isinstance(node, ast.Call)}
+    called_names = {id(node.func) for node in ast.walk(expression) if isinstance(node, ast.Call)}
     for node in ast.walk(expression):
-        if isinstance(node, ast.Name) and id(node) not in called:
-            known = node.id in _FIELDS or node.id in constants
-            if not known and (node.id.startswith(("tcpi_", "TCP_CA_")) or not node.id.startswith(_OTHER_NAMES)):
-                raise ValueError(f"`{shown(node.id)}`: no such field or name{nearest(node.id, {*_FIELDS, *constants})}")
+        if isinstance(node, ast.Name) and id(node) not in called_names:
+            is_known = node.id in _FIELDS or node.id in constants
+            if not is_known and (node.id.startswith(("tcpi_", "TCP_CA_")) or not node.id.startswith(_OTHER_NAMES)):
+                raise ValueError(
+                    f"`{quotation(node.id)}`: no such field or name{nearest(node.id, {*_FIELDS, *constants})}"
+                )
 
 
 def _number(node: ast.expr, constants: dict[str, Value]) -> Value:
     """Return the value of an expression of constants.
 
     Raises:
-        _NotReadError: If it is none.
+        _NotReadError: If the expression is something else.
     """
     match node:
         case ast.Constant(value=(int() | float()) as value) if not isinstance(value, bool):
@@ -179,8 +181,8 @@ def _number(node: ast.expr, constants: dict[str, Value]) -> Value:
             result = constants[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             result = -_number(operand, constants)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _COMPUTED:
-            result = _COMPUTED[type(op)](_number(left, constants), _number(right, constants))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            result = _OPERATIONS[type(op)](_number(left, constants), _number(right, constants))
         case _:
             raise _NotReadError
     if not abs(result) <= _MAX_VALUE:

@@ -1,4 +1,4 @@
-"""Shell commands of a script in packetdrill's syntax: no command is executed, settings are read from them."""
+"""Shell commands of a script in packetdrill's syntax, which are read for their settings and not executed."""
 
 import re
 import shlex
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from dumbbell_conformance.packetdrill.text import OutOfScopeError, shown
+from dumbbell_conformance.packetdrill.text import OutOfScopeError, quotation
 
-_JOINED = "\v"  # a line feed that a backslash takes away
+_CONTINUATION = "\v"  # a line feed removed by a backslash
 _SEPARATORS = {";", "&&", "||", "|", "&"}
 _MAX_LINE_CHARACTERS = 10_000
 _QUIET = ("true", ":", "sleep", "set", "cd", "export")
@@ -19,12 +19,12 @@ _PLAIN_QDISCS = {"pfifo", "bfifo", "pfifo_fast", "noqueue"}
 
 @dataclass
 class Settings:
-    """What commands have set."""
+    """Settings made by commands."""
 
     controller: str = ""
     """Congestion control of Linux; empty if none is named."""
     parameters: dict[str, str] = field(default_factory=dict)
-    """Parameters of the controller, instead of those of Linux."""
+    """Parameters of the controller that replace Linux's."""
     switches: dict[str, str] = field(default_factory=dict)
     """Settings of the transport."""
     window: int | None = None
@@ -32,7 +32,7 @@ class Settings:
     is_paced: bool = False
     """True if a queueing discipline paces packets."""
     notes: list[str] = field(default_factory=list)
-    """What was left out of the latest commands."""
+    """Omitted parts of the latest commands."""
 
 
 def _flag(value: int) -> str:
@@ -54,21 +54,17 @@ class Command:
     """One command of a shell."""
 
     line: int
-    """Number of its line in the text, from 0."""
+    """Number of the command's line in the text, from 0."""
     words: list[str]
     target: str
-    """File that its output goes to; empty if none is named."""
+    """File for the command's output; empty if none is named."""
 
 
 def split_commands(text: str) -> Iterator[Command]:
-    """Return the commands of a text in turn, without comments.
-
-    Raises:
-        ValueError: If the text is not one of a shell.
-    """
+    """Yield the commands of a text, without comments."""
     number = 0
-    for joined in text.replace("\\\n", _JOINED).split("\n"):
-        line = joined.replace(_JOINED, " ")
+    for joined_line in text.replace("\\\n", _CONTINUATION).split("\n"):
+        line = joined_line.replace(_CONTINUATION, " ")
         if len(line) > _MAX_LINE_CHARACTERS:
             raise ValueError(f"a command of {len(line)} characters: expected at most {_MAX_LINE_CHARACTERS}")
         lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
@@ -76,37 +72,37 @@ def split_commands(text: str) -> Iterator[Command]:
         try:
             words = list(lexer)
         except ValueError:
-            raise ValueError(f"command `{shown(line)}`: a quotation is not closed") from None
-        yield from _parted(number, words)
-        number += 1 + joined.count(_JOINED)
+            raise ValueError(f"command `{quotation(line)}`: a quotation is not closed") from None
+        yield from _between_separators(number, words)
+        number += 1 + joined_line.count(_CONTINUATION)
 
 
-def _parted(line: int, words: list[str]) -> Iterator[Command]:
-    """Return the commands between separators."""
+def _between_separators(line: int, words: list[str]) -> Iterator[Command]:
+    """Yield the commands between separators."""
     command: list[str] = []
     for word in [*words, ";"]:
         if word not in _SEPARATORS:
             command.append(word)
         elif command:
-            to = next((index for index, each in enumerate(command) if each.endswith(">")), len(command))
-            kept = command[: to - 1] if to < len(command) and command[to - 1] in ("1", "2") else command[:to]
-            if kept:
-                yield Command(line, kept, "".join(command[to + 1 : to + 2]))
+            to = next((index for index, word_or_mark in enumerate(command) if word_or_mark.endswith(">")), len(command))
+            command_words = command[: to - 1] if to < len(command) and command[to - 1] in ("1", "2") else command[:to]
+            if command_words:
+                yield Command(line, command_words, "".join(command[to + 1 : to + 2]))
             command = []
 
 
 def take_command(settings: Settings, command: Command) -> None:
-    """Add to `settings` what a command sets.
+    """Add the settings of a command to `settings`.
 
     Raises:
         ValueError: If a setting has no allowed value.
-        OutOfScopeError: If the command changes what is tested, and a script has no such thing.
+        OutOfScopeError: If the command changes the tested behaviour, and a script cannot express the change.
     """
     words, target = command.words, command.target
-    name, whole = PurePosixPath(words[0]).name, shown(" ".join(words))
+    name, quoted_command = PurePosixPath(words[0]).name, quotation(" ".join(words))
     match name:
         case "defaults.sh":
-            # packetdrill's own file: it sets what Linux has, but for this
+            # packetdrill's own file: it sets Linux's defaults, except for this one
             settings.switches["restart_window"] = "no"
         case "sysctl" | "set_sysctls.py":
             for word in (word for word in words[1:] if not word.startswith("-")):
@@ -116,7 +112,7 @@ def take_command(settings: Settings, command: Command) -> None:
         case "echo" if target.startswith(("/proc/sys/", "/sys/module/")):
             _set(settings, target, words[-1])
         case "tc":
-            _take_queue(settings, words, whole)
+            _take_queue(settings, words, quoted_command)
         case "ip" if "tcp_metrics" in words:
             pass
         case "ip" | "ip6" | "ifconfig" | "route":
@@ -124,30 +120,30 @@ def take_command(settings: Settings, command: Command) -> None:
             if not {"mtu", "advmss"} & set(words) and followers.get("initcwnd", "").isdecimal():
                 settings.window = min(max(int(followers["initcwnd"]), 1), 1_000_000)
             else:
-                raise OutOfScopeError(f"`{whole}` changes routes or interfaces of the kernel")
+                raise OutOfScopeError(f"`{quoted_command}` changes routes or interfaces of the kernel")
         case "iptables" | "ip6tables" | "nft" | "tcpdump":
-            raise OutOfScopeError(f"`{whole}` changes packets of the kernel")
+            raise OutOfScopeError(f"`{quoted_command}` changes packets of the kernel")
         case _ if name in _QUIET or name.startswith("sysctl_restore"):
             pass
         case _:
-            settings.notes.append(f"command `{whole}`: no command is executed")
+            settings.notes.append(f"command `{quoted_command}`: no command is executed")
 
 
-def _take_queue(settings: Settings, words: list[str], whole: str) -> None:
+def _take_queue(settings: Settings, words: list[str], quoted_command: str) -> None:
     if {"del", "delete", "show"} & set(words):
         return
     if "fq" in words:
         settings.is_paced = True
-        settings.notes.append(f"command `{whole}`: no packet is paced")
+        settings.notes.append(f"command `{quoted_command}`: no packet is paced")
     elif not _PLAIN_QDISCS & set(words) or "limit" in words:
-        raise OutOfScopeError(f"`{whole}`: packets are held or lost in the sending host")
+        raise OutOfScopeError(f"`{quoted_command}`: packets are held or lost in the sending host")
 
 
 def _set(settings: Settings, key: str, value: str) -> None:
     """Take a sysctl, or a parameter of a kernel module, by its name or by its file."""
     name = key.removeprefix("/proc/sys/").replace("/", ".").strip(".")
     if not re.fullmatch(r"[\w.-]+", name):
-        raise ValueError(f"sysctl `{shown(key)}`: expected a name such as net.ipv4.tcp_sack")
+        raise ValueError(f"sysctl `{quotation(key)}`: expected a name such as net.ipv4.tcp_sack")
     short = name.removeprefix("net.ipv4.")
     if short == "tcp_congestion_control":
         settings.controller = value
@@ -164,7 +160,7 @@ def _set(settings: Settings, key: str, value: str) -> None:
 
 def _whole(name: str, value: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", value):
-        raise ValueError(f"sysctl `{name}` = `{shown(value)}`: expected a whole number")
+        raise ValueError(f"sysctl `{name}` = `{quotation(value)}`: expected a whole number")
     return int(value)
 
 
@@ -177,6 +173,6 @@ def _take_hystart(settings: Settings, parameter: str, value: str) -> None:
         case (("hystart" | "hystart_detect"), "0"):
             settings.parameters["slow_start"] = "classic"
         case (("hystart" | "hystart_detect"), _):
-            raise OutOfScopeError(f"`{parameter}` = {shown(value)}: the built-in HyStart has both detections")
+            raise OutOfScopeError(f"`{parameter}` = {quotation(value)}: the built-in HyStart has both detections")
         case _:
             settings.notes.append(f"`{parameter}` of tcp_cubic: no such setting of the built-in controller")

@@ -1,4 +1,4 @@
-"""Scripts in packetdrill's syntax, as scripts of `dumbbell vectors` (docs/how-to/packetdrill.md).
+"""Conversion of scripts in packetdrill's syntax to scripts of `dumbbell vectors` (docs/packetdrill.md).
 
 Syntax: google/packetdrill@2c4001c, gtests/net/packetdrill/parser.y. What the built-in transport lacks is left out with
 a note if nothing else depends on it. Otherwise the script ends there, or is refused if nothing was tested before.
@@ -21,7 +21,7 @@ from dumbbell_conformance.packetdrill.text import (
     OutOfScopeError,
     Statement,
     parse_event,
-    shown,
+    quotation,
     split_arguments,
     split_statements,
 )
@@ -29,13 +29,13 @@ from dumbbell_conformance.packetdrill.text import (
 SUFFIX = ".pkt"
 _FILE = Kind("a script of packetdrill", 4)
 _TOLERANCE_S = Decimal("0.004")  # packetdrill's own, --tolerance_usecs=4000
-_INFINITE = 0xFFFF << 14  # tcpi_snd_ssthresh without a threshold, at least: of FreeBSD; of Linux 0x7FFFFFFF
+_INFINITE = 0xFFFF << 14  # smallest tcpi_snd_ssthresh without a threshold: FreeBSD's value; Linux has 0x7FFFFFFF
 _TIMESTAMPS_BYTES = 12  # of a segment, RFC 7323 with padding
-_DEFAULT_MSS = 536  # of a peer that names none, RFC 9293 section 3.7.1
+_DEFAULT_MSS = 536  # MSS of a peer that names none, RFC 9293 section 3.7.1
 _MAX_MSS = 65_000
-_LINUX_CUBIC = "cubic-linux"  # the scheme that Linux's `cubic` is
+_LINUX_CUBIC = "cubic-linux"  # the scheme equal to Linux's `cubic`
 _MAX_QUICK_ACKS = 16  # Linux v6.12, net/ipv4/tcp_input.c: segments that a new connection acknowledges one by one
-_MAX_SACK_BYTES = 100_000  # of an ACK of a script
+_MAX_SACK_BYTES = 100_000  # in one ACK of a script
 _NOTE = "# left out: "
 _MAX_NOTED_LINES = 5
 _MAX_NOTES = 100
@@ -51,7 +51,7 @@ _PACKET = re.compile(
 _OTHER_PROTOCOL = re.compile(
     r"[<>]\s*(?:\[[^\]]*\]\s*|\([^)]*\)\s*)?(icmp|udplite|udp|sctp|gre|GREv0|mpls|ipv4|ipv6|addr(?=\[))"
 )
-_CHANGED_PACKET = re.compile(r"[<>].*\{[^{}]*\}", re.DOTALL)  # by packetdrill's fuzzing
+_CHANGED_PACKET = re.compile(r"[<>].*\{[^{}]*\}", re.DOTALL)  # changes by packetdrill's fuzzing
 _CALL = re.compile(
     r"(?P<name>\w+)\s*\((?P<arguments>.*)\)\s*=\s*(?P<result>-?[0-9]+|0x[0-9a-fA-F]+|\.\.\.)"
     r"(?:\s+(?P<error>E[A-Z0-9]+))?(?:\s*\([^()]*\))?\s*",
@@ -91,7 +91,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class _Packet:
-    """A segment. Bytes are those of packetdrill: relative, the first of the stream is 1."""
+    """A segment. Byte numbers are packetdrill's: relative, and 1 for the first byte of the stream."""
 
     inbound: bool
     flags: str
@@ -100,13 +100,13 @@ class _Packet:
     ack: int | None
     win: int | None
     options: dict[str, str] | None
-    """Words after each option's name; None if any options are right."""
+    """Words after each option's name; None if any options are allowed."""
     ecn: str
 
 
 @dataclass(frozen=True)
 class _Event:
-    """A line of the script that is made."""
+    """A line of the converted script."""
 
     kind: str
     """`opener`, `write`, `ack`, `out` and `expect` of a sender, `data` and `reply` of a receiver."""
@@ -119,22 +119,22 @@ class _Event:
 
 @dataclass
 class _Script:
-    """What has been read so far."""
+    """The state of a conversion."""
 
     file: str
     time: Decimal = Decimal(0)
-    """Time of the latest event, s; events with a relative time count from there."""
+    """Time of the latest event, s. Relative times count from the latest event."""
     number: int = 0
     """Line of the current statement."""
     origin: Decimal | None = None
-    """Time of the opener: SYN, or SYN and ACK."""
+    """Time of the handshake packet: SYN, or SYN and ACK."""
     tolerance: Decimal = _TOLERANCE_S
     widest: Decimal = Decimal(0)
     """Length of the widest range of times, s."""
     settings: Settings = field(default_factory=Settings)
     constants: dict[str, Value] = field(default_factory=lambda: dict(CONSTANTS))
     words: dict[str, str] = field(default_factory=dict)
-    """Names that `--define` gives a meaning."""
+    """Meanings of the names in `--define`."""
     openers: list[_Packet] = field(default_factory=list)
     mss_limit: int = _MAX_MSS
     mss: int = _DEFAULT_MSS
@@ -145,31 +145,31 @@ class _Script:
     """True if the handshake's round trip takes no time."""
     has_ecn: bool = False
     has_holes: bool = False
-    """True after a SACK block or a retransmission: `tcpi_unacked` is more than what is in flight."""
+    """True after a SACK block or a retransmission, when `tcpi_unacked` exceeds the packets in flight."""
     is_unnamed: bool = False
-    """True if an ACK is of bytes whose departure no line names."""
+    """True if an ACK acknowledges bytes without a line for their departure."""
     events: list[_Event] = field(default_factory=list)
     notes: dict[str, list[int]] = field(default_factory=dict)
-    """What was left out, and in which lines."""
+    """Omitted parts, with their lines."""
     next_packet: int = 0
     next_data: int = 0
-    sent: int = 0
+    sent_bytes: int = 0
     """Payload that has left for the first time, bytes."""
-    acked: int = 0
-    received: int = 0
-    replied: int = 0
-    """Bytes of the peer that the latest ACK has acknowledged."""
+    acked_bytes: int = 0
+    received_bytes: int = 0
+    replied_bytes: int = 0
+    """Bytes of the peer that the latest ACK acknowledged."""
     peer_end: int | None = None
-    """Bytes before the peer's FIN."""
-    written: int = 0
+    """Number of bytes before the peer's FIN."""
+    written_bytes: int = 0
     edge: int = 0
-    """Bytes that the peer's window allows, from the beginning of the stream on."""
+    """Number of bytes that the peer's window allows, from the beginning of the stream."""
 
-    def refusal(self, why: str) -> UserError:
-        return UserError(f"{self.file}: line {self.number}: {why}")
+    def refusal(self, reason: str) -> UserError:
+        return UserError(f"{self.file}: line {self.number}: {reason}")
 
-    def note(self, what: str) -> None:
-        self.notes.setdefault(what, []).append(self.number)
+    def note(self, text: str) -> None:
+        self.notes.setdefault(text, []).append(self.number)
 
     def add(self, kind: str, text: str, time: Decimal | None = None) -> None:
         at = (self.time if time is None else time) - (self.origin or Decimal(0))
@@ -178,12 +178,12 @@ class _Script:
 
     @property
     def receives(self) -> bool:
-        """Return True if the receiver is tested: data come, and none are sent."""
-        return self.received > 0 and self.sent == 0 and self.written == 0
+        """True if the script tests the receiver: data arrive, and none are sent."""
+        return self.received_bytes > 0 and self.sent_bytes == 0 and self.written_bytes == 0
 
     @property
     def is_tested(self) -> bool:
-        """Return True if something beside the handshake can fail."""
+        """True if something besides the handshake can fail."""
         return any(event.kind in (("reply",) if self.receives else ("out", "expect")) for event in self.events)
 
 
@@ -191,7 +191,7 @@ def read_packetdrill(file: Path) -> str:
     """Convert a file in packetdrill's syntax to a script.
 
     Raises:
-        UserError: If it cannot be read, or nothing of it can be tested, with its line.
+        UserError: If the file cannot be read, or contains nothing testable, with its line.
     """
     try:
         return convert_packetdrill(read_text(file, _FILE), str(file))
@@ -202,10 +202,10 @@ def read_packetdrill(file: Path) -> str:
 
 
 def convert_packetdrill(text: str, name: str) -> str:
-    """Convert a text in packetdrill's syntax to a script; errors say that it is `name`.
+    """Convert a text in packetdrill's syntax to a script. Error messages begin with `name`.
 
     Raises:
-        UserError: If its syntax is wrong, or nothing of it can be tested, with its line.
+        UserError: If its syntax is wrong, or it contains nothing testable, with its line.
     """
     script = _Script(name)
     try:
@@ -228,18 +228,18 @@ def convert_packetdrill(text: str, name: str) -> str:
     if script.receives and not script.is_tested:
         script.number = next(event.line for event in script.events if event.kind == "data")
         raise script.refusal("data arrive, and no line is about an ACK that leaves: nothing is tested")
-    return _written(script)
+    return _script_text(script)
 
 
 def notes_of(script: str) -> tuple[str, ...]:
-    """Return what was left out of a script that has been converted."""
+    """Return the notes in a converted script about omitted parts."""
     return tuple(line.removeprefix(_NOTE) for line in script.split("\n") if line.startswith(_NOTE))
 
 
 def _take(script: _Script, statement: Statement) -> None:
     text = statement.text
     if text.startswith("#"):
-        raise OutOfScopeError(f"`{shown(text)}`: lines for a preprocessor")
+        raise OutOfScopeError(f"`{quotation(text)}`: lines for a preprocessor")
     if text.startswith("--"):
         _take_option(script, text)
         return
@@ -269,7 +269,7 @@ def _take_option(script: _Script, text: str) -> None:
     name, _, value = text.removeprefix("--").partition("=")
     name, value = name.strip(), value.strip()
     if name not in _OPTIONS:
-        raise ValueError(f"`--{shown(name)}`: packetdrill has no such option{nearest(name, _OPTIONS)}")
+        raise ValueError(f"`--{quotation(name)}`: packetdrill has no such option{nearest(name, _OPTIONS)}")
     match name:
         case "psp_udp_port":
             raise OutOfScopeError(f"`--{name}`: encrypted packets (PSP)")
@@ -284,9 +284,9 @@ def _take_option(script: _Script, text: str) -> None:
             script.words[key.strip()] = meaning.strip()
 
 
-def _whole(option: str, value: str, most: int) -> int:
-    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > most:
-        raise ValueError(f"`{shown(option)}`: expected a whole number up to {most}")
+def _whole(option: str, value: str, maximum: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,10}", value) or int(value) > maximum:
+        raise ValueError(f"`{quotation(option)}`: expected a whole number up to {maximum}")
     return int(value)
 
 
@@ -306,29 +306,29 @@ def _packet(text: str) -> _Packet:
     """Read a TCP segment.
 
     Raises:
-        ValueError: If it is none.
-        OutOfScopeError: If it is of another protocol, or in another packet.
+        ValueError: If the text is not a segment.
+        OutOfScopeError: If the segment has another protocol, or lies inside another packet.
     """
-    found = _PACKET.fullmatch(text)
-    if found is None:
+    match = _PACKET.fullmatch(text)
+    if match is None:
         other = _OTHER_PROTOCOL.match(text)
         if other is not None:
-            what = "packets between several addresses" if other[1] == "addr" else f"packets of {other[1]}"
-            raise OutOfScopeError(f"`{shown(text)}`: {what}")
+            packet_kind = "packets between several addresses" if other[1] == "addr" else f"packets of {other[1]}"
+            raise OutOfScopeError(f"`{quotation(text)}`: {packet_kind}")
         if _CHANGED_PACKET.fullmatch(text):
-            raise OutOfScopeError(f"`{shown(text)}`: packets with changed bytes")
-        raise ValueError(f"`{shown(text)}`: expected a TCP segment, for example `> P. 1:1001(1000) ack 1`")
-    if found["encapsulated"]:
-        raise OutOfScopeError(f"`{shown(text)}`: encrypted packets")
-    first, last, count = int(found["first"]), int(found["last"]), int(found["bytes"])
+            raise OutOfScopeError(f"`{quotation(text)}`: packets with changed bytes")
+        raise ValueError(f"`{quotation(text)}`: expected a TCP segment, for example `> P. 1:1001(1000) ack 1`")
+    if match["encapsulated"]:
+        raise OutOfScopeError(f"`{quotation(text)}`: encrypted packets")
+    first, last, count = int(match["first"]), int(match["last"]), int(match["bytes"])
     if last - first != count or count > 1_000_000:
-        raise ValueError(f"`{shown(text)}`: from {first} to {last} are not {count} bytes (at most 1000000)")
-    ack, win = (int(found[key]) if found[key] else None for key in ("ack", "win"))
-    words = [option.strip() for option in (found["options"] or "").split(",") if option.strip()]
+        raise ValueError(f"`{quotation(text)}`: from {first} to {last} are not {count} bytes (at most 1000000)")
+    ack, win = (int(match[key]) if match[key] else None for key in ("ack", "win"))
+    words = [option.strip() for option in (match["options"] or "").split(",") if option.strip()]
     options = None if words == ["..."] else {word.split()[0]: word.partition(" ")[2].strip() for word in words}
-    if found["ace"] or (options is not None and "ECN" in options):
-        raise OutOfScopeError(f"`{shown(text)}`: accurate ECN in TCP's header")
-    return _Packet(text[0] == "<", found["flags"], first, count, ack, win, options, found["ip"] or "")
+    if match["ace"] or (options is not None and "ECN" in options):
+        raise OutOfScopeError(f"`{quotation(text)}`: accurate ECN in TCP's header")
+    return _Packet(text[0] == "<", match["flags"], first, count, ack, win, options, match["ip"] or "")
 
 
 def _take_packet(script: _Script, text: str, time: EventTime, begin: Decimal) -> None:
@@ -340,7 +340,7 @@ def _take_packet(script: _Script, text: str, time: EventTime, begin: Decimal) ->
     if any(option.startswith(_MULTIPATH) for option in packet.options or ()):
         script.note("options of Multipath TCP")
     if flags & {"R", "U"}:
-        raise OutOfScopeError(f"`{shown(text)}`: the built-in transport has no RST and no urgent data")
+        raise OutOfScopeError(f"`{quotation(text)}`: the built-in transport has no RST and no urgent data")
     if "S" in flags:
         _take_opener(script, packet, text)
         return
@@ -353,18 +353,18 @@ def _take_packet(script: _Script, text: str, time: EventTime, begin: Decimal) ->
     elif "F" not in flags:
         _take_reply(script, packet)
     if not packet.inbound and "F" in flags:
-        raise OutOfScopeError(f"`{shown(text)}`: the built-in transport closes no connection")
+        raise OutOfScopeError(f"`{quotation(text)}`: the built-in transport closes no connection")
 
 
 def _take_opener(script: _Script, packet: _Packet, text: str) -> None:
     options = packet.options or {}
     if packet.bytes or {"FO", "FOEXP"} & options.keys():
-        raise OutOfScopeError(f"`{shown(text)}`: TCP Fast Open")
+        raise OutOfScopeError(f"`{quotation(text)}`: TCP Fast Open")
     is_again = any(
-        (each.inbound, "." in each.flags) == (packet.inbound, "." in packet.flags) for each in script.openers
+        (opener.inbound, "." in opener.flags) == (packet.inbound, "." in packet.flags) for opener in script.openers
     )
-    if is_again and (script.is_open or script.written):
-        raise OutOfScopeError(f"`{shown(text)}`: a second connection")
+    if is_again and (script.is_open or script.written_bytes):
+        raise OutOfScopeError(f"`{quotation(text)}`: a second connection")
     if is_again and packet.inbound:
         script.note("a SYN of the peer that comes again")
         return
@@ -375,7 +375,7 @@ def _take_opener(script: _Script, packet: _Packet, text: str) -> None:
         script.add("opener", f"out {script.next_packet} bytes=0")
         script.next_packet += 1
     elif script.origin is not None and packet.ack == 1:
-        _open(script)  # the answer to our SYN
+        _open(script)  # the answer to the local SYN
     if packet.inbound and packet.win is not None:
         script.edge = packet.win  # the window of a SYN is not scaled, RFC 7323 section 2.2
     _take_agreement(script)
@@ -387,50 +387,52 @@ def _open(script: _Script) -> None:
 
 
 def _take_agreement(script: _Script) -> None:
-    """Take what the openers agree on: segment size, window scale, SACK, timestamps and ECN."""
-    theirs = [each for each in script.openers if each.inbound]
-    if not theirs:
+    """Take the values on which both handshake packets agree: segment size, window scale, SACK, timestamps and ECN."""
+    peer_openers = [opener for opener in script.openers if opener.inbound]
+    if not peer_openers:
         return
-    mss = [_mss(each, _DEFAULT_MSS) for each in theirs]
-    mss += [_mss(each, _MAX_MSS) for each in script.openers if not each.inbound]
+    mss = [_mss(opener, _DEFAULT_MSS) for opener in peer_openers]
+    mss += [_mss(opener, _MAX_MSS) for opener in script.openers if not opener.inbound]
 
     def is_agreed(option: str) -> bool:
-        return all(each.options is None or option in each.options for each in script.openers)
+        return all(opener.options is None or option in opener.options for opener in script.openers)
 
     script.mss = max(1, min(*mss, script.mss_limit) - (_TIMESTAMPS_BYTES if is_agreed("TS") else 0))
-    scale = (theirs[0].options or {}).get("wscale", "0")
+    scale = (peer_openers[0].options or {}).get("wscale", "0")
     if not re.fullmatch(r"[0-9]{1,3}", scale):
-        raise ValueError(f"wscale {shown(scale)}: expected a number from 0 to 14")
+        raise ValueError(f"wscale {quotation(scale)}: expected a number from 0 to 14")
     script.scale = min(int(scale), 14) if is_agreed("wscale") else 0
     if not is_agreed("sackOK"):
         script.settings.switches["sack"] = "no"
-    script.has_ecn = len(script.openers) > 1 and all("E" in each.flags for each in script.openers)
+    script.has_ecn = len(script.openers) > 1 and all("E" in opener.flags for opener in script.openers)
 
 
 def _mss(packet: _Packet, default: int) -> int:
     text = (packet.options or {}).get("mss", str(default))
     if not re.fullmatch(r"[0-9]{1,5}", text) or not 1 <= int(text) <= 65_535:
-        raise ValueError(f"mss {shown(text)}: expected a number from 1 to 65535")
+        raise ValueError(f"mss {quotation(text)}: expected a number from 1 to 65535")
     return min(int(text), _MAX_MSS)
 
 
 def _check_window(script: _Script) -> None:
-    """End the script where the peer's window keeps data back: scripts have no such window.
+    """End the script if the peer's window keeps data back, since scripts have no such window.
 
     Raises:
-        OutOfScopeError: If it does.
+        OutOfScopeError: If the window keeps data back.
     """
-    left = script.written - script.sent
+    left = script.written_bytes - script.sent_bytes
     if not script.is_open or left <= 0:
         return
-    if script.edge - script.sent < min(left, script.mss) or (script.is_unnamed and script.written > script.edge):
-        room = max(script.edge - script.acked, 0)
+    if script.edge - script.sent_bytes < min(left, script.mss) or (
+        script.is_unnamed and script.written_bytes > script.edge
+    ):
+        room = max(script.edge - script.acked_bytes, 0)
         raise OutOfScopeError(f"the peer's window of {room} bytes keeps data back that the program has written")
 
 
 def _take_inbound(script: _Script, packet: _Packet, text: str) -> None:
     if packet.ack is None:
-        script.note(f"`{shown(text)}`: a segment without ACK, which TCP drops")
+        script.note(f"`{quotation(text)}`: a segment without ACK, which TCP drops")
         return
     blocks = _sack_blocks(packet)
     if not script.is_open:
@@ -438,11 +440,11 @@ def _take_inbound(script: _Script, packet: _Packet, text: str) -> None:
         script.has_answered = True
         is_news = packet.ack > 1 or bool(blocks)
     else:
-        is_news = not packet.bytes or packet.ack - 1 > script.acked or bool(blocks)
+        is_news = not packet.bytes or packet.ack - 1 > script.acked_bytes or bool(blocks)
     if packet.win is not None:
         edge = packet.ack - 1 + (packet.win << script.scale)
-        # an ACK of nothing new only opens the window further (Linux v6.12, tcp_may_update_window)
-        script.edge = edge if packet.ack - 1 > script.acked else max(script.edge, edge)
+        # an ACK of no new bytes can only open the window further (Linux v6.12, tcp_may_update_window)
+        script.edge = edge if packet.ack - 1 > script.acked_bytes else max(script.edge, edge)
     if packet.bytes:
         _take_data(script, packet)
     if "F" in packet.flags:
@@ -454,10 +456,10 @@ def _take_inbound(script: _Script, packet: _Packet, text: str) -> None:
 
 def _sack_blocks(packet: _Packet) -> list[tuple[int, int]]:
     words = (packet.options or {}).get("sack", "").split()
-    found = [_SACK_BLOCK.fullmatch(word) for word in words]
-    blocks = [(int(block[1]), int(block[2])) for block in found if block is not None]
+    matches = [_SACK_BLOCK.fullmatch(word) for word in words]
+    blocks = [(int(block[1]), int(block[2])) for block in matches if block is not None]
     if len(blocks) < len(words) or any(not 1 <= first < last for first, last in blocks):
-        raise ValueError(f"sack {shown(' '.join(words))}: expected blocks such as `2001:3001`")
+        raise ValueError(f"sack {quotation(' '.join(words))}: expected blocks such as `2001:3001`")
     return blocks
 
 
@@ -471,9 +473,9 @@ def _take_ack(script: _Script, packet: _Packet, blocks: list[tuple[int, int]]) -
         raise OutOfScopeError(f"sack {blocks[0][0]}:{blocks[0][1]}: a D-SACK block, which tells of a second copy")
     if sum(last - first for first, last in blocks) > _MAX_SACK_BYTES:
         raise OutOfScopeError(f"SACK blocks of more than {_MAX_SACK_BYTES} bytes")
-    if after > script.sent:
-        script.is_unnamed, script.sent = True, after
-    script.acked = max(script.acked, after)
+    if after > script.sent_bytes:
+        script.is_unnamed, script.sent_bytes = True, after
+    script.acked_bytes = max(script.acked_bytes, after)
     script.has_holes = script.has_holes or bool(blocks)
     marks = ""
     if "E" in packet.flags:
@@ -489,42 +491,42 @@ def _take_data(script: _Script, packet: _Packet) -> None:
     offset = packet.first - 1
     if offset < 0:
         raise ValueError("data before the first byte: expected 1 or more")
-    again = " retransmission=yes" if offset < script.received else ""
-    marked = " ce=yes" if packet.ecn == "ce" else ""
+    again = " retransmission=yes" if offset < script.received_bytes else ""
+    mark = " ce=yes" if packet.ecn == "ce" else ""
     left = packet.bytes
     while left > 0:
         size = min(left, _MAX_MSS)
-        script.add("data", f"data {script.next_data} offset={offset} bytes={size}{again}{marked}")
+        script.add("data", f"data {script.next_data} offset={offset} bytes={size}{again}{mark}")
         script.next_data, offset, left = script.next_data + 1, offset + size, left - size
-    script.received = max(script.received, offset)
+    script.received_bytes = max(script.received_bytes, offset)
 
 
 def _take_reply(script: _Script, packet: _Packet) -> None:
-    """Take a segment without data that leaves: an ACK, or one that opens the connection."""
+    """Take an outgoing segment without data: an ACK, or the third packet of the handshake."""
     after = max((packet.ack or 1) - 1, 0)
     if after == 0 and not script.has_answered:
-        script.has_answered = True  # the third segment of a connection that is opened from here
+        script.has_answered = True  # the third segment of a connection opened by the local end
         return
     if script.peer_end is not None and after > script.peer_end:
         after = script.peer_end
-        if after == script.replied:
+        if after == script.replied_bytes:
             script.note("the ACK of the peer's FIN")
             return
-    script.replied = max(script.replied, after)
+    script.replied_bytes = max(script.replied_bytes, after)
     script.add("reply", f"out next={after}")
 
 
 def _take_departure(script: _Script, packet: _Packet, time: EventTime) -> None:
-    """Take segments that leave. With segmentation offload one line may be several segments."""
+    """Take outgoing segments. With segmentation offload one line may describe several segments."""
     offset, left = packet.first - 1, packet.bytes
-    if offset < 0 or offset > script.sent:
-        raise ValueError(f"data from {packet.first} on leave: expected 1 to {script.sent + 1}")
+    if offset < 0 or offset > script.sent_bytes:
+        raise ValueError(f"data from {packet.first} on leave: expected 1 to {script.sent_bytes + 1}")
     if time.first is None:
         raise OutOfScopeError("time `*` of data that leave: a script has a time for each")
     if script.settings.is_paced:
         raise OutOfScopeError("times of data that leave, while a queueing discipline (fq) paces them")
     script.widest = max(script.widest, time.width)
-    is_again = offset < script.sent
+    is_again = offset < script.sent_bytes
     script.has_holes = script.has_holes or is_again
     again = "yes" if is_again else "no"
     while left > 0:
@@ -532,27 +534,27 @@ def _take_departure(script: _Script, packet: _Packet, time: EventTime) -> None:
         count = max(1, left // script.mss) if size == script.mss else 1
         last = script.next_packet + count - 1
         numbers = str(last) if count == 1 else f"{script.next_packet}..{last}"
-        middle = script.time + _halved(time.width)
+        middle = script.time + _half(time.width)
         script.add("out", f"out {numbers} offset={offset} bytes={size} retransmission={again}", middle)
         script.next_packet, offset, left = last + 1, offset + count * size, left - count * size
-    script.sent = max(script.sent, offset)
+    script.sent_bytes = max(script.sent_bytes, offset)
 
 
-def _halved(width: Decimal) -> Decimal:
+def _half(width: Decimal) -> Decimal:
     return (width / 2).quantize(_NANOSECOND)
 
 
 def _take_call(script: _Script, text: str) -> None:
-    found = _CALL.fullmatch(text)
-    if found is None:
-        raise ValueError(f"`{shown(text)}`: expected a call, for example `write(4, ..., 1000) = 1000`")
-    name, arguments = found["name"], split_arguments(found["arguments"])
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise ValueError(f"`{quotation(text)}`: expected a call, for example `write(4, ..., 1000) = 1000`")
+    name, arguments = match["name"], split_arguments(match["arguments"])
     if name.startswith("sctp_"):
-        raise OutOfScopeError(f"call `{shown(name)}`: another protocol than TCP")
+        raise OutOfScopeError(f"call `{quotation(name)}`: another protocol than TCP")
     if name not in _CALLS:
-        raise ValueError(f"call `{shown(name)}`: packetdrill has no such call{nearest(name, _CALLS)}")
+        raise ValueError(f"call `{quotation(name)}`: packetdrill has no such call{nearest(name, _CALLS)}")
     if name in _WRITING_CALLS:
-        _take_write(script, name, arguments, found)
+        _take_write(script, name, arguments, match)
     elif name == "setsockopt":
         _take_socket_option(script, arguments)
     elif name in _FOREIGN_CALLS:
@@ -562,22 +564,22 @@ def _take_call(script: _Script, text: str) -> None:
 
 
 def _take_write(script: _Script, name: str, arguments: list[str], call: re.Match[str]) -> None:
-    asked, result = arguments[2] if len(arguments) > 2 else "", call["result"]
+    size, result = arguments[2] if len(arguments) > 2 else "", call["result"]
     if call["error"] or result.startswith("-"):
         return  # nothing was written
     for flag, lack in _FOREIGN_FLAGS.items():
         if any(flag in argument for argument in arguments):
             raise OutOfScopeError(f"`{name}` with {flag}: the built-in transport {lack}")
     has_size = name in ("write", "send", "sendto")
-    if has_size and not re.fullmatch(r"[0-9]{1,12}", asked):
-        raise ValueError(f"`{name}` of `{shown(asked)}` bytes: expected a whole number as the third argument")
-    count = asked if has_size and result == "..." else result
+    if has_size and not re.fullmatch(r"[0-9]{1,12}", size):
+        raise ValueError(f"`{name}` of `{quotation(size)}` bytes: expected a whole number as the third argument")
+    count = size if has_size and result == "..." else result
     if not re.fullmatch(r"[0-9]{1,12}", count):
-        raise ValueError(f"`{name}` with the result `{shown(count)}`: expected the bytes that were written")
-    if has_size and int(count) > int(asked):
-        raise ValueError(f"`{name}` of {asked} bytes with the result {count}: expected at most {asked}")
+        raise ValueError(f"`{name}` with the result `{quotation(count)}`: expected the bytes that were written")
+    if has_size and int(count) > int(size):
+        raise ValueError(f"`{name}` of {size} bytes with the result {count}: expected at most {size}")
     if int(count):
-        script.written += int(count)
+        script.written_bytes += int(count)
         script.add("write", f"write bytes={int(count)}")
 
 
@@ -588,22 +590,22 @@ def _take_socket_option(script: _Script, arguments: list[str]) -> None:
     elif option == "TCP_MAXSEG":
         size = value.strip("[] ")
         if not re.fullmatch(r"[0-9]{1,5}", size) or int(size) < 1:
-            raise ValueError(f"TCP_MAXSEG {shown(value)}: expected a number of bytes")
+            raise ValueError(f"TCP_MAXSEG {quotation(value)}: expected a number of bytes")
         script.mss_limit = min(script.mss_limit, int(size))
         _take_agreement(script)
     elif option in _CHANGING_SOCKET_OPTIONS:
         raise OutOfScopeError(f"socket option `{option}`: no such setting of the built-in transport")
     elif option.startswith(_OTHER_PROTOCOLS):
-        raise OutOfScopeError(f"socket option `{shown(option)}`: another protocol than TCP")
+        raise OutOfScopeError(f"socket option `{quotation(option)}`: another protocol than TCP")
     elif not _SOCKET_OPTION.fullmatch(option):
-        raise ValueError(f"socket option `{shown(option)}`: expected a name such as TCP_NODELAY")
+        raise ValueError(f"socket option `{quotation(option)}`: expected a name such as TCP_NODELAY")
     elif option not in _QUIET_SOCKET_OPTIONS:
-        script.note(f"socket option `{shown(option)}`")
+        script.note(f"socket option `{quotation(option)}`")
 
 
 def _take_code(script: _Script, text: str) -> None:
     if not text.endswith("}%"):
-        raise ValueError(f"`{shown(text)}`: code that no `}}%` closes")
+        raise ValueError(f"`{quotation(text)}`: code that no `}}%` closes")
     comparisons, notes = read_code(text[2:-2], script.constants)
     for note in notes:
         script.note(note)
@@ -613,71 +615,71 @@ def _take_code(script: _Script, text: str) -> None:
 
 
 def _conditions(script: _Script, comparisons: list[Comparison]) -> Iterator[str]:
-    counts = {each.field: each.value for each in comparisons if each.relation == "=="}
-    for each in comparisons:
-        match each.field:
-            case "tcpi_ca_state" if each.relation == "==" and each.value in (0, 1, 2, 3, 4):
-                # the transport's episode is Linux's Recovery or CWR; after a timeout (Loss) there is none
-                yield f"recovery={int(each.value in (CONSTANTS['TCP_CA_CWR'], CONSTANTS['TCP_CA_Recovery']))}"
-            case "tcpi_snd_ssthresh" if each.value >= _INFINITE and each.relation in ("==", ">="):
+    counts = {comparison.field: comparison.value for comparison in comparisons if comparison.relation == "=="}
+    for comparison in comparisons:
+        match comparison.field:
+            case "tcpi_ca_state" if comparison.relation == "==" and comparison.value in (0, 1, 2, 3, 4):
+                # the transport's recovery is Linux's Recovery or CWR; after a timeout (Loss) there is none
+                yield f"recovery={int(comparison.value in (CONSTANTS['TCP_CA_CWR'], CONSTANTS['TCP_CA_Recovery']))}"
+            case "tcpi_snd_ssthresh" if comparison.value >= _INFINITE and comparison.relation in ("==", ">="):
                 yield "ssthresh=none"
             case "tcpi_snd_cwnd" | "tcpi_snd_ssthresh":
-                yield from _window_bounds(script, each)
+                yield from _window_bounds(script, comparison)
             case "tcpi_rtt" | "tcpi_rttvar" | "tcpi_min_rtt":
                 names = {"tcpi_rtt": "srtt", "tcpi_rttvar": "rttvar", "tcpi_min_rtt": "lowest_rtt"}
-                yield _time_bound(script, names[each.field], each)
-            case "tcpi_unacked" if each.relation == "==" and _in_flight(script, counts) is not None:
+                yield _time_bound(script, names[comparison.field], comparison)
+            case "tcpi_unacked" if comparison.relation == "==" and _in_flight(script, counts) is not None:
                 packets = _in_flight(script, counts) or 0
                 if packets:
                     yield f"in_flight>={(packets - 1) * script.mss + 1}"
                 yield f"in_flight<={packets * script.mss}"
             case "tcpi_sacked" | "tcpi_lost" | "tcpi_retrans" if _in_flight(script, counts) is not None:
-                pass  # part of what is in flight
+                pass  # already counted in the packets in flight
             case _:
-                script.note(f"`{each.field}`: a sender of the built-in transport reports no such number")
+                script.note(f"`{comparison.field}`: a sender of the built-in transport reports no such number")
 
 
 def _in_flight(script: _Script, counts: dict[str, Value]) -> int | None:
-    """Return the packets in flight as Linux counts them, or None if the script does not tell all of the counts."""
-    others = ("tcpi_sacked", "tcpi_lost", "tcpi_retrans")
-    if "tcpi_unacked" not in counts or (script.has_holes and not set(others) <= set(counts)):
+    """Return the packets in flight as Linux counts them, or None if counts are missing in the script."""
+    other_fields = ("tcpi_sacked", "tcpi_lost", "tcpi_retrans")
+    if "tcpi_unacked" not in counts or (script.has_holes and not set(other_fields) <= set(counts)):
         return None
-    sacked, lost, retransmitted = (int(counts.get(name, 0)) for name in others)
-    packets = int(counts["tcpi_unacked"]) - sacked - lost + retransmitted
+    sacked_packets, lost_packets, retransmissions = (int(counts.get(name, 0)) for name in other_fields)
+    packets = int(counts["tcpi_unacked"]) - sacked_packets - lost_packets + retransmissions
     return packets if 0 <= packets <= 1_000_000 else None
 
 
-def _window_bounds(script: _Script, each: Comparison) -> Iterator[str]:
-    """Return conditions on the window or the threshold; the window is in bytes, the threshold in packets."""
-    # the window during recovery, too, as Linux has it: what proportional rate reduction allows
-    is_window, value = each.field == "tcpi_snd_cwnd", int(each.value)
+def _window_bounds(script: _Script, comparison: Comparison) -> Iterator[str]:
+    """Yield conditions on the window, in bytes, or on the threshold, in packets."""
+    # also during recovery the window is Linux's: the one that proportional rate reduction allows
+    is_window, value = comparison.field == "tcpi_snd_cwnd", int(comparison.value)
     key, unit = ("window", script.mss) if is_window else ("ssthresh", 1)
-    least: float | None = {"==": value, ">=": value, ">": value + 1}.get(each.relation)
-    most: float | None = {"==": value, "<=": value, "<": value - 1}.get(each.relation)
+    least: float | None = {"==": value, ">=": value, ">": value + 1}.get(comparison.relation)
+    upper: float | None = {"==": value, "<=": value, "<": value - 1}.get(comparison.relation)
     if value >= script.mss:
-        script.note(f"`{each.field}` of {value}: taken as bytes, which FreeBSD counts, not as packets")
+        script.note(f"`{comparison.field}` of {value}: taken as bytes, which FreeBSD counts, not as packets")
         per, slack = (1, 0.0) if is_window else (1 / script.mss, 0.001)
     else:
-        # Linux counts whole packets: anything below the next one
+        # Linux counts whole packets, so any value below the next packet is right
         per, slack = unit, unit - (1 if is_window else 0.001)
     if least is not None:
         yield f"{key}>={least * per - (slack if per < 1 else 0):.15g}"
-    if most is not None:
-        yield f"{key}<={most * per + slack:.15g}"
+    if upper is not None:
+        yield f"{key}<={upper * per + slack:.15g}"
 
 
-def _time_bound(script: _Script, key: str, each: Comparison) -> str:
-    if each.relation == "==":
-        return f"{key}={each.value / 1000}~{float(script.tolerance) * 1000:g}"
-    return f"{key}{each.relation.rstrip('=')}={each.value / 1000}"
+def _time_bound(script: _Script, key: str, comparison: Comparison) -> str:
+    if comparison.relation == "==":
+        return f"{key}={comparison.value / 1000}~{float(script.tolerance) * 1000:g}"
+    return f"{key}{comparison.relation.rstrip('=')}={comparison.value / 1000}"
 
 
-def _written(script: _Script) -> str:
-    """Return the script that has been read."""
+def _script_text(script: _Script) -> str:
+    """Return the text of the converted script."""
     file = " ".join(Path(script.file).name.replace("#", "").split())
     receives = script.receives
-    events = list(_kept(script, receives))
-    tolerance = script.tolerance + _halved(script.widest)
+    events = list(_tested_events(script, receives))
+    tolerance = script.tolerance + _half(script.widest)
     settings = script.settings
     switches = {"profile": "linux-like"} | settings.switches
     switches |= {"quick_acks": str(_MAX_QUICK_ACKS)} if receives else {"handshake": "yes"}
@@ -696,7 +698,7 @@ def _written(script: _Script) -> str:
         *([] if settings.window is None else [f"window {settings.window}"]),
         f"tolerance {tolerance.normalize():f}",
         "transport " + " ".join(f"{key}={value}" for key, value in switches.items()),
-        *(f"{_NOTE}{_lines(numbers)}: {what}" for what, numbers in notes[:_MAX_NOTES]),
+        *(f"{_NOTE}{_lines(numbers)}: {text}" for text, numbers in notes[:_MAX_NOTES]),
         *([f"{_NOTE}{len(notes) - _MAX_NOTES} other things"] if len(notes) > _MAX_NOTES else []),
         "",
     ]
@@ -720,18 +722,15 @@ def _controller(script: _Script) -> str:
     name = script.settings.controller.strip('"')
     name = script.words.get(name, name).strip('"') or "cubic"
     if not re.fullmatch(r"[\w-]+", name):
-        raise UserError(f"{script.file}: congestion control `{shown(name)}`: expected a name")
+        raise UserError(f"{script.file}: congestion control `{quotation(name)}`: expected a name")
     parameters = catalog.schemes().find(_LINUX_CUBIC).parameters if name == "cubic" else {}
     if script.settings.parameters and name == "cubic":
         parameters = parameters | script.settings.parameters
     return " ".join([name, *(f"{key}={value}" for key, value in parameters.items())])
 
 
-def _kept(script: _Script, receives: bool) -> Iterator[_Event]:
-    """Return the events of the direction that is tested.
-
-    As in packetdrill, what leaves after the last packet that is named may be anything.
-    """
+def _tested_events(script: _Script, receives: bool) -> Iterator[_Event]:
+    """Yield the events of the tested direction."""
     events = script.events
     if receives:
         last = max((index for index, event in enumerate(events) if event.kind == "reply"), default=-1)

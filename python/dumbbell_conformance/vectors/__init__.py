@@ -1,4 +1,4 @@
-"""Golden traces of a controller in a few short scenarios, and scripts, for those who implement it elsewhere."""
+"""Reference traces of a controller in a few short scenarios, and scripts, for testing other implementations."""
 
 from dumbbell_conformance.vectors.check import Difference, check_vectors
 from dumbbell_conformance.vectors.scripts import ScriptCheck, ScriptResult, shipped_scripts

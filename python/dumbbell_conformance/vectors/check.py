@@ -1,4 +1,4 @@
-"""Whether today's implementation still gives the traces of a directory."""
+"""Comparison of the current implementation with the traces in a directory."""
 
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -18,12 +18,12 @@ from dumbbell.results.kept_experiment import kept_experiment
 from dumbbell_conformance.vectors.write import EXPERIMENT, SCRIPT, TABLE, TRACE, run_scenario, scenario
 
 _MOST_EVENTS_PER_S = 500_000
-"""Of a scenario's run. Its link of 2 Mbit/s takes some 2,000; traffic that nothing slows down, up to 170,000."""
+"""Event limit of a scenario's run. A link of 2 Mbit/s needs about 2,000; traffic without control up to 170,000."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a file of a scenario first differs."""
+    """The first difference in a file of a scenario."""
 
     file: Path
     line: int
@@ -32,10 +32,10 @@ class Difference:
 
 
 def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None]:
-    """Repeats every scenario in `directory`: for each, the first difference, or none.
+    """Repeat every scenario in `directory`, and return for each the first difference, or None.
 
     Raises:
-        dumbbell.Error: there is none in it, or one is damaged.
+        dumbbell.Error: the directory has no scenario, or a damaged one.
     """
     directory = Path(directory)
     folders = sorted(file.parent for file in directory.glob(f"*/{EXPERIMENT}")) if directory.is_dir() else []
@@ -48,49 +48,51 @@ def check_vectors(directory: str | PathLike[str]) -> dict[str, Difference | None
 def _check(folder: Path, progress: Progress) -> Difference | None:
     progress.doing(f"scenario {folder.name}")
     file = folder / EXPERIMENT
-    stored = resolve(kept_experiment(folder))
-    for scheme in stored.schemes.values():
-        if scheme.is_outside:  # whoever checks vectors executes nothing of theirs
+    stored_experiment = resolve(kept_experiment(folder))
+    for scheme in stored_experiment.schemes.values():
+        if scheme.is_outside:  # a check of vectors executes no foreign code
             raise UserError(
                 f"{file}: scheme `{scheme.name}`: {argument('check_vectors')} repeats built-in controllers only: "
                 f"`dumbbell vectors FILE --run {folder}` compares the answers of a plug-in"
             )
-    experiment = _scenario(file, stored)
+    experiment = _scenario(file, stored_experiment)
     check(experiment)
     with Scratch("vectors") as scratch:
         run_scenario(experiment, scratch)
         for name in (TABLE, TRACE, SCRIPT):
-            found = _first_difference(folder / name, scratch / name)
-            if found is not None:
-                return found
+            first_difference = _first_difference(folder / name, scratch / name)
+            if first_difference is not None:
+                return first_difference
     return None
 
 
-def _scenario(file: Path, stored: Experiment) -> Experiment:
-    """Return the scenario that a file says it is. Only its scheme is taken from it: somebody else may have made it.
+def _scenario(file: Path, stored_experiment: Experiment) -> Experiment:
+    """Return the scenario named in a file. Only the scheme comes from the file, whose author may be unknown.
 
     Raises:
-        UserError: this version has no such scenario, or another one of that name.
+        UserError: this version lacks the scenario, or has another one of that name.
     """
     experiment_files = {experiment_file.name: experiment_file for experiment_file in catalog.vectors()}
-    if stored.name not in experiment_files or len(stored.schemes) != 1:
+    if stored_experiment.name not in experiment_files or len(stored_experiment.schemes) != 1:
         raise UserError(f"{file}: not a scenario with one scheme: allowed are {listed(experiment_files)}")
-    experiment = scenario(experiment_files[stored.name], *stored.schemes.values())
-    differs = difference(stored.table(), experiment.table())
+    experiment = scenario(experiment_files[stored_experiment.name], *stored_experiment.schemes.values())
+    differs = difference(stored_experiment.table(), experiment.table())
     if differs:
-        raise UserError(f"{file}: not the scenario `{stored.name}` of this version: write the vectors again: {differs}")
+        raise UserError(
+            f"{file}: not the scenario `{stored_experiment.name}` of this version: write the vectors again: {differs}"
+        )
     return replace(experiment, most_events_per_s=_MOST_EVENTS_PER_S)
 
 
-def _first_difference(stored: Path, now: Path) -> Difference | None:
+def _first_difference(stored_file: Path, now: Path) -> Difference | None:
     try:
-        old = read_text(stored, TEXT).splitlines()
+        old = read_text(stored_file, TEXT).splitlines()
     except FileNotFoundError:
-        raise UserError(f"{stored}: no such file: write the vectors again") from None
+        raise UserError(f"{stored_file}: no such file: write the vectors again") from None
     except UnicodeDecodeError:
-        raise UserError(f"{stored}: is damaged: not UTF-8 text") from None
+        raise UserError(f"{stored_file}: is damaged: not UTF-8 text") from None
     lines = zip_longest(old, now.read_text(encoding="utf-8").splitlines(), fillvalue="(nothing)")
     for number, (before, after) in enumerate(lines, 1):
         if before != after:
-            return Difference(stored, number, before, after)
+            return Difference(stored_file, number, before, after)
     return None

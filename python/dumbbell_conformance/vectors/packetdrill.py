@@ -1,4 +1,4 @@
-"""Scripts of packetdrill, made scripts of dumbbell."""
+"""Conversion of packetdrill's scripts to scripts of dumbbell."""
 
 from os import PathLike
 from pathlib import Path
@@ -13,10 +13,10 @@ from dumbbell_conformance.vectors.scripts import parse_script
 def import_packetdrill(source: str | PathLike[str], out: str | PathLike[str]) -> Path:
     """Convert a file in packetdrill's syntax to a script, the new file `out`, for `dumbbell_conformance.run_scripts`.
 
-    Lines `# left out:` of the script name what it has not taken; `ScriptResult.notes` has them, too.
+    Lines `# left out:` in the script name its omitted parts, which `ScriptResult.notes` contains too.
 
     Raises:
-        dumbbell.Error: If nothing of `source` can be tested, or its syntax is wrong, with its line, or `out` exists.
+        dumbbell.Error: If `source` contains nothing testable or has wrong syntax, with its line, or if `out` exists.
     """
     out = Path(out)
     require_new(out)
@@ -25,7 +25,7 @@ def import_packetdrill(source: str | PathLike[str], out: str | PathLike[str]) ->
 
 
 def convert(source: Path, out: Path) -> list[str]:
-    """Convert a file to the script `out`, and return a sentence about each statement that it leaves out."""
+    """Convert a file to the script `out`, and return a sentence about each omitted statement."""
     text = read_packetdrill(source)
     parse_script(str(source), text)
     try:

@@ -1,4 +1,4 @@
-"""Scripts: timelines of what a controller or the transport is told, and what has to follow (docs/how-to/vectors.md)."""
+"""Scripts: timelines of inputs to a controller or transport, and of the expected results (docs/vectors.md)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from dumbbell.core.controllers import describe_script, run_script
 from dumbbell_conformance.packetdrill import script as packetdrill
 
 SHIPPED = Path(catalog.__file__).parent / "scripts"
-"""The shipped scripts, a directory for each controller and for each end of the transport."""
+"""Directory of the shipped scripts, with one directory for each controller and for each end of the transport."""
 _MARKS = re.compile(r"^@\S+\s+ecn\b", re.MULTILINE)
 SUFFIX = ".txt"
 SUFFIXES = (SUFFIX, packetdrill.SUFFIX)
@@ -33,13 +33,13 @@ class ScriptCheck:
     condition: str
     """The condition as written, or the packet that has to leave."""
     found: str
-    """The value or packet that was found."""
+    """Observed value or packet."""
     holds: bool | None
     """None if the controller does not report the field."""
     source: str
-    """Where the condition is from."""
+    """Source of the condition."""
     known: str | None = None
-    """Why the built-in controller or transport is known to break the condition."""
+    """Reason for a known failure of the built-in controller or transport."""
 
 
 @dataclass(frozen=True)
@@ -55,26 +55,26 @@ class ScriptResult:
     checks: tuple[ScriptCheck, ...]
     """Every condition, in the order of the script."""
     steps: tuple[Mapping[str, object], ...] = ()
-    """Every event with all of its fields and the answer, if they were asked for."""
+    """Every event with all fields and the answer, if requested."""
     notes: tuple[str, ...] = ()
-    """What was left out of a file of packetdrill, with its lines."""
+    """Omitted parts of a packetdrill file, with their lines."""
     not_applicable: str = ""
-    """Why the script says nothing about the controller; empty if it was run."""
+    """Reason why the script does not apply to the controller; empty if it was run."""
 
     @property
     def failures(self) -> tuple[ScriptCheck, ...]:
-        """Return the conditions that do not hold and are not known not to."""
+        """Conditions that do not hold, without known failures."""
         return tuple(check for check in self.checks if check.holds is False and check.known is None)
 
     @property
     def passed(self) -> bool:
-        """Return True if a condition was looked at and all of those hold."""
+        """True if a condition was checked, and all checked conditions hold."""
         return not self.failures and any(check.holds is not None for check in self.checks)
 
 
 @dataclass(frozen=True)
 class Script:
-    """A script that was read."""
+    """A script from a file."""
 
     name: str
     """Name of the shipped script, or the file."""
@@ -83,20 +83,20 @@ class Script:
     """`controller`, `sender` or `receiver`."""
     title: str
     controller: str
-    """Name of the controller that the script is for; empty for a receiver."""
+    """Name of the controller for which the script is written; empty for a receiver."""
     transports: tuple[str, ...] = TRANSPORTS
-    """Transports that it holds for."""
+    """Transports for which the script holds."""
     notes: tuple[str, ...] = ()
-    """What was left out of a file of packetdrill, with its lines."""
+    """Omitted parts of a packetdrill file, with their lines."""
 
     @property
     def tells_marks(self) -> bool:
-        """Return whether the controller is told of marks."""
+        """True if the script reports marks to the controller."""
         return self.drives == "controller" and _MARKS.search(self.text) is not None
 
-    def not_judged(self, controller: str, why: str) -> ScriptResult:
-        """Return the result of a script that says nothing about a controller."""
-        return ScriptResult(self.name, self.title, controller, (), notes=self.notes, not_applicable=why)
+    def not_judged(self, controller: str, reason: str) -> ScriptResult:
+        """Return the result of a script that does not apply to a controller."""
+        return ScriptResult(self.name, self.title, controller, (), notes=self.notes, not_applicable=reason)
 
     def run(self, specification: Specification | None = None, scheme: str = "", steps: bool = False) -> ScriptResult:
         """Run the script with its own controller, or with that of the first flow of a run, `scheme`.
@@ -111,10 +111,10 @@ class Script:
         return self.result(report, scheme or self.controller)
 
     def result(self, report: ScriptReport, controller: str) -> ScriptResult:
-        """Return what the core has reported as a result."""
+        """Return the result in a report of the core."""
         checks = tuple(ScriptCheck(**check) for check in report["checks"])
-        steps, why = tuple(report.get("steps", ())), report.get("not_applicable", "")
-        return ScriptResult(self.name, self.title, controller, checks, steps, self.notes, why)
+        steps, reason = tuple(report.get("steps", ())), report.get("not_applicable", "")
+        return ScriptResult(self.name, self.title, controller, checks, steps, self.notes, reason)
 
 
 def shipped_scripts() -> dict[str, Path]:
@@ -136,10 +136,10 @@ def read_scripts(names: Sequence[str | PathLike[str]] = ()) -> Iterator[Script]:
 
 
 def _found(name: str | PathLike[str]) -> list[tuple[str, Path]]:
-    shipped, text = shipped_scripts(), str(name)
-    named = [(label, file) for label, file in shipped.items() if text in ("", label, label.partition("/")[0])]
-    if named:
-        return named
+    by_name, text = shipped_scripts(), str(name)
+    matches = [(label, file) for label, file in by_name.items() if text in ("", label, label.partition("/")[0])]
+    if matches:
+        return matches
     path = Path(name)
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES)
@@ -147,8 +147,10 @@ def _found(name: str | PathLike[str]) -> list[tuple[str, Path]]:
             raise UserError(f"{path}: no scripts in it: no *{' and no *'.join(SUFFIXES)}")
         return [(str(file), file) for file in files]
     if not path.exists() and path.suffix not in SUFFIXES:
-        known = [*shipped, *sorted({label.partition("/")[0] for label in shipped})]
-        raise UserError(f"no script `{name}`: expected a file, a directory or a shipped script{nearest(text, known)}")
+        known_names = [*by_name, *sorted({label.partition("/")[0] for label in by_name})]
+        raise UserError(
+            f"no script `{name}`: expected a file, a directory or a shipped script{nearest(text, known_names)}"
+        )
     return [(str(path), path)]
 
 
@@ -168,11 +170,11 @@ def parse_script(name: str, text: str) -> Script:
     """Read the text of a script.
 
     Raises:
-        UserError: If a line of it is not allowed.
+        UserError: If a line of the script is invalid.
     """
     try:
-        known = describe_script(text)
+        description = describe_script(text)
     except core.Error as error:
         raise UserError(f"{name}: {error}") from None
-    transports, notes = tuple(known["transports"]), packetdrill.notes_of(text)
-    return Script(name, text, known["drives"], known["title"], known["controller"], transports, notes)
+    transports, notes = tuple(description["transports"]), packetdrill.notes_of(text)
+    return Script(name, text, description["drives"], description["title"], description["controller"], transports, notes)

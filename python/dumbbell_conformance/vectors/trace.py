@@ -1,4 +1,4 @@
-"""A trace as a table: what the sender knew after each acknowledgement."""
+"""A trace as a table: the sender's state after each acknowledgement."""
 
 import json
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class QlogHeader(TypedDict):
 
 
 class QlogData(TypedDict, total=False):
-    """Data of an event of dumbbell's own qlog, as far as it is read."""
+    """The fields of an event in dumbbell's qlog that are read."""
 
     header: QlogHeader
     raw: dict[str, int]
@@ -50,12 +50,12 @@ class QlogData(TypedDict, total=False):
 
 @dataclass
 class _Table:
-    """Rows in the making. The state after an ACK is the first that is reported after it, before anything is sent."""
+    """Rows under construction. The state after an ACK is the first reported state before the next packet leaves."""
 
     rows: list[Row]
     state: Row
     payload: dict[int, int]
-    lost: int = 0
+    lost_packets: int = 0
     waiting: Row | None = None
 
     def settle(self) -> None:
@@ -71,31 +71,31 @@ class _Table:
             self.settle()
             self.payload[data["header"]["packet_number"]] = data["raw"].get("payload_length", 0)
         elif name == "packet_lost":
-            self.lost += 1
+            self.lost_packets += 1
         elif name == "packet_received" and "frames" in data:
             self.settle()
             ranges = data["frames"][0]["acked_ranges"]
             numbers = [number for first, last in ranges for number in range(first, last + 1)]
-            acked = sum(self.payload.pop(number, 0) for number in numbers)
-            self.waiting = {"time_ms": time_ms, "acked_packets": len(numbers), "acked_bytes": acked}
+            acked_bytes = sum(self.payload.pop(number, 0) for number in numbers)
+            self.waiting = {"time_ms": time_ms, "acked_packets": len(numbers), "acked_bytes": acked_bytes}
 
 
 def acknowledgements(trace: Path) -> list[Row]:
-    """A row for each ACK of a trace of ours that acknowledged something."""
+    """Return a row for each ACK in a trace of dumbbell that acknowledges new packets."""
     table = _Table([], dict.fromkeys(_STATE.values()), {})
     for record in trace.read_text(encoding="utf-8").split("\x1e")[2:]:
         event = json.loads(record)
         before = len(table.rows)
         table.take(event["time"], event["name"].split(":")[1], event["data"])
         if len(table.rows) > before:
-            table.rows[-1]["lost_packets"] = table.lost
-            table.lost = 0
+            table.rows[-1]["lost_packets"] = table.lost_packets
+            table.lost_packets = 0
     table.settle()
     return [{column: row.get(column) for column in COLUMNS} for row in table.rows]
 
 
 def to_csv(rows: list[Row]) -> str:
-    """The rows with a line of column names; what does not exist is empty."""
+    """Return the rows with a line of column names. Missing values are empty."""
     lines = [",".join(COLUMNS)]
     lines += [",".join("" if value is None else str(value) for value in row.values()) for row in rows]
     return "\n".join(lines) + "\n"

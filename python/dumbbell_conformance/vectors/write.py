@@ -1,4 +1,4 @@
-"""Runs the scenarios with a scheme and writes what came out."""
+"""Runs of the scenarios with a scheme, and the files with their results."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -37,15 +37,15 @@ _REPEATED = "`dumbbell vectors --check DIR` says whether dumbbell itself still d
 _REPEATED_OUTSIDE = (
     f"`dumbbell vectors FILE --run DIR` gives a plug-in every `{SCRIPT}` in DIR and compares its answers."
 )
-"""What says that a built-in controller, or a plug-in, does the same as before."""
+"""Sentences on repeating the check, for a built-in controller and for a plug-in."""
 _ECN = "ecn"  # the scenario for schemes that react to marks
 
 
 def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
-    """Writes a directory for each scenario that fits the scheme, and a README; returns the directories.
+    """Write a directory for each scenario that fits the scheme, and a README. Return the directories.
 
     Raises:
-        dumbbell.Error: no such scheme, one that cannot be simulated, a plug-in that fails, or `out` is in use.
+        dumbbell.Error: the scheme does not exist, cannot be simulated or fails, or `out` is in use.
     """
     out = Path(out)
     scheme = scheme if isinstance(scheme, Scheme) else catalog.schemes().find(scheme)
@@ -54,18 +54,18 @@ def write_vectors(scheme: str | Scheme, out: str | PathLike[str]) -> list[Path]:
     refuse_used(out, f", or compare with {argument('check_vectors')} {out}")
     titles: dict[str, str] = {}
     try:
-        with interruptible(), staging(out) as made, Progress() as progress:
+        with interruptible(), staging(out) as staging_folder, Progress() as progress:
             for experiment_file in _scenarios(scheme):
                 progress.doing(f"scenario {experiment_file.name}")
                 experiment = scenario(experiment_file, scheme)
                 check(experiment)
-                folder = made / experiment_file.name
+                folder = staging_folder / experiment_file.name
                 folder.mkdir()
                 write_atomically(folder / EXPERIMENT, to_toml(experiment.table()))
                 rows = run_scenario(experiment, folder)
                 write_atomically(folder / FIGURE, _figure(experiment, scheme, rows))
                 titles[experiment_file.name] = experiment_file.title
-            write_atomically(made / "README.md", _readme(scheme, titles))
+            write_atomically(staging_folder / "README.md", _readme(scheme, titles))
     except OSError as error:
         raise UserError(f"cannot write to {out}: {error.strerror or error}") from None
     return [out / name for name in titles]
@@ -86,9 +86,9 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
             isolated.simulate(specification, [f"{run.scheme} ({file})" for file in files], scratch)
         else:
             simulate(specification, scratch)
-        described = f"{run.scheme}, measured by dumbbell (sim)"
+        description = f"{run.scheme}, measured by dumbbell (sim)"
         title = f"{run.scheme}: {experiment.title}"
-        write_flow(Entry.of(scratch), 1, run.scheme, title, folder / TRACE, described)
+        write_flow(Entry.of(scratch), 1, run.scheme, title, folder / TRACE, description)
     rows = acknowledgements(folder / TRACE)
     write_atomically(folder / TABLE, to_csv(rows))
     head = _head(experiment, specification["flows"][0])
@@ -99,7 +99,7 @@ def run_scenario(experiment: Experiment, folder: Path) -> list[Row]:
 
 
 def _script_of(specification: RunSpec, head: str, files: list[str]) -> tuple[str, Sequence[Mapping[str, object]]]:
-    """Return the script of a run, and its events with all fields. Plug-ins in `files` run in a process of their own."""
+    """Return the script of a run, and its events with all fields. Plug-ins in `files` run in a separate process."""
     if not files:
         text = record_script(specification, head)
         return text, run_script(text, specification, steps=True)["steps"]
@@ -111,8 +111,8 @@ def _script_of(specification: RunSpec, head: str, files: list[str]) -> tuple[str
 
 
 def _head(experiment: Experiment, flow: FlowSpec) -> str:
-    """Return the lines of a script's header that say what was recorded."""
-    # a file has no name that holds elsewhere, and white space would end a parameter
+    """Return the lines of a script's header that describe the recording."""
+    # a file name is not valid elsewhere, and white space would end a parameter
     parameters = [f"{key}={value}" for key, value in flow["parameters"].items() if not {*value} & {*"/ \t\n#"}]
     return (
         f"title {experiment.title}\n"
@@ -142,18 +142,22 @@ def _figure(experiment: Experiment, scheme: Scheme, rows: list[Row]) -> str:
         values = numpy.array([numpy.nan if row[column] is None else row[column] for row in rows], dtype=float) * factor
         return Curve(label, stroke, time_s, values, is_stepwise=True) if numpy.isfinite(values).any() else None
 
-    own = Stroke(scheme.color, scheme.marker)
+    scheme_stroke = Stroke(scheme.color, scheme.marker)
     in_flight, threshold = Stroke("steelblue", "."), Stroke("dimgray", ".", (2.5, 1.5))
     sizes = [
-        curve("window", "cwnd_bytes", 1e-3, own),
+        curve("window", "cwnd_bytes", 1e-3, scheme_stroke),
         curve("in flight", "in_flight_bytes", 1e-3, in_flight),
         curve("", "ssthresh_bytes", 1e-3, threshold),
     ]
     panels = [
-        Panel("kB, dashed ssthresh" if sizes[-1] else "kB", [found for found in sizes if found], height=165.0),
-        Panel("RTT (ms)", [found for found in [curve("", "latest_rtt_ms", 1.0, own)] if found]),
+        Panel(
+            "kB, dashed ssthresh" if sizes[-1] else "kB",
+            [size_curve for size_curve in sizes if size_curve],
+            height=165.0,
+        ),
+        Panel("RTT (ms)", [rtt_curve for rtt_curve in [curve("", "latest_rtt_ms", 1.0, scheme_stroke)] if rtt_curve]),
     ]
-    pacing = curve("", "pacing_bps", 1e-6, own)
+    pacing = curve("", "pacing_bps", 1e-6, scheme_stroke)
     if pacing:
         panels.append(Panel("Pacing (Mbit/s)", [pacing]))
     return time_figure(f"{scheme.name}-{experiment.name}", panels)
