@@ -53,7 +53,7 @@ Outcomes = Mapping[tuple[str, int], Outcome]
 
 @dataclass(frozen=True)
 class PointError:
-    """Relative errors of one scheme, or of one of its flows."""
+    """Relative errors of a scheme, or of a single flow."""
 
     throughput: float
     delay: float

@@ -1,4 +1,4 @@
-"""Reproduction of measured runs: their paths, simulated runs beside them, causes of differences."""
+"""Reproduction of measured runs: their paths, their simulated runs, and the causes of differences."""
 
 import lazy_loader
 

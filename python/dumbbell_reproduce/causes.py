@@ -34,7 +34,7 @@ LEAST_LIMIT_BYTES = 100_000
 FEW_LOSSES = 0.001
 """Share of packets lost before the end above which a window's top is the queue's, not the socket's."""
 LATE_MS = 20.0
-"""Mean lateness from which on a host did not carry what the link offered."""
+"""Mean lateness above which a host did not carry the offered rate of the link, ms."""
 QUIET = 0.02
 """Share of the simulated throughput below which a program hardly sent."""
 SHAPE = (5.0, 25.0, 50.0, 75.0, 95.0)

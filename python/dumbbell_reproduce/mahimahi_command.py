@@ -22,7 +22,7 @@ _ARGUMENTS = {
     "qdelay_ref": "target_ms",
     "max_burst": "max_burst_ms",
 }
-"""Arguments of mm-link's queues by the keys of ours."""
+"""dumbbell's names of the arguments of mm-link's queues."""
 _QUIRKS = {"codel": "mahimahi", "pie": "mahimahi"}
 _REQUIRED = {"codel": ("target_ms", "interval_ms"), "pie": ("target_ms", "max_burst_ms")}
 """Arguments without which mm-link does not start. Its line `# queue:` never has them."""

@@ -30,7 +30,7 @@ def period(opportunities_ms: Numbers) -> list[float] | None:
         if np.array_equal(counts[length:-1], counts[: -length - 1]):
             period_counts = counts[:length]
             offsets = np.repeat(np.arange(length), period_counts)
-            # the trace ends with its last opportunity: its times count from the one before the first
+            # a trace ends with its last opportunity, and its times count from the opportunity before the first
             shift = length - int(offsets[-1])
             return [float(offset + shift) for offset in offsets]
     return None

@@ -194,7 +194,7 @@ def measured_set(content: ResultsDirectory, name: str, source: Path, stands_for:
             folder = content.folder(run)
             runs.append(MeasuredRun(name, name_of_scheme, number, scheme, folder, statistics, note, view, file))
     is_local = metadata.get("mode", "local" if "uplink_trace" in metadata else "remote") == "local"
-    # dumbbell's own exports do not say what mahimahi would be told
+    # dumbbell's own exports do not contain arguments of mahimahi
     is_told = bool(metadata) and is_local and WRITTEN_BY not in metadata
     command = read_command(metadata, str(source / METADATA)) if is_told else None
     return MeasuredSet(name, source, content, tuple(runs), tuple(dict.fromkeys(left)), command, metadata)

@@ -61,7 +61,7 @@ def estimate_from_packets(packets: RunPackets, by_sender: bool = False) -> PathE
     if not len(losses) and wait < max(_LEAST_WAIT_MS, _LEAST_WAIT * abs(least)):
         return "no packet waited and none was lost: what limited the sender is not known"
     if by_sender and len(losses) >= _LEAST_LOST:
-        # an ACK may wait 40 ms for a second packet: of a full queue those tell that were sent just before lost ones
+        # an ACK may wait 40 ms for a second packet, so only packets sent just before losses show the full queue
         full = float(np.percentile(delays[losses], 75.0)) - least
         wait = min(wait, full) if full >= _CALM * wait else wait
     shortest = int(np.argmin(delays))

@@ -107,7 +107,7 @@ def table(reproduction: ReproductionData, ranges: bool = False) -> Table:
 
 
 def _fields(comparison: Comparison, with_measured: bool, ranges: bool) -> list[Field]:
-    """Return the metrics of one side, `beside` the measured values if asked.
+    """Return the metrics of one side, with the measured values if `with_measured`.
 
     Errors have a field, or stand below the values.
     """
