@@ -1,4 +1,4 @@
-"""Two machines: a peer process at work at each end, and what the process that coordinates them says to each."""
+"""Runs between two machines: a peer process on each, and the local process that coordinates both."""
 
 import lazy_loader
 

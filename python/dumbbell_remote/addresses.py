@@ -1,4 +1,4 @@
-"""The addresses of this machine as this process sees them, and what the way to another one is like."""
+"""The network addresses of this machine in this process's namespace, and the MTU towards another machine."""
 
 import fcntl
 import ipaddress
@@ -8,25 +8,25 @@ from contextlib import suppress
 from pathlib import Path
 
 _SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
-"""Linux, include/uapi/linux/sockios.h. Unlike /sys they answer for the namespace of the process."""
+"""Requests in Linux's include/uapi/linux/sockios.h. Unlike /sys, they answer for the namespace of the process."""
 _IP_MTU, _IPV6_MTU = 14, 24
-"""Linux, include/uapi/linux/in.h and in6.h."""
+"""Options in Linux's include/uapi/linux/in.h and in6.h."""
 
 
 def addresses() -> list[dict[str, object]]:
-    """Of each interface `name`, `mtu_bytes` and `addresses`, as far as the kernel tells."""
+    """Return `name`, `mtu_bytes` and `addresses` of each interface, as far as the kernel knows them."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        found = []
+        interfaces = []
         for _, name in socket.if_nameindex():
-            each: dict[str, object] = {"name": name, "addresses": [*_ipv4(control, name), *_ipv6(name)]}
+            interface: dict[str, object] = {"name": name, "addresses": [*_ipv4(control, name), *_ipv6(name)]}
             with suppress(OSError):
-                each["mtu_bytes"] = struct.unpack_from("i", _asked(control, _SIOCGIFMTU, name), 16)[0]
-            found.append(each)
-    return found
+                interface["mtu_bytes"] = struct.unpack_from("i", _ioctl(control, _SIOCGIFMTU, name), 16)[0]
+            interfaces.append(interface)
+    return interfaces
 
 
 def mtu_towards(address: str) -> int | None:
-    """Bytes of the largest IP packet that the route to an address takes, as far as is known; None without one."""
+    """Return the size of the largest IP packet on the route to an address, bytes; None if unknown."""
     try:
         version = ipaddress.ip_address(address.partition("%")[0]).version
         family, level, option = (
@@ -41,13 +41,13 @@ def mtu_towards(address: str) -> int | None:
         return None
 
 
-def _asked(control: socket.socket, request: int, name: str) -> bytes:
+def _ioctl(control: socket.socket, request: int, name: str) -> bytes:
     return fcntl.ioctl(control.fileno(), request, struct.pack("256s", name.encode()[:15]))
 
 
 def _ipv4(control: socket.socket, name: str) -> list[str]:
     try:
-        return [socket.inet_ntoa(_asked(control, _SIOCGIFADDR, name)[20:24])]
+        return [socket.inet_ntoa(_ioctl(control, _SIOCGIFADDR, name)[20:24])]
     except OSError:
         return []
 
@@ -57,5 +57,5 @@ def _ipv6(name: str) -> list[str]:
         lines = Path("/proc/thread-self/net/if_inet6").read_text(encoding="ascii").splitlines()
     except OSError:
         return []
-    found = [words for line in lines if len(words := line.split()) == 6 and words[5] == name]
-    return [str(ipaddress.IPv6Address(bytes.fromhex(words[0]))) for words in found]
+    rows = [words for line in lines if len(words := line.split()) == 6 and words[5] == name]
+    return [str(ipaddress.IPv6Address(bytes.fromhex(words[0]))) for words in rows]

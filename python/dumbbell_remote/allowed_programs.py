@@ -1,7 +1,7 @@
-"""Which programs of schemes may be started here at the word of another machine: the file `allow` of this user.
+"""The file `allow` of this user: programs of schemes that other machines may start here.
 
-One program in a line, as schemes call it or as an absolute path, and behind it the names of environment variables that
-a scheme may set for it. What follows a `#` is a comment.
+Each line has one program, as schemes call it or as an absolute path, then the names of environment variables that
+a scheme may set for it. Text after a `#` is a comment.
 """
 
 import os
@@ -16,19 +16,19 @@ from dumbbell.base.errors import UserError, listed
 MOST_BYTES = 2**16
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _STEERING = re.compile(r"LD_.*|PATH|HOME|SHELL|IFS|ENV|BASH_ENV|PYTHON.*|PERL.*|DUMBBELL_.*")
-"""Variables that decide which code a program runs: whoever may set them may run anything."""
+"""Variables that decide which code a program runs. Permission to set them would permit every program."""
 
 
 def allow_file() -> Path:
-    """Where the file is, whether it is there or not."""
+    """Return the path of the allow file, even if it does not exist."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "dumbbell" / "allow"
 
 
-def allowed() -> dict[str, frozenset[str]]:
-    """The programs that may be started, each with the environment variables that may be set; none without the file.
+def allowed_programs() -> dict[str, frozenset[str]]:
+    """Return the allowed programs with their allowed environment variables; empty without the file.
 
     Raises:
-        UserError: the file is not this user's alone, or a line of it cannot be understood.
+        UserError: other users may write the file, or a line is invalid.
     """
     file = allow_file()
     try:
@@ -45,21 +45,21 @@ def allowed() -> dict[str, frozenset[str]]:
         raise UserError(f"{file}: is not UTF-8") from None
     except OSError as error:
         raise UserError(f"{file}: {error.strerror or error}") from None
-    found: dict[str, frozenset[str]] = {}
+    programs: dict[str, frozenset[str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if words:
-            _add(found, f"{file}:{number}", words[0], words[1:])
-    return found
+            _add(programs, f"{file}:{number}", words[0], words[1:])
+    return programs
 
 
 def require(program: str, environment: Mapping[str, str] | frozenset[str] = frozenset()) -> None:
-    """Refuses a program that the user of this machine has not named, and variables that he has not named for it.
+    """Refuse a program that this machine's user has not named, and variables not named for the program.
 
     Raises:
-        UserError: it is not allowed; the line says what to add where.
+        UserError: the program is not allowed; the message has the line to add.
     """
-    programs = allowed()
+    programs = allowed_programs()
     if program not in programs:
         raise UserError(
             f"the program `{program}` is not allowed here: add a line `{program}` to {allow_file()} on this machine "
@@ -67,10 +67,10 @@ def require(program: str, environment: Mapping[str, str] | frozenset[str] = froz
         )
     more = [name for name in environment if name not in programs[program]]
     if more:
-        named = listed(sorted(programs[program]))
+        allowed_names = listed(sorted(programs[program]))
         raise UserError(
             f"the program `{program}` may not be given {', '.join(more)} here: name them behind it in {allow_file()} "
-            f"(named there: {named})"
+            f"(named there: {allowed_names})"
         )
 
 
@@ -81,16 +81,16 @@ def _require_own(file: Path, status: os.stat_result) -> None:
         raise UserError(f"{file}: can be written by others: `chmod go-w {file}`")
 
 
-def _add(found: dict[str, frozenset[str]], where: str, program: str, variables: list[str]) -> None:
+def _add(programs: dict[str, frozenset[str]], place: str, program: str, variables: list[str]) -> None:
     if "/" in program and not program.startswith("/"):
-        raise UserError(f"{where}: `{program}`: allowed is a name, or a path that begins with /")
+        raise UserError(f"{place}: `{program}`: allowed is a name, or a path that begins with /")
     if not program.isprintable() or program.startswith("-"):
-        raise UserError(f"{where}: `{program}`: is no name of a program")
-    if program in found:
-        raise UserError(f"{where}: `{program}` is named twice")
+        raise UserError(f"{place}: `{program}`: is no name of a program")
+    if program in programs:
+        raise UserError(f"{place}: `{program}` is named twice")
     for name in variables:
         if not _VARIABLE.fullmatch(name):
-            raise UserError(f"{where}: `{name}`: allowed behind a program are names of environment variables")
+            raise UserError(f"{place}: `{name}`: allowed behind a program are names of environment variables")
         if _STEERING.fullmatch(name):
-            raise UserError(f"{where}: {name} decides which code a program runs: it cannot be allowed")
-    found[program] = frozenset(variables)
+            raise UserError(f"{place}: {name} decides which code a program runs: it cannot be allowed")
+    programs[program] = frozenset(variables)

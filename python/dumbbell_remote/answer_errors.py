@@ -1,4 +1,4 @@
-"""What is said where an answer of the other machine is none: its name, and what stands in the way, in one line."""
+"""Errors for invalid answers of another machine: one line with its name and the fault."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,28 +13,28 @@ T = TypeVar("T")
 
 
 @contextmanager
-def understanding(host: Host) -> Iterator[None]:
-    """Takes what goes wrong with the contents of answers meanwhile for something that the other machine has said.
+def naming_answer_errors(host: Host) -> Iterator[None]:
+    """Raise errors in the contents of a machine's answers as `UserError`, with the machine's name.
 
     Raises:
-        UserError: something went wrong.
+        UserError: an answer is invalid.
     """
     try:
         yield
     except Error:
-        raise  # a `ValueError` too
+        raise  # `Error` is also a `ValueError`, and already names the cause
     except KeyError as error:
         raise UserError(f"{host}: what it answers is not understood: key {error} is missing") from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        what = f"{type(error).__name__}: {one_line(error)}"
-        raise UserError(f"{host}: what it answers is not understood: {what}") from error
+        fault = f"{type(error).__name__}: {one_line(error)}"
+        raise UserError(f"{host}: what it answers is not understood: {fault}") from error
 
 
-def shaped(name: str, answer: object, kind: type[T]) -> T:
-    """Return the answer of the peer process with this `name` as one of its type.
+def typed_answer(name: str, answer: object, kind: type[T]) -> T:
+    """Return the answer of the peer process `name` as a value of type `kind`.
 
     Raises:
-        UserError: it is none.
+        UserError: the answer has another type.
     """
     try:
         return typed(answer, kind)

@@ -1,4 +1,4 @@
-"""Real packets between this machine and another one over the network between them."""
+"""Backend for real packets between this machine and another one, over a network."""
 
 from __future__ import annotations
 
@@ -27,39 +27,39 @@ log = logger(__name__)
 
 @dataclass(frozen=True)
 class Remote:
-    """Runs with the host `argument`, `[user@]HOST[:PORT]`, where dumbbell is installed and ssh leads to."""
+    """Runs with the machine in `argument`, `[user@]HOST[:PORT]`, which has dumbbell and is reached by ssh."""
 
     backend: Backend
     options: Options
 
     @classmethod
     def of(cls, backend: Backend, settings: Settings) -> Self:
-        """Keeps the settings that say how the two machines are used."""
+        """Return the backend with the settings for the use of the two machines."""
         return cls(backend, Options.of(settings))
 
     @property
     def host(self) -> Host:
-        """The other machine.
+        """Return the other machine.
 
         Raises:
-            UserError: the argument names none.
+            UserError: the argument does not name a machine.
         """
         from dumbbell.machine.host import read_host
 
         return read_host(self.backend.argument)
 
     def check(self, specification: RunSpec) -> None:
-        """Asks what the emulator is asked: there is no path of ours, but packets are as real."""
+        """Check the run spec as for the emulator, since packets are real here too."""
         ports = self.options.udp_ports
-        needed = len(specification["flows"]) + 1
-        if ports and ports[1] - ports[0] + 1 < needed:
-            said = "a flow needs" if needed == 2 else f"{needed - 1} flows need"
-            raise UserError(f"{said} {needed} ports", argument="udp_ports", value=f"{ports[0]}-{ports[1]}")
+        needed_ports = len(specification["flows"]) + 1
+        if ports and ports[1] - ports[0] + 1 < needed_ports:
+            flow_clause = "a flow needs" if needed_ports == 2 else f"{needed_ports - 1} flows need"
+            raise UserError(f"{flow_clause} {needed_ports} ports", argument="udp_ports", value=f"{ports[0]}-{ports[1]}")
         check_run(specification, "emu")
 
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
-        """Asks the other side whether it can do its part, and keeps the controllers in BPF registered here."""
+        """Check that both machines can do their parts, and keep local BPF controllers registered."""
         from dumbbell.catalog.outside.bpf import bpf_controllers, held
         from dumbbell_remote.requirements import require_able
 
@@ -69,18 +69,18 @@ class Remote:
             yield
 
     def environment(self, experiment: Experiment) -> dict[str, object]:
-        """What both machines are."""
+        """Return the descriptions of both machines."""
         from dumbbell.results.environment import emulation_environment
         from dumbbell_remote.requirements import machines
 
         return emulation_environment(experiment.schemes.values()) | {"machines": machines(self.host)}
 
     def enter(self) -> str | None:
-        """Needs nothing: peer processes gain what rights they need themselves."""
+        """Do nothing: peer processes gain their rights themselves."""
         return None
 
     def run_one(self, specification: RunSpec, directory: Path, note: Note) -> RunStatistics:
-        """One run between the two machines."""
+        """Make one run between the two machines."""
         log.info("begins %s", " ".join(f"{name}={value}" for name, value in vars(self.options).items()))
         try:
             with Pair(self.host, self.options) as pair:
@@ -90,7 +90,7 @@ class Remote:
         return cast("RunStatistics", {"sim_wall_s": None} | statistics)
 
     def clean_up(self) -> None:
-        """Ends what the programs of a run that was cut short had started here; peer processes end theirs themselves."""
+        """End local processes left by an interrupted run. Peer processes end their own processes."""
         core.clean_up()
 
 

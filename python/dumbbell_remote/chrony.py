@@ -1,4 +1,4 @@
-"""The time as this machine's chronyd knows it, where one runs."""
+"""The UTC time of this machine's chronyd, if one runs."""
 
 import math
 import shutil
@@ -15,38 +15,38 @@ _READINGS = 9
 
 
 def tracking() -> Known | None:
-    """What `chronyc -c tracking` says; None where there is no chrony or it follows nothing.
+    """Return the clock error in `chronyc -c tracking`; None without chrony, or if chrony follows no source.
 
     Raises:
-        UserError: its answer is not understood.
+        UserError: the answer has another format.
     """
     program = shutil.which("chronyc")
     if program is None:
         return None
     try:
         words = [program, "-n", "-c", "tracking"]
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S)
+        result = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE_S)
     except (OSError, subprocess.SubprocessError, UnicodeDecodeError) as error:
         raise UserError(f"chronyc: {one_line(error)}") from None
-    if done.returncode != 0:
-        return None  # nobody runs that it could ask
-    slow_s, error_s, synchronised = understood(done.stdout)
-    if not synchronised:
+    if result.returncode != 0:
+        return None  # no chronyd runs
+    slow_s, error_s, is_synchronised = parse_tracking(result.stdout)
+    if not is_synchronised:
         return None
     at_ns, ahead_ns, between_ns = wall_clock_ahead()
     return Known(at_ns, ahead_ns + round(slow_s * 1e9), math.ceil(error_s * 1e9) + between_ns)
 
 
-def understood(text: str) -> tuple[float, float, bool]:
-    """By how much the wall clock is slow of NTP's time, how far off that may be (s), whether chronyd follows a source.
+def parse_tracking(text: str) -> tuple[float, float, bool]:
+    """Return the delay of the wall clock behind NTP's time, its error bound (s), and True if chronyd follows a source.
 
     The columns (mlichvar/chrony@d0b2486, `client.c`, process_cmd_tracking): name and address of the source, stratum,
-    time of its last word, system time, last and mean offset, frequency, its residual and skew, root delay, root
+    reference time, system time, last and mean offset, frequency, its residual and skew, root delay, root
     dispersion, interval, leap status. print_report there says in words that a positive system time is slow. The bound
     is that of chronyc(1), tracking.
 
     Raises:
-        UserError: the text is something else.
+        UserError: the text has another format.
     """
     columns = text.strip().split(",")
     try:
@@ -62,7 +62,7 @@ def understood(text: str) -> tuple[float, float, bool]:
 
 
 def wall_clock_ahead(clock: Clock = SYSTEM_CLOCK) -> tuple[int, int, int]:
-    """How far the wall clock is ahead of the clock of runs: when, by how much, and off by at most so much, ns."""
+    """Return the lead of the wall clock over the clock of runs: time of the reading, lead and error bound, ns."""
     readings = []
     for _ in range(_READINGS):
         before_ns = core.clock_ns()

@@ -1,4 +1,4 @@
-"""The commands by which a peer process describes its side: `hello`, `describe`, `echo` and `time`."""
+"""The commands by which a peer process describes its machine: `hello`, `describe`, `echo` and `time`."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ from dumbbell.machine.description import clock, describe as describe_machine
 from dumbbell.results.installation import installation
 from dumbbell_remote import chrony
 from dumbbell_remote.addresses import addresses, mtu_towards
-from dumbbell_remote.allowed_programs import allow_file, allowed
+from dumbbell_remote.allowed_programs import allow_file, allowed_programs
 from dumbbell_remote.machine_counters import counters
 from dumbbell_remote.messages import PROTOCOL, Message
 from dumbbell_remote.serve import Reply, State
@@ -28,19 +28,19 @@ from dumbbell_remote.serve import Reply, State
 log = logger(__name__)
 
 MAX_LOG_LINE = 2500
-"""Characters of a line of the log that are told: with everything escaped it is no longer than what may be told."""
+"""Largest length of a reported log line, in characters. Even fully escaped such a line fits into a report."""
 BUFFERS = ("rmem_default", "rmem_max", "wmem_default", "wmem_max")
 
 
 def hello(state: State, message: Message, _payload: bytes) -> Reply:
-    """What runs with this side have to know, and `dumbbell remote check` shows. Who asks is told the log, too."""
-    wanted = read_words(message.get("levels", ()))
+    """Return the facts that runs and `dumbbell remote check` need, and send the log to the caller from now on."""
+    log_levels = read_words(message.get("levels", ()))
 
     def send(text: str) -> None:
         for line in text.split("\n"):
             state.tell(log=line[:MAX_LOG_LINE])
 
-    send_to(send, wanted)
+    send_to(send, log_levels)
     log.info("peer process pid=%d user=%d host=%s", os.getpid(), os.geteuid(), platform.node())
     return {
         "version": __version__,
@@ -51,7 +51,7 @@ def hello(state: State, message: Message, _payload: bytes) -> Reply:
         "machine": platform.machine(),
         "place": _place(),
         "libc": " ".join(platform.libc_ver()).strip(),
-        "controllers": [each["name"] for each in builtin_controllers()],
+        "controllers": [controller["name"] for controller in builtin_controllers()],
         "kernel_controllers": kernel_controllers(),
         "loader": find_program(LOADER),
         "clock": clock().get("clock", {}),
@@ -67,45 +67,45 @@ def hello(state: State, message: Message, _payload: bytes) -> Reply:
 
 
 def describe(_state: State, _message: Message, _payload: bytes) -> Reply:
-    """What this machine is, and what it has counted until now: twice asked, what it had to do meanwhile."""
+    """Return the description and the counters of this machine."""
     return {"machine": describe_machine(), "counters": counters()}, b""
 
 
 def echo(_state: State, _message: Message, _payload: bytes) -> Reply:
-    """Nothing, at once: how long a question takes."""
+    """Return an empty answer at once, to measure the round trip of a command."""
     return {}, b""
 
 
 def known_utc(state: State, message: Message, _payload: bytes) -> Reply:
-    """By source: what it says (several times if it was asked several times), or why it says nothing.
+    """Return the readings of UTC by source, or the reason why a source has none.
 
-    With `ntp` that server is asked, without it chronyd.
+    The source is the server `ntp`, or without it chronyd.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
-    failed: dict[str, str] = {}
+    readings_by_source: dict[str, list[dict[str, Any]]] = {}
+    failures: dict[str, str] = {}
     server = message.get("ntp")
     source = f"NTP server {server}" if server else "chrony"
     try:
         if server:
-            known = sntp.ask(sntp.read_server(str(server)), clock=state.clock)
+            readings = sntp.ask(sntp.read_server(str(server)), clock=state.clock)
         else:
-            own = chrony.tracking()
-            known = [] if own is None else [own]
-        if known:
-            found[source] = [asdict(each) for each in known]
+            chrony_reading = chrony.tracking()
+            readings = [] if chrony_reading is None else [chrony_reading]
+        if readings:
+            readings_by_source[source] = [asdict(reading) for reading in readings]
     except UserError as error:
-        failed[source] = str(error)
-    return {"known": found, "failed": failed}, b""
+        failures[source] = str(error)
+    return {"known": readings_by_source, "failed": failures}, b""
 
 
 def _place() -> str:
-    """Names the machine, and the part of its network that runs see: one run at a time goes on there."""
+    """Return a name of the machine and its network namespace, in which one run at a time may go on."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{boot} {Path('/proc/self/ns/net').stat().st_ino}"
 
 
 def _sysctl(name: str) -> list[int]:
-    """The numbers of a setting of the kernel; none where it has no such setting."""
+    """Return the numbers in a setting of the kernel; empty if the kernel lacks the setting."""
     try:
         return [int(word) for word in (Path("/proc/sys") / name.replace(".", "/")).read_text(encoding="ascii").split()]
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ def _sysctl(name: str) -> list[int]:
 
 
 def _ssh_connection() -> dict[str, Any] | None:
-    """Both ends of the ssh connection as this side sees them, and the MTU towards the other one; None without ssh."""
+    """Return both ends of the ssh connection as seen here, and the MTU towards the client; None without ssh."""
     words = os.environ.get("SSH_CONNECTION", "").split()
     if len(words) != 4:
         return None
@@ -122,17 +122,17 @@ def _ssh_connection() -> dict[str, Any] | None:
 
 
 def _rights(state: State) -> dict[str, Any]:
-    """What this side may do: as `Check`s of the doctor, and whether threads may have real-time priority."""
+    """Return the rights of this process: the checks of the doctor, and True if threads may have real-time priority."""
     if state.no_namespaces:
-        found, _, fix = state.no_namespaces.rpartition(": ")
-        checks: list[EmulationCheck] = [{"name": "user namespace", "good": False, "found": found, "fix": fix}]
+        finding, _, fix = state.no_namespaces.rpartition(": ")
+        checks: list[EmulationCheck] = [{"name": "user namespace", "good": False, "found": finding, "fix": fix}]
     else:
         checks = emulation.checks()
     return {"root": state.is_root, "checks": checks, "real_time": _may_real_time()}
 
 
 def _may_real_time() -> bool:
-    """Tries it, for this thread."""
+    """Return True if this thread can get real-time priority, which it then gives back."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except OSError:
@@ -142,9 +142,9 @@ def _may_real_time() -> bool:
 
 
 def _allow() -> dict[str, Any]:
-    """The allow file, and what it allows or what is wrong with it."""
+    """Return the allow file, and the programs that it allows or its error."""
     try:
-        programs: dict[str, Any] = {"programs": {name: sorted(names) for name, names in allowed().items()}}
+        programs: dict[str, Any] = {"programs": {name: sorted(names) for name, names in allowed_programs().items()}}
     except Error as error:
         programs = {"error": str(error)}
     return {"file": str(allow_file())} | programs

@@ -1,4 +1,4 @@
-"""The backend `remote:HOST` as data."""
+"""Description of the backend `remote:HOST`."""
 
 from dumbbell.base.backend import Backend, Capabilities, Wording
 

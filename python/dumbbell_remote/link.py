@@ -25,20 +25,20 @@ from dumbbell_remote.ssh import keep_lines, ssh_command, why_ssh_failed
 log = logger(__name__)
 
 GREETED_WITHIN_S = 30.0
-"""So long a peer process may take to start: name look-up, ssh, a slow machine's Python."""
+"""Time in which a peer process must start, s: name look-up, ssh, a slow machine's Python."""
 GONE_WITHIN_S = 20.0
-"""So long a peer process may take to end what it has started."""
+"""Time in which a peer process must end everything that it started, s."""
 ANSWERS_WITHIN_S = 60.0
-"""Time within which a peer process has to answer a question that takes no time by itself, s."""
+"""Time in which a peer process must answer a command that is immediate, s."""
 MAX_TOLD_BYTES = 2**14
-"""Maximum length of what a peer process tells without being asked, bytes."""
+"""Maximum length of an unrequested report of a peer process, bytes."""
 _LOCAL = [*PYTHON, "-m", "dumbbell", "remote", "serve", "--own"]
 MAX_LOG_LINES = 10_000
-"""Maximum number of lines that are kept of what a peer process says of its work."""
+"""Maximum number of log lines that are kept from a peer process."""
 _LAST_WORDS = 200
-"""Lines of stderr that are kept."""
+"""Number of lines of stderr that are kept."""
 _NEVER_BEGUN_S = 1.0
-"""How long a peer process that has not greeted has to end: it has started nothing yet."""
+"""Time in which a peer process must end that has not greeted, s: it has started nothing yet."""
 
 Answer = tuple[Message, bytes]
 OnReport = Callable[[Message], None]
@@ -46,63 +46,63 @@ OnReport = Callable[[Message], None]
 
 @dataclass(frozen=True)
 class Question:
-    """A question that the peer process has not answered yet."""
+    """A command that the peer process has not answered yet."""
 
     do: str
     answer: "Future[Answer]"
     due_s: float
-    """When its answer has to come, by the monotonic clock."""
+    """Time by which the answer must come, by the monotonic clock, s."""
     max_payload_bytes: int
 
 
 class LinkLost(UserError):
-    """The peer process cannot be asked any more; the line says why."""
+    """The peer process cannot be asked any more; the message has the reason."""
 
 
-class Refused(UserError):
-    """The peer process's own reason why it did not do what it was asked for."""
+class CommandRefused(UserError):
+    """The peer process refused a command; the message has its reason."""
 
 
 class Peer:
-    """A process that carries out commands: the far end of a connection, or, without a host, a child of this machine.
+    """A process that carries out commands: on another machine, or, without a host, as a child on this machine.
 
-    Use it with `with`: afterwards nothing of it is left here, and nothing there within seconds. Questions may come from
-    several threads and are answered in order.
+    Use it with `with`: afterwards it leaves nothing on this machine, and nothing on the other one within seconds.
+    Several threads may ask; the answers come in order.
     """
 
     def __init__(
         self,
         host: Host | None = None,
-        told: OnReport | None = None,
+        on_report: OnReport | None = None,
         any_version: bool = False,
         clock: Clock = SYSTEM_CLOCK,
     ) -> None:
-        """Starts it and waits for what it says of itself (`hello`).
+        """Start the process, and wait for its answer to `hello`.
 
-        `told` is called, from a thread, with what the peer process tells without being asked. `any_version`: a peer
-        process of another version is no error, but `other_version`.
+        `on_report` is called, from a thread, with unrequested reports of the peer process. `any_version`: a peer
+        process of another version sets `other_version`, and is not an error.
 
         Raises:
-            LinkLost: it could not be started, in one line.
+            LinkLost: the process could not be started; the message is one line.
         """
         self.name = str(host) if host else "this machine"
         self._host = host
-        self._told = told
+        self._on_report = on_report
         self._clock = clock
         self._log = Others(self.name)
         self._log_lines = 0
         self._waiting: deque[Question] = deque()
         self._asking = threading.Lock()
-        """Held while a question is written, which may take its time: answers come in the order of questions."""
+        """Held while a command is written, since answers come in the order of commands."""
         self._knowing = threading.Lock()
-        """Held while it is looked at who waits, and whether the peer process is lost."""
+        """Held while `_waiting` and `_lost` are read or changed."""
         self._lost: str | None = None
         self._over = False
         self._greeted = False
         self._beats: Beats | None = None
         is_started = False
         try:
-            with Undisturbed() as starting:  # a process that we do not know of yet would stay
+            with Undisturbed() as starting:  # an unregistered process would survive
                 self._start()
                 is_started = True
             if starting.was_interrupted:
@@ -113,8 +113,8 @@ class Peer:
             self._threads.append(threading.Thread(target=self._read, name=f"link {self.name}", daemon=True))
             self._threads[1].start()
             self.hello = self.ask("hello", levels=levels().words())[0]
-            said = (self.hello.get(key) for key in ("version", "commit", "python", "kernel"))
-            log.info("%s: dumbbell %s commit=%s python=%s kernel=%s", self.name, *said)
+            facts = (self.hello.get(key) for key in ("version", "commit", "python", "kernel"))
+            log.info("%s: dumbbell %s commit=%s python=%s kernel=%s", self.name, *facts)
             self.other_version = self._other_version()
             if self.other_version and not any_version:
                 raise LinkLost(f"{self.name}: has {self.other_version}{self._mend()}")
@@ -124,9 +124,9 @@ class Peer:
             raise
 
     def _start(self) -> None:
-        """Start the process and the thread that reads what it complains of."""
+        """Start the process, and the thread that reads its stderr."""
         command = ssh_command(self._host) if self._host else _LOCAL
-        # what the peer process says of its work comes over the link
+        # the log of the peer process comes over the link
         environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
         try:
             self._process = subprocess.Popen(
@@ -135,11 +135,11 @@ class Peer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is for us; we end it
+                start_new_session=True,  # Ctrl-C is for this process, which ends the child
             )
         except OSError as error:
-            what = "ssh" if self._host else "a peer process"
-            raise LinkLost(f"{self.name}: cannot start {what}: {one_line(error)}") from None
+            program = "ssh" if self._host else "a peer process"
+            raise LinkLost(f"{self.name}: cannot start {program}: {one_line(error)}") from None
         log.info("%s: a peer process is started pid=%d command=%s", self.name, self._process.pid, shlex.join(command))
         source, sink, errors = self._process.stdout, self._process.stdin, self._process.stderr
         assert source is not None
@@ -159,7 +159,7 @@ class Peer:
 
     @property
     def lost(self) -> str | None:
-        """Why the peer process cannot be asked any more; `None` while it can."""
+        """Reason why the peer process cannot be asked any more; None while it can."""
         return self._lost
 
     def ask(
@@ -171,11 +171,11 @@ class Peer:
         max_payload_bytes: int = 0,
         **arguments: Any,  # noqa: ANN401 (any JSON value)
     ) -> Answer:
-        """Return what the peer process answers to a command: an object, and bytes. See `begin`.
+        """Return the answer of the peer process to a command: an object, and bytes. See `begin`.
 
         Raises:
-            Refused: the peer process's reason.
-            LinkLost: it is gone, or did not answer in time.
+            CommandRefused: the peer process's reason.
+            LinkLost: the process has ended, or did not answer in time.
         """
         question = self.begin(do, payload, within_s=within_s, max_payload_bytes=max_payload_bytes, **arguments)
         return question.result()
@@ -189,7 +189,7 @@ class Peer:
         max_payload_bytes: int = 0,
         **arguments: Any,  # noqa: ANN401 (as `ask`)
     ) -> "Future[Answer]":
-        """Give a command; its `result()` is the answer, when it has come, or raises as `ask` does.
+        """Give a command. The `result()` of the returned future is the answer, or raises as `ask` does.
 
         Args:
             do: Name of the command.
@@ -209,35 +209,38 @@ class Peer:
             try:
                 self._messages.write(head, payload)
             except OSError:
-                pass  # the thread that reads says why
+                pass  # the reading thread has the reason
             except Silence as error:
                 self._break(f"{self.name}: {one_line(error)}")
                 self._kill()
-            except BaseException:  # Ctrl-C: half a question can be followed by nothing
+            except BaseException:  # on Ctrl-C: nothing can follow half a command
                 self._kill()
                 raise
         return question.answer
 
-    def say(self, **what: Any) -> None:  # noqa: ANN401 (any JSON value)
-        """Says something to the command at work."""
+    def say(self, **arguments: Any) -> None:  # noqa: ANN401 (any JSON value)
+        """Send arguments to the running command."""
         with contextlib.suppress(OSError, Silence):
-            self._messages.send({"do": "say"} | what)
+            self._messages.send({"do": "say"} | arguments)
 
     def stop(self) -> None:
-        """Tells the peer process to end the command that it carries out, which is then answered as it ends."""
+        """Tell the peer process to end the running command, which is then answered."""
         with contextlib.suppress(OSError, Silence):
             self._messages.send({"do": "stop"})
 
     def close(self) -> None:
-        """Ends the peer process with all that it started. Afterwards no process of it is left here."""
+        """End the peer process with everything that it started.
+
+        Afterwards none of its processes is left on this machine.
+        """
         if self._beats is not None:
             self._beats.stop()
         self._lose(f"{self.name}: the link was closed")
         if not self._messages.finish(within_s=1.0):
-            self._kill()  # nobody reads what is being written
+            self._kill()  # nobody reads the message in the pipe
             self._messages.finish(GONE_WITHIN_S)
         with contextlib.suppress(OSError):
-            self._pipes[0].close()  # the end of its input asks it to end
+            self._pipes[0].close()  # the end of its input makes the process end
         try:
             self._process.wait(GONE_WITHIN_S if self._greeted else _NEVER_BEGUN_S)
         except subprocess.TimeoutExpired:
@@ -246,7 +249,7 @@ class Peer:
         self._over = True
         for thread, pipe in zip(self._threads, reversed(self._pipes), strict=False):
             thread.join(2.0)
-            if not thread.is_alive():  # a connection that ssh shares may hold stderr for longer
+            if not thread.is_alive():  # a shared connection of ssh may keep stderr open for longer
                 pipe.close()
 
     def _greet(self) -> None:
@@ -259,26 +262,26 @@ class Peer:
             fix = f": does `ssh {self._host.name} true` work?" if self._host else ""
             raise LinkLost(f"{self.name}: no answer within {GREETED_WITHIN_S:.0f} s{fix}") from None
         except Noise as error:
-            self._kill()  # it does not listen
+            self._kill()  # the process does not listen
             raise LinkLost(f"{self.name}: {error}{self._mend()}") from None
 
     def _other_version(self) -> str | None:
-        """Both versions, if they differ: numbers of two programs are not those of one."""
+        """Return both versions if they differ, since results of two versions must not mix; else None."""
         from dumbbell.results.installation import installation
 
-        ours = installation()
-        theirs = (self.hello.get("version"), self.hello.get("commit"))
-        commits = {str(commit).removesuffix("+") for commit in (ours.commit, theirs[1]) if commit}
-        same_commit = len(commits) < 2  # not every build knows its own
-        if theirs[0] == __version__ and same_commit:
+        own_installation = installation()
+        peer_version = (self.hello.get("version"), self.hello.get("commit"))
+        commits = {str(commit).removesuffix("+") for commit in (own_installation.commit, peer_version[1]) if commit}
+        same_commit = len(commits) < 2  # not every build knows its commit
+        if peer_version[0] == __version__ and same_commit:
             return None
-        return f"dumbbell {_named(*theirs)}, this machine has {_named(__version__, ours.commit)}"
+        return f"dumbbell {_named(*peer_version)}, this machine has {_named(__version__, own_installation.commit)}"
 
     def _mend(self) -> str:
         return f": `dumbbell remote install {self._host}`" if self._host else ""
 
     def _read(self) -> None:
-        """Give answers to who waits for them, until the peer process is gone."""
+        """Pass answers to the waiting callers, until the peer process ends."""
         try:
             while True:
                 message, payload = self._messages.receive(
@@ -295,20 +298,20 @@ class Peer:
                         raise Noise("tells what is no object")
                     if "log" in message["tell"]:
                         self._take_log(str(message["tell"]["log"]))
-                    elif self._told is not None:
-                        self._told(message["tell"])
+                    elif self._on_report is not None:
+                        self._on_report(message["tell"])
         except EOFError:
             self._break(f"{self.name}: {self._why_ended()}")
         except Silence as error:
             self._break(f"{self.name}: {one_line(error)}: the connection was lost")
-        except Exception as error:  # noise, or of who is told
+        except Exception as error:  # invalid messages, or an error of `_on_report`
             self._break(f"{self.name}: {one_line(error)}")
         finally:
             if not self._over:
-                self._kill()  # or who is writing to it would wait for ever
+                self._kill()  # otherwise a thread that writes to the process would wait for ever
 
     def _take_log(self, text: str) -> None:
-        """Make records of what the peer process says of its work."""
+        """Make log records of the peer process's log lines."""
         self._log_lines += 1
         if self._log_lines <= MAX_LOG_LINES:
             self._log.take(text)
@@ -316,7 +319,7 @@ class Peer:
             log.warning("%s: its log is longer than %d lines: the rest is dropped", self.name, MAX_LOG_LINES)
 
     def _require_in_time(self) -> None:
-        """Raises if the link is closed, or the peer process has not answered in time."""
+        """Raise an error if the link is closed, or the peer process has not answered in time."""
         if self._over:
             raise EOFError
         with self._knowing:
@@ -329,7 +332,7 @@ class Peer:
             return self._waiting[0].max_payload_bytes if self._waiting else 0
 
     def _kill(self) -> None:
-        """Ends the process and what is in its session, here; not twice, for the number may be another's by then."""
+        """End the process and its session on this machine, once: later the number may be another process's."""
         if self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -343,41 +346,43 @@ class Peer:
             future = self._waiting.popleft().answer
         if "error" in message:
             log.info("%s: refuses: %s", self.name, message["error"])
-            future.set_exception(Refused(f"{self.name}: {printable(str(message['error']))}"))
+            future.set_exception(CommandRefused(f"{self.name}: {printable(str(message['error']))}"))
         elif isinstance(message["ok"], dict):
             future.set_result((message["ok"], payload))
         else:
             future.set_exception(LinkLost(f"{self.name}: its answer is no object"))
 
-    def _break(self, why: str) -> None:
-        """The link has ended by itself, unless it was closed."""
+    def _break(self, reason: str) -> None:
+        """Record that the link ended, unless it was closed."""
         if self._lost is None:
-            log.warning("the link has ended: %s", why)
-        self._lose(why)
+            log.warning("the link has ended: %s", reason)
+        self._lose(reason)
 
-    def _lose(self, why: str) -> None:
-        """Nobody waits any longer."""
+    def _lose(self, reason: str) -> None:
+        """Fail all waiting commands."""
         with self._knowing:
-            self._lost = self._lost or why
+            self._lost = self._lost or reason
             while self._waiting:
                 self._waiting.popleft().answer.set_exception(LinkLost(self._lost))
 
     def _why_ended(self) -> str:
-        """Why its output ended."""
+        """Return the reason why the process's output ended."""
         status: int | None = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = self._process.wait(GONE_WITHIN_S)
-        self._threads[0].join(1.0)  # somebody else may hold stderr open
-        said = "".join(self._last_words)
-        log.info("%s: the peer process has ended status=%s stderr:\n%s", self.name, status, said or "(nothing)")
+        self._threads[0].join(1.0)  # another process may keep stderr open
+        stderr_text = "".join(self._last_words)
+        log.info("%s: the peer process has ended status=%s stderr:\n%s", self.name, status, stderr_text or "(nothing)")
         if self._host and not (status is not None and status < 0):
-            if self._greeted and not said.strip():
+            if self._greeted and not stderr_text.strip():
                 return "its peer process was killed, or the connection was closed"
-            return why_ssh_failed(self._host, status, said)
-        last = (said.strip().splitlines() or [""])[-1]
-        what = "the ssh to it" if self._host else "its peer process"
-        ended = f"{what} ended by signal {-status}" if status and status < 0 else f"{what} ended with status {status}"
-        return f"{ended}: {printable(last)}" if last else ended
+            return why_ssh_failed(self._host, status, stderr_text)
+        last = (stderr_text.strip().splitlines() or [""])[-1]
+        program = "the ssh to it" if self._host else "its peer process"
+        ending = (
+            f"{program} ended by signal {-status}" if status and status < 0 else f"{program} ended with status {status}"
+        )
+        return f"{ending}: {printable(last)}" if last else ending
 
 
 def _named(version: object, commit: object) -> str:

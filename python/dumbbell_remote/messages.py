@@ -1,8 +1,8 @@
-"""What passes between a peer process and who asks it: JSON objects with bytes behind them, each way over one pipe.
+"""Messages between a peer process and its caller: JSON objects followed by bytes, each way over one pipe.
 
-The peer process begins with the line `GREETING`; what a login shell printed before it is skipped. After it, both ways:
-the length of a JSON object (4 bytes, the most significant first), the object, and as many bytes as its key `bytes`
-says.
+The peer process begins with the line `GREETING`; earlier output of a login shell is skipped. After it, both ways:
+the length of a JSON object (4 bytes, the most significant first), the object, and the bytes counted by its key
+`bytes`.
 """
 
 import contextlib
@@ -23,31 +23,31 @@ from dumbbell.base.json_text import BadJson, parse_json
 PROTOCOL = 2
 GREETING = b"dumbbell-remote %d\n" % PROTOCOL
 BEAT_S = 2.0
-"""Between two beats, each way."""
+"""Time between two beats, each way, s."""
 SILENCE_S = 15.0
-"""After so long without a byte the other side counts as gone."""
+"""Time without a byte after which the other side counts as gone, s."""
 MAX_OBJECT_BYTES = 4 * 2**20
 """Maximum length of a JSON object, bytes."""
 MAX_PAYLOAD_BYTES = 8 * 2**30
-"""Maximum length of a payload where the receiver names no other limit, bytes."""
+"""Maximum length of a payload if the receiver sets no other limit, bytes."""
 MESSAGE_WITHIN_S = 60.0
-"""Time in which a message has to be complete after its first byte, s; payloads have longer by their length."""
+"""Time in which a message must be complete after its first byte, s; payloads have more time, by their length."""
 LOOK_S = 0.05
-"""Time between two looks at a queue of messages and at whether the work that they belong to has ended, s."""
+"""Time between two checks of a queue of messages and of the end of the command, s."""
 SLOWEST_BYTES_PER_S = 16 * 2**10
-"""Rate below which a payload counts as stalled."""
+"""Rate below which a payload counts as stalled, bytes/s."""
 MOST_NOISE = 64 * 2**10
-"""Bytes that may come before the greeting."""
+"""Largest number of bytes before the greeting."""
 _CHUNK = 2**20
 _PIPE_BUF = 4096
-"""Bytes that a pipe takes at once when `poll` calls it writable (pipe(7))."""
+"""Number of bytes that a pipe accepts at once when `poll` calls it writable (pipe(7))."""
 
 Message = dict[str, Any]
 T = TypeVar("T")
 
 
 class Noise(UserError):
-    """The other side sent what is no message."""
+    """The other side sent bytes that are not a message."""
 
 
 class Silence(UserError):
@@ -55,10 +55,10 @@ class Silence(UserError):
 
 
 def framed(message: Message, payload: bytes | memoryview = b"") -> bytes:
-    """A message as it is written, up to its payload.
+    """Return the bytes of a message up to its payload.
 
     Raises:
-        UserError: it is too long.
+        UserError: the message is too long.
     """
     if payload:
         message = message | {"bytes": len(payload)}
@@ -84,7 +84,7 @@ class Messages:
     """Both directions of a connection: `send` from any thread, `receive` from one."""
 
     def __init__(self, source: int, sink: int, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Reads from the descriptor `source` and writes to `sink`, both of which stay the caller's."""
+        """Read from the descriptor `source` and write to `sink`. Both stay open, owned by the caller."""
         self.clock = clock
         self._source = source
         self._sink = sink
@@ -92,22 +92,22 @@ class Messages:
         self._kept = b""
         self._finished = False
         self.heard_s = self.clock.monotonic()
-        """When the last byte came, by the monotonic clock."""
+        """Time of the last byte, by the monotonic clock, s."""
         self.object_bytes = 0
-        """Length of the JSON object that came last."""
+        """Length of the last JSON object, bytes."""
 
     def send(self, message: Message, payload: bytes | memoryview = b"") -> None:
         """Write a message; wait while the other side does not read, for `SILENCE_S` at most.
 
         Raises:
-            UserError: it is too long; nothing was written.
+            UserError: the message is too long; nothing was written.
             OSError: nobody reads any more.
             Silence: the other side has taken nothing for too long.
         """
         self.write(framed(message, payload), payload)
 
     def write(self, head: bytes, payload: bytes | memoryview = b"") -> None:
-        """Write what `framed` made of a message, and its payload; raises as `send` does."""
+        """Write the result of `framed` and the payload; raise as `send` does."""
         with self._writing:
             if self._finished:
                 raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
@@ -115,7 +115,10 @@ class Messages:
             self._write(payload)
 
     def finish(self, within_s: float) -> bool:
-        """Nothing more is written: the sink may be closed. False where a message is stuck in it for so long."""
+        """Prevent further writing, so that the sink may be closed.
+
+        Return False if a message is stuck in it for `within_s`.
+        """
         if not self.clock.wait(self._acquire, within_s):
             return False
         self._finished = True
@@ -126,27 +129,27 @@ class Messages:
         return self._writing.acquire(timeout=-1 if within_s is None else within_s)
 
     def greet(self) -> None:
-        """Writes the line that a peer process begins with."""
+        """Write the first line of a peer process."""
         self._write(GREETING)
 
     def skip_to_greeting(self, within_s: float) -> None:
-        """Reads what a login shell printed, and the greeting.
+        """Read past the output of a login shell, and past the greeting.
 
         Raises:
             Noise: another protocol, or more than a login shell prints.
-            Silence: it did not come in time.
-            EOFError: the end came first.
+            Silence: the greeting did not come in time.
+            EOFError: the input ended first.
         """
         name, _, _ = GREETING.partition(b" ")
         deadline_s = self.clock.monotonic() + within_s
         while True:
-            found = self._kept.find(name + b" ")
-            end = self._kept.find(b"\n", found)
-            if found >= 0 and end >= 0:
-                line, self._kept = self._kept[found : end + 1], self._kept[end + 1 :]
+            position = self._kept.find(name + b" ")
+            end = self._kept.find(b"\n", position)
+            if position >= 0 and end >= 0:
+                line, self._kept = self._kept[position : end + 1], self._kept[end + 1 :]
                 if line != GREETING:
-                    spoken = printable(line[len(name) :].decode(errors="replace").strip())
-                    raise Noise(f"speaks version {spoken} of the protocol, this side version {PROTOCOL}")
+                    peer_protocol = printable(line[len(name) :].decode(errors="replace").strip())
+                    raise Noise(f"speaks version {peer_protocol} of the protocol, this side version {PROTOCOL}")
                 return
             if len(self._kept) > MOST_NOISE:
                 begin = printable(self._kept[:60].decode(errors="replace"))
@@ -167,8 +170,8 @@ class Messages:
             max_payload_bytes: Returns the limit for the payload, bytes; called when the message has come.
 
         Raises:
-            Noise: what came is no message, or longer than allowed.
-            Silence: nothing came for so long, or a message stalled.
+            Noise: the input is not a message, or longer than allowed.
+            Silence: nothing came for `silence_s`, or a message stalled.
             EOFError: the other side has ended.
         """
         begin = self._exactly(1, silence_s, waiting)
@@ -185,9 +188,9 @@ class Messages:
         if not isinstance(message, dict):
             raise Noise(f"sent what is no message: `{printable(bytes(text[:60]).decode(errors='replace'))}`")
         behind = message.pop("bytes", 0)
-        most = max_payload_bytes() if max_payload_bytes else MAX_PAYLOAD_BYTES
-        if type(behind) is not int or not 0 <= behind <= most:
-            raise Noise(f"sent a message with `bytes` = {printable(repr(behind)[:60])}: allowed are 0 to {most}")
+        maximum = max_payload_bytes() if max_payload_bytes else MAX_PAYLOAD_BYTES
+        if type(behind) is not int or not 0 <= behind <= maximum:
+            raise Noise(f"sent a message with `bytes` = {printable(repr(behind)[:60])}: allowed are 0 to {maximum}")
         deadline_s = self.clock.monotonic() + MESSAGE_WITHIN_S + behind / SLOWEST_BYTES_PER_S
         return message, bytes(self._exactly(behind, silence_s, deadline_s=deadline_s))
 
@@ -214,13 +217,13 @@ class Messages:
                     waiting()
         return parts
 
-    def _read(self, most: int, within_s: float) -> bytes:
-        """At least one byte."""
-        poll = select.poll()  # `select` knows no descriptors above 1023
+    def _read(self, maximum: int, within_s: float) -> bytes:
+        """Return between one and `maximum` bytes."""
+        poll = select.poll()  # `select` does not accept descriptors above 1023
         poll.register(self._source, select.POLLIN)
         if not self.clock.wait(polling(poll), within_s):
             raise Silence(f"has sent nothing for {self.clock.monotonic() - self.heard_s:.0f} s")
-        part = os.read(self._source, most)
+        part = os.read(self._source, maximum)
         if not part:
             raise EOFError
         self.heard_s = self.clock.monotonic()
@@ -237,7 +240,7 @@ class Messages:
 
 
 class Beats:
-    """Sends `message` every `BEAT_S` from a thread of its own until it is stopped or nobody reads."""
+    """Sends `message` every `BEAT_S` from a thread, until it is stopped or nobody reads."""
 
     def __init__(self, messages: Messages, message: Message) -> None:
         self._stopped = threading.Event()
@@ -250,5 +253,5 @@ class Beats:
                 messages.send(message)
 
     def stop(self) -> None:
-        """No more; does not wait for one that is being written."""
+        """Stop the beats, without waiting for one that is being written."""
         self._stopped.set()

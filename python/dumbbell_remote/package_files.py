@@ -1,4 +1,4 @@
-"""Files of this package, named so that another machine finds its own: the weights and tables of shipped controllers."""
+"""Files of this package under names that are valid on other machines: weights and tables of shipped controllers."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,20 +12,20 @@ _MARK = "package:"
 
 
 def files(flow: Mapping[str, Any]) -> dict[str, str]:
-    """The parameters of a flow's controller that name files, and what they name."""
+    """Return the parameters of a flow's controller that name files, with their files."""
     if flow.get("plugin") or flow.get("python"):
         return {}
-    named = core.needed_files().get(str(flow.get("controller", "")), [])
-    return {name: str(value) for name, value in flow.get("parameters", {}).items() if name in named}
+    file_parameters = core.needed_files().get(str(flow.get("controller", "")), [])
+    return {name: str(value) for name, value in flow.get("parameters", {}).items() if name in file_parameters}
 
 
 def is_shipped(file: str) -> bool:
-    """Whether it is a file of this package."""
+    """Return True if a file belongs to this package."""
     return Path(file).resolve().is_relative_to(PACKAGE)
 
 
 def portable(specification: dict[str, Any]) -> dict[str, Any]:
-    """The same for another machine: files of this package by their place in it."""
+    """Return the run spec with the package's files named by their place in the package."""
 
     def place(file: str) -> str:
         return _MARK + str(Path(file).resolve().relative_to(PACKAGE)) if is_shipped(file) else file
@@ -33,11 +33,11 @@ def portable(specification: dict[str, Any]) -> dict[str, Any]:
     return _with_files(specification, place)
 
 
-def found(specification: dict[str, Any], only_shipped: bool) -> dict[str, Any]:
-    """The same on the other machine, where such a place is a file of its own package.
+def localized(specification: dict[str, Any], only_shipped: bool) -> dict[str, Any]:
+    """Return the run spec with places in the package replaced by this machine's files.
 
     Raises:
-        UserError: `only_shipped`, and a file is named that is not of the package.
+        UserError: `only_shipped` is True, and a file is not in the package.
     """
 
     def file(text: str) -> str:
@@ -51,8 +51,8 @@ def found(specification: dict[str, Any], only_shipped: bool) -> dict[str, Any]:
 
 def _with_files(specification: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
     flows = [
-        flow | {"parameters": flow["parameters"] | {name: change(file) for name, file in named.items()}}
-        if (named := files(flow))
+        flow | {"parameters": flow["parameters"] | {name: change(file) for name, file in flow_files.items()}}
+        if (flow_files := files(flow))
         else flow
         for flow in specification["flows"]
     ]

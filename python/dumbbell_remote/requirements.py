@@ -1,4 +1,4 @@
-"""Whether two machines can do their parts in an experiment, asked before it begins."""
+"""Checks before an experiment that two machines can do their parts."""
 
 from functools import cache
 from typing import TYPE_CHECKING, TypedDict
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Rights(TypedDict):
-    """What a peer process may do."""
+    """Rights of a peer process."""
 
     checks: list[EmulationCheck]
 
 
 class Hello(TypedDict):
-    """What a peer process says of itself, as far as an experiment depends on it."""
+    """The part of a peer process's greeting on which an experiment depends."""
 
     rights: Rights
     kernel_controllers: list[str]
@@ -35,11 +35,11 @@ class Description(TypedDict):
 
 
 @cache
-def _asked(host: Host | None) -> tuple[Hello, dict[str, object]]:
-    """Return what the peer process of a machine says of itself (`hello`, `describe`), asked once.
+def _hello_and_machine(host: Host | None) -> tuple[Hello, dict[str, object]]:
+    """Return the answers of a machine's peer process to `hello` and `describe`. Each machine is asked once.
 
     Raises:
-        UserError: it says something else than a peer process of this version does.
+        UserError: the answers do not have the format of this version.
     """
     with Peer(host) as peer:
         description = peer.ask("describe")[0]
@@ -50,17 +50,17 @@ def _asked(host: Host | None) -> tuple[Hello, dict[str, object]]:
 
 
 def machines(host: Host) -> dict[str, object]:
-    """What both machines are."""
-    return {"local": _asked(None)[1], "remote": _asked(host)[1]}
+    """Return the descriptions of both machines."""
+    return {"local": _hello_and_machine(None)[1], "remote": _hello_and_machine(host)[1]}
 
 
 def require_able(host: Host, experiment: "Experiment") -> None:
-    """Refuses an experiment that one of the machines cannot do its part in.
+    """Refuse an experiment if one of the machines cannot do its part.
 
     Raises:
-        UserError: the machine, what is missing there, and the fix.
+        UserError: something is missing; the message names the machine and the fix.
     """
-    hellos = {"local": _asked(None)[0], "remote": _asked(host)[0]}
+    hellos = {"local": _hello_and_machine(None)[0], "remote": _hello_and_machine(host)[0]}
     names = {"local": "this machine", "remote": str(host)}
     sender = experiment.sender or "local"
     for scheme in experiment.schemes.values():
@@ -70,9 +70,9 @@ def require_able(host: Host, experiment: "Experiment") -> None:
         if scheme.real and scheme.program is None:
             _require_controller(scheme, hellos[sender], names[sender])
         flow = {"controller": scheme.controller, "parameters": scheme.parameters}
-        own = [file for file in files(flow).values() if not scheme.real and not is_shipped(file)]
-        if own and sender == "remote":
-            raise UserError(f"scheme `{scheme.name}` reads {own[0]}, on this machine only", fix=_from_here())
+        user_files = [file for file in files(flow).values() if not scheme.real and not is_shipped(file)]
+        if user_files and sender == "remote":
+            raise UserError(f"scheme `{scheme.name}` reads {user_files[0]}, on this machine only", fix=_from_here())
         if scheme.is_outside and sender == "remote":
             raise UserError(f"scheme `{scheme.name}` is {scheme.code}, on this machine only", fix=_from_here())
 
@@ -82,7 +82,7 @@ def _from_here() -> str:
 
 
 def _require_namespaces(scheme: "Scheme", hello: Hello, name: str) -> None:
-    """Ends behind a tunnel need a network namespace and a device."""
+    """Require a network namespace and a device, for ends behind a tunnel."""
     for check in hello["rights"]["checks"]:
         if not check["good"]:
             raise UserError(
@@ -92,6 +92,6 @@ def _require_namespaces(scheme: "Scheme", hello: Hello, name: str) -> None:
 
 
 def _require_controller(scheme: "Scheme", hello: Hello, name: str) -> None:
-    known = hello["kernel_controllers"]
-    if scheme.controller not in known and not (scheme.kind == "bpf" and name == "this machine"):
-        raise UserError(f"{name}: its kernel has no `{scheme.controller}`: it has {listed(known)}")
+    controllers = hello["kernel_controllers"]
+    if scheme.controller not in controllers and not (scheme.kind == "bpf" and name == "this machine"):
+        raise UserError(f"{name}: its kernel has no `{scheme.controller}`: it has {listed(controllers)}")

@@ -1,4 +1,4 @@
-"""A peer process's part in a run between two machines: the commands `open`, `meet`, `ask`, `probe`, `run`, `finish`."""
+"""The commands of a peer process in a run between two machines: `open`, `meet`, `ask`, `probe`, `run`, `finish`."""
 
 import os
 import threading
@@ -13,116 +13,116 @@ from dumbbell.core.machines import RemoteEndpoint
 from dumbbell.machine.emulation_lock import lock_holder
 from dumbbell_remote.allowed_programs import require
 from dumbbell_remote.messages import Message
-from dumbbell_remote.package_files import found
+from dumbbell_remote.package_files import localized
 from dumbbell_remote.serve import Reply, State
 
 log = logger(__name__)
 
 TEST_CLOCK = "DUMBBELL_TEST_CLOCK"
-"""Makes this peer's clock wrong, to try that out with one machine: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
+"""Variable that distorts the clock of a peer process, for tests: `offset=37ms,drift=100ppm,step=+20ms@5s`."""
 BEGINS_WITHIN_S = 60.0
-"""So long the other side may take to be ready."""
+"""Time in which the other machine must become ready, s."""
 LOCK_WITHIN_S = 60.0
-"""Time to wait for the emulation lock, s: whoever waits may hold the other machine's meanwhile."""
+"""Time to wait for the emulation lock, s. A waiting run may hold the lock of the other machine."""
 _LOCK = "emulation lock"
 _SIDE, _HELD = "side", "side is held"
 
 
 def open_sockets(state: State, message: Message, _payload: bytes) -> Reply:
-    """Opens the sockets of a run once it holds the emulation lock of this machine; their ports."""
-    if message.get("turn") and _LOCK not in state.kept:
-        state.kept[_LOCK] = _take_lock(state)
-        state.held.callback(state.kept.pop, _LOCK, None)
-    if _SIDE not in state.kept and os.environ.get(TEST_CLOCK):
+    """Take the emulation lock of this machine, open the sockets of a run, and return their ports."""
+    if message.get("turn") and _LOCK not in state.objects:
+        state.objects[_LOCK] = _take_lock(state)
+        state.resources.callback(state.objects.pop, _LOCK, None)
+    if _SIDE not in state.objects and os.environ.get(TEST_CLOCK):
         core.distort_clock(os.environ[TEST_CLOCK])
-    if _HELD not in state.kept:
-        state.kept[_HELD] = state.held.callback(_stop, state)
+    if _HELD not in state.objects:
+        state.objects[_HELD] = state.resources.callback(_stop, state)
     _stop(state)
-    side = state.kept[_SIDE] = RemoteEndpoint()
+    side = state.objects[_SIDE] = RemoteEndpoint()
     return side.open(message["request"]), b""
 
 
 def meet(state: State, message: Message, _payload: bytes) -> Reply:
-    """Finds the other side."""
+    """Find the other machine."""
     with _stopping(state) as side:
         return side.meet(message["request"]), b""
 
 
 def ask(state: State, message: Message, _payload: bytes) -> Reply:
-    """Asks the other side for the time."""
+    """Exchange timestamps with the other machine."""
     with _stopping(state) as side:
         return {"exchanges": side.ask(float(message["seconds"]), float(message["per_s"]))}, b""
 
 
 def probe(state: State, message: Message, _payload: bytes) -> Reply:
-    """Sends bursts of packets and listens to those of the other side."""
+    """Send bursts of packets, and receive those of the other machine."""
     with _stopping(state) as side:
         return side.probe(message["request"]), b""
 
 
 def run(state: State, message: Message, _payload: bytes) -> Reply:
-    """Does this side's part. It tells when it is `ready`, and is said when to begin: `in_s`, or at `start_ns`."""
+    """Do this machine's part of a run. Report `ready`, then receive the start time `in_s` or `start_ns`."""
     specification, part = message["specification"], message["plan"]
     if not state.is_own:
         _require_allowed(specification, bool(part["sends"]))
-    specification = found(specification, only_shipped=not state.is_own)
+    specification = localized(specification, only_shipped=not state.is_own)
     flows = ", ".join(f"{number} {flow['scheme']}" for number, flow in enumerate(specification["flows"], 1))
     log.info("run begins seed=%s duration_s=%s flows=%s", specification["seed"], specification["duration_s"], flows)
 
     def begins() -> int:
         state.tell(ready=True)
-        said = state.hear(BEGINS_WITHIN_S)
-        start_ns = int(said["start_ns"]) if "start_ns" in said else core.clock_ns() + int(said["in_s"] * 1e9)
+        start = state.hear(BEGINS_WITHIN_S)
+        start_ns = int(start["start_ns"]) if "start_ns" in start else core.clock_ns() + int(start["in_s"] * 1e9)
         state.tell(starts_ns=start_ns)
         return start_ns
 
     with _stopping(state) as side:
-        # at another machine's word no file is written
+        # no file is written on behalf of another machine
         live = message.get("live") if state.is_own else None
         side.run(specification, part, begins, live)
     return {}, b""
 
 
 def finish(state: State, _message: Message, _payload: bytes) -> Reply:
-    """What this side knows of the run, for who joins both."""
-    side = state.kept.pop(_SIDE, None)
+    """Return this machine's data of the run, for the process that joins both machines' data."""
+    side = state.objects.pop(_SIDE, None)
     if side is None:
         raise UserError("finish: there was no run")
     return {}, side.finish()
 
 
 def _take_lock(state: State) -> core.EmulationLock:
-    """Waits for the emulation lock of this machine, and reports who holds it meanwhile.
+    """Wait for the emulation lock of this machine, and report its holder meanwhile.
 
     Raises:
-        UserError: it does not come in time, or the command is to end.
+        UserError: the lock is not free in time, or the command was stopped.
     """
-    stopping, whom = state.stopping, ""
+    stopping, holder_words = state.stopping, ""
 
     def waits(*holder: int) -> None:
-        nonlocal whom
-        whom = lock_holder(*holder)
-        log.info("waits for the emulation lock%s", whom)
-        state.tell(waits=f"another run goes on{whom}")
+        nonlocal holder_words
+        holder_words = lock_holder(*holder)
+        log.info("waits for the emulation lock%s", holder_words)
+        state.tell(waits=f"another run goes on{holder_words}")
 
     try:
         return core.take_emulation_lock(LOCK_WITHIN_S, stopping.is_set, waits)
     except core.Error as error:
         if stopping.is_set():
             raise
-        raise UserError(f"another run goes on{whom}, for {LOCK_WITHIN_S:.0f} s now") from error
+        raise UserError(f"another run goes on{holder_words}, for {LOCK_WITHIN_S:.0f} s now") from error
 
 
 def _stop(state: State) -> None:
-    """Stops the side that there is; nothing else keeps one whose run is over."""
-    if _SIDE in state.kept:
-        state.kept[_SIDE].stop()
+    """Stop the current side, since nothing else keeps one after its run."""
+    if _SIDE in state.objects:
+        state.objects[_SIDE].stop()
 
 
 @contextmanager
 def _stopping(state: State) -> "Iterator[RemoteEndpoint]":
-    """The side, which is stopped when the command is."""
-    side = state.kept.get(_SIDE)
+    """Provide the side, which is stopped together with the command."""
+    side = state.objects.get(_SIDE)
     if side is None:
         raise UserError("no sockets are open: `open` comes first")
     stopping, over = state.stopping, threading.Event()
@@ -141,10 +141,10 @@ def _stopping(state: State) -> "Iterator[RemoteEndpoint]":
 
 
 def _require_allowed(specification: dict[str, Any], sends: bool) -> None:
-    """Refuses what the user of this machine has not named: at another machine's word nothing else is executed here.
+    """Refuse programs that this machine's user has not named: other machines may execute nothing else.
 
     Raises:
-        UserError: a program that is not in the allow file, or code of a plug-in.
+        UserError: a program is not in the allow file, or a flow has code of a plug-in.
     """
     for flow in specification["flows"]:
         if flow.get("plugin") or flow.get("python"):

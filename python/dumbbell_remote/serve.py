@@ -1,8 +1,8 @@
-"""`dumbbell remote serve`: a peer process. It carries out commands of a fixed set that come in on its standard input.
+"""`dumbbell remote serve`: a peer process that carries out a fixed set of commands from its standard input.
 
-The main thread reads; one command at a time is carried out by a thread of its own, so that beats and the word to stop
-are taken at once. It ends, with all it has started, when its input does, when nothing was heard for `SILENCE_S`, and at
-SIGTERM, SIGHUP and SIGINT.
+The main thread reads, and a worker thread carries out one command at a time, so that beats and stop requests
+are handled at once. The process ends, with everything it started, when its input ends, after `SILENCE_S` without input,
+and at SIGTERM, SIGHUP and SIGINT.
 """
 
 import contextlib
@@ -27,9 +27,9 @@ from dumbbell_remote.messages import LOOK_S, Beats, Message, Messages, Silence, 
 log = logger(__name__)
 
 ENDS_WITHIN_S = 8.0
-"""So long the command at work may take to end when the peer process does."""
+"""Time in which the running command must end when the peer process ends, s."""
 MAX_WAITING = 16
-"""Maximum number of commands that wait for their turn, and of what is said to the one at work."""
+"""Maximum number of waiting commands, and of waiting messages for the running command."""
 
 MAX_PAYLOAD_BYTES = 2**20
 """Maximum length of a command's payload, bytes: no command needs one."""
@@ -51,78 +51,78 @@ COMMANDS: dict[str, str] = {
     "speak": "udp_reachability.speak",
     "time": "describe_commands.known_utc",
 }
-"""What can be asked for, and where in this package it is done: a function `(State, arguments, payload) -> Reply`."""
+"""Commands and their functions in this package: `(State, arguments, payload) -> Reply`."""
 
 
 @dataclass
 class State:
-    """What a peer process's commands share."""
+    """State that the commands of a peer process share."""
 
     tell: Callable[..., None]
-    """Tells who asks something that was not asked for, at once."""
-    given: list["Given"] = field(default_factory=list)
-    """Commands that were not answered yet, the one at work first."""
-    held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
-    """What is let go when the peer process ends."""
-    kept: dict[str, Any] = field(default_factory=dict)
-    """What a command leaves for later ones."""
+    """Function that sends an unrequested report to the caller, at once."""
+    commands: list["Command"] = field(default_factory=list)
+    """Commands without an answer, the running one first."""
+    resources: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    """Resources that are released when the peer process ends."""
+    objects: dict[str, Any] = field(default_factory=dict)
+    """Objects that a command leaves for later commands."""
     is_root: bool = False
-    """Whether the peer process was started by root."""
+    """True if root started the peer process."""
     no_namespaces: str = ""
-    """Why the peer process could not gain the right to make network namespaces; empty if it could."""
+    """Reason why the peer process has no right to make network namespaces; empty if it has the right."""
     clock: Clock = SYSTEM_CLOCK
     is_own: bool = False
-    """Whether it serves a process of this user on this machine: then it may execute whatever that may."""
+    """True if the process serves a process of the same user on this machine, which may execute everything."""
 
     @property
     def stopping(self) -> threading.Event:
-        """Set when the command at work is to end."""
-        return self.given[0].stopping
+        """Event that is set when the running command must end."""
+        return self.commands[0].stopping
 
     def hear(self, within_s: float) -> Message:
-        """What the controller says to the command at work.
+        """Return the next message from the caller to the running command.
 
         Raises:
-            UserError: the command is to end, or nothing was said for so long.
+            UserError: the command was stopped, or no message came within `within_s`.
         """
-        given = self.given[0]
+        command = self.commands[0]
         until = self.clock.monotonic() + within_s
-        while not given.stopping.is_set():
-            for said in self.clock.wait(taking(given.said), LOOK_S):
-                return said
+        while not command.stopping.is_set():
+            for message in self.clock.wait(taking(command.messages), LOOK_S):
+                return message
             if self.clock.monotonic() > until:
                 raise UserError(f"nothing was said for {within_s:.0f} s about when to begin")
         raise UserError("stopped")
 
     def stop(self) -> None:
-        """Ends what was given until now."""
-        for given in tuple(self.given):
-            given.stopping.set()
+        """End all commands that were given until now."""
+        for command in tuple(self.commands):
+            command.stopping.set()
 
 
 @dataclass(frozen=True)
-class Given:
-    """A command that was given."""
+class Command:
+    """A command from the caller."""
 
     message: Message
     payload: bytes
     stopping: threading.Event = field(default_factory=threading.Event)
-    said: "queue.SimpleQueue[Message]" = field(default_factory=queue.SimpleQueue)
+    messages: "queue.SimpleQueue[Message]" = field(default_factory=queue.SimpleQueue)
 
 
 def serve(is_own: bool = False) -> NoReturn:
-    """Carries out commands until there is a reason to end, which ends this process.
+    """Carry out commands until the input ends or an error occurs, then end this process.
 
-    With `is_own` it is the child of a process of this user, not somebody's on another machine.
+    `is_own`: the caller is a process of the same user on this machine.
     """
     guarded()
     source, sink = _own_channel()
     messages = Messages(source, sink)
-    state = State(tell=lambda **what: messages.send({"tell": what}), is_own=is_own)
+    state = State(tell=lambda **report: messages.send({"tell": report}), is_own=is_own)
     _gain_rights(state)
     status = 0
     with interruptible():
-        work: queue.SimpleQueue[Given | None] = queue.SimpleQueue()
+        work: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         worker = threading.Thread(target=_work, args=(messages, state, work), name="worker", daemon=True)
         try:
             messages.greet()
@@ -130,7 +130,7 @@ def serve(is_own: bool = False) -> NoReturn:
             worker.start()
             _read(messages, state, work)
         except (KeyboardInterrupt, EOFError, BrokenPipeError):
-            pass  # the usual ends, of which nobody would read
+            pass  # normal ends, without a reader for a message
         except (Error, OSError) as error:
             print(f"dumbbell remote serve: the other side {one_line(error)}", file=sys.stderr)
             status = 1
@@ -138,21 +138,21 @@ def serve(is_own: bool = False) -> NoReturn:
             work.put(None)
             _end(state, worker)
     sys.stderr.flush()
-    os._exit(status)  # not even a command that does not stop keeps the process
+    os._exit(status)  # a command that does not stop must not keep the process
 
 
 def _own_channel() -> tuple[int, int]:
-    """Descriptors of the connection that nobody else writes to by accident, or inherits."""
+    """Return private descriptors of the connection, so that no other code writes to it or inherits it."""
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null_descriptor = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_descriptor, 0)
+    os.close(null_descriptor)
     os.dup2(2, 1)
     return source, sink
 
 
 def _gain_rights(state: State) -> None:
-    """Becomes root in a user namespace, if this is an ordinary user; there is one thread yet."""
+    """Enter a user namespace as root, unless the user is root. The process has a single thread here."""
     state.is_root = os.geteuid() == 0
     if not state.is_root:
         try:
@@ -161,8 +161,8 @@ def _gain_rights(state: State) -> None:
             state.no_namespaces = one_line(error)
 
 
-def _read(messages: Messages, state: State, work: "queue.SimpleQueue[Given | None]") -> None:
-    """Takes what comes, until the other side ends or is silent."""
+def _read(messages: Messages, state: State, work: "queue.SimpleQueue[Command | None]") -> None:
+    """Read messages until the other side ends or is silent."""
     while True:
         message, payload = messages.receive(max_payload_bytes=lambda: MAX_PAYLOAD_BYTES)
         match message.get("do"):
@@ -171,27 +171,27 @@ def _read(messages: Messages, state: State, work: "queue.SimpleQueue[Given | Non
             case "stop":
                 state.stop()
             case "say":
-                if state.given:
-                    if state.given[0].said.qsize() >= MAX_WAITING:
+                if state.commands:
+                    if state.commands[0].messages.qsize() >= MAX_WAITING:
                         raise OSError(f"has said more than {MAX_WAITING} things that nobody hears")
-                    state.given[0].said.put(message)
-            case _ if len(state.given) >= MAX_WAITING:
+                    state.commands[0].messages.put(message)
+            case _ if len(state.commands) >= MAX_WAITING:
                 raise OSError(f"has given more than {MAX_WAITING} commands at a time")
             case _:
-                given = Given(message, payload)
-                state.given.append(given)
-                work.put(given)
+                command = Command(message, payload)
+                state.commands.append(command)
+                work.put(command)
 
 
-def _work(messages: Messages, state: State, work: "queue.SimpleQueue[Given | None]") -> None:
-    """Carries out one command after the other."""
-    with contextlib.suppress(OSError, Silence):  # nobody waits for the answer: the main thread finds that out too
-        while (given := work.get()) is not None:
-            answer, payload = _carry_out(state, given.message, given.payload)
-            state.given.pop(0)
+def _work(messages: Messages, state: State, work: "queue.SimpleQueue[Command | None]") -> None:
+    """Carry out the commands in their order."""
+    with contextlib.suppress(OSError, Silence):  # nobody waits for the answer; the main thread also notices
+        while (command := work.get()) is not None:
+            answer, payload = _carry_out(state, command.message, command.payload)
+            state.commands.pop(0)
             try:
                 head = framed(answer, payload)
-            except UserError as error:  # it is too long, and who asks waits
+            except UserError as error:  # the answer is too long, and the caller waits
                 head, payload = framed({"error": one_line(error)}), b""
             messages.write(head, payload)
 
@@ -208,7 +208,7 @@ def _carry_out(state: State, message: Message, payload: bytes) -> Reply:
     except (Error, OSError) as error:
         log.error("%s failed: %s", name, one_line(error))
         return {"error": one_line(error)}, b""
-    except BaseException as error:  # a mistake of ours, or a panic of the core, must not end the peer process
+    except BaseException as error:  # a bug, or a panic of the core, must not end the peer process
         log.exception("%s failed", name)
         return {"error": f"{name}: {type(error).__name__}: {one_line(error)}"}, b""
     log.debug("%s is done", name)
@@ -216,11 +216,11 @@ def _carry_out(state: State, message: Message, payload: bytes) -> Reply:
 
 
 def _end(state: State, worker: threading.Thread) -> None:
-    """Ends the command at work, and lets go what commands held."""
+    """End the running command, and release the resources of commands."""
     state.stop()
     if worker.ident is not None:
         worker.join(ENDS_WITHIN_S)
     try:
-        state.held.close()
+        state.resources.close()
     except Exception as error:
         print(f"dumbbell remote serve: {one_line(error)}", file=sys.stderr)

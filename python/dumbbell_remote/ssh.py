@@ -1,4 +1,4 @@
-"""How a peer process of another machine is started through its ssh, and what ssh means when it fails."""
+"""The ssh command that starts a peer process on another machine, and the meanings of ssh's failures."""
 
 import contextlib
 import re
@@ -11,10 +11,10 @@ from dumbbell.base.errors import printable
 from dumbbell.machine.host import Host
 
 OPTIONS = ("-T", "-a", "-x", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3")
-"""No terminal, question, agent or window; ssh ends when the other machine is silent for 15 s. The rest is yours."""
+"""Options of ssh: no terminal, prompt, agent or window; an end after 15 s of silence. Others are the user's."""
 
 FOLDER = ".local/share/dumbbell/remote"
-"""Where `dumbbell remote install` puts dumbbell, below the home directory there."""
+"""Folder of `dumbbell remote install`, below the remote home directory."""
 
 SERVE = (
     "exec sh -c '"
@@ -22,34 +22,34 @@ SERVE = (
     'if [ -x "$own" ]; then exec "$own" remote serve; fi; '
     "exec dumbbell remote serve'"
 )
-"""The one command that is executed there, by whatever login shell: nothing of a file or a user enters it."""
+"""The constant command for the remote login shell. No part of it comes from a file or a user."""
 
 NOT_FOUND = 127
 """Exit status of a shell that did not find the command."""
 OF_SSH = 255
-"""Exit status of ssh where ssh itself failed."""
+"""Exit status of ssh if ssh itself failed."""
 
 
 def ssh_command(host: Host, command: str = SERVE) -> list[str]:
-    """The words that execute a command, which is a constant of this package, on the other machine."""
+    """Return the arguments that execute a command, a constant of this package, on the other machine."""
     return ["ssh", *OPTIONS, *host.ssh_words(), command]
 
 
-def keep_lines(stream: IO[bytes], kept: deque[str]) -> None:
-    """Append the lines of a stream to `kept`, 4 KiB of a line at a time, until the stream ends or is closed."""
+def keep_lines(stream: IO[bytes], lines: deque[str]) -> None:
+    """Append the lines of a stream to `lines`, up to 4 KiB of a line at a time, until the stream ends."""
     with contextlib.suppress(OSError, ValueError):  # the command was interrupted, and closed it
         for line in iter(lambda: stream.readline(4096), b""):
-            kept.append(line.decode(errors="replace"))
+            lines.append(line.decode(errors="replace"))
 
 
 def addresses(host: Host, hello: Mapping[str, Any]) -> list[str]:
-    """Where the other machine may be reached beside ssh, the likeliest first.
+    """Return the addresses that may reach the other machine without ssh, the likeliest first.
 
-    That is where ssh connects to, by the user's configuration of it, and then where the machine itself sees that it was
-    connected to, which its peer process says in `hello`.
+    The first is the host name in ssh's configuration. The second is the address of the ssh server as the machine
+    sees it, which its peer process reports in `hello`.
     """
-    found = subprocess.run(["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, check=False)
-    names = [line.partition(" ")[2] for line in found.stdout.splitlines() if line.startswith("hostname ")]
+    configuration = subprocess.run(["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, check=False)
+    names = [line.partition(" ")[2] for line in configuration.stdout.splitlines() if line.startswith("hostname ")]
     return list(dict.fromkeys([*(names or [host.name]), *filter(None, [(hello.get("ssh") or {}).get("server")])]))
 
 
@@ -78,24 +78,24 @@ _FAILURES: tuple[tuple[str, str], ...] = (
 _CHANGED = "if that is meant to be, `ssh-keygen -R {known}` forgets the old one; if not, somebody may be in between"
 
 
-def why_ssh_failed(host: Host, status: int | None, said: str) -> str:
-    """One line for a start that failed, from the exit status of ssh and what was written to stderr."""
+def why_ssh_failed(host: Host, status: int | None, stderr_text: str) -> str:
+    """Return one line about a failed start, from the exit status of ssh and its stderr."""
     words = " ".join([*(("-p", str(host.port)) if host.port else ()), f"{host.user}@" * bool(host.user) + host.name])
-    known = f"'[{host.name}]:{host.port}'" if host.port else host.name
+    known_host = f"'[{host.name}]:{host.port}'" if host.port else host.name
     for pattern, meaning in _FAILURES:
-        found = re.search(pattern, said)
-        if found is not None and status == OF_SSH:
-            place = re.search(r"Offending .* key in (\S+)", said)
-            where = f" ({printable(place[1])})" if place else ""
-            groups = [printable((part or "").strip()) for part in (found[0], *found.groups())]
-            changed = _CHANGED.format(known=known)
-            return meaning.format(*groups, words=words, known=known, where=where, changed=changed)
+        match = re.search(pattern, stderr_text)
+        if match is not None and status == OF_SSH:
+            place = re.search(r"Offending .* key in (\S+)", stderr_text)
+            file_clause = f" ({printable(place[1])})" if place else ""
+            groups = [printable((part or "").strip()) for part in (match[0], *match.groups())]
+            advice = _CHANGED.format(known=known_host)
+            return meaning.format(*groups, words=words, known=known_host, where=file_clause, changed=advice)
     if status == NOT_FOUND:
         return f"dumbbell is not installed there: `dumbbell remote install {host}`"
-    if "unknown command `remote`" in said:
+    if "unknown command `remote`" in stderr_text:
         return f"the dumbbell there is another version, without `remote`: `dumbbell remote install {host}`"
-    last = (said.strip().splitlines() or [""])[-1]
+    last = (stderr_text.strip().splitlines() or [""])[-1]
     if status == OF_SSH and not last:
         return "its peer process was killed, or ssh failed without a word"
-    ended = "ssh failed" if status == OF_SSH else f"its peer process ended with status {status}"
-    return f"{ended}: {printable(last.strip())}" if last else ended
+    ending = "ssh failed" if status == OF_SSH else f"its peer process ended with status {status}"
+    return f"{ending}: {printable(last.strip())}" if last else ending

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dumbbell import Error
-from dumbbell_remote.allowed_programs import allow_file, allowed, require
+from dumbbell_remote.allowed_programs import allow_file, allowed_programs, require
 from dumbbell_remote.run_commands import run
 from dumbbell_remote.serve import State
 
@@ -30,7 +30,7 @@ def refused(program: str, *variables: str) -> str:
 
 def test_programs_and_variables_are_allowed_by_name(file: Path) -> None:
     file.write_text("# ours\niperf3\n\n  /opt/mine/send  MODE LEVEL_2 # by day\n")
-    assert allowed() == {"iperf3": frozenset(), "/opt/mine/send": frozenset({"MODE", "LEVEL_2"})}
+    assert allowed_programs() == {"iperf3": frozenset(), "/opt/mine/send": frozenset({"MODE", "LEVEL_2"})}
     require("iperf3")
     require("/opt/mine/send", {"MODE": "x"})
     assert f"`/opt/mine/sen` is not allowed here: add a line `/opt/mine/sen` to {file}" in refused("/opt/mine/sen")
@@ -40,10 +40,10 @@ def test_programs_and_variables_are_allowed_by_name(file: Path) -> None:
 
 
 def test_without_the_file_nothing_is_allowed(file: Path) -> None:
-    assert allowed() == {}
+    assert allowed_programs() == {}
     assert f"add a line `iperf3` to {file} on this machine (named there: none)" in refused("iperf3")
     file.parent.rmdir()
-    assert allowed() == {}
+    assert allowed_programs() == {}
 
 
 @pytest.mark.parametrize(

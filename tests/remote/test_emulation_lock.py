@@ -11,7 +11,7 @@ import pytest
 from dumbbell import Error, core
 from dumbbell.base.errors import UserError
 from dumbbell_remote import run_commands
-from dumbbell_remote.serve import Given, State
+from dumbbell_remote.serve import Command, State
 from support.punctual import Punctual
 from support.waiting import TIMEOUT_S
 
@@ -55,7 +55,7 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     monkeypatch.setenv("DUMBBELL_TURN", f"test-{os.getpid()}")
     monkeypatch.setattr(run_commands, "LOCK_WITHIN_S", 1.0)
     told: list[dict[str, Any]] = []
-    state = State(tell=lambda **what: told.append(what), given=[Given({}, b"")])
+    state = State(tell=lambda **what: told.append(what), commands=[Command({}, b"")])
     held = core.take_emulation_lock(0.0, lambda: False, print)
     who = f"another run goes on (pid {os.getpid()}, since "
     with pytest.raises(UserError, match=re.escape(who) + r"[0-9:]{8}\), for 1 s now"):
@@ -65,7 +65,7 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     state.stop()
     with pytest.raises(Error, match="stopped"):
         run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
-    state.given = [Given({}, b"")]
+    state.commands = [Command({}, b"")]
     del held
     answer, _ = run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     assert len(answer["ports"]) == 2
@@ -73,7 +73,7 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     with pytest.raises(Error, match="stopped"):
         core.take_emulation_lock(0.1, lambda: False, lambda *_: None)
-    state.held.close()
+    state.resources.close()
     assert core.take_emulation_lock(0.0, lambda: False, print)
 
 

@@ -22,7 +22,7 @@ from dumbbell import Error
 from dumbbell.base.errors import UserError
 from dumbbell.machine.host import Host, read_host
 from dumbbell_remote import link, messages, serve
-from dumbbell_remote.link import LinkLost, Peer, Refused
+from dumbbell_remote.link import CommandRefused, LinkLost, Peer
 from dumbbell_remote.messages import (
     BEAT_S,
     GREETING,
@@ -35,7 +35,7 @@ from dumbbell_remote.messages import (
     Silence,
 )
 from dumbbell_remote.remote_run import Pair, RunPeer, max_report_bytes
-from dumbbell_remote.serve import Given, State
+from dumbbell_remote.serve import Command, State
 from dumbbell_remote.ssh import SERVE, why_ssh_failed
 from support.clock import ManualClock
 from support.waiting import TIMEOUT_S, wait_for
@@ -195,9 +195,9 @@ def test_beats_come_every_two_seconds_until_they_are_stopped(clock: ManualClock)
 
 def test_a_command_waits_for_what_is_said_to_it_for_a_while() -> None:
     clock = ManualClock(turns_in_waits=True)
-    given = Given({}, b"")
-    state = State(tell=lambda **_: None, given=[given], clock=clock)
-    given.said.put({"do": "say", "in_s": 1.0})
+    given = Command({}, b"")
+    state = State(tell=lambda **_: None, commands=[given], clock=clock)
+    given.messages.put({"do": "say", "in_s": 1.0})
     assert state.hear(60.0) == {"do": "say", "in_s": 1.0}
     began_s = clock.monotonic()
     with pytest.raises(UserError, match="nothing was said for 60 s about when to begin"):
@@ -217,7 +217,7 @@ class NamedPeer:
 def side_of(clock: ManualClock, *told: dict[str, Any]) -> RunPeer:
     side = RunPeer(NamedPeer(), clock=clock)  # type: ignore[arg-type]  # what is used of it
     for each in told:
-        side.told.put(each)
+        side.reports.put(each)
     return side
 
 
@@ -330,7 +330,9 @@ def test_a_peer_process_answers_refuses_and_ends() -> None:
         assert peer.hello["version"]
         assert peer.hello["clock"]
         assert peer.ask("describe")[0]["machine"]["cpus"] >= 1
-        with pytest.raises(Refused, match=r"unknown command `helo` \(did you mean `hello`\?\): allowed are hello"):
+        with pytest.raises(
+            CommandRefused, match=r"unknown command `helo` \(did you mean `hello`\?\): allowed are hello"
+        ):
             peer.ask("helo")
         answers = [peer.begin("hello") for _ in range(5)]
         assert {str(answer.result(TIMEOUT_S)[0]["version"]) for answer in answers} == {peer.hello["version"]}
@@ -429,7 +431,7 @@ def talk(state, message, payload):
     return {"x": "much" * 1000}, b""
 
 def hold(state, message, payload):
-    state.held.callback(Path(message["file"]).write_text, "let go")
+    state.resources.callback(Path(message["file"]).write_text, "let go")
     return {}, b""
 
 def leave(state, message, payload):
@@ -453,7 +455,7 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("made_up")
 def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> None:
     told: list[object] = []
-    with Peer(told=told.append) as peer:
+    with Peer(on_report=told.append) as peer:
         first = peer.begin("wait", b"abc", max_payload_bytes=3, seconds=600)
         wait_for(lambda: told)
         peer.stop()
@@ -469,15 +471,15 @@ def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> N
 @pytest.mark.usefixtures("made_up")
 def test_a_mistake_in_a_command_is_one_line_and_the_peer_process_goes_on() -> None:
     with Peer() as peer:
-        with pytest.raises(Refused, match="this machine: fail: ZeroDivisionError: division by zero"):
+        with pytest.raises(CommandRefused, match="this machine: fail: ZeroDivisionError: division by zero"):
             peer.ask("fail", by=0)
-        with pytest.raises(Refused, match="fail: KeyError: 'by'"):
+        with pytest.raises(CommandRefused, match="fail: KeyError: 'by'"):
             peer.ask("fail")
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
         # or who asks would wait for ever
-        with pytest.raises(Refused, match="panic: BaseException: a panic of the core"):
+        with pytest.raises(CommandRefused, match="panic: BaseException: a panic of the core"):
             peer.begin("panic").result(TIMEOUT_S)
-        with pytest.raises(Refused, match=r"a message of 40[0-9]{2} and 0 bytes is longer than allowed"):
+        with pytest.raises(CommandRefused, match=r"a message of 40[0-9]{2} and 0 bytes is longer than allowed"):
             peer.begin("talk").result(TIMEOUT_S)
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
 
@@ -510,7 +512,7 @@ def test_answers_that_make_no_sense_are_one_line(
 ) -> None:
     answers = json.dumps([{"ok": {"version": 3, "commit": []}}, answer])
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", NONSENSE, answers])
-    with Peer(any_version=True) as peer, pytest.raises((Refused, LinkLost)) as raised:
+    with Peer(any_version=True) as peer, pytest.raises((CommandRefused, LinkLost)) as raised:
         peer.begin("describe").result(TIMEOUT_S)
     assert part in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -537,7 +539,7 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_proces
     ]
     with Peer() as peer:
         for do, arguments in requests:
-            with pytest.raises(Refused) as raised:
+            with pytest.raises(CommandRefused) as raised:
                 pytest.fail(f"{do}: {peer.begin(do, **arguments).result(TIMEOUT_S)}")
             assert "\n" not in str(raised.value), do
         # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
@@ -618,7 +620,7 @@ def test_a_peer_process_that_says_too_much_is_ended(monkeypatch: pytest.MonkeyPa
         if len(kept) > 64:
             raise Error("tells more than 64 things")
 
-    with Peer(told=keep, any_version=True) as peer:
+    with Peer(on_report=keep, any_version=True) as peer:
         with pytest.raises(LinkLost, match=re.escape(part)):
             peer.begin("describe").result(TIMEOUT_S)
         wait_until_gone(peer._process.pid)
@@ -674,7 +676,7 @@ def test_what_is_told_to_a_run_is_kept_up_to_a_bound(monkeypatch: pytest.MonkeyP
     try:
         with pytest.raises(LinkLost, match="tells more than 64 things that nobody asked for"):
             side.peer.begin("describe").result(TIMEOUT_S)
-        assert side.told.qsize() == 64
+        assert side.reports.qsize() == 64
     finally:
         side.peer.close()
 

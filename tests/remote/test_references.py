@@ -16,7 +16,7 @@ from dumbbell.machine import sntp
 from dumbbell_remote import chrony, describe_commands
 from dumbbell_remote.link import Peer
 from dumbbell_remote.serve import State
-from dumbbell_remote.utc_references import compared, references
+from dumbbell_remote.utc_references import best_reference, references
 from support.clock import ManualClock
 from support.commands.command import Dumbbell
 
@@ -145,7 +145,7 @@ def test_two_machines_make_a_reference() -> None:
         {"at_ns": 6 * 10**9 + 1_000_000, "ahead_ns": 95 * 10**9, "error_ns": 2_000_000},
         {"at_ns": 16 * 10**9, "ahead_ns": 95 * 10**9, "error_ns": 1_500_000},  # better, but too late
     ]
-    found = compared("x", local, remote)
+    found = best_reference("x", local, remote)
     assert found == {"at_ns": 10**9, "offset_ns": 5 * 10**9, "error_ns": 5_000_000 + 1_001, "source": "x"}
 
 
@@ -155,7 +155,7 @@ def test_two_machines_that_hear_the_same_lie_have_one_reference(clock: ManualClo
         source = f"NTP server {server}"
         told = [describe_commands.known_utc(state, {"ntp": server}, b"")[0] for _ in range(2)]
     assert [each["failed"] for each in told] == [{}, {}]
-    found = compared(source, *(each["known"][source] for each in told))
+    found = best_reference(source, *(each["known"][source] for each in told))
     assert abs(found["offset_ns"]) < found["error_ns"]
 
 
@@ -188,11 +188,11 @@ REPORT = "A29FC87B,192.0.2.1,3,1700000000.123456789,0.000120000,0.0,0.00002,1.78
 
 
 def test_chrony_is_believed_as_far_as_it_believes_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chrony.understood(REPORT.format("Normal")) == (0.00012, pytest.approx(0.0105), True)
-    assert not chrony.understood(REPORT.format("Not synchronised"))[2]
+    assert chrony.parse_tracking(REPORT.format("Normal")) == (0.00012, pytest.approx(0.0105), True)
+    assert not chrony.parse_tracking(REPORT.format("Not synchronised"))[2]
     for text in ("", "506 Cannot talk to daemon\n", "a" + ",x" * 13, REPORT.format("Normal") + ",1"):
         with pytest.raises(UserError, match="is no report of tracking"):
-            chrony.understood(text)
+            chrony.parse_tracking(text)
     program = tmp_path / "chronyc"
     program.write_text(f"#!/bin/sh\ntest \"$*\" = '-n -c tracking' && echo '{REPORT.format('Normal').strip()}'\n")
     program.chmod(0o755)

@@ -17,7 +17,7 @@ from dumbbell.catalog.run_request import RunRequest
 from dumbbell.experiment import resolve
 from dumbbell.present.model.words.network import network_rows
 from dumbbell_remote.backend import Remote
-from dumbbell_remote.remote_run import Options, explained, fitted, judged, needed, own_part
+from dumbbell_remote.remote_run import Options, clock_caveats, fit_to_mtu, own_part, sender_needs, verdict
 
 CLOCKS: dict[str, Any] = {
     "uncertainty_ms": [-5.0, 6.0],
@@ -114,14 +114,14 @@ def test_ports_that_are_none_are_refused(ports: str) -> None:
 
 def test_packets_of_ours_fit_what_the_path_takes() -> None:
     flows = [{"scheme": "copa", "transport": {"profile": "tcp"}}, {"scheme": "kernel-cubic", "kernel": {}}]
-    found = fitted({"flows": flows, "path": {}}, 1200, said)
+    found = fit_to_mtu({"flows": flows, "path": {}}, 1200, said)
     assert found["flows"] == [{"scheme": "copa", "transport": {"profile": "tcp", "payload_bytes": 1088}}, flows[1]]
-    assert fitted({"flows": flows, "path": {}}, 1560, said)["flows"] == flows
+    assert fit_to_mtu({"flows": flows, "path": {}}, 1560, said)["flows"] == flows
 
 
 def test_code_and_files_of_the_user_stay_with_the_sender(tmp_path: Path) -> None:
     weights = {"controller": "neural", "parameters": {"weights": "mine.safetensors"}, "scheme": "neural"}
-    assert needed(weights) == {"weights"}
+    assert sender_needs(weights) == {"weights"}
     plugin = {"scheme": "mine", "controller": "mine", "plugin": {"library": "/x/libmine.so"}, "parameters": {"a": "1"}}
     both = {"flows": [weights, plugin, {"scheme": "copa", "controller": "copa", "parameters": {"delta": "0.1"}}]}
     assert own_part(both, sends=True) == both
@@ -134,29 +134,29 @@ def test_code_and_files_of_the_user_stay_with_the_sender(tmp_path: Path) -> None
 
 def test_a_run_is_judged_by_what_was_measured_of_it_and_not_by_how_busy_machines_were() -> None:
     found = {"remote": REMOTE, "clocks": CLOCKS}
-    assert judged(found, {}, 30.0) == {"status": "done", "reason": None}
-    lost = judged(found | {"remote": REMOTE | {"lost_at_ends": 7}}, {}, 30.0)
+    assert verdict(found, {}, 30.0) == {"status": "done", "reason": None}
+    lost = verdict(found | {"remote": REMOTE | {"lost_at_ends": 7}}, {}, 30.0)
     assert lost["status"] == "degraded"
     assert lost["reason"].startswith("7 packets were lost where ends behind tunnels had no room for them")
     busy = {"local": {"cpu": {"busy": 1.0, "steal": 0.3}}, "remote": {"cpu": {"busy": 1.0}}}
-    assert judged(found, busy, 30.0) == {"status": "done", "reason": None}, "it was busy, and in time all the same"
+    assert verdict(found, busy, 30.0) == {"status": "done", "reason": None}, "it was busy, and in time all the same"
     late = "remote: flow 1 (copa) was late: p99 3.00 ms above the bound of 1.00 ms (median 0.020 ms)"
-    late_run = judged(found | {"remote": REMOTE | {"degraded": late}}, {}, 30.0)
+    late_run = verdict(found | {"remote": REMOTE | {"degraded": late}}, {}, 30.0)
     assert late_run == {"status": "degraded", "reason": late}
-    stepped = judged(found | {"clocks": CLOCKS | {"steps": [[4.25, 20.0, 100.0]]}}, {}, 30.0)
+    stepped = verdict(found | {"clocks": CLOCKS | {"steps": [[4.25, 20.0, 100.0]]}}, {}, 30.0)
     assert stepped["reason"] == "a clock was set by +20.000 ms after 4.2 s: delays around it are uncertain"
-    invalid = judged(found | {"remote": REMOTE | {"invalid": "a browser gave up"}}, {}, 30.0)
+    invalid = verdict(found | {"remote": REMOTE | {"invalid": "a browser gave up"}}, {}, 30.0)
     assert invalid == {"status": "invalid", "reason": "a browser gave up"}
 
 
 def test_what_may_be_wrong_with_delays_is_said() -> None:
-    (only,) = explained(CLOCKS)
+    (only,) = clock_caveats(CLOCKS)
     assert only == (
         "the clocks were 37.000 ms apart, as if both ways of the path took as long: by up to 5.500 ms that may be wrong"
     )
     known = {"references": [{"source": "NTP", "refused": None}], "changes": [[9.0, 20.0, 0.0]]}
-    assert explained(CLOCKS | known)[0].startswith("the clocks were 37.000 ms apart, as NTP had it")
-    assert explained(CLOCKS | known)[1] == "the path changed after 9.0 s: +20.000 ms there, +0.000 ms back"
+    assert clock_caveats(CLOCKS | known)[0].startswith("the clocks were 37.000 ms apart, as NTP had it")
+    assert clock_caveats(CLOCKS | known)[1] == "the path changed after 9.0 s: +20.000 ms there, +0.000 ms back"
 
 
 def test_the_report_says_what_was_around_packets() -> None:

@@ -7,8 +7,8 @@ import pytest
 from dumbbell import Error, _core, catalog
 from dumbbell.catalog.run_request import RunRequest
 from dumbbell.experiment import pin, resolve
-from dumbbell_remote.package_files import files, found, portable
-from dumbbell_remote.remote_run import needed, own_part
+from dumbbell_remote.package_files import files, localized, portable
+from dumbbell_remote.remote_run import own_part, sender_needs
 
 
 @pytest.mark.parametrize("scheme", ["indigo", "tao-100x", "fair", "cubic"])
@@ -16,10 +16,10 @@ def test_who_receives_needs_no_files_of_a_controller(scheme: str) -> None:
     experiment = resolve(catalog.experiments().find("quick"), RunRequest(schemes=(scheme,)))
     specification = experiment.specification(experiment.all_runs()[0])
     (flow,) = specification["flows"]
-    assert bool(needed(flow)) == (scheme != "cubic")
+    assert bool(sender_needs(flow)) == (scheme != "cubic")
     assert own_part(specification, sends=True) == specification
     receives = own_part(specification, sends=False)
-    assert not needed(receives["flows"][0])
+    assert not sender_needs(receives["flows"][0])
     _core.check_run(json.dumps(receives), "emu")
 
 
@@ -29,10 +29,10 @@ def test_files_that_come_with_dumbbell_are_found_on_the_other_machine_and_no_oth
     sent = portable(specification)
     (named,) = files(sent["flows"][0]).values()
     assert named.startswith("package:catalog/")
-    assert found(sent, only_shipped=True) == specification
+    assert localized(sent, only_shipped=True) == specification
     for stranger in ("/etc/passwd", f"package:{'../' * 3}etc/passwd", "package:/etc/passwd", "weights"):
         flow = sent["flows"][0] | {"parameters": dict.fromkeys(files(sent["flows"][0]), stranger)}
         with pytest.raises(Error, match="only those that come with dumbbell are read"):
-            found(sent | {"flows": [flow]}, only_shipped=True)
+            localized(sent | {"flows": [flow]}, only_shipped=True)
     own = sent | {"flows": [sent["flows"][0] | {"parameters": dict.fromkeys(files(sent["flows"][0]), "/mine")}]}
-    assert found(portable(own), only_shipped=False) == own
+    assert localized(portable(own), only_shipped=False) == own

@@ -53,7 +53,7 @@ def test_a_peer_process_that_describes_itself_otherwise_is_refused_in_one_line(
 ) -> None:
     monkeypatch.setattr(requirements, "Peer", lambda _: Peer(hello, describe=described))
     with pytest.raises(UserError, match=r"^lab: what it says of itself is not understood: "):
-        requirements._asked.__wrapped__(None)
+        requirements._hello_and_machine.__wrapped__(None)
 
 
 @pytest.mark.parametrize("listen", [{}, {"port": "x"}, {"port": None}, {"port": {}}])

@@ -20,7 +20,7 @@ from dumbbell_remote.pathfinding.findings import Findings, Way
 from dumbbell_remote.pathfinding.flow_log import FlowLog, flow_logs
 from dumbbell_remote.pathfinding.intervals import Estimate, median, share
 from dumbbell_remote.pathfinding.policer import policer
-from dumbbell_remote.pathfinding.probing import WAYS, understood
+from dumbbell_remote.pathfinding.probing import WAYS, probe_result
 from dumbbell_remote.pathfinding.simulated_path import path_model
 from dumbbell_remote.pathfinding.trains import Train
 from support.commands.command import Dumbbell
@@ -118,9 +118,9 @@ def test_what_one_side_sent_and_the_other_heard_is_put_together() -> None:
     bursts = [{"packets": 1, "bytes": 104, "ecn": 2}] * 2 + [{"packets": 3, "bytes": 1500, "ecn": 2}]
     sender = {"sent": [(5, 0, 1), (6, 0, 1), (7, 0, 36_000)]}
     arrived = [(5, 0, 10, 104, 2), (6, 0, 20, 104, 0), (7, 0, 100, 1500, 3), (9, 0, 200, 1500, 2)]
-    found = understood(bursts, sender, {"arrived": arrived, "duplicates": 4})
+    found = probe_result(bursts, sender, {"arrived": arrived, "duplicates": 4})
     assert found.trains == [Train(((7, 100, 1500), (9, 200, 1500)), 1000.0)]
-    assert (found.marked, found.duplicates) == ((1, 2), 4)
+    assert (found.marked_counts, found.duplicates) == ((1, 2), 4)
     assert found.codepoints.verdict(2) == "changed: 1 as not-ECT, 1 as ECT(0)"
 
 
@@ -272,7 +272,7 @@ def way(**changed: Any) -> Way:  # noqa: ANN401 (fields of any type)
         "mtu_bytes": 1500,
         "trains": Estimate(20.0, 19.0, 21.0, "Mbit/s", "trains"),
         "ecn": codepoints([(0, 1, 2)], [(0, 2)]),
-        "marked": (0, 100),
+        "marked_counts": (0, 100),
         "delays": idle.delays(log, (-1.0, 1.0)),
         "idle_losses": idle.losses(log),
         "idle_reordering": idle.reordering(log),

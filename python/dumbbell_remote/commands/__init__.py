@@ -1,1 +1,1 @@
-"""Commands of this package, one file for each."""
+"""Commands of `dumbbell_remote`, one file for each."""

@@ -1,4 +1,4 @@
-"""Runs with another machine: check and install."""
+"""The command `dumbbell remote`: check, install and serve."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dumbbell.cli.checks import print_checks
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of `dumbbell remote`."""
     from dumbbell.machine.host import FORM
 
     actions = parser.add_subparsers(dest="action", required=True, metavar="check|install", parser_class=StrictParser)
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Checks or installs; or serves, which ends the process."""
+    """Check or install; or serve, which ends the process."""
     if arguments.action == "serve":
         from dumbbell_remote.serve import serve
 
@@ -42,13 +42,15 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _check(host: str, as_json: bool) -> int:
-    """Prints what was found there; 0 if all is good that is needed, 1 if not."""
-    others = "What is marked -- is missing for some schemes, or for precision; runs with other schemes work without it."
-    return print_checks(dumbbell_remote.check_remote(host), as_json, others)
+    """Print the checks. Return 0 if all needed ones are good, else 1."""
+    remark = "What is marked -- is missing for some schemes, or for precision; runs with other schemes work without it."
+    return print_checks(dumbbell_remote.check_remote(host), as_json, remark)
 
 
 def _install(host: str, wheel: Path | None, offline: bool) -> int:
-    """Puts dumbbell there, and says where it is."""
-    done = dumbbell_remote.install_remote(host, wheel, offline)
-    print(printable(f"{host}: dumbbell {done.version} for Python {done.python} in {done.folder}"))
+    """Install dumbbell on the machine, and print its folder."""
+    installation = dumbbell_remote.install_remote(host, wheel, offline)
+    print(
+        printable(f"{host}: dumbbell {installation.version} for Python {installation.python} in {installation.folder}")
+    )
     return 0

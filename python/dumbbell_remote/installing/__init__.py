@@ -1,1 +1,1 @@
-"""Puts dumbbell onto another machine."""
+"""Installation of dumbbell on another machine."""

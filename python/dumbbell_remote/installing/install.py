@@ -1,4 +1,4 @@
-"""dumbbell on another machine, put there over ssh: `dumbbell remote install`."""
+"""Installation of dumbbell on another machine over ssh: `dumbbell remote install`."""
 
 import contextlib
 import email.message
@@ -34,9 +34,9 @@ LEAST_PYTHON = (3, 11)
 _NO_PYTHON = 3
 _LONGEST_LINE = 65536
 _SILENCE_S = 1800.0
-"""How long the installer may say nothing: pip there may fetch and unpack all that dumbbell depends on."""
+"""Longest silence of the installer, s. pip may download and unpack all dependencies meanwhile."""
 _MOST_METADATA = 2**20
-"""Bytes of a wheel's own description."""
+"""Largest size of a wheel's metadata, bytes."""
 INSTALL = (
     "exec sh -c '"
     "for python in python3 python3.11 python3.12 python3.13 python3.14; do "
@@ -44,12 +44,12 @@ INSTALL = (
     'exec "$python" -c "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"; '
     f"fi; done; exit {_NO_PYTHON}'"
 )
-"""The one command that is executed there: it runs `installer.py`, which comes first on its standard input."""
+"""The constant command for the other machine, which runs `installer.py` from its standard input."""
 
 
 @dataclass(frozen=True)
 class Installed:
-    """What was installed: the `version`, in which `folder`, for which `python`."""
+    """An installation: version, folder, and the interpreter's version."""
 
     version: str
     folder: str
@@ -57,72 +57,72 @@ class Installed:
 
 
 def install_remote(host: str, wheel: Path | None = None, offline: bool = False) -> Installed:
-    """Puts dumbbell on another machine of the same kind, for its ssh user, as `dumbbell remote install` does.
+    """Install dumbbell on another machine of the same kind, for its ssh user, as `dumbbell remote install` does.
 
-    What was installed there before is replaced when the new one has answered.
+    An older installation is replaced after the new one has answered.
 
     Args:
         host: [user@]HOST[:PORT].
-        wheel: what is to be installed; without it, a wheel is made of the dumbbell that runs.
-        offline: what it depends on is sent too, made of what is installed here, instead of fetched there by pip.
+        wheel: wheel to install; by default a wheel of the running dumbbell.
+        offline: send the dependencies too, packed from this machine, so that pip downloads nothing there.
 
     Raises:
-        dumbbell.Error: why it was not installed.
+        dumbbell.Error: the installation failed; the message has the reason.
     """
     machine = read_host(host)
     with interruptible(), Scratch("install") as folder, Progress() as progress:
         progress.doing("packing")
-        files = [_given(wheel) if wheel else pack_own(folder)]
+        files = [_checked_wheel(wheel) if wheel else pack_own(folder)]
         files += pack_needed(folder) if offline else []
         progress.doing(f"connecting to {machine}")
-        done = _send(machine, _header(files, offline), files, progress)
+        result = _send(machine, _header(files, offline), files, progress)
         progress.doing(f"asking {machine}")
         try:
             with Peer(machine):
                 pass
         except LinkLost as error:
-            raise UserError(f"{error} (it was installed in {done['folder']})") from None
-        return Installed(__version__, str(done["folder"]), str(done["python"]))
+            raise UserError(f"{error} (it was installed in {result['folder']})") from None
+        return Installed(__version__, str(result["folder"]), str(result["python"]))
 
 
-def _given(wheel: Path) -> Path:
-    """The file, if it is a wheel of this version."""
+def _checked_wheel(wheel: Path) -> Path:
+    """Return the wheel's file; refuse files that are not a wheel of this version."""
     require_size(wheel, WHEEL, check_regular(wheel))
     try:
-        told = _metadata(wheel)
+        description = _metadata(wheel)
     except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, KeyError, OSError):
         raise UserError("is no wheel", argument="wheel", value=wheel) from None
-    if (told["Name"], told["Version"]) != ("dumbbell", __version__):
-        what = printable(f"{told['Name']} {told['Version']}")
-        allowed = f"dumbbell {__version__}, which this machine has"
-        raise UserError(f"is {what}", argument="wheel", value=wheel, allowed=allowed)
+    if (description["Name"], description["Version"]) != ("dumbbell", __version__):
+        words = printable(f"{description['Name']} {description['Version']}")
+        expected = f"dumbbell {__version__}, which this machine has"
+        raise UserError(f"is {words}", argument="wheel", value=wheel, allowed=expected)
     return wheel
 
 
 def _metadata(wheel: Path) -> email.message.Message:
-    """Return how a wheel describes itself.
+    """Return the metadata of a wheel.
 
     Raises:
         BadZipFile, zlib.error, KeyError, OSError: the file is damaged, or cannot be read.
-        RuntimeError: it is encrypted, or compressed in a way that `zipfile` does not know.
-        ValueError: it has no description, several, or a long one.
+        RuntimeError: the file is encrypted, or compressed by a method unknown to `zipfile`.
+        ValueError: the file has no metadata, several, or too long ones.
     """
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (each for each in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", each))
+        (name,) = (entry for entry in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", entry))
         with archive.open(name) as file:
-            content = file.read(_MOST_METADATA + 1)  # what the archive says of its length anybody may have written
+            content = file.read(_MOST_METADATA + 1)  # the length in the archive is not trusted
     if len(content) > _MOST_METADATA:
         raise ValueError(name)
     return email.message_from_bytes(content)
 
 
 def _has_needs(wheel: Path) -> bool:
-    """Whether the wheel depends on others, extras apart."""
+    """Return True if the wheel has dependencies, except extras."""
     return any("extra ==" not in str(need) for need in _metadata(wheel).get_all("Requires-Dist", []))
 
 
 def _header(files: list[Path], offline: bool) -> dict[str, Any]:
-    """What the installer there is told first."""
+    """Return the header for the installer on the other machine."""
     platforms = files[0].stem.rpartition("-")[2]
     machine = re.search(r"linux\w*?_(x86_64|aarch64|[a-z0-9]+)$", platforms)
     manylinux = re.search(r"manylinux_(\d+)_(\d+)_", platforms)
@@ -140,10 +140,10 @@ def _header(files: list[Path], offline: bool) -> dict[str, Any]:
 
 
 def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Progress) -> dict[str, Any]:
-    """Runs the installer there; what it says when it is done."""
+    """Run the installer on the other machine, and return its last message."""
     program = Path(__file__).with_name("installer.py").read_bytes()
     last_words: deque[str] = deque(maxlen=100)
-    with _started(ssh_command(machine, INSTALL)) as process:
+    with _running(ssh_command(machine, INSTALL)) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
@@ -154,25 +154,25 @@ def _send(machine: Host, header: dict[str, Any], files: list[Path], progress: Pr
         for thread in threads:
             thread.start()
         with _Patience(process.kill, progress.clock) as patience:
-            found = _told(machine, process.stdout, progress, patience.heard)
+            last_message = _read_messages(machine, process.stdout, progress, patience.heard)
             status = process.wait()
         for thread in threads:
             thread.join(2.0)
-    if "error" in found:
-        raise UserError(f"{machine}: {found['error']}")
-    if "done" not in found and patience.is_lost:
+    if "error" in last_message:
+        raise UserError(f"{machine}: {last_message['error']}")
+    if "done" not in last_message and patience.is_lost:
         raise UserError(f"{machine}: said nothing for {_SILENCE_S / 60:g} minutes while dumbbell was installed there")
-    if "done" not in found:
+    if "done" not in last_message:
         raise UserError(f"{machine}: {_why(machine, status, ''.join(last_words))}")
-    done = found["done"]
-    if not isinstance(done, dict) or not {"folder", "python"} <= done.keys():
+    result = last_message["done"]
+    if not isinstance(result, dict) or not {"folder", "python"} <= result.keys():
         raise UserError(f"{machine}: what it says of the installation is not understood")
-    return done
+    return result
 
 
 @contextlib.contextmanager
-def _started(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
-    """Start a program that is ended with the block, also if an interrupt comes while it starts."""
+def _running(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a program, and end it with the block, even if an interrupt comes during its start."""
     process = None
     try:
         with Undisturbed() as starting:
@@ -193,7 +193,7 @@ def _started(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
 
 
 class _Patience:
-    """Calls `end` once nothing was heard for `_SILENCE_S`, while it is entered."""
+    """Calls `end` after `_SILENCE_S` without input, while the context is active."""
 
     def __init__(self, end: Callable[[], None], clock: Clock = SYSTEM_CLOCK) -> None:
         self._end = end
@@ -201,7 +201,7 @@ class _Patience:
         self._over = threading.Event()
         self.heard()
         self.is_lost = False
-        """Whether `end` was called."""
+        """True if `end` was called."""
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._wait, daemon=True).start()
@@ -211,7 +211,7 @@ class _Patience:
         self._over.set()
 
     def heard(self) -> None:
-        """Something was heard: the time begins anew."""
+        """Restart the time, since input came."""
         self._until = self._clock.monotonic() + _SILENCE_S
 
     def _wait(self) -> None:
@@ -223,7 +223,7 @@ class _Patience:
 
 
 def _feed(sink: IO[bytes], program: bytes, header: dict[str, Any], files: list[Path]) -> None:
-    """Writes all that the installer reads, as long as it does."""
+    """Write the input of the installer, as long as it reads."""
     with contextlib.suppress(OSError, ValueError), sink:
         sink.write(b"%d\n" % len(program) + program + json.dumps(header).encode() + b"\n")
         for file in files:
@@ -232,29 +232,29 @@ def _feed(sink: IO[bytes], program: bytes, header: dict[str, Any], files: list[P
                     sink.write(part)
 
 
-def _told(machine: Host, source: IO[bytes], progress: Progress, heard: Callable[[], None]) -> dict[str, Any]:
-    """Shows what the installer does; its last word."""
-    found: dict[str, Any] = {}
+def _read_messages(machine: Host, source: IO[bytes], progress: Progress, on_line: Callable[[], None]) -> dict[str, Any]:
+    """Show the steps of the installer, and return its last message."""
+    last_message: dict[str, Any] = {}
     for line in iter(lambda: source.readline(_LONGEST_LINE), b""):
-        heard()
+        on_line()
         _, mark, text = line.decode(errors="replace").partition(MARK)
         if not mark:
-            continue  # of a login shell
+            continue  # output of a login shell
         try:
-            said = parse_json(text)
+            message = parse_json(text)
         except BadJson:
             continue
-        if isinstance(said, dict):
-            found = said
-            if "doing" in said:
-                progress.doing(f"{machine}: {printable(said['doing'])}")
-    return found
+        if isinstance(message, dict):
+            last_message = message
+            if "doing" in message:
+                progress.doing(f"{machine}: {printable(message['doing'])}")
+    return last_message
 
 
-def _why(machine: Host, status: int, said: str) -> str:
-    """Why there was no answer."""
+def _why(machine: Host, status: int, stderr_text: str) -> str:
+    """Return the reason why no answer came."""
     if status == _NO_PYTHON:
         return f"has no Python {'.'.join(map(str, LEAST_PYTHON))} or later: install one there"
     if status == NOT_FOUND:
         return "has no `sh`"
-    return why_ssh_failed(machine, status, said)
+    return why_ssh_failed(machine, status, stderr_text)

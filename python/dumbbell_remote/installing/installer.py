@@ -1,7 +1,7 @@
-"""The program that the other machine runs for `dumbbell remote install`: alone, with nothing but its Python.
+"""The program that the other machine runs for `dumbbell remote install`, with Python's standard library alone.
 
-It reads from its standard input a line of JSON, then the wheels. What it has to say are lines of JSON behind `MARK`. A
-new environment is made beside the old one, has to answer, and takes its place by one renaming.
+The program reads a line of JSON from its standard input, then the wheels. It prints lines of JSON behind `MARK`. A
+new environment must answer, and then replaces the old one by renaming a link.
 """
 
 import contextlib
@@ -32,16 +32,16 @@ Header = dict[str, Any]
 
 
 class Refusal(Exception):
-    """A reason, in one line."""
+    """A reason for refusal, in one line."""
 
 
-def say(**what: object) -> None:
-    """Tells the machine that installs."""
-    print(MARK + json.dumps(what), flush=True)
+def say(**message: object) -> None:
+    """Print a message for the machine that installs."""
+    print(MARK + json.dumps(message), flush=True)
 
 
 def main() -> int:
-    """Installs; says `done` or `error`."""
+    """Install, and print `done` or `error`."""
     source = sys.stdin.buffer
     new: Path | None = None
     try:
@@ -60,7 +60,7 @@ def main() -> int:
             install(new, receive(new, header, source), header)
             say(doing="asking it")
             ask(new / "bin" / "dumbbell", header["version"])
-            say(doing="replacing the old one")  # fails where nobody waits for it any more
+            say(doing="replacing the old one")  # fails if nobody waits for the program any more
             replace(new)
             clean()
         say(done={"folder": str(PLACE), "python": platform.python_version()})
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def require_kind(header: Header) -> None:
-    """Refuses what cannot run the wheels."""
+    """Refuse wheels that this machine cannot run."""
     machine = platform.machine()
     if header["machine"] and machine != header["machine"]:
         raise Refusal(
@@ -83,16 +83,18 @@ def require_kind(header: Header) -> None:
         )
     name, version = platform.libc_ver()
     if header["libc"]:
-        needed, least = header["libc"]
-        if name != needed:
-            raise Refusal(f"has {name or 'another C library'}, the wheel needs {needed}")
+        needed_libc, least = header["libc"]
+        if name != needed_libc:
+            raise Refusal(f"has {name or 'another C library'}, the wheel needs {needed_libc}")
         if _numbers(version) < _numbers(least):
             raise Refusal(f"has {name} {version}, the wheel needs {least} or later")
-    here, exactly = list(sys.version_info[:2]), header["python"]
-    if exactly and here != exactly:
-        told = ".".join(map(str, exactly))
+    own_version, exactly = list(sys.version_info[:2]), header["python"]
+    if exactly and own_version != exactly:
+        expected = ".".join(map(str, exactly))
         option = header["words"]["offline"]
-        raise Refusal(f"has Python {here[0]}.{here[1]}, what {option} sends is for {told}: leave {option} out")
+        raise Refusal(
+            f"has Python {own_version[0]}.{own_version[1]}, what {option} sends is for {expected}: leave {option} out"
+        )
 
 
 def _numbers(version: str) -> list[int]:
@@ -100,7 +102,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def take(lock: IO[str]) -> None:
-    """Makes this the only one that installs."""
+    """Take the lock, so that no other installation runs."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -108,7 +110,7 @@ def take(lock: IO[str]) -> None:
 
 
 def make(new: Path) -> None:
-    """Makes the environment."""
+    """Make the environment."""
     say(doing="making an environment")
     try:
         venv.create(new, with_pip=True)
@@ -118,13 +120,16 @@ def make(new: Path) -> None:
 
 
 def require_index(new: Path, otherwise: str) -> None:
-    """Refuses at once where pip would try for minutes to reach an index; `otherwise` is the option that needs none."""
+    """Refuse if no package index answers, since pip would try for minutes.
+
+    `otherwise` is the option that needs no index.
+    """
     say(doing="looking for its package index")
     pip: list[str | Path] = [new / "bin" / "python", "-m", "pip", "config", "list"]
-    told = subprocess.run(pip, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
+    output = subprocess.run(pip, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False).stdout
     settings = {}
-    # those of the environment last: they count more than those of files
-    for line in sorted(told.splitlines(), key=lambda line: line.startswith(":env:")):
+    # settings of the environment come last, since they override those of files
+    for line in sorted(output.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         settings[name.rpartition(".")[2]] = value.strip("'\"")
     if settings.get("no-index") or settings.get("find-links"):
@@ -133,32 +138,32 @@ def require_index(new: Path, otherwise: str) -> None:
     try:
         urllib.request.urlopen(without_password(url), timeout=INDEX_S).close()
     except urllib.error.HTTPError:
-        return  # it answers
+        return  # the index answers
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, ssl.SSLError):
-            return  # it is there: pip says what is wrong
-        where = urllib.parse.urlsplit(url).hostname or "its index"
+            return  # the index exists: pip will report the fault
+        index_name = urllib.parse.urlsplit(url).hostname or "its index"
         raise Refusal(
-            f"reaches no package index ({where}: {reason}): use {otherwise}, which sends what is needed"
+            f"reaches no package index ({index_name}: {reason}): use {otherwise}, which sends what is needed"
         ) from None
 
 
 def without_password(url: str) -> str:
-    """Return `url` without a name and password: an index answers without them too, if only that it wants them."""
+    """Return `url` without name and password, without which an index answers too."""
     parts = urllib.parse.urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def receive(new: Path, header: Header, source: IO[bytes]) -> list[Path]:
-    """Takes the wheels into the environment; their files."""
+    """Receive the wheels into the environment, and return their files."""
     say(doing="sending")
     folder = new / "wheels"
     folder.mkdir()
     files = []
-    for each in header["files"]:
-        files.append(folder / Path(each["name"]).name)
-        digest, left = hashlib.sha256(), each["bytes"]
+    for entry in header["files"]:
+        files.append(folder / Path(entry["name"]).name)
+        digest, left = hashlib.sha256(), entry["bytes"]
         with files[-1].open("wb") as file:
             while left:
                 part = source.read(min(left, 1 << 20))
@@ -167,13 +172,13 @@ def receive(new: Path, header: Header, source: IO[bytes]) -> list[Path]:
                 digest.update(part)
                 file.write(part)
                 left -= len(part)
-        if digest.hexdigest() != each["sha256"]:
-            raise Refusal(f"{each['name']} did not arrive as it was sent")
+        if digest.hexdigest() != entry["sha256"]:
+            raise Refusal(f"{entry['name']} did not arrive as it was sent")
     return files
 
 
 def install(new: Path, wheels: list[Path], header: Header) -> None:
-    """Lets pip install the first wheel, and what it depends on from the others or from its index."""
+    """Let pip install the first wheel, with its dependencies from the other wheels or from an index."""
     say(doing="installing")
     pip: list[str | Path] = [
         new / "bin" / "python",
@@ -185,11 +190,11 @@ def install(new: Path, wheels: list[Path], header: Header) -> None:
         "--quiet",
     ]
     pip += ["--no-index", "--find-links", wheels[0].parent] if header["offline"] else ["--prefer-binary"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*pip, wheels[0]], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
     )
-    if done.returncode != 0:
-        lines = done.stderr.splitlines() or ["no reason"]
+    if result.returncode != 0:
+        lines = result.stderr.splitlines() or ["no reason"]
         reason = next((line for line in lines if line.startswith("ERROR")), lines[-1]).removeprefix("ERROR: ")
         remedy = "" if header["offline"] else f": where it reaches no index, use {header['words']['offline']}"
         raise Refusal(f"pip there: {reason}{remedy}")
@@ -197,7 +202,7 @@ def install(new: Path, wheels: list[Path], header: Header) -> None:
 
 
 def ask(program: Path, version: str) -> None:
-    """Refuses an environment whose peer process does not say that it is this version."""
+    """Refuse an environment whose peer process does not report this version."""
     question = json.dumps({"do": "hello"}).encode()
     greeting = b"dumbbell-remote 2\n"
     words: list[str | Path] = [program, "remote", "serve"]
@@ -205,21 +210,21 @@ def ask(program: Path, version: str) -> None:
         assert peer.stdin is not None
         assert peer.stdout is not None
         assert peer.stderr is not None
-        found: dict[str, Any] | None = None
+        answer: dict[str, Any] | None = None
         if peer.stdout.readline() == greeting:
             peer.stdin.write(len(question).to_bytes(4, "big") + question)
             peer.stdin.flush()
-            while found is None:  # a beat is no answer
+            while answer is None:  # a beat is not an answer
                 length = int.from_bytes(peer.stdout.read(4), "big")
-                found = json.loads(peer.stdout.read(length) or b'{"ok": {}}').get("ok")
+                answer = json.loads(peer.stdout.read(length) or b'{"ok": {}}').get("ok")
         peer.stdin.close()
-        said = peer.stderr.read().decode(errors="replace").strip().splitlines()
-    if not found or found.get("version") != version:
-        raise Refusal(f"what was installed does not answer: {(said or ['no reason'])[-1]}")
+        stderr_lines = peer.stderr.read().decode(errors="replace").strip().splitlines()
+    if not answer or answer.get("version") != version:
+        raise Refusal(f"what was installed does not answer: {(stderr_lines or ['no reason'])[-1]}")
 
 
 def replace(new: Path) -> None:
-    """Puts the new environment into the place of the old one."""
+    """Put the new environment into the place of the old one."""
     if PLACE.exists() and not PLACE.is_symlink():
         raise Refusal(f"{PLACE} is not what an installation makes: move it away")
     beside = new.with_name(f"{new.name}.link")
@@ -228,17 +233,17 @@ def replace(new: Path) -> None:
 
 
 def clean() -> None:
-    """Removes what former installations left, but for the one that is in place and those at work."""
-    kept = PLACE.resolve()
+    """Remove the remains of earlier installations, except the current one and those in use."""
+    current = PLACE.resolve()
     for path in FOLDER.glob("remote-*"):
         if path.is_symlink():
             path.unlink()
-        elif path != kept and not in_use(path):
+        elif path != current and not in_use(path):
             shutil.rmtree(path, ignore_errors=True)
 
 
 def in_use(path: Path) -> bool:
-    """Whether a process was started from there."""
+    """Return True if a process was started from the environment."""
     begin = os.fsencode(f"{path}/")
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Wheels of what is installed here: dumbbell itself, from a wheel or a source checkout, and what it depends on."""
+"""Wheels of packages installed here: dumbbell itself, from a wheel or a source checkout, and its dependencies."""
 
 import base64
 import hashlib
@@ -20,10 +20,10 @@ _LEVEL = 1  # of compression: the network is seldom slower than a better one
 
 
 def pack_own(folder: Path) -> Path:
-    """Packs the dumbbell that runs, and the programs for real packets beside it; the wheel's file."""
-    distribution = _found(OWN)
+    """Pack the running dumbbell with its programs for real packets, and return the wheel's file."""
+    distribution = _distribution(OWN)
     info = _info(distribution)
-    files = dict(_recorded(distribution))
+    files = dict(_recorded_files(distribution))
     place = Path(core.FILE).parents[1]
     for package in packages(place, files):
         for file in sorted((place / package).rglob("*")):
@@ -36,27 +36,27 @@ def pack_own(folder: Path) -> Path:
     return _write(folder, distribution, files, {f"{info}/{COMMIT_FILE}": commit.encode()} if commit else {})
 
 
-def packages(place: Path, recorded: Iterable[str]) -> list[str]:
+def packages(place: Path, recorded_names: Iterable[str]) -> list[str]:
     """Return the import packages of dumbbell's wheel that are in `place`: those recorded, or all of a checkout."""
-    found = sorted(file.parent.name for file in place.glob(f"{OWN}*/__init__.py"))
-    known = {name.partition("/")[0] for name in recorded}
-    return [name for name in found if name in known or OWN not in known]
+    candidates = sorted(file.parent.name for file in place.glob(f"{OWN}*/__init__.py"))
+    recorded_packages = {name.partition("/")[0] for name in recorded_names}
+    return [name for name in candidates if name in recorded_packages or OWN not in recorded_packages]
 
 
 def pack_needed(folder: Path) -> list[Path]:
-    """Packs all that dumbbell depends on; the wheels' files."""
-    packed: dict[str, Path] = {}
-    waiting = list(_needed(_found(OWN)))
+    """Pack all dependencies of dumbbell, and return the wheels' files."""
+    wheels: dict[str, Path] = {}
+    waiting = list(_dependencies(_distribution(OWN)))
     while waiting:
         name = waiting.pop()
-        if name not in packed:
-            distribution = _found(name)
-            packed[name] = _write(folder, distribution, dict(_recorded(distribution)), {})
-            waiting += _needed(distribution)
-    return list(packed.values())
+        if name not in wheels:
+            distribution = _distribution(name)
+            wheels[name] = _write(folder, distribution, dict(_recorded_files(distribution)), {})
+            waiting += _dependencies(distribution)
+    return list(wheels.values())
 
 
-def _found(name: str) -> metadata.Distribution:
+def _distribution(name: str) -> metadata.Distribution:
     try:
         return metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -64,15 +64,15 @@ def _found(name: str) -> metadata.Distribution:
 
 
 def _info(distribution: metadata.Distribution) -> str:
-    """The name of its folder of metadata."""
+    """Return the name of the distribution's metadata folder."""
     for file in distribution.files or ():
         if file.parts[0].endswith(".dist-info"):
             return file.parts[0]
     raise UserError(f"the package `{distribution.name}` was not installed by pip: it cannot be packed")
 
 
-def _recorded(distribution: metadata.Distribution) -> Iterator[tuple[str, Path]]:
-    """Its files that a wheel has too: not what its installation made, nor scripts, which an installation makes."""
+def _recorded_files(distribution: metadata.Distribution) -> Iterator[tuple[str, Path]]:
+    """Yield the distribution's files that a wheel contains, without scripts and files made by the installation."""
     info = _info(distribution)
     for file in distribution.files or ():
         inside = file.parts[0] not in ("..", "/") and file.suffix != ".pyc"
@@ -81,19 +81,19 @@ def _recorded(distribution: metadata.Distribution) -> Iterator[tuple[str, Path]]
 
 
 def _is_other_core(file: Path) -> bool:
-    """Whether it is a core module that another build left."""
+    """Return True if a file is a core module of another build."""
     return file.name.startswith("_core.") and file.suffix == ".so" and file != Path(core.FILE)
 
 
-def _needed(distribution: metadata.Distribution) -> Iterator[str]:
-    """The packages that it depends on, here."""
+def _dependencies(distribution: metadata.Distribution) -> Iterator[str]:
+    """Yield the installed dependencies of a distribution."""
     for line in distribution.requires or ():
         requirement, _, condition = line.partition(";")
         name = re.split(r"[ <>=!~(\[]", requirement.strip())[0].lower()
         if "extra" in condition:
             continue
         if condition.strip() and not _is_installed(name):
-            continue  # for other systems or versions of Python
+            continue  # a dependency for other systems or versions of Python
         yield name
 
 
@@ -110,7 +110,7 @@ def _write(folder: Path, distribution: metadata.Distribution, files: dict[str, P
     tags = re.findall(r"^Tag: *(\S+)", distribution.read_text("WHEEL") or "", re.MULTILINE)
     if not tags:
         raise UserError(f"the package `{distribution.name}` was not installed from a wheel: it cannot be packed")
-    # a wheel's file name has each part of its tags once
+    # a wheel's file name contains each part of its tags once
     parts = [".".join(dict.fromkeys(part)) for part in zip(*(tag.split("-") for tag in tags), strict=True)]
     wheel = folder / f"{info.removesuffix('.dist-info')}-{'-'.join(parts)}.whl"
     record = []
@@ -124,11 +124,11 @@ def _write(folder: Path, distribution: metadata.Distribution, files: dict[str, P
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes, mode: int) -> str:
-    """Adds a file; its line of RECORD."""
-    entry = zipfile.ZipInfo(name)  # of 1980: the same files give the same wheel
+    """Add a file to the archive, and return its line of RECORD."""
+    entry = zipfile.ZipInfo(name)  # dated 1980, so that equal files give equal wheels
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = (0o100000 | mode) << 16
     archive.writestr(entry, content)
     digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
-    quoted = f'"{name}"' if "," in name else name
-    return f"{quoted},sha256={digest},{len(content)}\n"
+    quoted_name = f'"{name}"' if "," in name else name
+    return f"{quoted_name},sha256={digest},{len(content)}\n"

@@ -1,1 +1,1 @@
-"""What the network to another machine is like: measured, and as a path to simulate."""
+"""Measurement of the network path to another machine, and its model for the simulator."""

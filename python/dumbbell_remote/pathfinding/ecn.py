@@ -1,4 +1,4 @@
-"""What becomes of the ECN codepoints (RFC 3168, section 5) of packets on their way."""
+"""Changes of the ECN codepoints (RFC 3168, section 5) of packets on a path."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ CE = 3
 
 @dataclass(frozen=True)
 class Codepoints:
-    """How many packets of each codepoint were sent, and as what they came."""
+    """Number of packets sent with each codepoint, and the codepoints with which they arrived."""
 
-    sent: Mapping[int, int]
+    sent_counts: Mapping[int, int]
     came: Mapping[int, Mapping[int, int]]
 
     def verdict(self, codepoint: int) -> str:
-        """What becomes of a codepoint, in a word or two."""
+        """Return the fate of a codepoint, in one or two words."""
         came = {code: count for code, count in self.came.get(codepoint, {}).items() if count}
         if not came:
-            return "lost" if self.sent.get(codepoint) else "not tried"
+            return "lost" if self.sent_counts.get(codepoint) else "not tried"
         if set(came) == {codepoint}:
             return "as sent"
         if set(came) == {0}:
@@ -29,26 +29,26 @@ class Codepoints:
 
     @property
     def passes(self) -> bool:
-        """Whether ECN can be used: what says that it can be marked arrives so, and so do marks."""
+        """True if ECN works: packets that allow marks arrive unchanged, and so do marks."""
         return all(self.verdict(codepoint) == "as sent" for codepoint in (1, 2, CE))
 
     def words(self) -> str:
-        """All of it, for people."""
-        told = {NAMES[codepoint]: self.verdict(codepoint) for codepoint in self.sent}
-        if set(told.values()) == {"as sent"}:
+        """Return the fates of all codepoints, for people."""
+        verdicts = {NAMES[codepoint]: self.verdict(codepoint) for codepoint in self.sent_counts}
+        if set(verdicts.values()) == {"as sent"}:
             return "all codepoints arrive as sent"
-        return "; ".join(f"{name}: {verdict}" for name, verdict in told.items())
+        return "; ".join(f"{name}: {verdict}" for name, verdict in verdicts.items())
 
 
-def codepoints(sent: Sequence[tuple[int, int, int]], came: Sequence[tuple[int, int]]) -> Codepoints:
-    """From what was sent (first number, count, codepoint) and what came (number, codepoint)."""
-    of_number = {first + index: code for first, count, code in sent for index in range(count)}
+def codepoints(bursts: Sequence[tuple[int, int, int]], came: Sequence[tuple[int, int]]) -> Codepoints:
+    """Return the codepoint counts. `bursts`: first number, count and codepoint; `came`: number and codepoint."""
+    of_number = {first + index: code for first, count, code in bursts for index in range(count)}
     counts: dict[int, int] = {}
-    for _, count, code in sent:
+    for _, count, code in bursts:
         counts[code] = counts.get(code, 0) + count
-    found: dict[int, dict[int, int]] = {code: {} for code in counts}
+    arrivals: dict[int, dict[int, int]] = {code: {} for code in counts}
     for number, code in came:
         if number in of_number:
-            table = found[of_number[number]]
+            table = arrivals[of_number[number]]
             table[code] = table.get(code, 0) + 1
-    return Codepoints(counts, found)
+    return Codepoints(counts, arrivals)

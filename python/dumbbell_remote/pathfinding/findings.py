@@ -1,4 +1,4 @@
-"""What was found out about a path, each value with its interval and how it was measured."""
+"""The measured properties of a path, each value with its interval and its method."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +12,12 @@ from dumbbell_remote.pathfinding.policer import Policer
 
 @dataclass
 class Way:
-    """One direction."""
+    """Properties of one direction."""
 
     mtu_bytes: int
     trains: Estimate
     ecn: Codepoints
-    marked: tuple[int, int]
+    marked_counts: tuple[int, int]
     delays: Delays | None
     idle_losses: tuple[int, int]
     idle_reordering: Reordering
@@ -27,47 +27,47 @@ class Way:
     queue: Queue | None = None
     policer: Policer | None = None
     random_losses: tuple[int, int] = (0, 0)
-    """Of transfers while the queue was far from full, and of a constant rate below that of the path."""
+    """Losses, and packets, of transfers with a short queue and of a constant rate below that of the path."""
     load_loss: Estimate | None = None
     load_reordering: Reordering | None = None
     packet_bytes: int = 1500
-    """Of the packets that filled the path."""
+    """Size of the packets that filled the path, bytes."""
 
     @property
     def rate(self) -> Estimate:
-        """What the narrowest link carries: at best as packets saw it that had to wait, else as trains did.
+        """Return the rate of the narrowest link: from packets that waited, if possible, else from trains.
 
-        Where trains have met no link and no queue was full, packets waited for machines.
+        If trains show no link and no queue was full, packets waited for the end hosts.
         """
         if self.policer is not None:
             return self.policer.rate_mbps
-        linked = self.trains.value is not None or (self.queue is not None and self.queue.full)
-        return self.busy if self.busy is not None and linked else self.trains
+        has_link = self.trains.value is not None or (self.queue is not None and self.queue.full)
+        return self.busy if self.busy is not None and has_link else self.trains
 
     @property
     def loss(self) -> Estimate:
-        """Loss that no queue explains: of small packets, and of a transfer while the queue was far from full."""
+        """Return the random loss: of small packets, and of transfers while the queue was short."""
         idle, more = share(*self.idle_losses, "packets at a low rate"), share(*self.random_losses, "packets")
         if more.low is None or more.high is None or idle.low is None or idle.high is None:
             return idle
         if more.low > idle.high or more.high < idle.low:
-            return idle  # not the same thing: a transfer has losses of its own
+            return idle  # the loss rates differ: a transfer has losses of its own
         hits, cases = (a + b for a, b in zip(self.idle_losses, self.random_losses, strict=True))
         return share(hits, cases, "packets while the queue was short")
 
     @property
     def duplication(self) -> Estimate:
-        """Packets that came twice."""
+        """Return the share of packets that arrived twice."""
         return share(min(self.copies, self.packets), self.packets, "packets came twice")
 
     @property
     def reordering(self) -> Reordering:
-        """Packets that came after later ones: where many packets were under way, if they were."""
+        """Return the share of packets that arrived after later ones: under load if measured, else idle."""
         return self.load_reordering if self.load_reordering is not None else self.idle_reordering
 
     @property
     def queue_bytes(self) -> Estimate:
-        """The queue before the narrowest link."""
+        """Return the size of the queue at the narrowest link."""
         rate, queue = self.rate.value, self.queue
         if queue is None or rate is None:
             return Estimate(None, None, None, "bytes", "nothing filled it")
@@ -78,14 +78,14 @@ class Way:
         assert length is not None
         assert queue.depth_ms.low is not None
         assert queue.depth_ms.high is not None
-        # What varies anyway may have been a part of each wait.
+        # The jitter of the idle path may be a part of each wait.
         varies_ms = self.delays.quantiles_above["p95"] if self.delays is not None and self.delays.jitters else 0.0
         low = (queue.depth_ms.low - varies_ms) * rate * 125.0 - self.packet_bytes
         high = queue.depth_ms.high * rate * 125.0 + 2 * self.packet_bytes
         return Estimate(length, max(low, 0.0), high, "bytes", f"{queue.depth_ms.how}, times the rate")
 
     def table(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the properties as JSON values."""
         delays, policer = self.delays, self.policer
         return {
             "mtu_bytes": self.mtu_bytes,
@@ -103,18 +103,18 @@ class Way:
             "policer": None
             if policer is None
             else {"rate_mbps": policer.rate_mbps.table(), "burst_bytes": policer.burst_bytes.table()},
-            "ecn": {NAMES[code]: self.ecn.verdict(code) for code in sorted(self.ecn.sent)},
-            "ecn_marked": share(*self.marked, "packets of trains").table(),
+            "ecn": {NAMES[code]: self.ecn.verdict(code) for code in sorted(self.ecn.sent_counts)},
+            "ecn_marked": share(*self.marked_counts, "packets of trains").table(),
         }
 
 
 @dataclass
 class Findings:
-    """All that was found out."""
+    """All measured properties of a path."""
 
     ways: dict[str, Way]
     rtt_ms: list[float]
-    """Round trips of small packets, in order of length."""
+    """Round trips of small packets, ms, sorted."""
     hops: list[dict[str, Any]]
     clocks: dict[str, Any]
     sent_bytes: int
@@ -122,19 +122,19 @@ class Findings:
 
     @property
     def least_rtt_ms(self) -> float | None:
-        """The shortest round trip of all."""
-        known = [float(self.clocks["rtt_ms"]), *self.rtt_ms[:1]]
-        return min(known)
+        """Return the shortest of all round trips, ms."""
+        candidates = [float(self.clocks["rtt_ms"]), *self.rtt_ms[:1]]
+        return min(candidates)
 
     def rtt(self) -> dict[str, float]:
-        """Round trips: the least, and quantiles."""
+        """Return the shortest round trip and quantiles, ms; empty without round trips."""
         if not self.rtt_ms:
             return {}
         parts = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
         return {"least": self.least_rtt_ms or 0.0} | {name: quantile(self.rtt_ms, part) for name, part in parts.items()}
 
     def table(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the properties as JSON values."""
         return {
             "rtt_ms": self.rtt(),
             "ways": {name: way.table() for name, way in self.ways.items()},

@@ -1,4 +1,4 @@
-"""Estimates with their intervals, which hold the true value in at least 95 of 100 cases."""
+"""Estimates with intervals that contain the true value in at least 95 of 100 cases."""
 
 import math
 from bisect import bisect_left
@@ -12,7 +12,7 @@ _STEPS = 60
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value, what it lies between (None: no bound is known), and how it was measured.
+    """A value, its bounds (None if unknown), and its method.
 
     `value` is None where only a bound is known.
     """
@@ -24,16 +24,16 @@ class Estimate:
     how: str
 
     def widened(self, part: float) -> "Estimate":
-        """The same between bounds that are by this part lower and higher."""
+        """Return the estimate with bounds lower and higher by `part`, a relative value."""
         low = None if self.low is None else self.low * (1.0 - part)
         return replace(self, low=low, high=None if self.high is None else self.high * (1.0 + part))
 
     def table(self) -> dict[str, object]:
-        """For JSON."""
+        """Return the estimate as JSON values."""
         return asdict(self)
 
     def text(self, digits: int = 4) -> str:
-        """For people and provenances: `20.1 Mbit/s (19.8 to 20.4)`."""
+        """Return the estimate for people and provenances: `20.1 Mbit/s (19.8 to 20.4)`."""
         if self.value is None:
             bound = f"at least {_short(self.low, digits)}" if self.low is not None else "unknown"
             return f"{bound} {self.unit}".strip() if self.low is not None else bound
@@ -46,41 +46,41 @@ def _short(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}g}"
 
 
-def share(hits: int, cases: int, how: str) -> Estimate:
-    """The probability behind `hits` of `cases` (Clopper and Pearson, Biometrika 26, 1934: never too short)."""
+def share(hits: int, cases: int, method: str) -> Estimate:
+    """Return the probability of an event with `hits` in `cases` (Clopper and Pearson, Biometrika 26, 1934)."""
     if cases == 0:
-        return Estimate(None, None, None, "", how)
+        return Estimate(None, None, None, "", method)
     tail = (1.0 - LEVEL) / 2
     low = 0.0 if hits == 0 else _solve(lambda p: 1.0 - _at_most(hits - 1, cases, p), tail)
     high = 1.0 if hits == cases else 1.0 - _solve(lambda q: _at_most(hits, cases, 1.0 - q), tail)
-    return Estimate(hits / cases, low, high, "", f"{hits} of {cases} {how}")
+    return Estimate(hits / cases, low, high, "", f"{hits} of {cases} {method}")
 
 
-def median(values: Sequence[float], unit: str, how: str) -> Estimate:
-    """The median, between order statistics (the binomial distribution of how many lie below it); of few, all."""
+def median(values: Sequence[float], unit: str, method: str) -> Estimate:
+    """Return the median and an interval between order statistics (binomial distribution); of few values the range."""
     if not values:
-        return Estimate(None, None, None, unit, how)
-    ordered, count = sorted(values), len(values)
+        return Estimate(None, None, None, unit, method)
+    sorted_values, count = sorted(values), len(values)
     below = range(1, (count + 1) // 2)
-    rank = bisect_left(below, True, key=lambda each: _at_most(each, count, 0.5) > (1.0 - LEVEL) / 2)
-    middle = (ordered[(count - 1) // 2] + ordered[count // 2]) / 2
-    return Estimate(middle, ordered[rank], ordered[count - 1 - rank], unit, how)
+    rank = bisect_left(below, True, key=lambda rank_below: _at_most(rank_below, count, 0.5) > (1.0 - LEVEL) / 2)
+    middle = (sorted_values[(count - 1) // 2] + sorted_values[count // 2]) / 2
+    return Estimate(middle, sorted_values[rank], sorted_values[count - 1 - rank], unit, method)
 
 
-def quantile(ordered: Sequence[float], part: float) -> float:
-    """A quantile of ordered values: the smallest that at least this part does not exceed."""
-    return ordered[min(max(math.ceil(part * len(ordered)) - 1, 0), len(ordered) - 1)]
+def quantile(sorted_values: Sequence[float], part: float) -> float:
+    """Return the quantile of sorted values: the smallest value that at least the share `part` does not exceed."""
+    return sorted_values[min(max(math.ceil(part * len(sorted_values)) - 1, 0), len(sorted_values) - 1)]
 
 
 def _at_most(hits: int, cases: int, p: float) -> float:
-    """Probability of at most `hits`."""
+    """Return the probability of at most `hits`."""
     if p <= 0.0:
         return 1.0
     if p >= 1.0:
         return 1.0 if hits >= cases else 0.0
     log_p, log_q = math.log(p), math.log1p(-p)
     log_all = math.lgamma(cases + 1)
-    # The terms that matter are around the mean: what is far below it adds nothing.
+    # Terms far below the mean add nothing.
     least = max(0, hits - 10 * (math.isqrt(hits) + 10)) if hits <= cases * p else 0
     terms = (
         log_all - math.lgamma(k + 1) - math.lgamma(cases - k + 1) + k * log_p + (cases - k) * log_q

@@ -1,4 +1,4 @@
-"""The whole measurement of a path, in order."""
+"""The steps of a path measurement, in order."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from dumbbell_remote.pathfinding.flow_log import FlowLog, read_flows
 from dumbbell_remote.pathfinding.intervals import Estimate
 from dumbbell_remote.pathfinding.policer import policer
 from dumbbell_remote.pathfinding.probe_budget import ProbeBudget
-from dumbbell_remote.pathfinding.probing import WAYS, Probed, probe, questions
+from dumbbell_remote.pathfinding.probing import WAYS, ProbeResult, probe, questions
 from dumbbell_remote.remote_run import BUSY_PER_S, Pair
 
 if TYPE_CHECKING:
     from dumbbell.contract.specification import RunSpec
 
 Doing = Callable[[str], None]
-"""Told what is done next."""
+"""Function that is told the next step."""
 Pairs = Callable[[bool], Pair]
-"""Starts both peer processes: with what is known of clocks from elsewhere, or for transfers, which need none of it."""
+"""Function that starts both peer processes: True with the clock references, False for transfers, which need none."""
 _QUESTIONS_PER_S = 20.0
 _QUESTIONS_MBPS = BUSY_PER_S * 76 * 8e-6
-"""Answers to questions for the time, while a run goes on: 28 bytes of headers, 32 around the content, 16 of content."""
+"""Rate of replies to timestamp exchanges during a run: 28 bytes of headers, 32 around the content, 16 of content."""
 _LEAST_MBPS = 0.05
 
 
 @dataclass
-class _Measuring:
+class _Measurement:
     pair: Pair
     budget: ProbeBudget
     doing: Doing
@@ -42,12 +42,14 @@ class _Measuring:
     sent_bytes: int = 0
 
     def note(self, text: str, _stands_still: bool | None = None, /) -> None:
-        """Something that a reader of the result has to know."""
-        if text not in self.notes and not text.startswith("round trip"):  # that is told with more digits
+        """Add a note for readers of the result."""
+        if text not in self.notes and not text.startswith(
+            "round trip"
+        ):  # round trips are printed elsewhere with more digits
             self.notes.append(text)
 
     def run(self, specification: RunSpec, note: Note | None = None) -> tuple[list[FlowLog], Mapping[str, Any]]:
-        """One run; its flows, and what else is known of it."""
+        """Return the flows of one run, and its statistics."""
         statistics = self.pair.run(specification, self.folder, note or (lambda *_: None))
         if statistics["status"] != "done":
             self.note(f"{statistics['status']}: {statistics['reason']}")
@@ -56,137 +58,145 @@ class _Measuring:
         return flows, statistics
 
 
-def measure(pairs: Pairs, wanted: ProbeBudget, doing: Doing) -> Findings:
-    """Measures the path between two sides.
+def measure(pairs: Pairs, budget: ProbeBudget, doing: Doing) -> Findings:
+    """Measure the path between two machines.
 
     Raises:
-        UserError: the sides do not reach each other, or one of them is lost.
+        UserError: the machines do not reach each other, or the connection to a peer process is lost.
     """
     with Scratch("path") as folder:
         doing("both peer processes start")
         with pairs(True) as pair:
-            it = _Measuring(pair, wanted, doing, [], folder)
-            found = _quiet(it)
-        if wanted.transfers:
+            measurement = _Measurement(pair, budget, doing, [], folder)
+            findings = _measure_idle(measurement)
+        if budget.transfers:
             doing("both peer processes start anew")
-            with pairs(False) as it.pair:
+            with pairs(False) as measurement.pair:
                 for way in WAYS:
-                    _fill(it, found.ways[way], way == WAYS[1])
-        found.sent_bytes = it.sent_bytes
-        return found
+                    _measure_loaded(measurement, findings.ways[way], way == WAYS[1])
+        findings.sent_bytes = measurement.sent_bytes
+        return findings
 
 
-def _quiet(it: _Measuring) -> Findings:
-    """What can be found without filling the path."""
-    it.doing("the sides meet")
-    met = it.pair.meet(1, it.note)
-    it.doing("round trips")
-    trips = questions(it.pair, 2.0, _QUESTIONS_PER_S)
+def _measure_idle(measurement: _Measurement) -> Findings:
+    """Return the properties that can be measured without filling the path."""
+    measurement.doing("the sides meet")
+    meeting = measurement.pair.meet(1, measurement.note)
+    measurement.doing("round trips")
+    trips = questions(measurement.pair, 2.0, _QUESTIONS_PER_S)
     rtt_s = (trips[-1] if trips else 1000.0) / 1e3
     jitter_ms = sum(trips) / len(trips) - trips[0] if trips else 0.0
-    probed = _trains(it, met["mtu_bytes"], rtt_s, jitter_ms)
-    rates = {way: trains.rate(probed[way].trains, jitter_ms) for way in WAYS}
-    it.doing("round trips")
-    trips = sorted(trips + questions(it.pair, 3.0, _QUESTIONS_PER_S))
-    it.doing("few small packets")
-    flows, statistics = it.run(traffic.idle(it.budget.idle_s), it.note)
+    results = _trains(measurement, meeting["mtu_bytes"], rtt_s, jitter_ms)
+    rates = {way: trains.rate(results[way].trains, jitter_ms) for way in WAYS}
+    measurement.doing("round trips")
+    trips = sorted(trips + questions(measurement.pair, 3.0, _QUESTIONS_PER_S))
+    measurement.doing("few small packets")
+    flows, statistics = measurement.run(traffic.idle(measurement.budget.idle_s), measurement.note)
     low, high = statistics["clocks"]["uncertainty_ms"]
     bounds = {WAYS[0]: (low, high), WAYS[1]: (-high, -low)}
     ways = {}
     for number, way in enumerate(WAYS):
         log = flows[number]
         ways[way] = Way(
-            mtu_bytes=int(met["mtu"][way]),
+            mtu_bytes=int(meeting["mtu"][way]),
             trains=rates[way],
-            ecn=probed[way].codepoints,
-            marked=probed[way].marked,
+            ecn=results[way].codepoints,
+            marked_counts=results[way].marked_counts,
             delays=idle.delays(log, bounds[way]),
             idle_losses=idle.losses(log),
             idle_reordering=idle.reordering(log),
-            copies=_copies(statistics, number, way) + probed[way].duplicates,
-            packets=len(log.sent_s) + sum(len(each.arrivals) for each in probed[way].trains),
+            copies=_copies(statistics, number, way) + results[way].duplicates,
+            packets=len(log.sent_s) + sum(len(train.arrivals) for train in results[way].trains),
         )
     return Findings(
         ways=ways,
         rtt_ms=trips,
-        hops=met["hops"],
+        hops=meeting["hops"],
         clocks=statistics["clocks"],
-        sent_bytes=it.sent_bytes,
-        notes=it.notes,
+        sent_bytes=measurement.sent_bytes,
+        notes=measurement.notes,
     )
 
 
 def _copies(statistics: Mapping[str, Any], flow: int, way: str) -> int:
-    """Packets of a flow that came twice in this direction."""
+    """Return the number of duplicates in a flow's packets of one direction."""
     at_local, at_remote = statistics["remote"]["flows"][flow]["copies"]
     return int(at_remote if way == WAYS[0] else at_local)
 
 
-def _trains(it: _Measuring, mtu_bytes: int, rtt_s: float, jitter_ms: float) -> dict[str, Probed]:
-    """Packet trains, of which the first ones say how long the others are."""
-    scout_gap_s = it.budget.spaced_s(probe_budget.SCOUT_PACKETS, mtu_bytes, probe_budget.LEAST_GAP_S)
+def _trains(measurement: _Measurement, mtu_bytes: int, rtt_s: float, jitter_ms: float) -> dict[str, ProbeResult]:
+    """Send packet trains both ways. The first trains determine the length of the others."""
+    scout_gap_s = measurement.budget.spaced_s(probe_budget.SCOUT_PACKETS, mtu_bytes, probe_budget.LEAST_GAP_S)
     scout = (probe_budget.SCOUT_PACKETS, mtu_bytes, scout_gap_s)
-    it.doing("first packet trains")
-    scouts = probe(it.pair, dict.fromkeys(WAYS, scout), probe_budget.SCOUTS, rtt_s, ecn=False)
+    measurement.doing("first packet trains")
+    scouts = probe(measurement.pair, dict.fromkeys(WAYS, scout), probe_budget.SCOUTS, rtt_s, ecn=False)
     shapes = {}
     for way in WAYS:
-        packets, gap_s = probe_budget.train_packets(_told(trains.rate(scouts[way].trains)), mtu_bytes, jitter_ms / 1e3)
-        packets = min(packets, it.budget.train_packets(mtu_bytes))
-        shapes[way] = (packets, mtu_bytes, it.budget.spaced_s(packets, mtu_bytes, gap_s))
-        it.sent_bytes += (packets * probe_budget.TRAINS + probe_budget.SCOUT_PACKETS * probe_budget.SCOUTS) * mtu_bytes
+        packets, gap_s = probe_budget.train_packets(
+            _value_or_lower_bound(trains.rate(scouts[way].trains)), mtu_bytes, jitter_ms / 1e3
+        )
+        packets = min(packets, measurement.budget.train_packets(mtu_bytes))
+        shapes[way] = (packets, mtu_bytes, measurement.budget.spaced_s(packets, mtu_bytes, gap_s))
+        measurement.sent_bytes += (
+            packets * probe_budget.TRAINS + probe_budget.SCOUT_PACKETS * probe_budget.SCOUTS
+        ) * mtu_bytes
     gap_s = max(gap_s for _, _, gap_s in shapes.values())
     shapes = {way: (packets, size, gap_s) for way, (packets, size, _) in shapes.items()}
-    it.doing("packet trains and codepoints")
-    return probe(it.pair, shapes, probe_budget.TRAINS, rtt_s, ecn=True)
+    measurement.doing("packet trains and codepoints")
+    return probe(measurement.pair, shapes, probe_budget.TRAINS, rtt_s, ecn=True)
 
 
-def _told(rate: Estimate) -> float | None:
-    """What a rate is, or is at least."""
+def _value_or_lower_bound(rate: Estimate) -> float | None:
+    """Return the value of a rate, or its lower bound."""
     return rate.value if rate.value is not None else rate.low
 
 
-def _fill(it: _Measuring, way: Way, reverse: bool) -> None:
-    """Fills the path in one direction: with a transfer, then, if its queue was not seen full, at a constant rate."""
-    name, told = WAYS[reverse], _told(way.trains)
-    mbps = max(told if told is not None else _LEAST_MBPS, _LEAST_MBPS)
-    seconds = it.budget.transfer_of_s(mbps)
-    it.doing(f"a transfer, {name}")
-    logs = [_look(it, way, traffic.transfer(seconds, reverse, it.budget.transfer_bytes), "a transfer")]
+def _measure_loaded(measurement: _Measurement, way: Way, reverse: bool) -> None:
+    """Fill one direction with a transfer, and then at a constant rate if the queue was not seen full."""
+    name, train_mbps = WAYS[reverse], _value_or_lower_bound(way.trains)
+    mbps = max(train_mbps if train_mbps is not None else _LEAST_MBPS, _LEAST_MBPS)
+    seconds = measurement.budget.transfer_of_s(mbps)
+    measurement.doing(f"a transfer, {name}")
+    logs = [
+        _measure_flow(
+            measurement, way, traffic.transfer(seconds, reverse, measurement.budget.transfer_bytes), "a transfer"
+        )
+    ]
     if way.queue is None or not way.queue.full:
         rate = min(probe_budget.FLOODS_AT * mbps, probe_budget.MOST_FLOOD_MBPS)
-        seconds = it.budget.flood_of_s(rate)
+        seconds = measurement.budget.flood_of_s(rate)
         if seconds < probe_budget.LEAST_FLOOD_S:
             rate, seconds = rate * seconds / probe_budget.LEAST_FLOOD_S, probe_budget.LEAST_FLOOD_S
-        it.doing(f"a constant rate, {name}")
-        run = traffic.flood(rate, seconds, reverse, it.budget.flood_bytes)
-        logs.append(_look(it, way, run, f"a constant rate of {rate:.3g} Mbit/s"))
-        way.policer = policer(logs[-1], told if told is not None else math.inf)
+        measurement.doing(f"a constant rate, {name}")
+        run = traffic.flood(rate, seconds, reverse, measurement.budget.flood_bytes)
+        logs.append(_measure_flow(measurement, way, run, f"a constant rate of {rate:.3g} Mbit/s"))
+        way.policer = policer(logs[-1], train_mbps if train_mbps is not None else math.inf)
     if way.queue is not None and way.queue.depth_ms.value is not None:
         way.random_losses = load.random_losses(logs, way.queue.depth_ms.value)
     if way.loss.value and way.rate.value is not None and way.policer is None:
-        _lose(it, way, way.rate.value, reverse)
+        _count_random_loss(measurement, way, way.rate.value, reverse)
 
 
-def _lose(it: _Measuring, way: Way, mbps: float, reverse: bool) -> None:
-    """Counts losses at a constant rate below that of the path: many packets, and no queue."""
-    it.doing(f"a constant rate below that of the path, {WAYS[reverse]}")
+def _count_random_loss(measurement: _Measurement, way: Way, mbps: float, reverse: bool) -> None:
+    """Count losses at a constant rate below that of the path: many packets without a queue."""
+    measurement.doing(f"a constant rate below that of the path, {WAYS[reverse]}")
     rate = min(probe_budget.STEADY_AT * mbps, probe_budget.MOST_FLOOD_MBPS)
-    seconds = min(probe_budget.STEADY_S, it.budget.steady_bytes * 8e-6 / rate)
-    [log], _ = it.run(traffic.flood(rate, seconds, reverse, it.budget.steady_bytes))
+    seconds = min(probe_budget.STEADY_S, measurement.budget.steady_bytes * 8e-6 / rate)
+    [log], _ = measurement.run(traffic.flood(rate, seconds, reverse, measurement.budget.steady_bytes))
     hits, cases = way.random_losses
-    more, others = idle.losses(log)
-    way.random_losses = hits + more, cases + others
+    more, packets = idle.losses(log)
+    way.random_losses = hits + more, cases + packets
 
 
-def _look(it: _Measuring, way: Way, run: RunSpec, what: str) -> FlowLog:
-    """What a run that fills the path says of it."""
-    [log], statistics = it.run(run)
+def _measure_flow(measurement: _Measurement, way: Way, run: RunSpec, words: str) -> FlowLog:
+    """Make a run that fills the path, and add its results to the direction. Return its packets."""
+    [log], statistics = measurement.run(run)
     log = log.full()
     way.copies += _copies(statistics, 0, WAYS[run["flows"][0]["reverse"]])
     way.packets += len(log.sent_s)
     if not len(log.sent_s) or log.lost.all():
         return log
-    busy = load.busy_rate(log, f"packets of {what} that had to wait", _QUESTIONS_MBPS)
+    busy = load.busy_rate(log, f"packets of {words} that had to wait", _QUESTIONS_MBPS)
     way.busy = busy if busy.value is not None else way.busy
     way.queue = load.queue(log)
     way.packet_bytes = int(log.size_bytes.max())

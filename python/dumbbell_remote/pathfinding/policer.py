@@ -1,8 +1,8 @@
-"""A policer shows itself by what it lacks: it drops without having made anything wait.
+"""Detection of a policer, which drops packets without queueing delay.
 
 After Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016, section 3: a burst passes at a higher
-rate; from the first loss on the rate stands still; packets are lost when the token bucket of that rate is empty, and
-pass when it is not; RTTs do not tell of a queue.
+rate; from the first loss on the rate is constant; packets are lost if the token bucket of that rate is empty, and
+pass otherwise; RTTs show no queue.
 """
 
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from dumbbell_remote.pathfinding.load import EXACT, NOISE_MS
 
 LEAST_LOSSES = 15
 FASTER = 1.3
-"""Trains are faster than what lasts at least so many times."""
+"""Smallest ratio of the rates of trains and of a long transfer."""
 _OBEYS = 0.9
-"""So many of the losses have to find the bucket empty, and of the packets that pass to find tokens."""
+"""Smallest share of losses that find the bucket empty, and of other packets that find tokens."""
 _WAIT_SHARE = 0.3
 
 
 @dataclass(frozen=True)
 class Policer:
-    """A token bucket."""
+    """A policer: the rate and size of its token bucket."""
 
     rate_mbps: Estimate
     burst_bytes: Estimate
 
 
 def policer(log: FlowLog, trains_mbps: float) -> Policer | None:
-    """The policer that a transfer met which was faster than it; `trains_mbps` is what a short burst may have."""
-    lost = np.flatnonzero(log.lost)
-    if len(lost) < LEAST_LOSSES:
+    """Return the policer that limited a transfer, or None. `trains_mbps` is the rate of a short burst."""
+    losses = np.flatnonzero(log.lost)
+    if len(losses) < LEAST_LOSSES:
         return None
-    first, last = int(lost[0]), int(lost[-1])
+    first, last = int(losses[0]), int(losses[-1])
     during = slice(first + 1, last + 1)
     sizes = np.where(log.lost, 0, log.size_bytes).astype(np.float64)
     seconds = float(log.sent_s[last] - log.sent_s[first])
@@ -45,21 +45,21 @@ def policer(log: FlowLog, trains_mbps: float) -> Policer | None:
         return None
     packet = float(log.size_bytes.max())
     burst = _burst(log, sizes[:first], bytes_per_s)
-    # What waits is in a queue: a shaper's, not a policer's.
-    waits = log.before()[lost]
+    # A policer has no queue: packets that wait are in a shaper.
+    waits = log.queueing_before()[losses]
     if float(np.nanmedian(waits)) > max(_WAIT_SHARE * burst / bytes_per_s * 1e3, NOISE_MS):
         return None
-    # The bucket of that rate, empty at the first loss; it may be off by what a rate that is a little off makes.
+    # The bucket has the measured rate and is empty at the first loss. The slack allows for an error of the rate.
     tokens = (log.sent_s[during] - log.sent_s[first]) * bytes_per_s - np.cumsum(sizes[during])
     slack = max(3 * packet, 0.1 * burst)
-    gone = log.lost[during]
-    if np.mean(tokens[gone] <= slack) < _OBEYS or np.mean(tokens[~gone] >= -slack) < _OBEYS:
+    is_lost = log.lost[during]
+    if np.mean(tokens[is_lost] <= slack) < _OBEYS or np.mean(tokens[~is_lost] >= -slack) < _OBEYS:
         return None
     error = 2 * packet / seconds * 8e-6
     mbps = bytes_per_s * 8e-6
-    how = f"what passed between the first and the last of {len(lost)} losses without a queue"
+    method = f"what passed between the first and the last of {len(losses)} losses without a queue"
     return Policer(
-        Estimate(mbps, mbps - error, mbps + error, "Mbit/s", how).widened(EXACT),
+        Estimate(mbps, mbps - error, mbps + error, "Mbit/s", method).widened(EXACT),
         Estimate(
             burst, burst - packet, burst + 2 * packet, "bytes", "what passed above that rate until the first loss"
         ),
@@ -67,7 +67,7 @@ def policer(log: FlowLog, trains_mbps: float) -> Policer | None:
 
 
 def _burst(log: FlowLog, sizes: "np.typing.NDArray[np.float64]", bytes_per_s: float) -> float:
-    """How much the bucket had given above its rate before the first loss, bytes: it is full when nothing is sent."""
+    """Return the bytes above the bucket's rate before the first loss. The bucket fills while nothing is sent."""
     used, at_s = 0.0, float(log.sent_s[0])
     for size, sent_s in zip(sizes, log.sent_s, strict=False):
         used = max(used - (float(sent_s) - at_s) * bytes_per_s, 0.0) + float(size)

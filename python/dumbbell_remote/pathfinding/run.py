@@ -1,4 +1,4 @@
-"""What the network to another machine is like."""
+"""Measurement of the network path to another machine."""
 
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -21,29 +21,29 @@ from dumbbell_remote.remote_run import Options, Pair
 
 @dataclass(frozen=True)
 class MeasuredPath:
-    """A path that was measured: as a path to simulate, and everything that is known of it."""
+    """A measured path: its model for the simulator, and all measured properties."""
 
     path: PathModel
     findings: Findings
 
     def as_json(self) -> dict[str, object]:
-        """Every value with its interval, and the path as a table."""
+        """Return all values with their intervals, and the path as a table."""
         return {"path": {"name": self.path.name} | self.path.table()} | self.findings.table()
 
     def rows(self) -> list[list[str]]:
-        """For people: way, quantity, value with its interval, and how it was measured."""
-        found = []
+        """Return rows for people: direction, quantity, value with its interval, and method."""
+        table_rows = []
         for name, way in self.findings.ways.items():
-            found += [[name, what, estimate.text(), estimate.how] for what, estimate in rows_of(way)]
-            found.append([name, "MTU", f"{way.mtu_bytes} bytes", "packets of many sizes"])
-            found.append([name, "ECN", way.ecn.words(), "packets of each codepoint"])
-        return found
+            table_rows += [[name, quantity, estimate.text(), estimate.how] for quantity, estimate in rows_of(way)]
+            table_rows.append([name, "MTU", f"{way.mtu_bytes} bytes", "packets of many sizes"])
+            table_rows.append([name, "ECN", way.ecn.words(), "packets of each codepoint"])
+        return table_rows
 
     def save(self, file: str | PathLike[str]) -> None:
-        """Writes the path as a file that `--path` takes.
+        """Write the path as a file for `--path`.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         write_atomically(Path(file), self.path.to_toml())
 
@@ -59,39 +59,39 @@ def measure_path(
     bandwidth_cap: float | None = None,
     data_cap: int = DATA_CAP_BYTES,
 ) -> MeasuredPath:
-    """Measures the path to another machine, where dumbbell is installed and ssh leads to, as `dumbbell path` does.
+    """Measure the path to another machine with dumbbell that ssh reaches, as `dumbbell path` does.
 
-    Progress, and in advance what will be sent, go to stderr.
+    Progress and the announcement of the probes go to stderr.
 
     Args:
         host: `[user@]HOST[:PORT]`.
-        duration: about how long that may take, s.
-        name: of the path.
-        ntp: a server that both machines compare their clocks with.
-        remote_address: where datagrams to the other machine go, if not where ssh goes.
-        udp_ports: first and last of those that a firewall lets pass.
-        bandwidth_cap: most that may be sent, Mbit/s: the path is not filled then.
-        data_cap: most that may be sent in all, bytes.
+        duration: approximate duration of the measurement, s.
+        name: name of the path.
+        ntp: NTP server with which both machines compare their clocks.
+        remote_address: address for datagrams to the other machine; default: the address of ssh.
+        udp_ports: first and last UDP port that a firewall lets pass.
+        bandwidth_cap: largest rate, Mbit/s; with a cap the path is not filled.
+        data_cap: largest number of bytes to send.
 
     Raises:
-        dumbbell.Error: something that is not allowed, or the machines do not reach each other, in one line.
+        dumbbell.Error: invalid input, or the machines do not reach each other, described in one line.
     """
-    machine, wanted = read_host(host), make_budget(duration, data_cap, bandwidth_cap)
+    machine, budget = read_host(host), make_budget(duration, data_cap, bandwidth_cap)
     own_name = name or network_name(host)
     if ntp is not None:
         read_server(ntp)
     PathModel(name=own_name, title="")  # refused before anything is sent
     options = Options(ntp=ntp, remote_address=remote_address, udp_ports=udp_ports)
     with interruptible(), Progress() as progress:
-        found = _watched(machine, options, wanted, progress)
-    if all(way.rate.value is None and way.rate.low is None for way in found.ways.values()):
+        findings = _measure_with_progress(machine, options, budget, progress)
+    if all(way.rate.value is None and way.rate.low is None for way in findings.ways.values()):
         raise UserError(f"{host}: too few packets arrived to tell anything of the path")
     title = f"this machine and {host}, as measured"
-    return MeasuredPath(path_model(found, own_name, title, progress.clock.utc().date()), found)
+    return MeasuredPath(path_model(findings, own_name, title, progress.clock.utc().date()), findings)
 
 
-def _watched(machine: Host, options: Options, wanted: ProbeBudget, progress: Progress) -> Findings:
-    """Measures, and says what is being done."""
-    progress.line(f"dumbbell path: {wanted.words()}")
+def _measure_with_progress(machine: Host, options: Options, budget: ProbeBudget, progress: Progress) -> Findings:
+    """Measure the path, and print the steps."""
+    progress.line(f"dumbbell path: {budget.words()}")
     bare = replace(options, ntp=None, trace=False)
-    return measure(lambda first: Pair(machine, options if first else bare), wanted, progress.doing)
+    return measure(lambda first: Pair(machine, options if first else bare), budget, progress.doing)

@@ -1,4 +1,4 @@
-"""A path to simulate, of what was found out about a real one."""
+"""The model of a measured path, for the simulator."""
 
 from datetime import date
 from typing import Any
@@ -11,98 +11,98 @@ from dumbbell_remote.pathfinding.probing import WAYS
 
 LEAST_DELAY_MS = 0.001
 _SHORT_QUEUE_BDP = 1.0
-"""Queue that is assumed where none was seen full, in bandwidth-delay products."""
+"""Assumed queue if no queue was seen full, in bandwidth-delay products."""
 LEAST_SWAPS = 1e-5
-"""Less than this is what machines do to packets, and less than `LEAST_JITTER_MS`."""
+"""Smallest share of reordered packets in a model. Machines cause smaller shares, and delays below `LEAST_JITTER_MS`."""
 _LEAST_CASES = 2
-"""What happened to fewer packets is chance."""
+"""Smallest number of duplicates in a model. Fewer are chance."""
 
 
-def path_model(found: Findings, name: str, title: str, day: date) -> PathModel:
-    """The path; its provenance says of every value how it was measured, and how sure that is."""
-    there, back = (found.ways[way] for way in WAYS)
-    rtt_ms = found.least_rtt_ms or 0.0
+def path_model(findings: Findings, name: str, title: str, day: date) -> PathModel:
+    """Return the model of the path. Its provenance has the method and interval of each value."""
+    data_way, ack_way = (findings.ways[way] for way in WAYS)
+    rtt_ms = findings.least_rtt_ms or 0.0
     return PathModel(
         name=name,
         title=title,
-        provenance=provenance(found, day),
-        mtu_bytes=min(there.mtu_bytes, back.mtu_bytes),
-        data=elements(there, rtt_ms),
-        ack=elements(back, rtt_ms),
+        provenance=provenance(findings, day),
+        mtu_bytes=min(data_way.mtu_bytes, ack_way.mtu_bytes),
+        data=elements(data_way, rtt_ms),
+        ack=elements(ack_way, rtt_ms),
     )
 
 
 def elements(way: Way, rtt_ms: float) -> list[Element]:
-    """One direction: policer, link, delay, and what happens to packets behind it."""
-    found: list[Element] = []
+    """Return the elements of one direction: policer, link, and the effects behind the link."""
+    result: list[Element] = []
     mbps = way.rate.value
     if way.policer is not None and way.policer.burst_bytes.value is not None:
         burst = max(round(way.policer.burst_bytes.value), way.packet_bytes)
-        found.append({"kind": "policer", "rate_mbps": _rounded(way.policer.rate_mbps.value), "burst_bytes": burst})
+        result.append({"kind": "policer", "rate_mbps": _rounded(way.policer.rate_mbps.value), "burst_bytes": burst})
         mbps = way.trains.value
     if mbps is not None:
         queue = {"kind": "droptail", "bytes": _queue_bytes(way, mbps, rtt_ms)}
-        found.append({"kind": "link", "name": "bottleneck", "rate_mbps": _rounded(mbps), "queue": queue})
+        result.append({"kind": "link", "name": "bottleneck", "rate_mbps": _rounded(mbps), "queue": queue})
     loss = way.loss
     if loss.value is not None and loss.value > 0.0:
-        found.append({"kind": "loss", "probability": _rounded(loss.value)})
+        result.append({"kind": "loss", "probability": _rounded(loss.value)})
     copies = way.duplication
     if copies.value is not None and way.copies >= _LEAST_CASES:
-        found.append({"kind": "duplicate", "probability": _rounded(copies.value)})
-    found += _delays(way, mbps)
-    return found
+        result.append({"kind": "duplicate", "probability": _rounded(copies.value)})
+    result += _delays(way, mbps)
+    return result
 
 
 def _queue_bytes(way: Way, mbps: float, rtt_ms: float) -> int:
-    """What was seen; where it was never full, one bandwidth-delay product, or what was seen at least."""
+    """Return the measured queue, bytes. Without a full queue: a bandwidth-delay product, or the largest seen."""
     length = way.queue_bytes
     if way.policer is None and length.value is not None:
         return round(length.value)
-    assumed = _SHORT_QUEUE_BDP * mbps * 125.0 * rtt_ms
-    return round(max(assumed, length.low or 0.0, 2 * way.packet_bytes))
+    assumed_bytes = _SHORT_QUEUE_BDP * mbps * 125.0 * rtt_ms
+    return round(max(assumed_bytes, length.low or 0.0, 2 * way.packet_bytes))
 
 
 def _delays(way: Way, mbps: float | None) -> list[Element]:
-    """The constant delay, without what the link takes for the packet that measured it, and what varies."""
+    """Return the elements for constant delay without the link's time for the probe, jitter and reordering."""
     if way.delays is None or way.delays.least.value is None:
         return [{"kind": "delay", "delay_ms": LEAST_DELAY_MS}]
     serial_ms = way.delays.packet_bytes * 8e-3 / mbps if mbps else 0.0
     least_ms = max(way.delays.least.value - serial_ms, LEAST_DELAY_MS)
-    found: list[Element] = [{"kind": "delay", "delay_ms": _rounded(least_ms)}]
+    result: list[Element] = [{"kind": "delay", "delay_ms": _rounded(least_ms)}]
     if way.delays.jitters:
         mean_ms = _rounded(way.delays.mean_above)
-        found.append({"kind": "jitter", "distribution": "exponential", "mean_ms": mean_ms})
+        result.append({"kind": "jitter", "distribution": "exponential", "mean_ms": mean_ms})
     order = way.reordering
     swaps, held_ms = order.share.low or 0.0, order.held_ms or 0.0
     if swaps > LEAST_SWAPS and held_ms > LEAST_JITTER_MS:
-        held = {"probability": _rounded(order.share.value), "delay_ms": _rounded(held_ms)}
-        found.append({"kind": "reorder"} | held)
-    return found
+        reordering = {"probability": _rounded(order.share.value), "delay_ms": _rounded(held_ms)}
+        result.append({"kind": "reorder"} | reordering)
+    return result
 
 
-def provenance(found: Findings, day: date) -> str:
-    """Where the numbers are from."""
+def provenance(findings: Findings, day: date) -> str:
+    """Return the provenance of the numbers."""
     parts = [
         f"Measured with `dumbbell path` on {day.isoformat()}: a first model, which calibration refines.",
         "Intervals hold the true value in 95 of 100 cases if nothing else disturbed it, those of delays in all.",
-        f"Round trip of small packets: {_quantiles(found)}.",
+        f"Round trip of small packets: {_quantiles(findings)}.",
     ]
-    for name, way in found.ways.items():
+    for name, way in findings.ways.items():
         parts.append(f"{'Data' if name == WAYS[0] else 'ACKs'} ({name}): {'; '.join(_words(way))}.")
-    parts += [f"Note: {note}." for note in found.notes]
+    parts += [f"Note: {note}." for note in findings.notes]
     return " ".join(parts)
 
 
-def _quantiles(found: Findings) -> str:
-    return ", ".join(f"{name} {value:.4g} ms" for name, value in found.rtt().items())
+def _quantiles(findings: Findings) -> str:
+    return ", ".join(f"{name} {value:.4g} ms" for name, value in findings.rtt().items())
 
 
 def _words(way: Way) -> list[str]:
-    """What is known of a direction."""
+    """Return the measured values of a direction, in words."""
     rows = []
     for name, estimate in rows_of(way):
-        how = f" [{estimate.how}]" if estimate.how else ""
-        rows.append(f"{name} {estimate.text()}{how}")
+        method = f" [{estimate.how}]" if estimate.how else ""
+        rows.append(f"{name} {estimate.text()}{method}")
     if (way.queue is None or not way.queue.full) and way.policer is None and way.rate.value is not None:
         rows.append(f"queue assumed: {_SHORT_QUEUE_BDP:g} bandwidth-delay product")
     if way.delays is not None:
@@ -113,7 +113,7 @@ def _words(way: Way) -> list[str]:
 
 
 def rows_of(way: Way) -> "list[tuple[str, Any]]":
-    """The estimates of a direction with their names, those that there are."""
+    """Return the estimates of a direction that exist, with their names."""
     rows: list[tuple[str, Any]] = [("rate", way.rate)]
     if way.rate is not way.trains:
         rows.append(("rate of trains", way.trains))
@@ -131,5 +131,5 @@ def rows_of(way: Way) -> "list[tuple[str, Any]]":
 
 
 def _rounded(value: float | None) -> float:
-    """As many digits as mean something."""
+    """Return the value with its significant digits; 0 for None."""
     return float(f"{value or 0.0:.5g}")

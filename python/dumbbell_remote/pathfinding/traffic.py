@@ -1,4 +1,4 @@
-"""Runs over the path with schemes that exist: few small packets, a transfer, a constant rate."""
+"""Run specs of path probes with catalog schemes: few small packets, a transfer, a constant rate."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from dumbbell.contract.specification import ApplicationSpec, ConstantApplication, FlowSpec, RunSpec, TransportSpec
 
 TRANSFER = "cubic"
-"""A transfer that sends more until something is lost."""
+"""Scheme of a transfer, which increases its rate until a loss."""
 CONSTANT = "udp-cbr"
 _MOST_BYTES = 10**12
 
 
 def idle(seconds: float) -> RunSpec:
-    """Few small packets, both ways."""
+    """Return a run of few small packets, both ways."""
     rate_mbps = probe_budget.IDLE_PER_S * probe_budget.IDLE_PAYLOAD_BYTES * 8e-6
     run = _with(_specification(CONSTANT, seconds), {"kind": "constant", "rate_mbps": rate_mbps}, reverse=False)
     (flow,) = run["flows"]
     payload: TransportSpec = {**flow.get("transport", {}), "payload_bytes": probe_budget.IDLE_PAYLOAD_BYTES}
-    there: FlowSpec = {**flow, "transport": payload}
-    return {**run, "flows": [there, {**there, "reverse": True}]}
+    data_flow: FlowSpec = {**flow, "transport": payload}
+    return {**run, "flows": [data_flow, {**data_flow, "reverse": True}]}
 
 
 def transfer(seconds: float, reverse: bool, most_bytes: int = _MOST_BYTES) -> RunSpec:
-    """A transfer in one direction."""
+    """Return a run of a transfer in one direction."""
     return _with(_specification(TRANSFER, seconds), {"kind": "fixed", "bytes": most_bytes}, reverse)
 
 
 def flood(mbps: float, seconds: float, reverse: bool, most_bytes: int = _MOST_BYTES) -> RunSpec:
-    """A constant rate in one direction."""
+    """Return a run at a constant rate in one direction."""
     application: ConstantApplication = {"kind": "constant", "rate_mbps": mbps, "bytes": most_bytes}
     return _with(_specification(CONSTANT, seconds), application, reverse)
 
@@ -47,7 +47,7 @@ def _with(run: RunSpec, application: ApplicationSpec, reverse: bool) -> RunSpec:
 
 
 def _specification(scheme: str, seconds: float) -> RunSpec:
-    """A run on a path that nobody knows yet."""
+    """Return a run spec over an unknown path."""
     element = [{"kind": "delay", "delay_ms": 1.0}]
     path = PathModel(name="unknown", title="", data=element, ack=element)
     experiment = pin(

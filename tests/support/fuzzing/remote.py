@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from dumbbell.machine.host import read_host
-from dumbbell_remote.allowed_programs import allowed, require
+from dumbbell_remote.allowed_programs import allowed_programs, require
 from dumbbell_remote.messages import GREETING, Messages
 from support.fuzzing.given import Target
 
@@ -30,7 +30,7 @@ def _give_allow(content: bytes, folder: Path) -> None:
     before = os.environ.get("XDG_CONFIG_HOME")
     os.environ["XDG_CONFIG_HOME"] = str(folder)
     try:
-        for program, variables in allowed().items():
+        for program, variables in allowed_programs().items():
             require(program, variables)
             assert "LD_PRELOAD" not in variables
             assert "/" not in program or program.startswith("/")
