@@ -1,55 +1,55 @@
-//! What a meter is told besides the records.
+//! Inputs of a meter besides the records.
 
 use serde::{Deserialize, Serialize};
 use units::{Rate, Span, Time};
 
-/// One flow as it was planned.
+/// One planned flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowInfo {
     /// Number of the flow in the records.
     pub flow: u32,
-    /// Name of its scheme.
+    /// Name of the scheme.
     pub scheme: String,
-    /// When its application starts; [`Time::NEVER`] for "unknown, with its first record".
+    /// Start of the application; [`Time::NEVER`]: unknown, with the first record.
     pub start: Time,
-    /// When its application stops; [`Time::NEVER`] for "with the run".
+    /// Stop of the application; [`Time::NEVER`]: at the end of the run.
     pub stop: Time,
-    /// What else is known of it.
+    /// Further facts.
     pub facts: FlowFacts,
 }
 
-/// What a driver knows of a flow in advance; nothing is known of imported ones.
+/// Facts that a driver knows about a flow in advance; the defaults mean unknown, as in imported logs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowFacts {
-    /// Payload of a full packet, bytes: the segment that windows are counted in. 0 where unknown.
+    /// Payload of a full packet, bytes: the unit of windows. 0 if unknown.
     pub segment_bytes: u32,
-    /// The same packet on the path, overhead included, bytes.
+    /// Size of this packet on the path, overhead included, bytes.
     pub wire_bytes: u32,
-    /// Round-trip time without queues and serialization, and from when on; empty where unknown.
+    /// Round-trip times without queues and serialization, with the times from which they hold; empty if unknown.
     pub base_rtt: Vec<(Time, Span)>,
-    /// Bytes of its application, if that ends.
+    /// Total bytes of the application, if it ends.
     pub total_bytes: Option<u64>,
-    /// Whether its application takes whatever rate it gets, until it ends.
+    /// True if the application uses any rate that it gets, until it ends.
     pub elastic: bool,
-    /// Whether its data takes the ACK direction of the path.
+    /// True if the flow's data take the ACK direction of the path.
     pub reverse: bool,
-    /// Whether it passes a part of the path only: nobody has the same fair share then.
+    /// True if the flow passes only a part of the path: fair shares then differ between flows.
     pub confined: bool,
 }
 
-/// What to measure.
+/// Configuration of a meter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeterConfig {
-    /// The planned flows. Flows that only appear in the records are added: without scheme, from their first record to
-    /// the end of the run.
+    /// Planned flows. Other flows in the records are added: without scheme, from their first record to the end of the
+    /// run.
     pub flows: Vec<FlowInfo>,
-    /// Planned length of the run, counted from time 0; zero where unknown. A run ends then, or with its last record if
-    /// that is later. Pantheon's check of the length needs it.
+    /// Planned length of the run, counted from time 0; zero if unknown. A run ends after this time, or with its last
+    /// record if that is later. Pantheon's check of the length needs the value.
     pub duration: Span,
-    /// In a log from elsewhere, where its own zero is: Pantheon's formulas then compute with its times as logged, to the last
-    /// bit. If not, with whole µs.
+    /// Zero of an imported log's clock, if the log is imported. Pantheon's formulas then use the logged times exactly,
+    /// to the last bit. `None`: they use whole µs.
     pub log_zero: Option<Time>,
-    /// Start of the run that the corrected convention leaves out.
+    /// Beginning of the run that the corrected convention leaves out.
     pub warmup: Span,
     /// Interval of Jain's index over time; zero means 500 ms.
     pub bin: Span,
@@ -57,33 +57,33 @@ pub struct MeterConfig {
     pub jain_window: Span,
     /// Interval between samples; zero without any.
     pub sample_interval: Span,
-    /// How far from its fair share a flow may be, as a fraction of it, and count as converged; zero means 0.2.
+    /// Maximum distance of a converged flow from its fair share, as a fraction of the share; zero means 0.2.
     pub convergence_delta: f64,
-    /// When the path changes for the last time, if it does.
+    /// Time of the path's last change, if any.
     pub last_change: Option<Time>,
-    /// Whether the driver says what applications read ([`RunMeter::read`](crate::RunMeter::read)); if not, payload new to
-    /// the receiver counts as read.
+    /// True if the driver reports the bytes that applications read ([`RunMeter::read`](crate::RunMeter::read)); if not,
+    /// payload new to the receiver counts as read.
     pub tells_reads: bool,
-    /// Whether the log is a sender's view, in which a packet is delivered when it is acknowledged and may be declared lost
-    /// before that; the first declaration says that they are told. If not, declarations are not looked at.
+    /// True if the log is a sender's view: a packet is delivered when it is acknowledged, and may be declared lost
+    /// before that. The first declaration shows that the log contains declarations. False: declarations are ignored.
     pub senders_view: bool,
-    /// What the records tell. What they do not tell is null in the statistics.
+    /// Contents of the records. Statistics without the needed contents are null.
     pub tells: Tells,
 }
 
-/// What the records of a log tell; those of a driver tell everything.
+/// Contents of a log's records; a driver's records contain everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tells {
-    /// What was sent.
+    /// True if the records contain the sent packets.
     pub sendings: bool,
-    /// What arrived.
+    /// True if the records contain the arrived packets.
     pub arrivals: bool,
-    /// Which packets arrived with a CE mark.
+    /// True if the records mark packets that arrived with CE.
     pub marks: bool,
-    /// Which packets are of which flow.
+    /// True if the records tell the flow of each packet.
     pub flows: bool,
-    /// What the delay of a delivery is.
+    /// Meaning of a delivery's delay.
     pub delay: Delay,
 }
 
@@ -93,38 +93,38 @@ impl Default for Tells {
     }
 }
 
-/// What the delay of a delivery is.
+/// Meaning of a delivery's delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delay {
     /// The time from sending to arrival.
     #[default]
     OneWay,
-    /// The same plus a constant that nobody knows: clocks that disagree.
+    /// The time from sending to arrival, plus an unknown constant: clocks that disagree.
     AboveSmallest,
     /// The time from sending to the arrival of the acknowledgement.
     RoundTrip,
-    /// Nothing.
+    /// No meaning.
     Unknown,
 }
 
-/// What a sender or a receiver stated in totals about a flow, in a log without records of packets.
+/// Totals of a flow that a sender or a receiver stated, in a log without records of packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedTotals {
-    /// Payload that arrived, bytes, and the time in which it did.
+    /// Payload that arrived, bytes, and the time in which it arrived.
     pub payload: Option<(u64, Span)>,
-    /// Packets sent, and those of them that were lost.
+    /// Packets sent, and packets lost.
     pub packets: Option<(u64, u64)>,
 }
 
-/// What applications of a flow read at one time.
+/// Data of a flow that applications read at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Read {
     /// Number of the flow.
     pub flow: u32,
-    /// When.
+    /// Time of the read.
     pub at: Time,
-    /// Bytes, in order.
+    /// Bytes read, in order.
     pub bytes: u64,
     /// Sum over the bytes of the time since they were written, byte ns.
     pub waited_byte_ns: u128,
@@ -133,12 +133,12 @@ pub struct Read {
 /// The state of a run at the end of a sample interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample<'a> {
-    /// When; the interval starts with the sample before.
+    /// End of the interval, which starts with the previous sample.
     pub at: Time,
-    /// In the order of the planned flows; missing where unknown.
+    /// States in the order of the planned flows; `None` if unknown.
     pub flows: &'a [Option<FlowState>],
-    /// What the narrowest link of the data and of the ACK direction could have carried in the interval, bits; `None`
-    /// without a limit.
+    /// Bits that the narrowest link of the data direction and of the ACK direction could have carried in the interval;
+    /// `None` without a limit.
     pub capacity_bits: [Option<u128>; 2],
 }
 
@@ -147,11 +147,11 @@ pub struct Sample<'a> {
 pub struct FlowState {
     /// Bytes in flight.
     pub in_flight_bytes: u64,
-    /// Smoothed RTT, once there is one.
+    /// Smoothed RTT; `None` before the first sample.
     pub srtt: Option<Span>,
 }
 
-/// What one link counted over a run.
+/// Counters of one link over a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Name of the link.
@@ -160,7 +160,7 @@ pub struct LinkCounters {
     pub direction: String,
     /// Time over which the counters ran.
     pub elapsed: Span,
-    /// Bytes that the link adds to every packet; in `bytes_in` and `bytes_out`.
+    /// Bytes that the link adds to every packet; included in `bytes_in` and `bytes_out`.
     pub framing_bytes: u32,
     /// Bits the link could have carried in `elapsed`; 0 for a link without a limit.
     pub capacity_bits: u128,
@@ -184,17 +184,17 @@ pub struct LinkCounters {
     pub max_queue_packets: u64,
     /// Longest queue, bytes.
     pub max_queue_bytes: u64,
-    /// Packets that left the queue towards the link, and ...
+    /// Packets that left the queue towards the link.
     pub packets_dequeued: u64,
-    /// ... the sum of the times that they spent in it, ns.
+    /// Sum of the times that these packets spent in the queue, ns.
     pub queueing_delay_ns: u128,
     /// Longest time in the queue, ns.
     pub max_queueing_delay_ns: u64,
-    /// The same of the packets that left it after the path's last change; `None` without a change.
+    /// Longest time in the queue of packets that left it after the path's last change, ns; `None` without a change.
     pub peak_queueing_delay_ns: Option<u64>,
 }
 
-/// What one sender counted over a run.
+/// Counters of one sender over a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SenderCounters {
     /// Number of the flow.
@@ -203,7 +203,7 @@ pub struct SenderCounters {
     pub retransmissions: Option<u64>,
     /// Expired retransmission timers; `None` where unknown.
     pub timeouts: Option<u64>,
-    /// Recovery episodes that losses began; `None` where unknown.
+    /// Recovery episodes that began with losses; `None` if unknown.
     pub loss_episodes: Option<u64>,
     /// Time integral of cwnd, byte ns.
     pub cwnd_byte_ns: u128,
@@ -215,33 +215,33 @@ pub struct SenderCounters {
     pub delivery_rate_ns: u128,
     /// Time over which the bytes in flight were integrated.
     pub active: Span,
-    /// Time over which cwnd was integrated: that in which there was one.
+    /// Time over which cwnd was integrated: the time with a window.
     pub cwnd_active: Span,
-    /// Time over which the smoothed RTT was integrated, that is since its first sample.
+    /// Time over which the smoothed RTT was integrated: since its first sample.
     pub srtt_active: Span,
-    /// Time over which the delivery rate was integrated, that is since its first sample.
+    /// Time over which the delivery rate was integrated: since its first sample.
     pub delivery_rate_active: Span,
-    /// Loss episodes that are over and how long they took together; `None` where unknown.
+    /// Number and total duration of the ended loss episodes; `None` if unknown.
     pub recoveries: Option<(u64, Span)>,
     /// Bytes that the sending socket took from the application; `None` where unknown.
     pub accepted_bytes: Option<u64>,
-    /// When the last byte of a finite transfer was acknowledged.
+    /// Time at which the last byte of a finite transfer was acknowledged.
     pub completed: Option<Time>,
-    /// What the encoder of a live source counted.
+    /// Counters of a live source's encoder.
     pub media: Option<MediaCounters>,
     /// Totals of a log without records.
     pub stated: StatedTotals,
 }
 
-/// What the encoder of a live source counted over a run.
+/// Counters of a live source's encoder over a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MediaCounters {
     /// Frames written.
     pub frames: u64,
-    /// Frames skipped because too much was waiting.
+    /// Frames skipped because too much data was waiting.
     pub frames_skipped: u64,
     /// Highest bitrate of the source.
     pub max_rate: Rate,
-    /// When it was paused by plan: beginning and end of each pause, in time order.
+    /// Planned pauses: beginning and end of each, in time order.
     pub pauses: Vec<(Time, Time)>,
 }

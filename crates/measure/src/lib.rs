@@ -1,14 +1,14 @@
-//! Metrics, streaming over packet records: the only place where a number of a report is computed.
+//! Metrics, streamed over packet records: every number of a report is computed here.
 //!
-//! Two conventions stand side by side and are never mixed. The **Pantheon** convention repeats Pantheon's analysis to
+//! Two conventions exist side by side and are never mixed. The **Pantheon** convention repeats Pantheon's analysis to
 //! the last bit (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`): whole log, sizes with overhead, packets
-//! in flight at the end are losses. The **corrected** convention counts payload, leaves out the warm-up and what was
-//! still under way at the end. [`metrics`] defines every number.
+//! in flight at the end are losses. The **corrected** convention counts payload, without the warm-up and without
+//! packets in flight at the end. [`metrics`] defines every number.
 //!
-//! A [`RunMeter`] reads [`Record`](record::Record)s in time order and keeps counters and [`DelayHistogram`]s, so its
+//! A [`RunMeter`] reads [`Record`](record::Record)s in time order and keeps counters and [`DelayHistogram`]s. Its
 //! memory depends on the number of flows and the range of delays, not on the length of the run (in a sender's view also
 //! on the packets declared lost). [`SeriesMeter`] makes the time series of plots, [`IntervalMeter`] the rows of
-//! transfer benchmarks; [`statistics`] compares runs, [`reading`] says in sentences what happened in one.
+//! transfer benchmarks. [`statistics`] compares runs. [`reading`] describes a run in sentences.
 
 mod definitions;
 mod finish;
@@ -30,5 +30,6 @@ pub use meters::{
     RunMeter, SampledStates, Series, SeriesMeter, TransferRow, Transfers, View, round_to_us,
 };
 pub use statistics::{
-    CriticalValues, DelayHistogram, DelaySummary, Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised,
+    CriticalValues, DelayHistogram, DelaySummary, Denominators, FlowOfRun, MOST_MBPS, NormalisedScheme,
+    normalised,
 };

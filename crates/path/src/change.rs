@@ -58,11 +58,11 @@ fn hundred() -> f64 {
     100.0
 }
 
-/// The walk of one setting, in its unit.
+/// Random walk of one setting, in the setting's unit.
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KeyWalk {
-    /// Share of the last step that the next one keeps, 0 to 1.
+    /// Share of the last step that the next step keeps, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub corr: f64,
     /// Standard deviation of the random part of each step.

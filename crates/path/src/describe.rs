@@ -42,7 +42,7 @@ pub struct LinkDescription {
     pub name: String,
     /// `data` or `ack`.
     pub direction: &'static str,
-    /// Index of the link among the elements of the direction, from 0.
+    /// Element index of the link within the direction, from 0.
     pub element: usize,
     /// Kind of the element.
     pub kind: &'static str,
@@ -55,7 +55,7 @@ pub struct LinkDescription {
 pub struct DelayDescription {
     /// `data` or `ack`.
     pub direction: &'static str,
-    /// Index of the element in its direction, from 0.
+    /// Element index within the direction, from 0.
     pub element: usize,
     /// The delay, ms; more than 0.
     pub delay_ms: f64,
@@ -411,7 +411,7 @@ mod tests {
                 Ok(())
             });
             assert_eq!(found.unwrap().rates_mbps.map(|rates| rates.len()), Some(changes.len()));
-            let ended = path.describe_until(&mut |_| Err(crate::Interrupted)).unwrap_err().to_string();
+            let ended = path.describe_until(&mut |_| Err(crate::Interruption)).unwrap_err().to_string();
             assert!(ended.ends_with("interrupted"), "{ended}");
             steps
         };

@@ -31,7 +31,7 @@ pub struct Direction {
     /// Packets that have left.
     ready: VecDeque<Packet>,
     /// Scheduled changes, the next one last.
-    changes: Vec<Planned>,
+    changes: Vec<PlannedChange>,
     /// Elements with settings that walk.
     walkers: Vec<Walker>,
     /// Time of the next scheduled change or step of a walk.
@@ -57,7 +57,7 @@ fn is_quiet(elements: &[ElementSpec]) -> bool {
 
 /// Scheduled change of one stage.
 #[derive(Clone, Debug)]
-struct Planned {
+struct PlannedChange {
     at: Time,
     stage: usize,
     change: Change,
@@ -350,7 +350,7 @@ impl Direction {
         self.plan_change();
     }
 
-    fn change_as_planned(&mut self, now: Time, Planned { stage, change, .. }: Planned) -> usize {
+    fn change_as_planned(&mut self, now: Time, PlannedChange { stage, change, .. }: PlannedChange) -> usize {
         let element = &mut self.stages[stage];
         match change {
             Change::Settings(spec) => {
@@ -377,14 +377,14 @@ impl Direction {
     }
 }
 
-fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<Planned>) -> Result<(), Error> {
+fn plan(element: &ElementSpec, stage: usize, changes: &mut Vec<PlannedChange>) -> Result<(), Error> {
     for (change, state) in element.schedule().iter().zip(element.states(&mut to_the_end)?) {
         let at = change.at();
         if let Some(state) = state {
-            changes.push(Planned { at, stage, change: Change::Settings(Box::new(state)) });
+            changes.push(PlannedChange { at, stage, change: Change::Settings(Box::new(state)) });
         }
         for (name, &value) in &change.queue {
-            changes.push(Planned { at, stage, change: Change::Queue(name.clone(), value) });
+            changes.push(PlannedChange { at, stage, change: Change::Queue(name.clone(), value) });
         }
     }
     Ok(())

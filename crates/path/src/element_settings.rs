@@ -70,7 +70,7 @@ fn within(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value <= highest { Ok(()) } else { Err(refuse(name, value, format!("must be at most {highest}"))) }
 }
 
-/// Checks for a number above 0 and at most `highest`.
+/// Checks that the number is above 0 and at most `highest`.
 pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value.is_nan() || value <= 0.0 {
         return Err(refuse(name, value, "must be above 0"));
@@ -78,7 +78,7 @@ pub(crate) fn above_zero(name: &str, value: f64, highest: f64) -> Result<(), Ref
     within(name, value, highest)
 }
 
-/// Checks for a number from 0 to `highest`.
+/// Checks that the number is from 0 to `highest`.
 pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), Refusal> {
     if value.is_nan() || value < 0.0 {
         return Err(refuse(name, value, "must not be negative"));
@@ -86,7 +86,7 @@ pub(crate) fn not_negative(name: &str, value: f64, highest: f64) -> Result<(), R
     within(name, value, highest)
 }
 
-/// Checks for a rate of at least 1 bit/s.
+/// Checks that the rate is at least 1 bit/s.
 pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), Refusal> {
     above_zero(name, mbps, HIGHEST_MBPS)?;
     if Rate::from_mbps(mbps) == Rate::ZERO {
@@ -95,23 +95,23 @@ pub(crate) fn rate(name: &str, mbps: f64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks for a duration; zero is allowed.
+/// Checks a duration; zero is allowed.
 pub(crate) fn milliseconds(name: &str, ms: f64) -> Result<(), Refusal> {
     not_negative(name, ms, LONGEST_MS)
 }
 
-/// Checks for a duration of at least 1 ns.
+/// Checks that the duration is at least 1 ns.
 pub(crate) fn milliseconds_above_zero(name: &str, ms: f64) -> Result<(), Refusal> {
     above_zero(name, ms, LONGEST_MS)?;
     if ms < 1e-6 { Err(refuse(name, ms, "must be at least 0.000001 (1 ns)")) } else { Ok(()) }
 }
 
-/// Checks for a probability.
+/// Checks a probability.
 pub(crate) fn probability(name: &str, value: f64) -> Result<(), Refusal> {
     if (0.0..=1.0).contains(&value) { Ok(()) } else { Err(refuse(name, value, "must be from 0 to 1")) }
 }
 
-/// Checks for a depth of a token bucket.
+/// Checks the depth of a token bucket.
 pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), Refusal> {
     if (1..=DEEPEST_BYTES).contains(&bytes) {
         return Ok(());
@@ -119,7 +119,7 @@ pub(crate) fn burst(name: &str, bytes: u64) -> Result<(), Refusal> {
     Err(refuse(name, bytes, format!("must be from 1 to {DEEPEST_BYTES}")))
 }
 
-/// Checks for a number of bytes of one packet or opportunity.
+/// Checks the bytes of one packet or opportunity.
 pub(crate) fn packet_bytes(name: &str, bytes: u32) -> Result<(), Refusal> {
     if (1..=1_000_000).contains(&bytes) {
         return Ok(());

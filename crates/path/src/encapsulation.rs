@@ -1,4 +1,4 @@
-//! Datagrams to packets and back: overhead, IPv4 fragmentation (RFC 791), reassembly.
+//! Encapsulation of datagrams in packets: overhead, IPv4 fragmentation (RFC 791), reassembly.
 
 use crate::change::LATEST_S;
 use crate::element_settings::{not_negative, refuse};
@@ -10,21 +10,21 @@ use units::Time;
 
 /// IPv4 header without options, bytes.
 const IP_HEADER_BYTES: u32 = 20;
-/// Fragment offsets count in these, bytes.
+/// Unit of fragment offsets, bytes.
 const FRAGMENT_UNIT_BYTES: u32 = 8;
-/// Most fragments of one datagram: bits of the reassembler's masks.
+/// Maximum number of fragments of one datagram: the bits of the reassembler's masks.
 const MOST_FRAGMENTS: u32 = 128;
 /// Largest overhead, bytes.
 const LARGEST_OVERHEAD: u32 = 10_000;
 
-/// A scheduled change of a path's MTU, from which on larger datagrams are fragmented.
+/// A scheduled change of a path's MTU: later datagrams that are larger are fragmented.
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MtuChange {
-    /// When, s.
+    /// Time of the change, s.
     #[schemars(range(min = 0, max = 31_536_000))]
     pub at_s: f64,
-    /// Largest packet from then on, overhead included.
+    /// New largest packet, overhead included.
     pub mtu_bytes: u32,
 }
 
@@ -34,7 +34,7 @@ impl MtuChange {
     }
 }
 
-/// How datagrams become packets on the path.
+/// Encapsulation of datagrams in packets on the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encapsulation {
     /// Bytes added to every datagram, and to every fragment of one.
@@ -61,12 +61,12 @@ impl Encapsulation {
         }
     }
 
-    /// The same after each of these changes.
+    /// Returns the encapsulation after each of these changes, with its time.
     pub(crate) fn after(self, changes: &[MtuChange]) -> impl Iterator<Item = (Time, Self)> {
         changes.iter().map(move |change| (change.at(), Self { mtu_bytes: Some(change.mtu_bytes), ..self }))
     }
 
-    /// Checks changes of the MTU, and the states that they lead to.
+    /// Checks changes of the MTU, and the resulting states.
     pub(crate) fn validate_changes(self, changes: &[MtuChange]) -> Result<(), Refusal> {
         if !changes.is_empty() && !self.fragment {
             let allowed =
@@ -88,7 +88,7 @@ impl Encapsulation {
         Ok(())
     }
 
-    /// Sizes on the path of the packets that carry an IP datagram of `datagram_bytes`, header included.
+    /// Returns the sizes on the path of the packets that carry an IP datagram of `datagram_bytes`, header included.
     ///
     /// # Errors
     /// One line if the datagram is too large and may not be fragmented, or would need more than 128 fragments.
@@ -99,7 +99,8 @@ impl Encapsulation {
         }
     }
 
-    /// Size on the path of the one packet that carries an IP datagram of `datagram_bytes`; none if it needs fragments.
+    /// Returns the size on the path of the single packet that carries an IP datagram of `datagram_bytes`; `None` if the
+    /// datagram needs fragments.
     #[inline]
     pub fn whole(&self, datagram_bytes: u32) -> Option<u32> {
         let whole = datagram_bytes + self.overhead_bytes;
@@ -154,29 +155,30 @@ impl Iterator for FragmentSizes {
 
 impl ExactSizeIterator for FragmentSizes {}
 
-/// Slots per flow. A datagram is forgotten if more than twice as many others of its flow come between its fragments.
+/// Slots per flow. A datagram is forgotten if more than twice as many other datagrams of its flow come between its
+/// fragments.
 const SLOTS: u64 = 2048;
 
-/// A datagram of which some fragments have arrived.
+/// Datagram of which some fragments have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 struct Partial {
     number: u64,
     token: u32,
-    /// A bit for every fragment that has arrived; none in a free slot.
+    /// A bit for every fragment that has arrived; no bit in a free slot.
     arrived: u128,
 }
 
-/// Tells when all fragments of a datagram have arrived. Datagrams whose fragments were lost are forgotten when newer
-/// ones need their place.
+/// Detects that all fragments of a datagram have arrived. Datagrams with lost fragments are forgotten when newer ones
+/// need their place.
 #[derive(Clone, Debug, Default)]
 pub struct Reassembler {
-    /// Two places per slot, the newer datagram first; memory is taken per flow with the first fragment.
+    /// Two places per slot, the newer datagram first; memory is allocated per flow with the first fragment.
     flows: Vec<Vec<[Partial; 2]>>,
 }
 
 impl Reassembler {
-    /// A fragment (or a whole datagram) has arrived; returns whether its datagram is complete with it. Fragments that
-    /// arrive twice count once.
+    /// Records the arrival of a fragment (or a whole datagram); returns true if its datagram is complete now. Fragments
+    /// that arrive twice count once.
     pub fn accept(&mut self, packet: &Packet) -> bool {
         if packet.fragments <= 1 {
             return true;
@@ -221,13 +223,13 @@ mod tests {
 
     #[test]
     fn pantheons_tunnel_has_the_logged_sizes() {
-        // 1440 of UDP payload + 28 = 1468 over the inner MTU 1464: 20 + 1440 and 20 + 8, each + 36.
+        // UDP payload 1440 + 28 = 1468 exceeds the inner MTU 1464: fragments of 20 + 1440 and 20 + 8, each + 36.
         assert_eq!(sizes(&TUNNEL, 1468), [1496, 64]);
         // Payload 1500 (before June 2018): 1508 - 1440 = 68, + 56.
         assert_eq!(sizes(&TUNNEL, 1528), [1496, 124]);
         // pcc_experimental: 1496 + 96, payload 1472 + 28 = 1500: 1480 - 1440 = 40, + 56.
         assert_eq!(sizes(&TUNNEL, 1500), [1496, 96]);
-        // What fits is left whole: 1464 + 36.
+        // A datagram that fits stays whole: 1464 + 36.
         assert_eq!(sizes(&TUNNEL, 1464), [1500]);
     }
 
@@ -293,7 +295,7 @@ mod tests {
         for number in 0..10_000 {
             assert!(!reassembler.accept(&fragment(number, 7, 0, 2)));
         }
-        // Number 0 was displaced by 2048 and 4096; 9999 is still there.
+        // Number 0 was displaced by 2048 and 4096; 9999 is still stored.
         assert!(!reassembler.accept(&fragment(0, 7, 1, 2)));
         assert!(reassembler.accept(&fragment(9999, 7, 1, 2)));
     }

@@ -1,19 +1,19 @@
-//! The errors of this crate.
+//! Errors of this crate.
 
-use crate::Interrupted;
+use crate::Interruption;
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why a path, or a packet on it, is refused.
+/// Errors of paths and of packets on them.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
-    /// A setting that is not allowed.
+    /// Setting that is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The work was ended from outside.
+    /// Interruption of long work by its caller.
     #[error(transparent)]
-    Interrupted(#[from] Interrupted),
-    /// A datagram that no packets of this path can carry.
+    Interrupted(#[from] Interruption),
+    /// Datagram that no packets of this path can carry.
     #[error(
         "a datagram of {datagram_bytes} bytes and {overhead_bytes} of overhead exceeds mtu_bytes = {mtu_bytes}{}",
         oversized_end(*.fragment)
@@ -25,32 +25,32 @@ pub enum Error {
         overhead_bytes: u32,
         /// Largest packet, bytes.
         mtu_bytes: u32,
-        /// Whether the path fragments datagrams.
+        /// True if the path fragments datagrams.
         fragment: bool,
     },
-    /// A trace without lines.
+    /// Trace without lines.
     #[error("no line: a trace has at least one")]
     EmptyTrace,
-    /// A line of a trace.
+    /// Faulty line of a trace.
     #[error("line {line}: {fault}")]
     Trace {
         /// Number of the line, from 1.
         line: usize,
-        /// The fault that was found there.
+        /// Fault of the line.
         fault: TraceFault,
     },
-    /// Elements whose delivery opportunities are not those of a trace.
+    /// Elements whose delivery opportunities cannot be written as a trace.
     #[error("{direction}: {fault}")]
     Opportunities {
         /// Name of the direction.
         direction: String,
-        /// The fault that was found in them.
+        /// Fault of the elements.
         fault: OpportunitiesFault,
     },
 }
 
 impl Error {
-    /// The same error, of something that stands at `place`; only a refusal has a place.
+    /// Adds `place`, the location of the faulty setting; only a refusal has a place.
     #[must_use]
     pub(crate) fn at(self, place: impl Into<String>) -> Self {
         match self {
@@ -60,31 +60,31 @@ impl Error {
     }
 }
 
-/// What [`Error::Oversized`] says at its end: what would help.
+/// Returns the end of the message of [`Error::Oversized`]: the possible fix.
 fn oversized_end(fragment: bool) -> &'static str {
     if fragment { ", even in 128 fragments" } else { ": make it smaller or set fragment = true" }
 }
 
-/// Why a line of a trace is refused.
+/// Fault of a line of a trace.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum TraceFault {
-    /// It is no number.
+    /// The line is no number.
     #[error("`{0}`: allowed is a whole number of ms")]
     NotWhole(String),
     /// The time is too late.
     #[error("{shown} ms: allowed are at most {highest} ms")]
     TooLate {
-        /// The time as it stands in the file.
+        /// Time as written in the file.
         shown: String,
-        /// The latest time, ms.
+        /// Latest allowed time, ms.
         highest: u64,
     },
-    /// The time is before the one of the line before.
+    /// The time is before the time of the previous line.
     #[error("{time} ms come after {last} ms: times must not decrease")]
     Decreases {
-        /// The time, ms.
+        /// Time of the line, ms.
         time: u64,
-        /// The time of the line before, ms.
+        /// Time of the previous line, ms.
         last: u64,
     },
     /// The last time is 0.
@@ -92,13 +92,13 @@ pub enum TraceFault {
     NoPeriod,
 }
 
-/// Why delivery opportunities are not those of a trace.
+/// Reason why delivery opportunities cannot be written as a trace.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum OpportunitiesFault {
     /// Not exactly one element has opportunities.
     #[error("{0} elements with delivery opportunities (trace, poisson, cellular): exactly one is needed")]
     Elements(usize),
-    /// An opportunity is no full packet.
+    /// An opportunity does not serve exactly one full packet.
     #[error("opportunities of {bytes} bytes: must be {expected} in a trace")]
     Size {
         /// Bytes of the opportunity.
@@ -106,12 +106,12 @@ pub enum OpportunitiesFault {
         /// Bytes of a full packet.
         expected: u32,
     },
-    /// There are too many.
+    /// There are too many opportunities.
     #[error("more than {most} opportunities in {now_s} s: allowed are at most {most}")]
     TooMany {
-        /// The most that are allowed.
+        /// Maximum number of opportunities.
         most: usize,
-        /// Time at which there were more, s.
+        /// Time of the first opportunity beyond the maximum, s.
         now_s: f64,
     },
 }
@@ -132,7 +132,7 @@ mod tests {
         let opportunities = |fault| Error::Opportunities { direction: "data".to_owned(), fault };
         for (error, line) in [
             (Refusal::of_value("rate_mbps", 0, "must be above 0").into(), "rate_mbps = 0: must be above 0"),
-            (Interrupted.into(), "interrupted"),
+            (Interruption.into(), "interrupted"),
             (
                 oversized(false),
                 "a datagram of 1500 bytes and 36 of overhead exceeds mtu_bytes = 1500: make it smaller or set fragment \
@@ -177,6 +177,6 @@ mod tests {
     fn only_refusals_have_a_place() {
         let refused = Error::from(Refusal::of_key("rate_mbps", "missing"));
         assert_eq!(refused.at("data[0]").to_string(), "data[0]: rate_mbps: missing");
-        assert_eq!(Error::from(Interrupted).at("data[0]"), Error::Interrupted(Interrupted));
+        assert_eq!(Error::from(Interruption).at("data[0]"), Error::Interrupted(Interruption));
     }
 }

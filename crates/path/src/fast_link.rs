@@ -1,13 +1,13 @@
-//! A link that knows when a packet leaves as soon as it arrives, and the constant and random delays behind it.
+//! Fast path for constant-rate FIFO links, and for the constant and random delays behind them.
 //!
-//! What a droptail or infinite queue has accepted is never dropped, and leaves in order. At a constant rate the time when
-//! each packet goes into the device, onto the wire and out of the delay behind the link is then fixed on arrival. So a packet is
-//! written once, and has one event: its departure. What happens in between is counted when the next packet arrives,
-//! or when somebody asks for the counters. A random delay that keeps the order is drawn when a packet is the next to leave:
-//! the draws are in the order of the packets, as they would be behind the link.
+//! A packet that a droptail or infinite queue has accepted is never dropped, and leaves in order. At a constant rate
+//! its arrival fixes the times at which it enters the device, goes onto the wire and leaves the delay behind the link.
+//! So a packet is written once, and has one event: its departure. Events in between are counted when the next packet
+//! arrives, or when the counters are read. A random delay that keeps the order is drawn when a packet is the next to
+//! leave. The draws are then in the order of the packets, as they would be behind the link.
 //!
-//! The times, drops and counters are those of [`crate::link`], [`crate::delay`] and [`crate::jitter`]; only the reports of
-//! packets that leave the queue are missing. A test compares them.
+//! Times, drops and counters equal those of [`crate::link`], [`crate::delay`] and [`crate::jitter`]. Only the reports
+//! of packets that leave the queue are missing. A test compares them.
 
 use crate::elements::jitter::Jitter;
 use crate::link_counters::{Gauge, LinkTally};
@@ -15,39 +15,40 @@ use crate::{Packet, PacketEvent, Tap};
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
 
-/// Highest rate with a device queue: every packet takes more than the 1 ns by which the device asks for the next.
+/// Highest rate with a device queue: every packet takes more than 1 ns, the time after which the device requests the
+/// next packet.
 const FASTEST_WITH_DEVICE: Rate = Rate::from_bps(4_000_000_000);
 
-/// What the link was asked for.
+/// Settings of the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) rate: Rate,
     /// Packets in the device's own queue, below the queue discipline.
     pub(crate) device_packets: usize,
-    /// Most packets in the queue.
+    /// Maximum number of packets in the queue.
     pub(crate) most_packets: u64,
-    /// Most bytes in the queue.
+    /// Maximum number of bytes in the queue.
     pub(crate) most_bytes: u64,
 }
 
-/// A packet on its way.
+/// Packet in the link or in the delays behind it.
 #[derive(Clone, Debug)]
 struct Passage {
-    /// When it is out of link and constant delay.
+    /// Time at which the packet leaves link and constant delay.
     leaves: Time,
-    /// When it leaves the queue.
+    /// Time at which the packet leaves the queue.
     dequeued: Time,
     packet: Packet,
 }
 
-/// Waiting packets or those that have left the queue; their bytes, and what their waiting times add up from.
+/// Sums over the waiting packets, or over the packets that have left the queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     packets: u64,
     bytes: u64,
-    /// Of those in the queue: the sum of the times they arrived at. Of the others: of their waiting times, ns.
+    /// For waiting packets: sum of their arrival times, ns. For packets that have left: sum of their waiting times, ns.
     ns: u128,
-    /// The same, times their bytes.
+    /// Sum of these times, each multiplied by the packet's bytes.
     byte_ns: u128,
 }
 
@@ -69,36 +70,36 @@ impl Sum {
     }
 }
 
-/// A link and the delays behind it.
+/// Link with the delays behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct FastLink {
     terms: Terms,
     /// Constant delay behind the link.
     delay: Span,
-    /// Random delay behind that.
+    /// Random delay behind the constant delay.
     jitter: Option<Box<Jitter>>,
     framing_bytes: u32,
-    /// When the last accepted packet is sent, and the work beyond the last whole nanosecond before it.
+    /// Time at which the last accepted packet is sent, and the work beyond the last whole nanosecond before that time.
     free_at: Time,
     remainder: u64,
-    /// In order; the last `waiting.packets` of them are in the queue.
+    /// Packets in order; the last `waiting.packets` of them are in the queue.
     line: VecDeque<Passage>,
-    /// When the first of them leaves.
+    /// Departure of the first packet in `line`.
     due: Time,
-    /// When the latest packet left or leaves, where the delay is random.
+    /// Departure of the latest packet, if the delay is random.
     latest_due: Time,
     waiting: Sum,
     gone: Sum,
-    /// Up to when the most that waited has been looked for.
+    /// Time up to which the maximum backlog is known.
     until: Time,
     longest_ns: u64,
     watch_from: Time,
-    /// Everything else that is counted; complete after [`FastLink::settle`].
+    /// All other counters; complete after [`FastLink::settle`].
     gauge: Box<Gauge>,
 }
 
 impl FastLink {
-    /// The link with these terms, before its first packet; none if they do not tell when packets leave.
+    /// Returns the link with these terms, before its first packet; `None` if the terms do not tell when packets leave.
     pub(crate) fn new(terms: Terms, gauge: Gauge) -> Option<Self> {
         if terms.rate == Rate::ZERO || (terms.device_packets > 0 && terms.rate > FASTEST_WITH_DEVICE) {
             return None;
@@ -122,7 +123,7 @@ impl FastLink {
         })
     }
 
-    /// Adds a constant delay behind the link; returns whether that is possible.
+    /// Adds a constant delay behind the link; returns true if that is possible.
     pub(crate) fn add_delay(&mut self, delay: Span) -> bool {
         let is_possible = self.jitter.is_none();
         if is_possible {
@@ -131,7 +132,7 @@ impl FastLink {
         is_possible
     }
 
-    /// Adds a random delay behind the constant one; returns whether that is possible.
+    /// Adds a random delay behind the constant delay; returns true if that is possible.
     pub(crate) fn add_jitter(&mut self, jitter: &Jitter) -> bool {
         let is_possible = self.jitter.is_none() && jitter.is_ordered_and_empty();
         if is_possible {
@@ -140,7 +141,7 @@ impl FastLink {
         is_possible
     }
 
-    /// A packet arrives.
+    /// Handles the arrival of a packet.
     #[allow(
         clippy::inline_always,
         reason = "a call would copy the packet right after it was put together, which stalls"
@@ -165,7 +166,7 @@ impl FastLink {
         }
     }
 
-    /// Works out the way of `packet` and puts it in line.
+    /// Computes the times of `packet` and puts it in line.
     #[inline]
     fn accept(&mut self, now: Time, packet: Packet) {
         if self.free_at <= now {
@@ -189,18 +190,19 @@ impl FastLink {
         }
     }
 
-    /// When the device has room for the packet that is put in line next.
+    /// Returns the time at which the device has room for the packet that is put in line next.
     #[inline]
     fn room_in_device(&self, now: Time) -> Time {
-        // Its place is that of the packet so many places before it, which the device hands onto the wire.
+        // The packet takes the place of the packet `device_packets` before it, which the device hands onto the wire.
         let Some(ahead) = self.line.len().checked_sub(self.terms.device_packets) else { return now };
         let Some(before) = ahead.checked_sub(1) else { return now };
         let starts = (self.line[before].leaves - self.delay).max(self.line[ahead].packet.queued);
-        // As in ns-3 the device asks for more by an event of its own.
+        // As in ns-3 the device requests the next packet by an event of its own.
         if starts > now { starts + Span::from_ns(1) } else { now }
     }
 
-    /// With a packet that arrives in the very moment in which the device has got room, the device need not ask.
+    /// Hands a packet down without a request of the device: a packet arrives at the moment at which the device has got
+    /// room.
     #[inline]
     fn hand_down(&mut self, now: Time) {
         let soon = now + Span::from_ns(1);
@@ -213,7 +215,7 @@ impl FastLink {
         }
     }
 
-    /// Counts what has left the queue by `now`.
+    /// Counts packets that have left the queue by `now`.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         while self.waiting.packets > 0 {
@@ -234,7 +236,7 @@ impl FastLink {
         }
     }
 
-    /// Notes how much waited up to `now`. States that lasted no time leave no trace.
+    /// Updates the maximum backlog up to `now`. States without duration do not count.
     #[inline]
     fn look(&mut self, now: Time) {
         if now > self.until {
@@ -250,13 +252,13 @@ impl FastLink {
         self.due
     }
 
-    /// The packet that leaves next.
+    /// Returns the packet that leaves next.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         self.line.front().map(|passage| &passage.packet)
     }
 
-    /// The next packet leaves at `now`.
+    /// Removes and returns the packet that leaves at `now`.
     #[inline]
     pub(crate) fn step(&mut self, now: Time) -> Option<Packet> {
         if self.waiting.packets == self.line.len() as u64 {
@@ -270,20 +272,20 @@ impl FastLink {
         Some(passage.packet)
     }
 
-    /// Plans the departure of the packet that is now the next to leave, and is out of the constant delay at `leaves`.
+    /// Plans the departure of the packet that is now the next to leave; it leaves the constant delay at `leaves`.
     #[inline]
     fn plan(&mut self, leaves: Time) {
         self.due = match &mut self.jitter {
             None => leaves,
             Some(jitter) => {
-                // Not before the packet ahead.
+                // A packet does not leave before the packet ahead.
                 self.latest_due = self.latest_due.max(leaves + jitter.delay(leaves));
                 self.latest_due
             }
         };
     }
 
-    /// From when on the longest waiting time is kept a second time.
+    /// Starts a second measurement of the longest waiting time at `at`.
     pub(crate) const fn watch_from(&mut self, at: Time) {
         self.watch_from = at;
     }
@@ -296,7 +298,7 @@ impl FastLink {
         &self.gauge.tally
     }
 
-    /// Brings the counters up to `now`, when all that happens up to `done` has happened.
+    /// Updates the counters to `now`, after everything up to `done` has happened.
     pub(crate) fn settle(&mut self, done: Time, now: Time) {
         self.catch_up(done);
         self.look(now);
@@ -320,7 +322,7 @@ impl FastLink {
         tally.max_queueing_delay_ns = self.longest_ns;
     }
 
-    /// Packets and bytes that have left the queue and are not sent at `now`.
+    /// Returns the packets and bytes that have left the queue and are not completely sent at `now`.
     fn on_wire(&self, now: Time) -> (u64, u64) {
         let left_queue = self.line.len() - self.waiting.packets as usize;
         let passages = self.line.range(..left_queue).rev();

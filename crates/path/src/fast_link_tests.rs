@@ -1,11 +1,11 @@
-//! Links that work ahead do what links do.
+//! Comparison of links that work ahead with ordinary links.
 
 use crate::testing::{Bench, at_us};
 use crate::{LinkTally, Packet, Subpath};
 use proptest::prelude::*;
 use units::{Span, Time};
 
-/// At these rates bytes take whole numbers of ns or not; packets of 100 bytes take 100 us at the first.
+/// Rates at which bytes take whole or fractional numbers of ns; packets of 100 bytes take 100 us at the first rate.
 const RATES_MBPS: [f64; 3] = [8.0, 7.77, 1200.0];
 const QUEUES: [&str; 4] = [
     r#"{"kind": "infinite"}"#,
@@ -25,7 +25,7 @@ fn link() -> impl Strategy<Value = String> {
     })
 }
 
-/// Random delays: in order or not, drawn for every packet or for a while.
+/// Random delays: in order or not, drawn for every packet or for intervals.
 const JITTERS: [&str; 4] = [
     r#"{"kind": "jitter", "distribution": "exponential", "mean_ms": 0.02}"#,
     r#"{"kind": "jitter", "distribution": "normal", "mean_ms": 0.5, "deviation_ms": 0.4}"#,
@@ -33,7 +33,7 @@ const JITTERS: [&str; 4] = [
     r#"{"kind": "jitter", "distribution": "uniform", "mean_ms": 1, "deviation_ms": 1, "redraw_min_ms": 0.5, "redraw_max_ms": 2}"#,
 ];
 
-/// A link or none, one more or an element that loses packets in between or not, a delay or not, and jitter or not.
+/// Generates paths: an optional link, an optional second link or lossy element, an optional delay, and optional jitter.
 fn path() -> impl Strategy<Value = String> {
     let between = prop_oneof![
         4 => Just(None),
@@ -51,7 +51,7 @@ fn path() -> impl Strategy<Value = String> {
     })
 }
 
-/// Gaps in ns and sizes. Many gaps are such that packets arrive when others leave, or 1 ns before or after.
+/// Generates gaps in ns and sizes. Many gaps let packets arrive when others leave, or 1 ns before or after.
 fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
     let near = (0u64..6, 0u64..3).prop_map(|(hundreds, by)| (hundreds * 100_000 + by).saturating_sub(1));
     let gap = prop_oneof![3 => Just(0), 4 => near, 1 => 0u64..2_000_000];
@@ -59,15 +59,15 @@ fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
     prop::collection::vec((gap, size), 1..150)
 }
 
-/// What a run shows: departures, losses in order, and now and then the counters and the packets inside.
+/// Visible results of a run: departures, losses in order, and samples of the counters and the packets inside.
 #[derive(Debug, PartialEq)]
-struct Seen {
+struct RunRecord {
     out: Vec<(Time, Packet)>,
     dropped: Vec<u64>,
     samples: Vec<(Vec<LinkTally>, u64)>,
 }
 
-fn run(path: &str, traffic: &[(u64, u32)], prepare: impl Fn(&mut Bench)) -> Seen {
+fn run(path: &str, traffic: &[(u64, u32)], prepare: impl Fn(&mut Bench)) -> RunRecord {
     let mut bench = Bench::new(path);
     bench.direction.watch_from(at_us(7_000));
     prepare(&mut bench);
@@ -75,7 +75,7 @@ fn run(path: &str, traffic: &[(u64, u32)], prepare: impl Fn(&mut Bench)) -> Seen
     let (mut at, mut next_sample) = (Time::ZERO, at_us(500));
     let mut sample_until = |bench: &mut Bench, end: Time| {
         while next_sample <= end {
-            // As the simulator does: what happens at the very time comes after the sample.
+            // As in the simulator, events at the time of a sample come after the sample.
             let done = next_sample - Span::from_ns(1);
             bench.run_until(done);
             bench.direction.advance(done, &mut bench.log);
@@ -91,7 +91,7 @@ fn run(path: &str, traffic: &[(u64, u32)], prepare: impl Fn(&mut Bench)) -> Seen
         assert!(bench.is_conserved());
     }
     sample_until(&mut bench, at + Span::from_ms(30));
-    Seen { out: bench.out, dropped: bench.log.dropped, samples }
+    RunRecord { out: bench.out, dropped: bench.log.dropped, samples }
 }
 
 proptest! {
@@ -156,7 +156,7 @@ fn what_changes_or_decides_as_packets_leave_does_not_work_ahead() {
         bench.log.queued_bytes.clear();
         (0..2).for_each(|_| bench.send(Time::ZERO, 1500));
         bench.run_until(at_us(9_000));
-        // Two arrive and two leave the queue.
+        // Two packets arrive and two leave the queue.
         assert_eq!(bench.log.queued_bytes.len(), 4, "{link}");
     }
 }

@@ -1,10 +1,10 @@
-//! Sans-IO path elements and their composition: the same objects run under the simulator's virtual clock and under
-//! the emulator's real one.
+//! Sans-IO path elements and their composition. The same objects run under the simulator's virtual clock and under the
+//! emulator's real clock.
 //!
-//! A [`PathSpec`] lists the elements of both directions. [`Direction`] runs those of one; it takes packets, tells when
-//! it wants to be called next, and gives packets back. Everything that happens inside goes to a [`Tap`].
+//! A [`PathSpec`] lists the elements of both directions. [`Direction`] runs the elements of one direction: it takes
+//! packets, tells when it must be called next, and returns packets. Events inside are reported to a [`Tap`].
 //!
-//! Adding an element: a file with its table (`ElementTable`) and its state (`Element`), and a line in the list of
+//! A new element needs a file with its table (`ElementTable`) and its state (`Element`), and a line in the list of
 //! `elements/mod.rs`.
 
 mod bucket;
@@ -57,4 +57,4 @@ pub use queues::{QueueQuirk, QueueSpec};
 pub use spec::{ElementSpec, PathSpec};
 pub use subpath::Subpath;
 pub use tap::{NoTap, PacketEvent, Tap};
-pub use until::{Interrupted, Until};
+pub use until::{Interruption, Until};

@@ -1,17 +1,17 @@
-//! What a link counts.
+//! Counters of a link.
 
 use crate::{Packet, PacketEvent, Tap};
 use units::{Rate, Time};
 
-/// Raw counters of one link-like element. Bytes in, out and dropped contain the link's framing, where it has any;
-/// bytes waiting are those that the queue's limit counts.
+/// Raw counters of one link-like element. Bytes in, out and dropped contain the link's framing, if it has any. Waiting
+/// bytes are the bytes that count for the queue's limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkTally {
-    /// Name of the element; its kind if it was given none.
+    /// Name of the element; its kind if the user gave no name.
     pub name: String,
     /// Bytes that the link adds to every packet.
     pub framing_bytes: u32,
-    /// Bits the link could have sent until the last [`crate::Direction::settle`]; 0 for one without a rate.
+    /// Bits that the link could have sent until the last [`crate::Direction::settle`]; 0 for a link without a rate.
     pub capacity_bits: u128,
     /// Packets that arrived.
     pub packets_in: u64,
@@ -27,13 +27,13 @@ pub struct LinkTally {
     pub bytes_dropped: u64,
     /// Packets marked by the queue.
     pub packets_marked: u64,
-    /// Packets waiting; the one being sent is not among them.
+    /// Packets waiting, without the packet being sent.
     pub queue_packets: u64,
     /// Bytes waiting.
     pub queue_bytes: u64,
-    /// Most packets that waited for longer than an instant.
+    /// Maximum number of waiting packets; states without duration do not count.
     pub max_queue_packets: u64,
-    /// Most bytes that waited for longer than an instant.
+    /// Maximum number of waiting bytes; states without duration do not count.
     pub max_queue_bytes: u64,
     /// Time integral of `queue_packets`, packet ns.
     pub queue_packet_ns: u128,
@@ -43,13 +43,13 @@ pub struct LinkTally {
     pub queueing_delay_ns: u128,
     /// Longest waiting time, ns.
     pub max_queueing_delay_ns: u64,
-    /// The same of the packets that left the queue from [`crate::Direction::watch_from`] on.
+    /// Longest waiting time of the packets that left the queue from [`crate::Direction::watch_from`] on, ns.
     pub watched_queueing_delay_ns: u64,
     /// Packets that left the queue towards the link.
     pub packets_dequeued: u64,
 }
 
-/// [`LinkTally`] and the time up to which its integrals reach.
+/// [`LinkTally`] with the times up to which its integrals reach.
 #[derive(Clone, Debug)]
 pub(crate) struct Gauge {
     pub(crate) tally: LinkTally,
@@ -57,7 +57,7 @@ pub(crate) struct Gauge {
     /// Capacity up to `capacity_until`, in 10^-9 bit.
     capacity: u128,
     capacity_until: Time,
-    /// From when the longest waiting time is kept a second time.
+    /// Start of the second measurement of the longest waiting time.
     watch_from: Time,
 }
 
@@ -75,7 +75,7 @@ impl Gauge {
         self.watch_from
     }
 
-    /// Brings the integrals up to `now`. States that lasted no time leave no trace.
+    /// Updates the integrals to `now`. States without duration do not count.
     #[inline]
     pub(crate) fn integrate(&mut self, now: Time) {
         let span = (now - self.until).as_ns();
@@ -92,9 +92,9 @@ impl Gauge {
         }
     }
 
-    /// Accounts for `rate` having been on offer since the last call.
+    /// Adds the capacity of `rate` since the last call.
     pub(crate) fn offer(&mut self, now: Time, rate: Rate) {
-        // A driver that samples late may be past a change already.
+        // A driver that samples late may have passed a change already.
         let now = now.max(self.capacity_until);
         self.capacity += u128::from(rate.bps()) * u128::from((now - self.capacity_until).as_ns());
         self.capacity_until = now;
@@ -135,7 +135,7 @@ impl Gauge {
     }
 }
 
-/// Counts drops and marks on their way to a tap, and hides the header that only the queue counts.
+/// Counts drops and marks before they reach the driver's tap, and hides the header that only the queue counts.
 pub(crate) struct Counter<'a, T> {
     tap: &'a mut T,
     tally: &'a mut LinkTally,

@@ -1,19 +1,19 @@
-//! The delivery opportunities of a direction, without any traffic.
+//! Delivery opportunities of a direction, without any traffic.
 
 use crate::{Direction, ElementSpec, Error, OpportunitiesFault, Packet, PacketEvent, Tap, Until};
 use units::{Span, Time};
 
-/// What opportunities serve if they are to be lines of a trace, bytes.
+/// Size of an opportunity that can be a line of a trace, bytes.
 const PACKET_BYTES: u32 = 1500;
-/// Most of them: 2 Gbit/s for a minute.
+/// Maximum number of opportunities: 2 Gbit/s for a minute.
 const MOST_OPPORTUNITIES: usize = 10_000_000;
 
-/// When the one trace, Poisson or cellular link among `elements` has opportunities from the start to `length`, as it has
-/// them in a run with this `seed` and `name` of the direction.
+/// Returns the opportunities of the single trace, Poisson or cellular link among `elements`, from the start to
+/// `length`. They equal those of a run with this `seed` and `name` of the direction.
 ///
 /// # Errors
-/// One line: there is not exactly one such link, its opportunities serve no full packet of 1500 bytes, or there are too
-/// many of them. What `until` says.
+/// One line: there is not exactly one such link, its opportunities do not serve a full packet of 1500 bytes, or there
+/// are too many. The error of `until`.
 pub fn opportunities(
     elements: &[ElementSpec],
     name: &str,
@@ -58,7 +58,7 @@ fn refused(direction: &str, fault: OpportunitiesFault) -> Error {
 struct Times {
     list: Vec<Time>,
     most: usize,
-    /// Why these opportunities are no trace.
+    /// Reason why these opportunities cannot be a trace.
     fault: Option<OpportunitiesFault>,
 }
 
@@ -76,7 +76,7 @@ impl Tap for Times {
         }
     }
 
-    /// None after a fault: a link then plans no more of them, not even at the same time.
+    /// Returns false after a fault: a link then plans no more opportunities, not even at the current time.
     fn wants_opportunities(&self) -> bool {
         self.fault.is_none()
     }
@@ -86,7 +86,7 @@ impl Tap for Times {
 mod tests {
     use super::*;
     use crate::testing::{Bench, at_ms, elements};
-    use crate::until::{Interrupted, to_the_end};
+    use crate::until::{Interruption, to_the_end};
 
     #[test]
     fn they_are_those_of_a_run_with_the_same_seed() {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn opportunities_of_another_size_end_it_at_once() {
-        // The time stands still: 0.008 ns from one to the next.
+        // The time between opportunities, 0.008 ns, is rounded to zero.
         let fast = r#""rate_mbps": 1000000, "opportunity_bytes": 1"#;
         let later =
             r#""rate_mbps": 1, "schedule": [{"at_s": 1, "rate_mbps": 1000000, "opportunity_bytes": 1}]"#;
@@ -168,7 +168,7 @@ mod tests {
         let mut asked = 0;
         let found = opportunities(&elements(json), "data", 1, Span::from_secs(1_000_000), &mut |_| {
             asked += 1;
-            if asked < 1000 { Ok(()) } else { Err(Interrupted) }
+            if asked < 1000 { Ok(()) } else { Err(Interruption) }
         });
         assert_eq!(found.unwrap_err().to_string(), "interrupted");
     }

@@ -1,8 +1,8 @@
-//! A link that is served at delivery opportunities: of a trace, or drawn as time passes.
+//! Link that is served at delivery opportunities: from a trace, or from a random process.
 //!
-//! The opportunities do not depend on the traffic: the same seed gives every scheme the same ones. Those up to and including
-//! an instant are over for packets that arrive at it. An idle link plans nothing: it passes over the opportunities that
-//! it missed when the next packet arrives.
+//! Opportunities do not depend on the traffic, so one seed gives every scheme the same opportunities. A packet cannot
+//! use an opportunity at the instant of its arrival or earlier. An idle link plans nothing: when the next packet
+//! arrives, it skips the opportunities that it missed.
 
 use crate::buffer::Buffer;
 use crate::element::Element;
@@ -12,44 +12,45 @@ use crate::{Packet, Tap};
 use strict_input::Refusal;
 use units::{Rate, Time};
 
-/// When the opportunities of a link are.
+/// Times of a link's opportunities.
 pub(crate) trait Opportunities {
-    /// The table of the link.
+    /// Table of the link.
     type Table;
-    /// The first opportunity that is not over; [`Time::NEVER`] after the last.
+    /// Returns the next opportunity; [`Time::NEVER`] after the last.
     fn next(&self) -> Time;
-    /// Goes on to the opportunity after [`Self::next`].
+    /// Advances to the opportunity after [`Self::next`].
     fn advance(&mut self);
-    /// Goes on to the first opportunity after `now`.
+    /// Advances to the first opportunity after `now`.
     fn skip_past(&mut self, now: Time) {
         while self.next() <= now {
             self.advance();
         }
     }
-    /// How many opportunities there were from the start of the run to `now`, which all that are due have been passed for.
+    /// Returns the number of opportunities from the start of the run to `now`; all due opportunities must have been
+    /// passed.
     fn count_until(&self, now: Time) -> u64;
-    /// Takes over the numeric settings of `table`.
+    /// Applies the numeric settings of `table`.
     fn change(&mut self, now: Time, table: &Self::Table);
-    /// Bytes of an opportunity and mean rate by `table`.
+    /// Returns the bytes of an opportunity and the mean rate of `table`.
     fn service(table: &Self::Table) -> (u32, Rate);
 }
 
-/// A link served at the opportunities of `O`.
+/// Link served at the opportunities of `O`.
 #[derive(Clone, Debug)]
 pub(crate) struct OpportunityLink<O> {
     server: Server,
     opportunities: O,
-    /// When the next step is due.
+    /// Time of the next step.
     due: Time,
-    /// Opportunities before the last change of their size, and their bytes.
+    /// Number and bytes of the opportunities before the last change of their size.
     before: (u64, u64),
 }
 
 impl<O: Opportunities> OpportunityLink<O> {
-    /// An opportunity serves `opportunity_bytes`, every packet costs its size and `header_bytes`.
+    /// Returns a link whose opportunities serve `opportunity_bytes`; every packet costs its size and `header_bytes`.
     pub(crate) fn new(buffer: Buffer, opportunity_bytes: u32, header_bytes: u32, opportunities: O) -> Self {
         let server = Server::new(buffer, opportunity_bytes, header_bytes);
-        // The first opportunity is planned in any case: only then is it known whether idle ones are of interest.
+        // The first opportunity is always planned: its step shows whether reports of idle opportunities are wanted.
         let due = opportunities.next();
         Self { server, opportunities, due, before: (0, 0) }
     }
@@ -65,7 +66,7 @@ impl<O: Opportunities> OpportunityLink<O> {
         };
     }
 
-    /// Lets the opportunities up to and including `now` pass unused, unless they are planned.
+    /// Skips the opportunities up to and including `now`, unless they are planned.
     #[inline]
     fn skip(&mut self, now: Time) {
         if self.due == Time::NEVER && self.opportunities.next() <= now {
@@ -73,7 +74,7 @@ impl<O: Opportunities> OpportunityLink<O> {
         }
     }
 
-    /// How many opportunities there were, and how many bytes they could have served.
+    /// Returns the number of opportunities so far and the bytes that they could have served.
     fn offered(&self, now: Time) -> (u64, u64) {
         let count = self.opportunities.count_until(now);
         (count, self.before.1 + (count - self.before.0) * u64::from(self.server.net_bytes()))
@@ -146,35 +147,35 @@ impl<O: Opportunities> Element for OpportunityLink<O> {
     }
 }
 
-/// Opportunities drawn one by one.
+/// Random process of opportunities, drawn one by one.
 pub(crate) trait Process {
-    /// The table of the link.
+    /// Table of the link.
     type Table;
-    /// The opportunity after the one at `time`, which is the one returned last ([`Time::ZERO`] at first).
+    /// Returns the opportunity after the one at `time`, which is the one returned last ([`Time::ZERO`] at first).
     fn after(&mut self, time: Time) -> Time;
-    /// Takes over the numeric settings of `table`. The next opportunity was to be at `next`; returns when it is now.
+    /// Applies the numeric settings of `table`. The next opportunity was planned for `next`; returns its new time.
     fn change(&mut self, now: Time, next: Time, table: &Self::Table) -> Time;
-    /// Bytes of an opportunity and mean rate by `table`.
+    /// Returns the bytes of an opportunity and the mean rate of `table`.
     fn service(table: &Self::Table) -> (u32, Rate);
 }
 
-/// The opportunities of a random process.
+/// Opportunities of a random process.
 #[derive(Clone, Debug)]
-pub(crate) struct Drawn<P> {
+pub(crate) struct RandomOpportunities<P> {
     process: P,
     next: Time,
-    /// Opportunities that are over.
+    /// Number of passed opportunities.
     passed: u64,
 }
 
-impl<P: Process> Drawn<P> {
+impl<P: Process> RandomOpportunities<P> {
     pub(crate) fn new(mut process: P) -> Self {
         let next = process.after(Time::ZERO);
         Self { process, next, passed: 0 }
     }
 }
 
-impl<P: Process> Opportunities for Drawn<P> {
+impl<P: Process> Opportunities for RandomOpportunities<P> {
     type Table = P::Table;
 
     #[inline]

@@ -1,4 +1,4 @@
-//! What holds for every composition of elements.
+//! Properties of every composition of elements.
 
 use crate::testing::{Bench, at_us, elements};
 use crate::{Direction, Packet, PacketEvent, Tap};
@@ -46,7 +46,7 @@ const ORDERED: &[&str] = &[
         "walk": {"interval_ms": 3, "rate_mbps": {"corr": 0.5, "std": 3, "min": 0, "max": 20}}}"#,
 ];
 
-/// Elements that do not, or that add packets.
+/// Elements that do not keep the order, or that add packets.
 const DISORDERED: &[&str] = &[
     r#"{"kind": "duplicate", "probability": 0.3}"#,
     r#"{"kind": "reorder", "probability": 0.2, "gap": 3, "delay_ms": 6}"#,
@@ -71,7 +71,7 @@ fn run(parts: &[&str], seed: u64, traffic: &[(u64, u32)], wants_opportunities: b
     bench
 }
 
-/// Links that a driver may have to hear of between departures.
+/// Links with events between departures that a driver may have to handle.
 const LINKS: [&str; 7] = [
     r#"{"kind": "link", "rate_mbps": 10, "queue": {"kind": "droptail", "packets": 10}}"#,
     r#"{"kind": "link", "rate_mbps": 4, "queue": {"kind": "droptail", "packets": 2}}"#,
@@ -82,10 +82,10 @@ const LINKS: [&str; 7] = [
     r#"{"kind": "link", "rate_mbps": 5, "queue": {"kind": "step", "threshold_ms": 1}}"#,
 ];
 
-/// Drops and marks with the times they were reported for, and whether these were in order.
+/// Drops and marks with their reported times, and a flag for reports out of time order.
 #[derive(Default)]
 struct Reports {
-    /// The time of the driver.
+    /// Current time of the driver.
     now: Time,
     signals: Vec<(Time, u64)>,
     late: bool,
@@ -100,8 +100,8 @@ impl Tap for Reports {
     }
 }
 
-/// What a driver sees that asks `next` when to call: departures, drops and marks with their times; and whether it
-/// heard of all drops and marks in time.
+/// Returns the departures, drops and marks with their times, as seen by a driver that asks `next` when to call. Also
+/// returns true if all drops and marks were reported in time.
 fn drive(json: &str, traffic: &[(u64, u32)], next: fn(&Direction) -> Time) -> (Vec<Vec<(Time, u64)>>, bool) {
     let mut direction = Direction::build(&elements(json), "data", 1).unwrap();
     let (mut tap, mut out) = (Reports::default(), Vec::new());
@@ -124,7 +124,7 @@ fn drive(json: &str, traffic: &[(u64, u32)], next: fn(&Direction) -> Time) -> (V
     }
 }
 
-/// Gaps in us (many of them zero) and sizes.
+/// Generates gaps in us (many of them zero) and sizes.
 fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
     let gap = prop_oneof![3 => Just(0u64), 3 => 0u64..2000, 1 => 0u64..30_000];
     prop::collection::vec((gap, 40u32..1500), 1..200)
@@ -144,7 +144,7 @@ proptest! {
         prop_assert!(bench.out.iter().all(|(time, packet)| *time >= packet.entered));
         let again = run(&parts, seed, &traffic, false);
         prop_assert_eq!(&bench.out, &again.out);
-        // Nor does it matter whether anybody watches the opportunities.
+        // Reports of opportunities must not change the result either.
         let watched = run(&parts, seed, &traffic, true);
         prop_assert_eq!(&bench.out, &watched.out);
         let stats: Vec<_> = bench.direction.links().collect();
@@ -195,7 +195,8 @@ proptest! {
     fn a_link_never_exceeds_its_rate(
         mbps in 1u64..2000, traffic in traffic(),
     ) {
-        // Departures of any busy period fit exactly: each packet ends at the work before it divided by the rate.
+        // Departures of any busy period fit exactly: each packet leaves after the work up to its end divided by the
+        // rate.
         let mut bench = run(&[&format!(r#"{{"kind": "link", "rate_mbps": {mbps}}}"#)], 1, &traffic, false);
         bench.out.sort_by_key(|(_, packet)| packet.number);
         let (mut start, mut work, mut end) = (0u64, 0u64, 0u64);

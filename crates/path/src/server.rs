@@ -1,4 +1,5 @@
-//! Service by delivery opportunities: each serves a fixed number of bytes; trace and Poisson links share it.
+//! Service by delivery opportunities, shared by trace and Poisson links: each opportunity serves a fixed number of
+//! bytes.
 //!
 //! Several packets may share an opportunity. A packet may also need several: its remaining bytes wait for the next one.
 //! Bytes of an opportunity for which no packet waits are lost, as in Mahimahi (`src/frontend/link_queue.cc` of
@@ -8,17 +9,17 @@ use crate::buffer::Buffer;
 use crate::{Packet, Tap};
 use units::Time;
 
-/// A queue served by opportunities.
+/// Queue served by opportunities.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     pub(crate) buffer: Buffer,
     /// Bytes of one opportunity.
     pub(crate) opportunity_bytes: u32,
-    /// Bytes that every packet costs on top of its size; the queue counts them too.
+    /// Bytes that every packet costs in addition to its size; the queue counts them too.
     pub(crate) header_bytes: u32,
-    /// The packet being served and its bytes still to serve.
+    /// Packet being served and its remaining bytes.
     transit: Option<(Packet, u32)>,
-    /// Bytes left of the present opportunity.
+    /// Remaining bytes of the current opportunity.
     left: u32,
 }
 
@@ -28,7 +29,7 @@ impl Server {
         Self { buffer, opportunity_bytes, header_bytes, transit: None, left: 0 }
     }
 
-    /// What an opportunity is worth to packets, bytes: without one header.
+    /// Returns the packet bytes that an opportunity serves: its bytes without one header.
     pub(crate) fn net_bytes(&self) -> u32 {
         self.opportunity_bytes - self.header_bytes
     }
@@ -39,7 +40,7 @@ impl Server {
         self.buffer.enqueue(now, packet, transit, tap);
     }
 
-    /// An opportunity comes.
+    /// Begins an opportunity.
     #[inline]
     pub(crate) fn begin<T: Tap>(&mut self, now: Time, tap: &mut T) {
         if tap.wants_opportunities() {
@@ -48,13 +49,13 @@ impl Server {
         self.left = self.opportunity_bytes;
     }
 
-    /// Whether the present opportunity may have more to serve.
+    /// Returns true if the current opportunity may serve more.
     #[inline]
     pub(crate) fn is_serving(&self) -> bool {
         self.left > 0
     }
 
-    /// Serves the present opportunity, up to the departure of one packet.
+    /// Serves the current opportunity, up to the departure of one packet.
     #[inline]
     pub(crate) fn serve<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let next = self.transit.take().or_else(|| {
@@ -78,7 +79,7 @@ impl Server {
         Some(packet)
     }
 
-    /// Whether nothing waits for an opportunity.
+    /// Returns true if nothing waits for an opportunity.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.transit.is_none() && self.buffer.is_empty()

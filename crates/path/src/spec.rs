@@ -1,4 +1,4 @@
-//! What can be asked of a path: its elements and their order.
+//! Settings of a path: its elements in order, and its encapsulation.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::Table;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use strict_input::Refusal;
 use units::Time;
 
-/// Makes [`ElementSpec`] from the list of kinds.
+/// Generates [`ElementSpec`] from the list of kinds.
 macro_rules! define {
     ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         /// One element of a path. Packets pass the elements of a direction in the order listed.
@@ -22,7 +22,7 @@ macro_rules! define {
         }
 
         impl ElementSpec {
-            /// The value of `kind`.
+            /// Returns the value of `kind`.
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$kind(_) => $name,)+ }
             }
@@ -41,12 +41,12 @@ macro_rules! define {
 element_kinds!(define);
 
 impl ElementSpec {
-    /// The name it was given.
+    /// Returns the name that the user gave.
     pub fn name(&self) -> Option<&str> {
         self.table().name()
     }
 
-    /// Its queue, if it has one.
+    /// Returns the queue, if the element has one.
     pub fn queue(&self) -> Option<&QueueSpec> {
         self.table().queue()
     }
@@ -68,12 +68,12 @@ impl ElementSpec {
         self.table_mut().set(name, value)
     }
 
-    /// The same to the nearest value that the setting takes: whole numbers are rounded.
+    /// Sets the numeric setting `name` to the nearest allowed value: whole numbers are rounded.
     pub(crate) fn set_nearest(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
         self.set(name, value).or_else(|_| self.set(name, value.round()))
     }
 
-    /// The element as it is at the start, before a step of its walks.
+    /// Returns the element at the start, before a step of its walks.
     pub(crate) fn at_start(&self) -> Cow<'_, Self> {
         let Some(walk) = self.walk() else { return Cow::Borrowed(self) };
         let mut element = self.clone();
@@ -85,7 +85,7 @@ impl ElementSpec {
     }
 }
 
-/// The names of elements in statistics: their own, or their kind, numbered from the second of a kind on.
+/// Returns the names of elements in statistics: the user's name, or the kind, numbered from the second of a kind on.
 pub(crate) fn names(elements: &[ElementSpec]) -> impl Iterator<Item = String> {
     elements.iter().enumerate().map(|(index, element)| {
         let kind = element.kind();
@@ -98,7 +98,7 @@ pub(crate) fn names(elements: &[ElementSpec]) -> impl Iterator<Item = String> {
     })
 }
 
-/// A path: what data passes one way and ACKs the other, and how datagrams become packets.
+/// A path: the elements of the data direction and of the ACK direction, and the encapsulation of datagrams in packets.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
@@ -109,7 +109,7 @@ pub struct PathSpec {
     /// Bytes added to every datagram, and to every fragment of one.
     #[serde(default)]
     pub overhead_bytes: u32,
-    /// Largest packet, overhead included; none if absent.
+    /// Largest packet, overhead included; no limit if absent.
     pub mtu_bytes: Option<u32>,
     /// Fragment datagrams that are too large instead of refusing them.
     #[serde(default)]
@@ -120,7 +120,7 @@ pub struct PathSpec {
 }
 
 impl PathSpec {
-    /// How datagrams become packets.
+    /// Returns the encapsulation at the start.
     pub fn encapsulation(&self) -> Encapsulation {
         Encapsulation {
             overhead_bytes: self.overhead_bytes,
@@ -129,7 +129,7 @@ impl PathSpec {
         }
     }
 
-    /// The same after each change during the run, with its time.
+    /// Returns the encapsulation after each change during the run, with its time.
     pub fn later_encapsulations(&self) -> impl Iterator<Item = (Time, Encapsulation)> {
         self.encapsulation().after(&self.schedule)
     }

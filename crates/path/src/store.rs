@@ -1,15 +1,15 @@
-//! Packets on their way through a delay, each with the time it leaves.
+//! Stores of packets inside a delay, with their departures.
 
 use crate::Packet;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use units::Time;
 
-/// Packets in order, each with the time it leaves.
+/// Packets in order, with their departures.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     packets: VecDeque<(Time, Packet)>,
-    /// When the first one leaves.
+    /// Departure of the first packet.
     due: Time,
 }
 
@@ -18,7 +18,7 @@ impl Line {
         Self { packets: VecDeque::new(), due: Time::NEVER }
     }
 
-    /// Appends `packet`, to leave at `time` but not before those ahead of it.
+    /// Appends `packet`; it leaves at `time`, but not before the packets ahead.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
         let time = self.packets.back().map_or(time, |(last, _)| time.max(*last));
@@ -45,7 +45,7 @@ impl Line {
     }
 }
 
-/// A packet and when it leaves; ordered by time, then arrival.
+/// Packet with its departure; ordered by time, then arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
     key: (Time, u64),
@@ -72,7 +72,7 @@ impl Ord for Leaving {
     }
 }
 
-/// Packets that wait for those before them, or overtake.
+/// Packets that wait for earlier packets, or overtake.
 #[derive(Clone, Debug)]
 pub(crate) enum Store {
     Ordered(Line),
@@ -88,7 +88,7 @@ impl Store {
         }
     }
 
-    /// Puts `packet` in, to leave at `time`, or with the one before it if that is later and order is kept.
+    /// Adds `packet`; it leaves at `time`, or with the previous packet if that is later and order is kept.
     #[inline]
     pub(crate) fn push(&mut self, time: Time, packet: Packet) {
         match self {
@@ -108,14 +108,14 @@ impl Store {
         }
     }
 
-    /// The packet that leaves next, where order is kept.
+    /// Returns the packet that leaves next, if order is kept.
     #[inline]
     pub(crate) fn front(&self) -> Option<&Packet> {
         let Self::Ordered(line) = self else { return None };
         line.packets.front().map(|(_, packet)| packet)
     }
 
-    /// When the next packet leaves.
+    /// Returns the departure of the next packet.
     #[inline]
     pub(crate) fn due(&self) -> Time {
         match self {

@@ -1,23 +1,23 @@
-//! Which elements of a path one flow passes, on paths with several bottlenecks.
+//! Subpaths: the elements of a path that one flow passes, on paths with several bottlenecks.
 //!
-//! Data enters at one named element and leaves behind another. The other direction is passed whole, unless its elements
-//! have these names too: then ACKs enter at the one named like where data left, and leave behind the one named like where
-//! it entered.
+//! Data enter at one named element and leave behind another. In the other direction ACKs pass everything, unless its
+//! elements have these names too. Then ACKs enter at the element named like the data's last one, and leave behind the
+//! element named like the data's first one.
 
 use crate::spec::{ElementSpec, PathSpec};
 use strict_input::Refusal;
 
-/// Elements of a direction, from number `from` up to but without number `to`.
+/// Range of elements of a direction, from `from` up to but excluding `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subpath {
-    /// The first element.
+    /// First element.
     pub from: usize,
-    /// The one behind the last.
+    /// Element behind the last one.
     pub to: usize,
 }
 
 impl Subpath {
-    /// All of `elements`.
+    /// Returns all of `elements`.
     const fn whole(elements: &[ElementSpec]) -> Self {
         Self { from: 0, to: elements.len() }
     }
@@ -27,7 +27,7 @@ impl Subpath {
     }
 }
 
-/// The number of the element that was named `name`, if there is one.
+/// Returns the index of the element named `name`, if there is one.
 fn position(elements: &[ElementSpec], name: &str, direction: &str) -> Result<Option<usize>, Refusal> {
     let mut found = elements
         .iter()
@@ -50,8 +50,8 @@ fn unknown(key: &str, name: &str, elements: &[ElementSpec], direction: &str) -> 
 }
 
 impl PathSpec {
-    /// The parts of the data and of the ack direction that a flow passes. Its data enters at the element named `enter`
-    /// and leaves behind the one named `leave`; with `reverse` its data takes the ack direction.
+    /// Returns the parts of the data and of the ack direction that a flow passes. The flow's data enter at the element
+    /// named `enter` and leave behind the one named `leave`; with `reverse` the data take the ack direction.
     ///
     /// # Errors
     /// One line if no element or more than one has such a name, or if the names are in the wrong order.
@@ -146,11 +146,11 @@ mod tests {
         assert_eq!(ms(&whole, Some("c"), None), 112.0);
         assert_eq!(ms(&whole, None, Some("a")), 100.0);
         assert_eq!(ms(&named, None, None), 85.0);
-        // 3 + 5 there, c and b back.
+        // 3 + 5 in the data direction, c and b in the ACK direction.
         assert_eq!(ms(&named, Some("b"), Some("c")), 38.0);
-        // 3 there; b back.
+        // 3 in the data direction; b in the ACK direction.
         assert_eq!(ms(&named, Some("b"), Some("b")), 23.0);
-        // 3 + 5 + 7 there; `a` is no element of the way back, which ends behind `b`.
+        // 3 + 5 + 7 in the data direction; the ACK direction has no `a` and ends behind `b`.
         assert_eq!(ms(&named, Some("b"), None), 45.0);
     }
 

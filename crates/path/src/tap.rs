@@ -1,44 +1,44 @@
-//! Where a path reports what happens to packets inside it.
+//! Reports of packet events inside a path.
 
 use crate::Packet;
 use units::Time;
 
-/// Something that happened to a packet inside a path.
+/// Event of a packet inside a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketEvent {
-    /// It entered the queue of a link.
+    /// The packet entered the queue of a link.
     Enqueued,
-    /// It left the queue of a link and its transmission began.
+    /// The packet left the queue of a link and its transmission began.
     Dequeued,
-    /// It was dropped: the driver must release its token.
+    /// The packet was dropped: the driver must release its token.
     Dropped,
-    /// Its ECN bits were set to CE.
+    /// The ECN bits of the packet were set to CE.
     Marked,
-    /// A copy of it was made: the token now has one more user.
+    /// The packet was duplicated: its token now has one more user.
     Duplicated,
 }
 
-/// Receives the events of a path. The driver implements it: logs, counters, release of dropped packets.
+/// Receiver of the events of a path. The driver implements it: logs, counters, release of dropped packets.
 pub trait Tap {
-    /// `event` happened to `packet` at `now`.
+    /// Handles `event` of `packet` at `now`.
     fn packet(&mut self, now: Time, event: PacketEvent, packet: &Packet);
 
-    /// Whether `older`, which waits, is a pure acknowledgement that says nothing that `newer` of the same flow does not say
-    /// too. Only the driver knows what packets carry.
+    /// Returns true if `older`, which waits, is a pure acknowledgement without information beyond `newer` of its flow.
+    /// Only the driver knows the contents of packets.
     fn is_superseded(&self, _older: &Packet, _newer: &Packet) -> bool {
         false
     }
 
-    /// A trace link had an opportunity to deliver `bytes` at `now`, used or not.
+    /// Handles an opportunity of a trace link to deliver `bytes` at `now`, used or not.
     fn opportunity(&mut self, _now: Time, _bytes: u32) {}
 
-    /// Whether [`Tap::opportunity`] is wanted; idle links skip over unused opportunities arithmetically if not.
+    /// Returns true if the tap needs [`Tap::opportunity`]. If not, idle links skip unused opportunities arithmetically.
     fn wants_opportunities(&self) -> bool {
         false
     }
 }
 
-/// A tap that ignores everything.
+/// Tap that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTap;
 

@@ -1,9 +1,9 @@
-//! What the tests of the elements share.
+//! Shared parts of the element tests.
 
 use crate::{Direction, Ecn, ElementSpec, LinkTally, Packet, PacketEvent, Tap};
 use units::{Span, Time};
 
-/// Keeps what the tests ask about.
+/// Tap that records events for the tests.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) dropped: Vec<u64>,
@@ -46,7 +46,7 @@ pub(crate) fn elements(json: &str) -> Vec<ElementSpec> {
     serde_json::from_str(json).unwrap()
 }
 
-/// A direction, its driver, and packets numbered from 0.
+/// Direction with its driver, and packets numbered from 0.
 pub(crate) struct Bench {
     pub(crate) direction: Direction,
     pub(crate) log: Log,
@@ -55,7 +55,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// The elements of a JSON array, seed 1.
+    /// Returns a bench with the elements of a JSON array, seed 1.
     pub(crate) fn new(json: &str) -> Self {
         Self::seeded(json, 1)
     }
@@ -69,7 +69,7 @@ impl Bench {
         self.send_with(at, size_bytes, Ecn::NOT_ECT);
     }
 
-    /// A packet of another flow than 0.
+    /// Sends a packet of flow number `flow`.
     pub(crate) fn send_of(&mut self, flow: u32, at: Time, size_bytes: u32) {
         self.put(Packet::new(flow, self.sent, size_bytes, self.sent as u32, at));
     }
@@ -88,7 +88,7 @@ impl Bench {
         self.collect(at);
     }
 
-    /// Event by event, so that every departure has its own time.
+    /// Runs event by event, so that every departure has its own time.
     pub(crate) fn run_until(&mut self, end: Time) {
         while self.direction.next_event() <= end && self.direction.next_event() != Time::NEVER {
             let now = self.direction.next_event();
@@ -103,24 +103,24 @@ impl Bench {
         }
     }
 
-    /// The statistics of the first link at `now`.
+    /// Returns the statistics of the first link at `now`.
     pub(crate) fn stats(&mut self, now: Time) -> LinkTally {
         self.run_until(now);
         self.direction.settle(now);
         self.direction.links().next().unwrap().clone()
     }
 
-    /// When packets left, us.
+    /// Returns the departures of packets, us.
     pub(crate) fn times_us(&self) -> Vec<u64> {
         self.out.iter().map(|(time, _)| time.as_ns() / 1000).collect()
     }
 
-    /// The numbers of the packets that left.
+    /// Returns the numbers of the packets that left.
     pub(crate) fn numbers(&self) -> Vec<u64> {
         self.out.iter().map(|(_, packet)| packet.number).collect()
     }
 
-    /// In = out + inside + dropped - duplicated.
+    /// Returns true if sent + duplicated = out + inside + dropped.
     pub(crate) fn is_conserved(&self) -> bool {
         let made = self.sent + self.log.duplicated.len() as u64;
         made == self.out.len() as u64 + self.direction.packets_inside() + self.log.dropped.len() as u64

@@ -1,17 +1,17 @@
-//! Long work over what somebody has written, which somebody may want to end.
+//! Interruption of long work by its caller.
 
 use thiserror::Error;
 
-/// The work was ended by who was told of its steps.
+/// Error of work that its caller has ended.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("interrupted")]
-pub struct Interrupted;
+pub struct Interruption;
 
-/// Told after steps of the work, one of which is about what a scheduled change costs: an error ends the work.
-pub type Until<'a> = &'a mut dyn FnMut(u64) -> Result<(), Interrupted>;
+/// Callback after each step of the work; a scheduled change costs about one step. An error ends the work.
+pub type Until<'a> = &'a mut dyn FnMut(u64) -> Result<(), Interruption>;
 
-/// Nobody wants that.
+/// Never interrupts the work.
 #[expect(clippy::unnecessary_wraps, reason = "it is an `Until`")]
-pub(crate) fn to_the_end(_steps: u64) -> Result<(), Interrupted> {
+pub(crate) fn to_the_end(_steps: u64) -> Result<(), Interruption> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Checks of a path: the settings of its elements, and every state that schedules and walks bring them into.
+//! Checks of a path: the settings of its elements, and every state that schedules and walks lead to.
 
 use crate::Error;
 use crate::change::{Change, LATEST_S, WalkSpec};
@@ -10,13 +10,13 @@ use crate::until::{Until, to_the_end};
 use strict_input::Refusal;
 use units::Rng;
 
-/// Most elements of a direction: every event looks at all of them.
+/// Maximum number of elements of a direction: every event looks at all of them.
 const MOST_ELEMENTS: usize = 1000;
-/// Most elements of a direction that copy packets: 256 copies of each packet at the most.
+/// Maximum number of elements of a direction that duplicate packets: at most 256 copies of each packet.
 const MOST_COPYING: usize = 8;
 
 impl ElementSpec {
-    /// The element as it is after each of its changes, in the order of the schedule; none for a change of the queue
+    /// Returns the element after each of its changes, in the order of the schedule; `None` for a change of the queue
     /// only.
     pub(crate) fn states(&self, until: Until<'_>) -> Result<Vec<Option<Self>>, Error> {
         let mut state = None;
@@ -100,7 +100,7 @@ impl ElementSpec {
         Ok(())
     }
 
-    /// Checks the walks of an element whose states after its scheduled changes are `states`: in each of them every
+    /// Checks the walks of an element whose states after its scheduled changes are `states`: in each state every
     /// combination of lowest and highest values must be allowed.
     fn check_walk(&self, walk: &WalkSpec, states: &[Option<Self>], until: Until<'_>) -> Result<(), Error> {
         walk.check()?;
@@ -165,10 +165,10 @@ impl PathSpec {
         self.validate_until(&mut to_the_end)
     }
 
-    /// The same, of a long schedule too.
+    /// Checks everything, even if a schedule is long: `until` can end the work.
     ///
     /// # Errors
-    /// One line naming the element, the key, its value and what is allowed. What `until` says.
+    /// One line naming the element, the key, its value and what is allowed. The error of `until`.
     pub fn validate_until(&self, until: Until<'_>) -> Result<(), Error> {
         validate_direction(&self.data, "data", until)?;
         validate_direction(&self.ack, "ack", until)?;
@@ -196,7 +196,7 @@ impl PathSpec {
         Ok(())
     }
 
-    /// Checks that real packets can pass: their two directions work on clocks of their own.
+    /// Checks that real packets can pass: their two directions run on separate clocks.
     ///
     /// # Errors
     /// One line naming the element.

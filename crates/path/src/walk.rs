@@ -1,22 +1,22 @@
 //! Random walks of an element's settings, as in ccperf's experiments (<https://ccperf.net/experiments/random_walk>).
 //!
-//! Every interval, for each key by itself: the last step D becomes `corr` D + N(0, `std`^2), and the value moves by D
-//! and is clamped to [`min`, `max`]. Where it is clamped D is set to 0; otherwise a walk with a memory would stay at its
-//! bound for a while. ccperf's page does not say what it does there, nor its interval and its first value.
+//! Each key makes one step per interval: the last step D becomes `corr` D + N(0, `std`^2), and the value moves by D and
+//! is clamped to [`min`, `max`]. If it is clamped, D is set to 0; otherwise a walk with a memory would stay at its
+//! bound for a while. ccperf's page does not specify this case, nor the interval and the first value.
 
 use crate::change::KeyWalk;
 use crate::spec::ElementSpec;
 use units::{Rng, Span, Time};
 
-/// The walks of one element at work.
+/// Running walks of one element.
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
-    /// The element's place.
+    /// Index of the element's stage.
     pub(crate) stage: usize,
-    /// When the next step is due.
+    /// Time of the next step.
     pub(crate) next: Time,
     interval: Span,
-    /// The element as it now is.
+    /// Current settings of the element.
     spec: ElementSpec,
     keys: Vec<Key>,
 }
@@ -43,7 +43,7 @@ impl Key {
 }
 
 impl Walker {
-    /// The walks of a checked `element`, if it has any; each key draws from the stream `prefix/walk/KEY`.
+    /// Returns the walks of a checked `element`, if it has any; each key draws from the stream `prefix/walk/KEY`.
     pub(crate) fn build(element: &ElementSpec, stage: usize, seed: u64, prefix: &str) -> Option<Self> {
         let spec = element.walk()?;
         let keys = spec.keys.iter().map(|(name, walk)| Key {
@@ -58,14 +58,14 @@ impl Walker {
         Some(Self { stage, next: Time::ZERO + interval, interval, spec, keys: keys.collect() })
     }
 
-    /// The element after the step that is due.
+    /// Makes the step that is due; returns the element after it.
     pub(crate) fn step(&mut self) -> &ElementSpec {
         self.next += self.interval;
         self.keys.iter_mut().for_each(Key::advance);
         self.write()
     }
 
-    /// The element after a scheduled change to `state`.
+    /// Applies a scheduled change to `state`; returns the element after it.
     pub(crate) fn adopt(&mut self, state: &ElementSpec) -> &ElementSpec {
         self.spec = state.clone();
         self.write()

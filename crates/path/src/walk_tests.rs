@@ -11,8 +11,8 @@ fn key(corr: f64, std: f64, min: f64, max: f64) -> Key {
     Key { name: "rate_mbps".to_owned(), walk, value: walk.start(), step: 0.0, rng }
 }
 
-/// Far from its bounds the steps are an autoregression: variance std^2 / (1 - corr^2), and neighbours are correlated by
-/// corr.
+/// Far from its bounds the steps are an autoregression: variance std^2 / (1 - corr^2); adjacent steps have the
+/// correlation corr.
 #[test]
 fn steps_have_the_variance_and_the_correlation_of_the_formula() {
     let mut key = key(0.6, 2.0, -1e9, 1e9);
@@ -98,7 +98,7 @@ fn walks_repeat_by_seed_and_are_independent_of_each_other() {
     assert_eq!(first, capacity(&two, 1, 5000));
 }
 
-/// Whole settings get whole values; what walks survives a scheduled change of what does not.
+/// Whole-number settings get whole values. A scheduled change of another setting does not disturb a walk.
 #[test]
 fn a_scheduled_change_leaves_what_walks_alone() {
     let json = r#"[{"kind": "link", "rate_mbps": 5, "schedule": [{"at_s": 1, "device_packets": 3}], "walk":
@@ -113,7 +113,7 @@ fn a_scheduled_change_leaves_what_walks_alone() {
     assert_eq!((before.rate_mbps, before.framing_bytes), (after.rate_mbps, after.framing_bytes));
     assert_eq!((before.device_packets, after.device_packets), (0, 3));
     assert!(before.rate_mbps != 17.0);
-    // And nothing changes that other capacities would tell of.
+    // The capacity must be equal too, with and without the change.
     let without = json.replace(r#""schedule": [{"at_s": 1, "device_packets": 3}], "#, "");
     assert_eq!(capacity(json, 4, 3000), capacity(&without, 4, 3000));
 }

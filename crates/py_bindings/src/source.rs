@@ -262,7 +262,7 @@ pub(crate) fn interruptible_by_steps<T: Send, E: Display + Send>(
     interruptible(py, |interrupts| {
         let mut interrupts = interrupts.clone();
         work(&mut |steps| {
-            interrupts.after(steps.saturating_mul(LINES_PER_STEP)).map_err(|_| ::path::Interrupted)
+            interrupts.after(steps.saturating_mul(LINES_PER_STEP)).map_err(|_| ::path::Interruption)
         })
     })
 }

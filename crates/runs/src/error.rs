@@ -1,6 +1,6 @@
 //! Errors of this crate.
 
-use path::Interrupted;
+use path::Interruption;
 use strict_input::Refusal;
 use thiserror::Error;
 
@@ -46,8 +46,8 @@ impl From<path::Error> for Error {
     }
 }
 
-impl From<Interrupted> for Error {
-    fn from(interrupted: Interrupted) -> Self {
+impl From<Interruption> for Error {
+    fn from(interrupted: Interruption) -> Self {
         Self::Path(interrupted.into())
     }
 }
@@ -72,7 +72,7 @@ mod tests {
                 "flows[0] (copa): a datagram of 99 bytes and 1 of overhead exceeds mtu_bytes = 64, even in 128 \
                  fragments",
             ),
-            (Interrupted.into(), "interrupted"),
+            (Interruption.into(), "interrupted"),
             (
                 Error::Contradiction("more was lost than sent".to_owned()),
                 "the statistics contradict each other: more was lost than sent",

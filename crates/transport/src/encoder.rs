@@ -141,13 +141,13 @@ pub struct EncoderStats {
 
 /// Frame that was written.
 #[derive(Clone, Copy, Debug)]
-struct Written {
+struct WrittenFrame {
     /// Stream offset behind its last byte.
     end: u64,
     mark: FrameMark,
 }
 
-impl Written {
+impl WrittenFrame {
     /// Returns the stream offset of the first byte.
     fn begin(&self) -> u64 {
         self.end - u64::from(self.mark.bytes)
@@ -166,7 +166,7 @@ pub(crate) struct Encoder {
     pauses: usize,
     paused: Span,
     bitrate_bps: f64,
-    frames: VecDeque<Written>,
+    frames: VecDeque<WrittenFrame>,
     written: u64,
     key_requested: bool,
     last_key: Time,
@@ -256,7 +256,7 @@ impl Encoder {
     pub(crate) fn drop_frames(&mut self, now: Time, sent: u64, limit: Span) {
         let begun = self.index(sent);
         let first = begun + usize::from(self.frames.get(begun).is_some_and(|frame| frame.begin() < sent));
-        let waited_too_long = |frame: &&Written| now - frame.mark.captured_at > limit;
+        let waited_too_long = |frame: &&WrittenFrame| now - frame.mark.captured_at > limit;
         let count = self.frames.iter().skip(first).take_while(waited_too_long).count();
         if count == 0 {
             return;
@@ -321,7 +321,7 @@ impl Encoder {
         {
             self.frames.pop_front();
         }
-        self.frames.push_back(Written { end: self.written, mark });
+        self.frames.push_back(WrittenFrame { end: self.written, mark });
         Some(Frame {
             now,
             number: mark.number,

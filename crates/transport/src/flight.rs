@@ -38,7 +38,7 @@ pub(crate) struct Departure {
 
 /// Sum of the packets that one ACK newly acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Acknowledged {
+pub(crate) struct AckSummary {
     /// Bytes newly acknowledged, parts of packets included.
     pub(crate) bytes: u64,
     /// Payload bytes of the packets that are acknowledged completely now.
@@ -195,9 +195,9 @@ impl Flight {
     }
 
     /// Determines the packets that an ACK newly acknowledges.
-    pub(crate) fn collect(&mut self, frame: &AckFrame) -> Acknowledged {
+    pub(crate) fn collect(&mut self, frame: &AckFrame) -> AckSummary {
         self.acked.clear();
-        let mut sum = Acknowledged::default();
+        let mut sum = AckSummary::default();
         for arrival in &frame.arrivals {
             self.acknowledge(arrival, frame.part, &mut sum);
         }
@@ -238,7 +238,7 @@ impl Flight {
     }
 
     /// Returns the values that a rate sample needs of the newest packet that an ACK acknowledges completely.
-    pub(crate) fn newest(&self, acknowledged: &Acknowledged) -> Option<Newest> {
+    pub(crate) fn newest(&self, acknowledged: &AckSummary) -> Option<Newest> {
         self.packets.get(acknowledged.newest_whole?).map(SentPacket::newest)
     }
 
@@ -258,7 +258,7 @@ impl Flight {
 
     /// Marks every packet in flight as delivered if its payload lies below `next_offset`. (The payload of a lost packet
     /// may have arrived with its retransmission.)
-    fn acknowledge_below(&mut self, next_offset: u64, at: Time, sum: &mut Acknowledged) {
+    fn acknowledge_below(&mut self, next_offset: u64, at: Time, sum: &mut AckSummary) {
         for number in self.base()..self.next_number() {
             let is_complete =
                 |packet: &SentPacket| packet.fate == Fate::InFlight && packet.end() <= next_offset;
@@ -271,7 +271,7 @@ impl Flight {
 
     /// Marks one packet, or a part of it, as delivered. A packet that was never sent cannot be acknowledged.
     #[inline]
-    fn acknowledge(&mut self, arrival: &Arrival, part: Option<Part>, sum: &mut Acknowledged) {
+    fn acknowledge(&mut self, arrival: &Arrival, part: Option<Part>, sum: &mut AckSummary) {
         let number = arrival.number;
         let Some(packet) = self.packets.get_mut(number).filter(|packet| packet.fate != Fate::Acked) else {
             return;
@@ -367,7 +367,7 @@ impl Flight {
         number: u64,
         arrived: &[u64],
         complete: u64,
-    ) -> Acknowledged {
+    ) -> AckSummary {
         let arrival = |&number: &u64| Arrival { number, at: Time::from_ns(number), ce: false };
         let arrivals = arrived.iter().map(arrival).collect();
         self.collect(&AckFrame { number, arrivals, next_offset: complete * 1000, ..AckFrame::default() })

@@ -81,8 +81,8 @@ impl Timers {
         }
     }
 
-    /// Handles an ACK of something new. `is_progress`: true if the ACK shows that the timer's reason to wait is on its
-    /// way.
+    /// Handles an ACK of something new. `is_progress`: true if the ACK shows that the data that the
+    /// timer waits for are on their way.
     #[inline]
     pub(crate) fn on_ack(
         &mut self,

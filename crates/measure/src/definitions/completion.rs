@@ -1,4 +1,4 @@
-//! The numbers of finite transfers of one size.
+//! Statistics of finite transfers of one size.
 
 use super::definition::Better::{Less, More, Neutral};
 use super::definition::Convention::{Corrected, Counter};

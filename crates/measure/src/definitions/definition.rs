@@ -1,19 +1,19 @@
-//! The definition of a metric.
+//! Definition of a metric.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The rules a metric follows.
+/// Convention of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Convention {
-    /// As Pantheon's analysis computes it: whole log, sizes with overhead, packets under way at the end are lost.
+    /// As in Pantheon's analysis: whole log, sizes with overhead, packets in flight at the end are lost.
     Pantheon,
-    /// Payload only, from the end of the warm-up, without packets under way at the end.
+    /// Payload only, from the end of the warm-up, without packets in flight at the end.
     Corrected,
-    /// Counted over the whole run, or a time mean of a counted quantity.
+    /// Count over the whole run, or time mean of a counted quantity.
     Counter,
-    /// By ccperf's names and formulas (ccperf.net/metrics): payload, from the start of a flow to its end.
+    /// ccperf's names and formulas (ccperf.net/metrics): payload, from the start of a flow to its end.
     Ccperf,
 }
 
@@ -37,7 +37,7 @@ pub enum Better {
     More,
     /// Less is better.
     Less,
-    /// Neither: it depends on what else is so.
+    /// Neither direction is better in general.
     Neutral,
 }
 
@@ -45,11 +45,11 @@ pub enum Better {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OneWay {
-    /// A one-way delay of the data direction: as far off as the clocks are apart.
+    /// A one-way delay of the data direction: its error is the clock offset.
     Data,
-    /// A one-way delay of the return direction: as far off, the other way round.
+    /// A one-way delay of the return direction: its error is the clock offset with the opposite sign.
     Return,
-    /// A difference of one-way delays: what the clocks are apart is in both.
+    /// A difference of one-way delays: the clock offset cancels out.
     Difference,
 }
 
@@ -62,7 +62,7 @@ pub struct Definition {
     pub unit: &'static str,
     /// Better direction.
     pub better: Better,
-    /// The rules it follows.
+    /// Convention of the metric.
     pub convention: Convention,
     /// Entity that has the metric or the key.
     pub level: Level,
@@ -70,15 +70,15 @@ pub struct Definition {
     pub formula: &'static str,
     /// Source of the definition.
     pub source: &'static str,
-    /// Whether it is computed from values per sample interval, and so depends on its length.
+    /// True if the metric is computed from values per sample interval, and so depends on the interval's length.
     pub sampled: bool,
-    /// Dependence on the clocks of both ends; `None` if the metric is of one clock.
+    /// Dependence on the clocks of both ends; `None` if the metric depends on one clock.
     pub one_way: Option<OneWay>,
     /// True for a fraction of a whole: the confidence interval of its mean stays within 0 and 1.
     pub fraction: bool,
 }
 
-/// A key of the statistics that names or dates something and is no metric.
+/// A key of the statistics for a name or a date, not a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Label {
     /// Key in the JSON.

@@ -1,4 +1,4 @@
-//! The numbers of a flow.
+//! Statistics of a flow.
 
 use super::acks::AckLinkStats;
 use super::definition::Better::{Less, More, Neutral};
@@ -17,7 +17,7 @@ use units::Span;
 const AVG_DELAY: &str = "nadinelyab/Copa_Reproduction@72499f0, avg_delay.py";
 
 statistics! {
-    /// One flow.
+    /// Statistics of one flow.
     FlowStats, "", of KnownFlow<'_> {
         flow: u32 = label("number of the flow") => |known| known.flow.info.flow;
         scheme: String = label("name of the scheme; empty where unknown") => |known| known.flow.info.scheme.clone();

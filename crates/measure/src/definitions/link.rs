@@ -1,4 +1,4 @@
-//! The numbers of a link.
+//! Statistics of a link.
 
 use super::definition::Better::{Less, More, Neutral};
 use super::definition::Convention::{Ccperf, Corrected, Counter};
@@ -8,7 +8,7 @@ use crate::inputs::LinkCounters;
 use crate::meters::{mbps, time_mean};
 
 statistics! {
-    /// One link.
+    /// Statistics of one link.
     LinkStats, "", of LinkCounters {
         link: String = label("name of the link") => |link| link.name.clone();
         direction: String = label("data or ack") => |link| link.direction.clone();
@@ -64,9 +64,9 @@ impl LinkCounters {
         self.capacity_bits > 0
     }
 
-    /// What the link could carry on average, Mbit/s; `None` without a limit.
+    /// Returns the average capacity of the link, Mbit/s; `None` without a limit.
     pub(crate) fn capacity_mbps(&self) -> Option<f64> {
-        // bit/ns are 1000 Mbit/s.
+        // 1 bit/ns is 1000 Mbit/s.
         time_mean(self.capacity_bits, self.elapsed).map(|rate| rate * 1_000.0).filter(|_| self.has_capacity())
     }
 

@@ -1,4 +1,4 @@
-//! The list of all definitions.
+//! List of all definitions.
 
 use super::definition::{Definition, Label, Level};
 use super::flow::FlowStats;
@@ -6,7 +6,7 @@ use super::link::LinkStats;
 use super::network::NetworkStats;
 use super::row::Row;
 
-/// Returns every row but groups: of flows, links, network, each in the order of the JSON.
+/// Returns every row except groups: flows, links, network, each in the order of the JSON.
 fn rows() -> Vec<Row> {
     fn gather(level: Level, rows: &[Row], into: &mut Vec<Row>) {
         for &row in rows {
@@ -23,7 +23,7 @@ fn rows() -> Vec<Row> {
     all
 }
 
-/// Every metric: flows, links, network, each in the order of the JSON.
+/// Returns every metric: flows, links, network, each in the order of the JSON.
 pub fn metrics() -> impl Iterator<Item = Definition> {
     rows().into_iter().filter_map(|row| match row {
         Row::Metric(definition) => Some(definition),
@@ -31,7 +31,7 @@ pub fn metrics() -> impl Iterator<Item = Definition> {
     })
 }
 
-/// Every key that is no metric, in the same order.
+/// Returns every key that is no metric, in that order.
 pub fn labels() -> impl Iterator<Item = Label> {
     rows().into_iter().filter_map(|row| match row {
         Row::Label(label) => Some(label),

@@ -1,4 +1,4 @@
-//! The numbers of a live source.
+//! Statistics of a live source.
 
 use super::definition::Better::{Less, More, Neutral};
 use super::definition::Convention::{Corrected, Counter};
@@ -11,7 +11,7 @@ const RFC8868: &str = "after RFC 8868 (evaluation of interactive media)";
 const FREEZE: &str = "W3C webrtc-stats, freezeCount and totalFreezesDuration";
 
 statistics! {
-    /// A flow of a live source.
+    /// Statistics of a live source's flow.
     MediaStats, "media.", of KnownMedia {
         media_rate_mbps: Option<f64> = metric("Mbit/s", More, Corrected,
             "bits of decoded frames / (min(stop, end) - max(start, warm-up) - planned pauses in between), decoded in \

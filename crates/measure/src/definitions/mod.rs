@@ -1,5 +1,5 @@
-//! Every number of the statistics, once: its key, unit, convention, formula and source, what a log has to tell for it,
-//! and the function that computes it.
+//! Definitions of all statistics: key, unit, convention, formula, source, needs, and the function that computes the
+//! value.
 
 mod acks;
 mod completion;

@@ -1,34 +1,33 @@
-//! A number needs that the log tells something. Where the log does not tell it, the number is absent from the statistics, and
-//! never zero.
+//! Requirements of statistics. If a log does not contain what a statistic needs, the statistic is absent, never zero.
 
 use crate::inputs::{Delay, Tells};
 
-/// Something that not every log tells.
+/// Requirement that not every log meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// The log has the packets that were sent.
+    /// The log contains the packets that were sent.
     Sendings,
-    /// The log has the packets that arrived.
+    /// The log contains the packets that arrived.
     Arrivals,
-    /// The log has the packets that the path dropped.
+    /// The log contains the packets that the path dropped.
     Drops,
-    /// The log says which packets arrived with a CE mark.
+    /// The log marks packets that arrived with CE.
     Marks,
-    /// The log says of each packet which flow it is of.
+    /// The log tells the flow of each packet.
     Flows,
-    /// The log says of each packet how many bytes are payload.
+    /// The log tells the payload bytes of each packet.
     Payload,
-    /// The driver says which bytes applications read.
+    /// The driver reports the bytes that applications read.
     Reads,
-    /// A delay of the log is the time from sending to arrival, by clocks that agree.
+    /// Delays of the log are times from sending to arrival, by clocks that agree.
     OneWayDelays,
-    /// A delay of the log is that time, or that time plus an unknown constant.
+    /// Delays of the log are these times, or these times plus an unknown constant.
     DelayDifferences,
-    /// A delay of the log is the time from sending to the arrival of the acknowledgement.
+    /// Delays of the log are times from sending to the arrival of the acknowledgement.
     RoundTrips,
 }
 
-/// All that a log tells.
+/// Contents of a log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogTells {
     pub(crate) tells: Tells,
@@ -38,7 +37,7 @@ pub(crate) struct LogTells {
 }
 
 impl LogTells {
-    /// Returns whether the log tells all of `needs`.
+    /// Returns true if the log meets all of `needs`.
     pub(crate) fn tells(self, needs: &[Need]) -> bool {
         let Self { tells, drops, payload, reads } = self;
         needs.iter().all(|need| match need {
@@ -57,7 +56,7 @@ impl LogTells {
 }
 
 impl Default for LogTells {
-    /// All of it.
+    /// Returns a log that meets all needs.
     fn default() -> Self {
         Self { tells: Tells::default(), drops: true, payload: true, reads: true }
     }
@@ -69,7 +68,7 @@ mod tests {
     use record::{Event, Record};
     use units::{Span, Time};
 
-    /// Two packets sent at 0 and 10 ms, the first of which takes 30 ms to what counts as its delivery.
+    /// Returns the statistics of two packets sent at 0 and 10 ms; the first one counts as delivered after 30 ms.
     fn stats(tells: Tells) -> RunStats {
         let mut meter = RunMeter::new(MeterConfig { senders_view: true, tells, ..MeterConfig::default() });
         let at = |ms: u64, event, seq, delay_ms: i64| Record {
@@ -109,7 +108,7 @@ mod tests {
             (None, None, None)
         );
         assert_eq!((run.network.delay_p95_ms, run.network.owd_p95_ms), (None, None));
-        // One ACK has no rate, and nothing tells how many were sent.
+        // One ACK has no rate, and the log does not tell the number of sent ACKs.
         assert_eq!((&flow.acklink, flow.packets_marked), (&None, None));
         assert_eq!((flow.packets_sent, flow.packets_delivered), (Some(2), Some(1)));
     }

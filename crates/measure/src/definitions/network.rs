@@ -1,4 +1,4 @@
-//! The numbers of all flows together.
+//! Statistics of all flows together.
 
 use super::acks::AckLinkStats;
 use super::completion::Completion;
@@ -19,7 +19,7 @@ const JAIN_ACTIVE: &str = "Jain, Chiu, Hawe 1984";
 const JAIN: &str = "Jain, Chiu, Hawe 1984; over time as ccperf";
 
 statistics! {
-    /// All flows together.
+    /// Statistics of all flows together.
     NetworkStats, "", of KnownRun<'_> {
         throughput_mbps: Option<f64> = metric("Mbit/s", More, Pantheon,
             "bits delivered of all flows / (last - first delivery over all flows)", PANTHEON).needs(&[Arrivals])

@@ -1,22 +1,22 @@
-//! One row for each number of the statistics: its key, its kind, what it means, what the log has to tell for it, and
-//! how it is computed. The fields of the statistics and the list of all definitions are made of the rows.
+//! Rows of the statistics: key, kind, meaning, needs and computation of each number. The fields of the statistics and
+//! the list of all definitions are generated from the rows.
 
 use super::definition::{Better, Convention, Definition, Label, Level, OneWay};
 use super::needs::Need;
 
-/// A row as the list of definitions has it.
+/// Row in the list of definitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Row {
     /// A metric.
     Metric(Definition),
-    /// A key that names or dates something.
+    /// Key of a name or a date.
     Label(Label),
-    /// An object with rows of its own.
+    /// Object with its own rows.
     Group(&'static [Self]),
 }
 
 impl Row {
-    /// The same row in statistics of `level`.
+    /// Returns the row in statistics of `level`.
     pub(super) const fn at(self, level: Level) -> Self {
         match self {
             Self::Metric(definition) => Self::Metric(Definition { level, ..definition }),
@@ -26,14 +26,14 @@ impl Row {
     }
 }
 
-/// A metric whose key and level are not known yet.
+/// Metric whose key and level are not known yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric {
     definition: Definition,
     needs: &'static [Need],
 }
 
-/// Returns a metric of one clock, not of sample intervals, that every log tells.
+/// Returns a metric that depends on one clock, does not depend on sample intervals, and needs nothing.
 pub(super) const fn metric(
     unit: &'static str,
     better: Better,
@@ -48,12 +48,12 @@ pub(super) const fn metric(
 }
 
 impl Metric {
-    /// The same, computed from values per sample interval.
+    /// Marks a metric computed from values per sample interval.
     pub(super) const fn sampled(self) -> Self {
         Self { definition: Definition { sampled: true, ..self.definition }, ..self }
     }
 
-    /// The same, of the clocks of both ends.
+    /// Marks a metric that depends on the clocks of both ends.
     pub(super) const fn across(self, one_way: OneWay) -> Self {
         Self { definition: Definition { one_way: Some(one_way), ..self.definition }, ..self }
     }
@@ -63,7 +63,7 @@ impl Metric {
         Self { definition: Definition { fraction: true, ..self.definition }, ..self }
     }
 
-    /// The same, null of logs that do not tell all of `needs`.
+    /// Adds requirements: the metric is null in logs that do not meet all of `needs`.
     pub(super) const fn needs(self, needs: &'static [Need]) -> Self {
         Self { needs, ..self }
     }
@@ -77,16 +77,16 @@ impl Metric {
     }
 }
 
-/// A key that is no metric, or an object: every log tells it.
+/// Key that is no metric, or an object; needs nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Other(Row);
 
-/// Returns a key that names or dates something.
+/// Returns the key of a name or a date.
 pub(super) const fn label(meaning: &'static str) -> Other {
     Other(Row::Label(Label { name: "", level: Level::Flow, meaning }))
 }
 
-/// Returns an object, or a list of them. Its own key is in no list of definitions.
+/// Returns an object, or a list of objects. Its own key is in no list of definitions.
 pub(super) const fn group(rows: &'static [Row]) -> Other {
     Other(Row::Group(rows))
 }
@@ -105,13 +105,13 @@ impl Other {
     }
 }
 
-/// Returns the value of a row. A closure that is an argument of a function knows the type of its own argument.
+/// Returns the value of a row. The function exists because a closure argument gets its type from the parameter.
 pub(crate) fn value_of<K, V>(known: &K, value: fn(&K) -> V) -> V {
     value(known)
 }
 
-/// Makes of rows a structure `$Stats` with a field for each, its `ROWS`, and `$Stats::of`, which computes it of what is
-/// known at the end of a run, a `$Known`. Keys stand behind `$prefix` in definitions.
+/// Generates from rows the structure `$Stats` with a field for each row, its `ROWS`, and `$Stats::of`, which computes
+/// it from a `$Known` at the end of a run. In definitions `$prefix` precedes the keys.
 macro_rules! statistics {
     (
         $(#[$doc:meta])*
@@ -130,7 +130,7 @@ macro_rules! statistics {
             pub(crate) const ROWS: &[$crate::definitions::row::Row] =
                 &[ $( $row.named(concat!($prefix, stringify!($name))), )* ];
 
-            /// Of what is `known`; null where the log does not tell what is needed.
+            /// Computes the statistics of `known`; a value is null if the log does not meet its needs.
             pub(crate) fn of(known: &$Known, log: $crate::definitions::needs::LogTells) -> Self {
                 Self {
                     $( $name: if log.tells(const { $row.needed() }) {

@@ -1,4 +1,4 @@
-//! The numbers of a run.
+//! Statistics of a run.
 
 use super::flow::FlowStats;
 use super::link::LinkStats;
@@ -6,16 +6,16 @@ use super::network::NetworkStats;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The statistics of a run as they are stored. `None` (null) is "not defined" or "the log does not tell".
+/// The statistics of a run as they are stored. `None` (null) means "not defined" or "the log does not tell".
 #[derive(Clone, Debug, Default, JsonSchema, PartialEq, Serialize)]
 pub struct RunStats {
-    /// In order of flow numbers.
+    /// Statistics of flows, in order of flow numbers.
     pub flows: Vec<FlowStats>,
-    /// In the driver's order; the first is the bottleneck in the data direction.
+    /// Statistics of links, in the driver's order; the first is the bottleneck in the data direction.
     pub links: Vec<LinkStats>,
-    /// Over all flows.
+    /// Statistics over all flows.
     pub network: NetworkStats,
-    /// How the numbers contradict each other, if they do: a defect, not a result.
+    /// Contradiction between the numbers, if any. A contradiction is a defect, not a result.
     #[serde(skip)]
     pub contradiction: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Where several metrics come from.
+//! Common sources of metrics.
 
 pub(super) const PANTHEON: &str = "Pantheon, src/analysis/tunnel_graph.py";
 pub(super) const OWN: &str = "dumbbell: what Pantheon's metrics lack";

@@ -1,17 +1,18 @@
-//! Whether the numbers of a run fit together. Published tables of others do not always
+//! Consistency of a run's numbers. Published tables of other projects are not always consistent
 //! (`docs/evidence/derivations.md`, ns-3).
 
 use crate::definitions::RunStats;
 
-/// Relative error that sums in another order may have.
+/// Maximum relative error from a different order of summation.
 const TOLERANCE: f64 = 1e-9;
 
 fn differ(one: f64, other: f64) -> bool {
     (one - other).abs() > TOLERANCE * one.abs().max(other.abs()).max(1.0)
 }
 
-/// How the statistics contradict each other, if they do; one line. `sampled_mbps` are the flows' throughputs as means
-/// over samples, `active_s` the times their throughputs are means over, `aggregate_s` that of the aggregate.
+/// Returns one line that describes a contradiction in the statistics, if there is one. `sampled_mbps`: the flows'
+/// throughputs as means over samples. `active_s`: the times of the throughput means, s. `aggregate_s`: the time of the
+/// aggregate's mean, s.
 pub(crate) fn contradiction(
     stats: &RunStats,
     sampled_mbps: &[Option<f64>],
@@ -27,7 +28,7 @@ pub(crate) fn contradiction(
     let (jain, entropy) =
         (network.mean_jains_fairness_throughput_l4?, network.mean_entropy_fairness_throughput_l4?);
     let n = stats.flows.len() as f64;
-    // Of one flow these are 1 and 0.
+    // For one flow the index is 1 and the entropy 0.
     if jain > 1.0 + TOLERANCE || jain < 1.0 / n - TOLERANCE {
         return Some(format!("mean_jains_fairness_throughput_l4 = {jain}: of {n} flows it is 1/{n} to 1"));
     }
@@ -70,7 +71,7 @@ mod tests {
     fn numbers_that_fit_are_no_contradiction() {
         let one = stats(&[75.6], network(75.6, 1.0, 0.0, 74.9));
         assert_eq!(contradiction(&one, &[Some(74.9)], &[15.0], 15.0), None);
-        // The second flow is there for half of the time.
+        // The second flow is active for half of the time.
         let two = stats(&[6.0, 4.0], network(8.0, 0.9, 0.5, 24.0));
         assert_eq!(contradiction(&two, &[Some(6.0), Some(4.0)], &[10.0, 5.0], 10.0), None);
     }

@@ -1,4 +1,4 @@
-//! From counters to what is known of a run, of which the [`definitions`](crate::definitions) make its statistics.
+//! Computation of a run's statistics: from counters to the input of the [`definitions`](crate::definitions).
 
 mod consistency;
 mod stated_totals;
@@ -13,16 +13,16 @@ use crate::meters::{AckDirection, Clock, Completions, Fate, FlowMeter, PANTHEON_
 use crate::statistics::{DelayHistogram, DelaySummary};
 use units::{Span, Time};
 
-/// A run must deliver over at least this part of its planned length to be valid (StanfordSNR/pantheon@23e738c,
+/// Minimum share of its planned length over which a valid run delivers (StanfordSNR/pantheon@23e738c,
 /// `src/analysis/plot.py`).
 const MIN_VALID_PART: f64 = 0.8;
 
-/// What a log tells and when it ends.
+/// Contents and end of a log.
 #[derive(Clone, Copy, Debug)]
 struct Scope {
     end_ns: u64,
     last_record_ns: u64,
-    /// When all flows are active, if there are several and they ever are.
+    /// Time in which all flows are active, if there are several flows and such a time.
     common: Option<(Time, Time)>,
     log: LogTells,
     clock: Clock,
@@ -42,9 +42,9 @@ struct Sums {
     measured_data_bytes: u64,
 }
 
-/// What is taken out of the counters of a flow, before they are only read.
+/// Summaries of a flow. Computing them changes the flow's counters, which are only read afterwards.
 #[derive(Debug)]
-struct Taken {
+struct FlowSummaries {
     delay: Option<DelaySummary>,
     whole: Option<DelaySummary>,
     fate: Fate,
@@ -54,20 +54,20 @@ struct Taken {
 }
 
 impl RunMeter {
-    /// The statistics of the run. `links` and `senders` are what the driver counted; a log that comes without them
-    /// has null in their place.
+    /// Returns the statistics of the run. `links` and `senders` are the driver's counters; without them the log's
+    /// statistics have null in their place.
     pub fn finish(mut self, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
         self.begin_awaited();
         run_stats(self, links, senders)
     }
 }
 
-/// The statistics of a run.
+/// Returns the statistics of a run.
 fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCounters]) -> RunStats {
     let clock = meter.log_zero.map_or(Clock::Exported, |zero| Clock::Logged(zero.as_ns()));
     let log = LogTells {
         tells: meter.tells,
-        // A driver that counts at its links also logs what they drop.
+        // A driver that counts at its links also logs their drops.
         drops: meter.drops_seen || !links.is_empty(),
         payload: meter.payload_seen || meter.flows.iter().all(|flow| flow.delivered.packets == 0),
         reads: meter.tells_reads,
@@ -92,7 +92,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     let mut taken = Vec::with_capacity(meter.flows.len());
     for flow in &mut meter.flows {
         let (sender, share_mbps) = (sender_of(flow), shares_mbps[usize::from(flow.info.facts.reverse)]);
-        taken.push(Taken::of(flow, sender, &scope, share_mbps, &mut totals));
+        taken.push(FlowSummaries::of(flow, sender, &scope, share_mbps, &mut totals));
         completions.flow(&flow.info, sender.and_then(|sender| sender.completed));
     }
     let of_flows = meter.flows.iter().zip(taken);
@@ -145,15 +145,15 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     stats
 }
 
-/// What the narrowest link of a direction has for each of its flows, Mbit/s.
+/// Returns the narrowest link's capacity per flow in a direction, Mbit/s.
 fn fair_share_mbps(flows: &[FlowMeter], links: &[LinkCounters], reverse: bool) -> Option<f64> {
     let flows = flows.iter().filter(|flow| flow.info.facts.reverse == reverse).count();
     let link = bottleneck(links, reverse)?;
     link.capacity_mbps().map(|mbps| mbps / flows as f64)
 }
 
-impl Taken {
-    /// Of `flow`, whose counters are added to `totals`.
+impl FlowSummaries {
+    /// Summarizes `flow`, and adds its counters to `totals`.
     fn of(
         flow: &mut FlowMeter,
         sender: Option<&SenderCounters>,
@@ -188,7 +188,7 @@ impl Taken {
 
 fn known_flow<'a>(
     flow: &'a FlowMeter,
-    taken: Taken,
+    taken: FlowSummaries,
     sender: Option<&'a SenderCounters>,
     links: &[LinkCounters],
     scope: &Scope,
@@ -196,9 +196,9 @@ fn known_flow<'a>(
 ) -> KnownFlow<'a> {
     let stop = stop(flow, scope);
     let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
-    // Which link is the narrowest of a part of the path is not told.
+    // On a part of the path the narrowest link is unknown.
     let link = bottleneck(links, flow.info.facts.reverse).filter(|_| !flow.info.facts.confined);
-    let Taken { delay, whole, fate, common, acks, media } = taken;
+    let FlowSummaries { delay, whole, fate, common, acks, media } = taken;
     KnownFlow {
         flow,
         sender,
@@ -221,7 +221,7 @@ fn known_flow<'a>(
 }
 
 impl Common {
-    /// Of `flow`, of which `taken` was not taken out yet.
+    /// Summarizes `flow`, of which no [`FlowSummaries`] was taken yet.
     fn of(flow: &mut FlowMeter, scope: &Scope, (from, to): (Time, Time)) -> Self {
         let delay = flow.common_delay.summary();
         let lost = match (scope.log.drops, &flow.declared) {
@@ -252,9 +252,9 @@ impl Sums {
     }
 }
 
-/// What became of a flow's packets: from its drops or, where the log does not tell them, from what its sender declared
-/// lost or, if it declared nothing, from when it sent what. `delivered` packets arrived within the corrected convention's
-/// time.
+/// Returns the fate of a flow's packets. The sources are its drops or, if the log does not tell them, its sender's
+/// declared losses or, without declarations, the times of sending. `delivered` packets arrived within the corrected
+/// convention's time.
 fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> Fate {
     if let Some(declared) = flow.declared.as_ref().filter(|_| !scope.log.drops) {
         let gone = flow.delivered.packets + declared.open();
@@ -272,24 +272,24 @@ fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> F
     Fate { lost: flow.measured_dropped_packets, delivered, under_way: flow.sent.packets.saturating_sub(gone) }
 }
 
-/// When a flow stops, at the latest with the run.
+/// Returns the stop of a flow, at the latest the end of the run.
 fn stop(flow: &FlowMeter, scope: &Scope) -> Time {
     Time::from_ns(flow.to_ns.min(scope.end_ns))
 }
 
-/// The time of a flow that the corrected convention counts.
+/// Returns the time of a flow that the corrected convention counts.
 fn active_span(flow: &FlowMeter, scope: &Scope) -> Span {
     Span::from_ns(flow.to_ns.min(scope.end_ns).saturating_sub(flow.from_ns))
 }
 
-/// ... of all flows, from the earliest start to the latest stop.
+/// Returns the counted time of all flows, from the earliest start to the latest stop.
 fn measured_span(flows: &[FlowMeter], scope: &Scope) -> Span {
     let from_ns = flows.iter().map(|flow| flow.from_ns).min().unwrap_or(0);
     let to_ns = flows.iter().map(|flow| flow.to_ns.min(scope.end_ns)).max().unwrap_or(0);
     Span::from_ns(to_ns.saturating_sub(from_ns))
 }
 
-/// Why Pantheon would not count the run, if so (`plot.py`, `parse_tunnel_log`).
+/// Returns the reason why Pantheon would not count the run, if any (`plot.py`, `parse_tunnel_log`).
 fn invalid_reason(meter: &RunMeter, clock: Clock) -> Option<String> {
     let mut delivered = Tally::default();
     meter.flows.iter().for_each(|flow| delivered.merge(&flow.delivered));
@@ -297,7 +297,7 @@ fn invalid_reason(meter: &RunMeter, clock: Clock) -> Option<String> {
         return Some("no packet arrived".into());
     }
     delivered.begin(meter.first_delivery_ns);
-    // A flow that is not in the log does not exist for Pantheon, and packets without a flow number are no flow to it.
+    // For Pantheon a flow outside the log does not exist, and packets without a flow number belong to no flow.
     for flow in meter.flows.iter().filter(|flow| flow.has_data_records() && flow.info.flow != 0) {
         let number = flow.info.flow;
         if flow.delivered.packets == 0 {

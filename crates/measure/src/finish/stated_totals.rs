@@ -1,10 +1,10 @@
-//! Totals that senders stated, in a log that has no records of what arrived.
+//! Totals stated by senders, in a log without records of arrivals.
 
 use crate::definitions::RunStats;
 use crate::inputs::SenderCounters;
 use crate::meters::mbps;
 
-/// Puts what was stated in totals into the statistics of a log that has no records of what arrived.
+/// Writes stated totals into the statistics of a log without records of arrivals.
 pub(super) fn put_in(stats: &mut RunStats, senders: &[SenderCounters]) {
     let loss = |(sent, lost): (u64, u64)| (sent > 0).then(|| lost as f64 / sent as f64);
     let mut all = Vec::with_capacity(stats.flows.len());
@@ -18,7 +18,7 @@ pub(super) fn put_in(stats: &mut RunStats, senders: &[SenderCounters]) {
         flow.packet_loss_rate = stated.packets.and_then(loss);
         all.push(stated);
     }
-    // Rates of flows that were not stated all the time do not add up to one of all.
+    // Rates of flows that were stated for different times do not add up to a total rate.
     let payload: Option<Vec<_>> = all.iter().map(|stated| stated.payload).collect();
     stats.network.goodput_mbps = payload.and_then(|payload| {
         let longest = payload.iter().map(|&(_, span)| span).max()?;

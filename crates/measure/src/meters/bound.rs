@@ -1,18 +1,19 @@
-//! A bound on memory. A count per flow and interval takes memory for each of them, and a damaged log may name any flow and any time.
+//! Bound on memory. A count per flow and interval needs memory for each, and a damaged log may name any flow and any
+//! time.
 
 use record::Record;
 use std::collections::BTreeSet;
 use thiserror::Error;
 use units::Span;
 
-/// Most flows of a log, and most intervals of all of them together.
+/// Maximum number of flows of a log, and maximum number of intervals over all flows.
 const MOST_FLOWS: usize = 10_000;
 const MOST_INTERVALS: u64 = 1 << 24;
 
-/// Most intervals of all flows together of which each is a row, in the view of each end.
+/// Maximum number of intervals over all flows if each becomes a row, per view.
 const MOST_ROWS: u64 = 1 << 20;
 
-/// Checks that there can be a row for each interval of length `interval_ns` up to `end_ns`, of as many flows.
+/// Checks that each interval of length `interval_ns` up to `end_ns` can have a row for each of `flows` flows.
 ///
 /// # Errors
 /// One line: there would be too many.
@@ -30,22 +31,22 @@ fn too_many(reaches_ns: u64, most: u64, interval_ns: u64, flows: usize) -> Error
     }
 }
 
-/// Why a log is not counted by flow and interval.
+/// Reason why a log is not counted by flow and interval.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
     /// There are too many flows.
     #[error("has more than {MOST_FLOWS} flows, which is the most that is counted by time")]
     TooManyFlows,
-    /// There are too many intervals of all flows together.
+    /// All flows together have too many intervals.
     #[error(
         "reaches to {} s, which are more than {most} intervals of {} s of its {flows} flows: choose longer ones",
         .reaches.as_secs_f64(),
         .interval.as_secs_f64()
     )]
     TooManyIntervals {
-        /// Time of its last record.
+        /// Time of the log's last record.
         reaches: Span,
-        /// The most intervals that are allowed.
+        /// Maximum number of intervals.
         most: u64,
         /// Length of an interval.
         interval: Span,
@@ -65,13 +66,13 @@ pub struct MemoryBound {
 }
 
 impl MemoryBound {
-    /// A bound for counts in intervals of length `interval`.
+    /// Returns a bound for counts in intervals of length `interval`.
     pub fn new(interval: Span) -> Self {
         let (flows, interval_ns) = (BTreeSet::new(), interval.as_ns());
         Self { interval_ns, flows, latest: None, limit_ns: 0, exceeded: None }
     }
 
-    /// Whether a record may be counted; none after one that may not.
+    /// Returns true if a record may be counted; false for all records after the first refused one.
     #[inline]
     pub fn takes(&mut self, record: &Record) -> bool {
         if self.latest != Some(record.flow) {
@@ -86,7 +87,7 @@ impl MemoryBound {
         self.exceeded.is_none()
     }
 
-    /// Return which bound the log has exceeded; `None` if it is within all of them.
+    /// Returns the bound that the log has exceeded; `None` if it is within all bounds.
     pub fn exceeded(&self) -> Option<Error> {
         self.exceeded.clone()
     }

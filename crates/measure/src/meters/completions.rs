@@ -1,17 +1,17 @@
-//! Completion times of finite transfers, over all of them and by size.
+//! Completion times of finite transfers, overall and by size.
 
 use crate::inputs::FlowInfo;
 use crate::statistics::{mean, nearest_rank};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Finite transfers, and the completion times of those that ended, s.
+/// Finite transfers, and the completion times of the completed ones, s.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FiniteTransfers {
-    /// The size of each where it is the same, bytes; 0 of all together.
+    /// Common size of the transfers, bytes; 0 for transfers of all sizes.
     pub(crate) bytes: u64,
     pub(crate) flows: u64,
-    /// In ascending order when all are collected.
+    /// Completion times, s; ascending when all are collected.
     times_s: Vec<f64>,
 }
 
@@ -33,14 +33,15 @@ impl FiniteTransfers {
     }
 }
 
-/// Collects transfers as flows are finished.
+/// Collects transfers from the flows of a finished run.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
     by_size: BTreeMap<u64, FiniteTransfers>,
 }
 
 impl Completions {
-    /// A flow, and when the last byte of its transfer was acknowledged; flows that do not end by themselves are left out.
+    /// Adds a flow and the time at which the last byte of its transfer was acknowledged. Flows without an end are left
+    /// out.
     pub(crate) fn flow(&mut self, info: &FlowInfo, completed: Option<Time>) {
         let Some(bytes) = info.facts.total_bytes else { return };
         let transfers = self.by_size.entry(bytes).or_default();
@@ -49,7 +50,7 @@ impl Completions {
         transfers.times_s.extend(completed.map(|at| (at - info.start).as_secs_f64()));
     }
 
-    /// All transfers together, and those of each size.
+    /// Returns all transfers together, and the transfers of each size.
     pub(crate) fn finish(self) -> (FiniteTransfers, Vec<FiniteTransfers>) {
         let (mut all, mut by_size) = (FiniteTransfers::default(), Vec::with_capacity(self.by_size.len()));
         for mut transfers in self.by_size.into_values() {

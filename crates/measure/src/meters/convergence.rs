@@ -1,42 +1,43 @@
-//! Delta-fair convergence: when the flows' shares come, and stay, near fair.
+//! Delta-fair convergence: the time from which the flows' shares stay near fair.
 
 use super::flow::FlowMeter;
 use units::Span;
 
-/// Shares are those of this length of time: the sawtooth of one round trip is not unfair.
+/// Length of time over which shares are computed: the sawtooth of one round trip is not unfair.
 pub(crate) const CONVERGENCE_WINDOW: Span = Span::from_secs(1);
-/// Distance from the fair share where none is given.
+/// Default distance from the fair share.
 const DEFAULT_DELTA: f64 = 0.2;
 
-/// Follows the shares of all flows over the latest [`CONVERGENCE_WINDOW`], at the end of each sample interval in which all are active.
+/// Follows the shares of all flows over the latest [`CONVERGENCE_WINDOW`], at the end of each sample interval in which
+/// all are active.
 #[derive(Clone, Debug)]
 pub(crate) struct Convergence {
     delta: f64,
-    /// Sample intervals of a window.
+    /// Number of sample intervals in a window.
     intervals: usize,
     /// Bytes per interval of the window and flow; the current interval is number `filled % intervals`.
     bytes: Vec<u64>,
-    /// ... per flow, over the window.
+    /// Bytes per flow over the window.
     sums: Vec<u64>,
     filled: usize,
-    /// The end of the first window from which on all were fair.
+    /// End of the first window from which on all shares were fair.
     converged_ns: Option<u64>,
 }
 
 impl Convergence {
-    /// Shares may be `delta` away from fair (0.2 if it is zero).
+    /// Returns a meter that allows shares `delta` away from fair (0.2 if zero).
     pub(crate) fn new(delta: f64, sample_interval: Span) -> Self {
         let intervals = CONVERGENCE_WINDOW.as_ns().div_ceil(sample_interval.as_ns().max(1)).max(1) as usize;
         let delta = if delta > 0.0 { delta } else { DEFAULT_DELTA };
         Self { delta, intervals, bytes: Vec::new(), sums: Vec::new(), filled: 0, converged_ns: None }
     }
 
-    /// Distance from the fair share, as a fraction of it.
+    /// Returns the distance from the fair share, as a fraction of the share.
     pub(crate) const fn delta(&self) -> f64 {
         self.delta
     }
 
-    /// A sample interval in which all `flows` were active ends at `now_ns`.
+    /// Handles the end at `now_ns` of a sample interval in which all `flows` were active.
     pub(crate) fn advance(&mut self, now_ns: u64, flows: &[FlowMeter]) {
         let n = flows.len();
         if n < 2 {
@@ -68,7 +69,8 @@ impl Convergence {
         }
     }
 
-    /// Time from the start of the last flow to the end of the first window from which on all were fair.
+    /// Returns the time from the start of the last flow to the end of the first window from which on all shares were
+    /// fair.
     pub(crate) fn time(&self, flows: &[FlowMeter]) -> Option<Span> {
         let last_start_ns = flows.iter().map(|flow| flow.info.start.as_ns()).max()?;
         self.converged_ns.map(|at_ns| Span::from_ns(at_ns.saturating_sub(last_start_ns)))
@@ -82,7 +84,7 @@ mod tests {
 
     const INTERVAL: Span = Span::from_ms(500);
 
-    /// The time to converge of two flows that start at 0 and deliver these bytes per 500 ms, in ms.
+    /// Returns the convergence time, ms, of two flows that start at 0 and deliver these bytes per 500 ms.
     fn time_ms(delta: f64, shares: &[(u64, u64)]) -> Option<f64> {
         let mut flows: Vec<_> =
             (1..=2).map(|flow| FlowMeter::new(FlowInfo { flow, ..FlowInfo::default() }, 0)).collect();
@@ -96,7 +98,7 @@ mod tests {
 
     #[test]
     fn shares_are_those_of_a_second() {
-        // Windows: (150, 50) is 1.5 and 0.5 of fair; (110, 90) is 1.1 and 0.9; (100, 100).
+        // Windows: (150, 50) is 1.5 and 0.5 of the fair share; (110, 90) is 1.1 and 0.9; then (100, 100).
         let shares = [(90, 10), (60, 40), (50, 50), (50, 50)];
         assert_eq!(time_ms(0.0, &shares), Some(1_500.0));
         assert_eq!(time_ms(0.05, &shares), Some(2_000.0));

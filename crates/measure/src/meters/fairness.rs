@@ -4,39 +4,39 @@ use super::flow::FlowMeter;
 use crate::statistics::jain_index_of;
 use units::{Span, Time};
 
-/// Interval of the index over time where none is given: that of Pantheon's plots.
+/// Default interval of the index over time, as in Pantheon's plots.
 const DEFAULT_BIN: Span = Span::from_ms(500);
 
-/// Follows the flows' shares over the interval in which all of them are active, in bins from its start.
+/// Follows the flows' shares while all flows are active, in bins from the beginning of that time.
 #[derive(Clone, Debug)]
 pub(crate) struct Fairness {
     bin_ns: u64,
-    /// The common interval starts, ns.
+    /// Start of the common interval, ns.
     from_ns: u64,
-    /// It ends before this time, ns.
+    /// End of the common interval, ns, exclusive.
     to_ns: u64,
-    /// The end with which its length is computed, ns. It is `to_ns`, or the time of a transfer's last byte if that
-    /// transfer ends the interval: `to_ns` is 1 ns later then, so that the last byte counts.
+    /// End from which the interval's length is computed, ns. It equals `to_ns`, except if a transfer's last byte ends
+    /// the interval. Then it is the time of that byte, and `to_ns` is 1 ns later, so that the byte counts.
     over_ns: u64,
-    /// Start of the current bin, once the common interval has begun.
+    /// Start of the current bin; `None` before the common interval.
     bin_start_ns: Option<u64>,
-    /// A record at this time or later does not belong to the current bin.
+    /// End of the current bin, ns, exclusive.
     pub(crate) bin_end_ns: u64,
     index_sum: f64,
     bins: u64,
 }
 
-/// Both of Jain's indices.
+/// Overall and mean index of Jain.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Jain {
-    /// Of the whole common interval.
+    /// Index of the whole common interval.
     pub(crate) overall: Option<f64>,
-    /// Mean over its whole bins in which anything arrived.
+    /// Mean over the whole bins of the interval in which anything arrived.
     pub(crate) mean: Option<f64>,
 }
 
 impl Fairness {
-    /// All flows are active from `from_ns` until before `to_ns`.
+    /// Returns a meter of flows that are all active from `from_ns` until before `to_ns`.
     pub(crate) fn new(bin: Span, from_ns: u64, to_ns: u64) -> Self {
         let bin_ns = if bin.is_zero() { DEFAULT_BIN } else { bin }.as_ns();
         Self {
@@ -51,7 +51,7 @@ impl Fairness {
         }
     }
 
-    /// Starts over because another flow appeared, active from `from_ns` until before `to_ns`.
+    /// Restarts because another flow appeared, active from `from_ns` until before `to_ns`.
     pub(crate) fn restart(&mut self, from_ns: u64, to_ns: u64, flows: &mut [FlowMeter]) {
         let over_ns = self.over_ns.min(to_ns);
         *self = Self::new(Span::from_ns(self.bin_ns), self.from_ns.max(from_ns), self.to_ns.min(to_ns));
@@ -61,19 +61,19 @@ impl Fairness {
         }
     }
 
-    /// Whether a time is in the common interval, as far as is known by then.
+    /// Returns true if a time is in the common interval, as far as is known by then.
     #[inline]
     pub(crate) fn is_common(&self, time_ns: u64) -> bool {
         self.from_ns <= time_ns && time_ns < self.to_ns
     }
 
-    /// The common interval of a run that ended at `end_ns`; `None` if the flows were never active together.
+    /// Returns the common interval of a run that ended at `end_ns`; `None` if the flows were never active together.
     pub(crate) fn common(&self, end_ns: u64) -> Option<(Time, Time)> {
         let over_ns = self.over_ns.min(end_ns);
         (self.from_ns < over_ns).then(|| (Time::from_ns(self.from_ns), Time::from_ns(over_ns)))
     }
 
-    /// A flow is active until `last_ns` only, as turns out then.
+    /// Ends the common interval at `last_ns`, because a flow turned out to be active only until then.
     #[cold]
     pub(crate) fn end_after(&mut self, last_ns: u64) {
         self.to_ns = self.to_ns.min(last_ns.saturating_add(1));
@@ -88,7 +88,7 @@ impl Fairness {
         self.close(flows);
         let mut start_ns = self.bin_end_ns;
         if let Some(idle_ns) = now_ns.min(self.to_ns).checked_sub(start_ns) {
-            // Nothing arrived in the bins that went by since: they have no index.
+            // Nothing arrived in the bins since then, so they have no index.
             start_ns += idle_ns / self.bin_ns * self.bin_ns;
         }
         self.bin_start_ns = Some(start_ns);
@@ -99,7 +99,7 @@ impl Fairness {
         };
     }
 
-    /// The indices at the end of the run; a bin that is not over counts for the whole only.
+    /// Returns the indices at the end of the run. An incomplete bin counts only for the overall index.
     pub(crate) fn finish(mut self, end_ns: u64, flows: &mut [FlowMeter]) -> Jain {
         self.to_ns = self.to_ns.min(end_ns.saturating_add(1));
         if self.bin_end_ns <= end_ns {
@@ -163,7 +163,7 @@ mod tests {
         deliver(&mut fairness, &mut flows, 2_100 * MS, 1, 100);
         deliver(&mut fairness, &mut flows, 2_300 * MS, 1, 99_999);
         let jain = fairness.finish(3_000 * MS, &mut flows);
-        // Bins: (300, 100): 400^2 / (2 x 100,000) = 0.8; (0, 200): 0.5; (0, 100) is not whole. Mean 0.65.
+        // Bins: (300, 100): 400^2 / (2 x 100,000) = 0.8; (0, 200): 0.5; (0, 100) is incomplete. Mean 0.65.
         assert_eq!(jain.mean, Some(0.65));
         // Whole: (300, 400): 490,000 / (2 x 250,000) = 0.98.
         assert_eq!(jain.overall, Some(0.98));
@@ -196,7 +196,7 @@ mod tests {
         for ms in [601, 1_100, 2_900] {
             deliver(&mut fairness, &mut flows, ms * MS, 0, 1_000);
         }
-        // (40, 20) in all: 3,600 / (2 x 2,000); the second bin was cut off.
+        // Overall (40, 20): 3,600 / (2 x 2,000); the second bin was cut off.
         assert_eq!(fairness.finish(3_000 * MS, &mut flows), Jain { overall: Some(0.9), mean: Some(1.0) });
     }
 

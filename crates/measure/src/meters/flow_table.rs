@@ -1,8 +1,8 @@
-//! From flow numbers to positions.
+//! Table from flow numbers to positions.
 
 use std::collections::BTreeMap;
 
-/// Flow numbers below this are looked up directly.
+/// Limit of the flow numbers that are looked up directly.
 const DIRECT: usize = 1 << 16;
 const NONE: u32 = u32::MAX;
 

@@ -8,14 +8,15 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use units::{Span, Time};
 
-/// iperf's own default.
+/// Default interval of iperf.
 const DEFAULT_INTERVAL: Span = Span::from_secs(1);
-/// iperf's `KByte`.
+/// Bytes of iperf's `KByte`.
 const KBYTE: f64 = 1_024.0;
-/// What comes at most this part of an interval after the end of its flow has no interval of its own: real packets end with stragglers.
+/// Divisor of the interval: packets this soon after the end of their flow have no interval of their own, because real
+/// packets end with stragglers.
 const STRAGGLERS: u64 = 100;
 
-/// An end of a flow.
+/// End of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum View {
@@ -25,14 +26,14 @@ pub enum View {
     Server,
 }
 
-/// What one flow, or all of them, transferred in one interval or over its whole time.
+/// Data that one flow, or all flows, transferred in one interval or over the whole time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TransferRow {
-    /// Which end saw it.
+    /// End at which the data were counted.
     pub view: View,
-    /// Number of the flow; none in rows that sum over all flows.
+    /// Number of the flow; `None` in rows that sum over all flows.
     pub flow: Option<u32>,
-    /// Whether the row is about the whole time of the flow instead of one interval.
+    /// True if the row covers the whole time of the flow instead of one interval.
     pub total: bool,
     /// Start, s since the start of the run.
     pub start_s: f64,
@@ -40,30 +41,30 @@ pub struct TransferRow {
     pub end_s: f64,
     /// Bytes.
     pub bytes: u64,
-    /// The same in units of 1,024 bytes.
+    /// Bytes in units of 1,024.
     pub kbytes: f64,
     /// Rate, 1,024 bytes per s.
     pub kbytes_per_s: f64,
 }
 
-/// The rows of a run in the order in which iperf prints them: by view, then by interval, totals last.
+/// Rows of a run in the order in which iperf prints them: by view, then by interval, totals last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Transfers {
-    /// Length of an interval, s. The first and the last of a flow are shorter where it starts or ends within one.
+    /// Length of an interval, s. The first and last interval of a flow are shorter if the flow starts or ends within.
     pub interval_s: f64,
-    /// Whether the bytes are payload. A log that tells none gives the bytes of whole packets instead.
+    /// True if the bytes are payload. A log without payload gives the bytes of whole packets instead.
     pub payload: bool,
-    /// The rows. Sums are there if there are several flows.
+    /// Rows, with sums if there are several flows.
     pub rows: Vec<TransferRow>,
 }
 
-/// Counts what the flows transfer per interval of the run's clock.
+/// Counts the bytes that flows transfer per interval of the run's clock.
 ///
-/// A packet log does not tell which bytes of a flow a packet carries, only how many of them were new to the receiver.
-/// So both views count a byte once, by the copy that got through: the server when that copy arrived, the client when
-/// it entered the path. Copies that were dropped, or that the receiver had already, count nowhere. At the end the client
-/// is ahead by the payload that is still under way; where a log does not tell drops, packets are under way that were
-/// sent no longer ago than the longest delay of their flow.
+/// A packet log tells how many bytes of a packet were new to the receiver, but not which ones. So both views count a
+/// byte once, by the copy that got through. The server counts it when that copy arrived, the client when that copy
+/// entered the path. Copies that were dropped or already received count nowhere. At the end the client is ahead by the
+/// payload in flight. If a log does not tell drops, a packet is in flight if it was sent no longer ago than the longest
+/// delay of its flow.
 #[derive(Clone, Debug)]
 pub struct IntervalMeter {
     interval_ns: u64,
@@ -82,7 +83,7 @@ struct FlowIntervals {
     longest_delay_ns: u64,
     client: EndIntervals,
     server: EndIntervals,
-    /// Packets sent that were neither delivered nor dropped so far: when, and with how much payload.
+    /// Packets sent that were neither delivered nor dropped so far: sending time, ns, and payload.
     under_way: BTreeMap<u64, (u64, u32)>,
 }
 
@@ -125,14 +126,14 @@ impl EndIntervals {
     }
 }
 
-/// From when until when a flow has intervals at one end, ns.
+/// Time in which a flow has intervals at one end, ns.
 #[derive(Clone, Copy)]
 struct Extent {
     start_ns: u64,
     end_ns: u64,
 }
 
-/// Bytes per interval from `start_ns` to `end_ns`, the intervals counted from the start of the run.
+/// Bytes per interval from `start_ns` to `end_ns`; intervals are counted from the start of the run.
 struct Column {
     start_ns: u64,
     end_ns: u64,
@@ -140,8 +141,8 @@ struct Column {
 }
 
 impl IntervalMeter {
-    /// Intervals of length `interval` (1 s if it is zero) in a run of length `duration` (zero: to the last record).
-    /// `flows` says when flows start and stop; those of unknown start begin with their first packet.
+    /// Returns a meter with intervals of length `interval` (1 s if zero) in a run of length `duration` (zero: to the
+    /// last record). `flows` contains the starts and stops; flows of unknown start begin with their first packet.
     pub fn new(interval: Span, duration: Span, flows: Vec<FlowInfo>) -> Self {
         let interval = if interval.is_zero() { DEFAULT_INTERVAL } else { interval };
         let mut meter = Self {
@@ -161,7 +162,7 @@ impl IntervalMeter {
         meter
     }
 
-    /// Takes in the next record. Records come in time order.
+    /// Counts the next record. Records come in time order.
     #[inline]
     pub fn record(&mut self, record: &Record) {
         if !matches!(record.event, Event::Send | Event::Drop | Event::Deliver) {
@@ -193,11 +194,11 @@ impl IntervalMeter {
         }
     }
 
-    /// The rows.
+    /// Returns the rows.
     ///
     /// # Errors
-    /// One line: the run lasts for more intervals than there can be rows of. How long it was to last, and its flows, may be
-    /// stated by anybody, whatever the log has.
+    /// One line: the run has more intervals than there can be rows. The planned length and the flows are inputs that
+    /// the log does not limit.
     pub fn finish(mut self) -> Result<Transfers, Error> {
         self.count_under_way();
         self.flows.sort_by_key(|flow| flow.info.flow);
@@ -231,7 +232,7 @@ impl IntervalMeter {
         }
     }
 
-    /// From when until when one flow has intervals at one end; none if it never had any time.
+    /// Returns the time in which one flow has intervals at one end; `None` if the flow had no time.
     fn extent(&self, flow: &FlowIntervals, view: View) -> Option<Extent> {
         let counted = flow.counted(view);
         let start_ns = if flow.info.start.is_finite() { flow.info.start.as_ns() } else { flow.first_ns? };
@@ -242,7 +243,7 @@ impl IntervalMeter {
         (start_ns < end_ns).then_some(Extent { start_ns, end_ns })
     }
 
-    /// The intervals of one flow at one end.
+    /// Returns the intervals of one flow at one end.
     fn column(&self, counted: &EndIntervals, Extent { start_ns, end_ns }: Extent) -> Column {
         let first = (start_ns / self.interval_ns) as usize;
         let last = ((end_ns - 1) / self.interval_ns) as usize;

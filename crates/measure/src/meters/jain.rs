@@ -1,8 +1,9 @@
-//! Jain's index in windows of time, and two rules for which flows a window's index is of.
+//! Jain's index in time windows, with two rules for the flows that count in a window.
 //!
-//! The published fairness studies of Copa count the flows that were *seen* in a window (`venkatarun95/CopaEvaluation@a7492d9, pcap-tpt-graph.py`;
-//! `nadinelyab/Copa_Reproduction@72499f0, jain_full_experiment.py`). A flow that gets nothing is not
-//! among them, so starvation is hidden. The other rule counts the flows that are *scheduled* to be active.
+//! The published fairness studies of Copa count the flows that were *seen* in a window
+//! (`venkatarun95/CopaEvaluation@a7492d9, pcap-tpt-graph.py`; `nadinelyab/Copa_Reproduction@72499f0,
+//! jain_full_experiment.py`). A flow that gets nothing is not counted, so starvation is hidden. The other rule counts
+//! the flows that are *scheduled* to be active.
 
 use super::flow_table::FlowTable;
 use crate::statistics::{jain_index_of, median, nearest_rank};
@@ -10,46 +11,46 @@ use record::{Event, Record};
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-/// Window where none is given: that of both published analyses, whose texts say a millisecond.
+/// Default window, as in both published analyses; their texts say a millisecond.
 pub(crate) const DEFAULT_WINDOW: Span = Span::from_ms(100);
 
-/// Which flows the index of a window is of.
+/// Rule for the flows that count in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActiveRule {
-    /// Those that anything was delivered of. The first window begins with the first delivery, each further one with the
-    /// first delivery after the end of the one before; a window with another number of flows than the one before
-    /// has no index, nor has the last one, which nothing closes.
+    /// Flows with a delivery in the window. The first window begins with the first delivery, each further one with the
+    /// first delivery after the end of the previous window. A window whose number of flows differs from that of the
+    /// previous window has no index. The last window is never closed and has none either.
     SeenInBucket,
-    /// Those whose planned time covers the whole window, with or without a delivery. Windows begin at multiples of their
-    /// length; one in which nothing was delivered has no index.
+    /// Flows whose planned time covers the whole window, with or without a delivery. Windows begin at multiples of
+    /// their length; a window without any delivery has no index.
     ScheduledActive,
 }
 
-/// Sums the bytes on the path that are delivered of each flow in windows of time.
+/// Sums the delivered bytes of each flow on the path, in time windows.
 #[derive(Clone, Debug)]
 pub(crate) struct JainWindows {
     window_ns: u64,
     rule: ActiveRule,
-    flows: Vec<Planned>,
+    flows: Vec<PlannedFlow>,
     start_ns: u64,
-    /// A delivery at this time or later does not belong to the current window.
+    /// End of the current window, ns, exclusive.
     end_ns: u64,
-    /// Flows seen in the window before.
+    /// Number of flows seen in the previous window.
     seen_before: Option<usize>,
     found: Vec<(u64, f64)>,
 }
 
-/// A flow from `from_ns` until `to_ns`.
+/// Flow that is planned from `from_ns` to `to_ns`.
 #[derive(Clone, Copy, Debug)]
-struct Planned {
+struct PlannedFlow {
     from_ns: u64,
     to_ns: u64,
     bytes: u64,
 }
 
 impl JainWindows {
-    /// Windows of length `window`; 100 ms if it is zero.
+    /// Returns windows of length `window`; 100 ms if zero.
     pub(crate) fn new(window: Span, rule: ActiveRule) -> Self {
         let window = if window.is_zero() { DEFAULT_WINDOW } else { window };
         Self {
@@ -63,18 +64,18 @@ impl JainWindows {
         }
     }
 
-    /// One more flow, planned from `from` to `to`; it has the next number from 0.
+    /// Adds a flow that is planned from `from` to `to`; its index is the next number from 0.
     pub(crate) fn plan(&mut self, from: Time, to: Time) {
-        self.flows.push(Planned { from_ns: from.as_ns(), to_ns: to.as_ns(), bytes: 0 });
+        self.flows.push(PlannedFlow { from_ns: from.as_ns(), to_ns: to.as_ns(), bytes: 0 });
     }
 
-    /// Flow number `index` is complete.
+    /// Ends flow number `index`, which is complete.
     pub(crate) fn stop(&mut self, index: usize, at_ns: u64) {
         let flow = &mut self.flows[index];
         flow.to_ns = flow.to_ns.min(at_ns);
     }
 
-    /// Bytes of flow number `index` arrive. Deliveries come in time order.
+    /// Counts bytes of flow number `index` that arrive. Deliveries come in time order.
     #[inline]
     pub(crate) fn deliver(&mut self, index: usize, time_ns: u64, bytes: u32) {
         if time_ns >= self.end_ns {
@@ -83,7 +84,7 @@ impl JainWindows {
         self.flows[index].bytes += u64::from(bytes);
     }
 
-    /// Closes the window that ends at `now_ns` or before, and opens the one of `now_ns`.
+    /// Closes the window that ends at `now_ns` or before, and opens the window of `now_ns`.
     #[cold]
     #[inline(never)]
     fn close(&mut self, now_ns: u64) {
@@ -96,7 +97,7 @@ impl JainWindows {
                 {
                     self.found.push((now_ns, index));
                 }
-                // before the first window there is none
+                // no window precedes the first one
                 self.seen_before = (self.end_ns > 0).then_some(seen);
                 self.start_ns = now_ns;
             }
@@ -112,7 +113,7 @@ impl JainWindows {
         self.flows.iter_mut().for_each(|flow| flow.bytes = 0);
     }
 
-    /// The indices up to the end of the run.
+    /// Returns the indices up to the end of the run.
     pub(crate) fn finish(mut self, end_ns: u64) -> JainSeries {
         if self.rule == ActiveRule::ScheduledActive && self.end_ns <= end_ns {
             self.close(end_ns);
@@ -126,7 +127,7 @@ impl JainWindows {
     }
 }
 
-impl Planned {
+impl PlannedFlow {
     const fn covers(&self, start_ns: u64, end_ns: u64) -> bool {
         self.from_ns <= start_ns && end_ns <= self.to_ns
     }
@@ -137,27 +138,27 @@ impl Planned {
 pub struct JainSeries {
     /// Length of a window, s.
     pub window_s: f64,
-    /// Which flows count in a window.
+    /// Rule for the flows that count in a window.
     pub rule: ActiveRule,
     /// Ends of the windows that have an index, s since the start of the run.
     pub time_s: Vec<f64>,
-    /// Their indices, 1/n to 1 of n flows.
+    /// Indices of these windows, 1/n to 1 for n flows.
     pub index: Vec<f64>,
 }
 
 impl JainSeries {
-    /// The median of the indices; `None` without any.
+    /// Returns the median of the indices; `None` without any.
     pub fn median(&self) -> Option<f64> {
         median(&self.index)
     }
 
-    /// Their 5th percentile, by nearest rank: how unfair the worst twentieth of the time is.
+    /// Returns the 5th percentile of the indices, by nearest rank: the unfairness of the worst twentieth of the time.
     pub fn p05(&self) -> Option<f64> {
         nearest_rank(&self.index, 5.0)
     }
 }
 
-/// [`JainSeries`] of a packet log.
+/// Computes the [`JainSeries`] of a packet log.
 #[derive(Clone, Debug)]
 pub struct JainMeter {
     table: FlowTable,
@@ -167,8 +168,8 @@ pub struct JainMeter {
 }
 
 impl JainMeter {
-    /// Of flows with these numbers, starts and stops, in windows of length `window` (100 ms if zero). A flow that is not
-    /// among them is active from its first delivery on.
+    /// Returns a meter for flows with these numbers, starts and stops, in windows of length `window` (100 ms if zero).
+    /// A flow without an entry is active from its first delivery on.
     pub fn new(window: Span, rule: ActiveRule, flows: &[(u32, Time, Time)]) -> Self {
         let windows = JainWindows::new(window, rule);
         let mut meter = Self { table: FlowTable::default(), count: 0, windows, last_ns: 0 };
@@ -187,7 +188,7 @@ impl JainMeter {
         })
     }
 
-    /// Takes in the next record. Records come in time order.
+    /// Counts the next record. Records come in time order.
     #[inline]
     pub fn record(&mut self, record: &Record) {
         self.last_ns = self.last_ns.max(record.time_ns);
@@ -197,7 +198,7 @@ impl JainMeter {
         }
     }
 
-    /// The series of a run that was planned to last `duration` (zero where unknown: until the last record).
+    /// Returns the series of a run with the planned length `duration` (zero if unknown: until the last record).
     pub fn finish(self, duration: Span) -> JainSeries {
         self.windows.finish(self.last_ns.max(duration.as_ns()))
     }
@@ -231,12 +232,12 @@ mod tests {
         (129, 0, 500),
         (131, 0, 300),
         (200, 1, 100),
-        // 131 to 231 ms has two flows, the window before one: no index
+        // from 131 to 231 ms there are two flows, in the window before one: no index
         (240, 0, 300),
         (300, 1, 100),
         // two flows again: (300, 100) is 400^2 / (2 x 100,000) = 0.8, when 345 closes it
         (345, 0, 900),
-        // one flow: none. The window from 450 on stays open.
+        // one flow: no index. The window from 450 on stays open.
         (450, 0, 900),
     ];
 
@@ -249,8 +250,8 @@ mod tests {
     #[test]
     fn a_flow_that_gets_nothing_counts_where_it_is_scheduled() {
         let found = series(ActiveRule::ScheduledActive, &[(0, 500), (100, 450)], DELIVERIES, 500);
-        // 0-100: one flow. 100-200: (800, 0). 200-300: (300, 100). 300-400: (900, 100), 1e6 / (2 x 820,000).
-        // 400-500: the second flow stops within, so it is the first alone.
+        // 0-100: one flow. 100-200: (800, 0). 200-300: (300, 100). 300-400: (900, 100), 1e6 / (2 x 820,000). 400-500:
+        // the second flow stops within, so only the first counts.
         assert_eq!(found.time_s, [0.1, 0.2, 0.3, 0.4, 0.5]);
         let expected = [1.0, 0.5, 0.8, 1e6 / (2.0 * 820_000.0), 1.0];
         assert!(found.index.iter().zip(expected).all(|(index, wanted)| (index - wanted).abs() < 1e-12));

@@ -1,4 +1,4 @@
-//! Meters: what counts while records stream in.
+//! Meters: counters that are updated while records stream in.
 
 mod bound;
 mod completions;

@@ -1,4 +1,4 @@
-//! The meter of a run: records in, statistics out.
+//! Meter of a run: records in, statistics out.
 
 use super::fairness::Fairness;
 use super::flow::{FlowMeter, FrameDelivery};
@@ -29,19 +29,19 @@ pub struct RunMeter {
     pub(crate) duration: Span,
     warmup_ns: u64,
     pub(crate) last_record_ns: u64,
-    /// The zero of a log from elsewhere.
+    /// Zero of an imported log's clock.
     pub(crate) log_zero: Option<Time>,
     pub(crate) first_delivery_ns: Option<u64>,
     pub(crate) first_ack_delivery_ns: Option<u64>,
     /// Delivery opportunities of the data direction.
     pub(crate) opportunities: Tally,
     pub(crate) drops_seen: bool,
-    /// Whether any record told payload bytes.
+    /// True if any record told payload bytes.
     pub(crate) payload_seen: bool,
 }
 
 impl RunMeter {
-    /// A meter for the flows of `config`. A flow listed twice keeps its first description.
+    /// Returns a meter for the flows of `config`. A flow listed twice keeps its first description.
     pub fn new(config: MeterConfig) -> Self {
         let warmup_ns = config.warmup.as_ns();
         let mut table = FlowTable::default();
@@ -85,7 +85,7 @@ impl RunMeter {
         }
     }
 
-    /// Takes in the next record. Records come in time order; in a log from elsewhere a clock may have stepped back.
+    /// Counts the next record. Records come in time order; in an imported log the clock may have stepped back.
     #[inline]
     pub fn record(&mut self, record: &Record) {
         self.last_record_ns = self.last_record_ns.max(record.time_ns);
@@ -109,7 +109,7 @@ impl RunMeter {
             }
             Event::Opportunity => self.opportunities.add(record.time_ns, record.size_bytes),
             Event::Lost if self.senders_view => self.flow(record).declare_lost(record),
-            // No metric counts these. ACKs that are dropped show as sent and not delivered.
+            // No metric counts these. Dropped ACKs show as sent and not delivered.
             Event::Enqueue
             | Event::Dequeue
             | Event::AckDrop
@@ -121,7 +121,8 @@ impl RunMeter {
         }
     }
 
-    /// An application read. Reads come in time order among the records; those of flows that are not planned are ignored.
+    /// Counts a read of an application. Reads come in time order among the records; reads of flows that are not planned
+    /// are ignored.
     #[inline]
     pub fn read(&mut self, read: &Read) {
         if let Some(position) = self.table.get(read.flow) {
@@ -129,26 +130,27 @@ impl RunMeter {
         }
     }
 
-    /// A sample interval ends, before anything that happens at its end.
+    /// Handles the end of a sample interval, before any event at that time.
     pub fn sample(&mut self, sample: &Sample<'_>) {
         self.sampling.close(sample, &mut self.flows);
     }
 
-    /// A frame of a planned flow was decoded; those of one flow come in time order. Others are ignored.
+    /// Counts a decoded frame of a planned flow; frames of one flow come in time order. Other flows are ignored.
     pub fn frame(&mut self, frame: &FrameDelivery) {
         if let Some(position) = self.table.get(frame.flow) {
             self.flows[position].frame(frame);
         }
     }
 
-    /// Takes in the state that senders stated, once all records have passed: means are over the time of the records.
+    /// Returns an integrator for states that senders stated. Call it after all records, because means cover the time of
+    /// the records.
     pub fn sampled_states(&self) -> SampledStates {
         let span = |flow: &FlowMeter| SampledSpan {
             flow: flow.info.flow,
             from: flow.info.start,
             acknowledged: match flow.delivered.first_ns() {
                 Some(first_ns) => Some(Time::from_ns(first_ns)),
-                // Nothing else says when it was.
+                // Without arrivals nothing else tells the time of the first acknowledgement.
                 None => (!self.tells.arrivals).then_some(flow.info.start),
             },
             to: Time::from_ns(flow.to_ns.min(self.end_ns())),
@@ -156,7 +158,7 @@ impl RunMeter {
         SampledStates::new(self.flows.iter().map(span))
     }
 
-    /// Flows that have not begun by the end of the run begin there.
+    /// Starts all flows that have not begun, at the end of the run.
     pub(crate) fn begin_awaited(&mut self) {
         while let Some(info) = self.awaited.pop() {
             if self.table.get(info.flow).is_none() {
@@ -165,8 +167,8 @@ impl RunMeter {
         }
     }
 
-    /// End of the run, ns: as planned, or the last record if that is later (an imported log's clock can start before
-    /// the run does).
+    /// Returns the end of the run, ns: as planned, or the last record if that is later (an imported log's clock can
+    /// start before the run does).
     pub(crate) fn end_ns(&self) -> u64 {
         self.duration.as_ns().max(self.last_record_ns)
     }
@@ -175,7 +177,7 @@ impl RunMeter {
     fn deliver(&mut self, record: &Record) {
         self.first_delivery_ns.get_or_insert(record.time_ns);
         self.payload_seen |= record.data_bytes > 0;
-        // Shares are payload, or bytes on the path where a log does not tell payload.
+        // Shares are payload, or bytes on the path if a log does not tell payload.
         let share_bytes = if self.payload_seen { record.data_bytes } else { record.size_bytes };
         let position = self.position(record);
         if record.time_ns >= self.fairness.bin_end_ns {
@@ -197,7 +199,7 @@ impl RunMeter {
         let was_done = self.flows[position].samples.done_ns.is_some();
         self.flows[position].read(time_ns, bytes, waited_byte_ns);
         if !was_done && self.flows[position].samples.done_ns.is_some() {
-            // A transfer that is complete is not active any more.
+            // A complete transfer is not active any more.
             self.fairness.end_after(time_ns);
             for windows in &mut self.jain {
                 windows.stop(position, time_ns);

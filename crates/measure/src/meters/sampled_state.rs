@@ -1,24 +1,23 @@
-//! Time means of the state that senders stated now and then: a value holds until the next.
+//! Time means of state that senders stated at some times: a value holds until the next.
 
 use crate::inputs::{SenderCounters, StatedTotals};
 use units::{Span, Time};
 
-/// What is known of a flow before its state is read.
+/// Time of a flow in which its state is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SampledSpan {
     /// Number of the flow.
     pub(crate) flow: u32,
-    /// Its first packet.
+    /// First packet.
     pub(crate) from: Time,
-    /// Its first acknowledgement: what is stated of the RTT before is a guess.
+    /// First acknowledgement: RTTs stated earlier are guesses.
     pub(crate) acknowledged: Option<Time>,
-    /// Its end.
+    /// End of the flow.
     pub(crate) to: Time,
 }
 
-/// Takes in what the samples of an imported log say. It integrates `window` and `in_flight` (bytes) and `srtt` (ms); of
-/// the totals `retransmissions`, `sent` and `lost` (packets) and `delivered` (bytes) it keeps what was added while the log
-/// went on.
+/// Integrates the samples of an imported log: `window` and `in_flight` (bytes) and `srtt` (ms). For the totals
+/// `retransmissions`, `sent` and `lost` (packets) and `delivered` (bytes) it keeps the increase during the log.
 #[derive(Clone, Debug)]
 pub struct SampledStates {
     flows: Vec<SampledFlow>,
@@ -36,7 +35,7 @@ struct SampledFlow {
     lost: Total,
 }
 
-/// A total: when and how much at first and at last.
+/// Total with its first and last statement: time and value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     range: Option<((Time, u64), (Time, u64))>,
@@ -48,7 +47,7 @@ impl Total {
         self.range = Some((first, (at, value)));
     }
 
-    /// What was added, and in which time.
+    /// Returns the increase of the total, and the time that it took.
     fn added(self) -> Option<(u64, Span)> {
         self.range.map(|(first, last)| (last.1.saturating_sub(first.1), last.0 - first.0))
     }
@@ -58,12 +57,12 @@ impl Total {
     }
 }
 
-/// A value that changes in steps, and its integral.
+/// Value that changes in steps, and its integral.
 #[derive(Clone, Debug)]
 struct Steps {
     from: Time,
     to: Time,
-    /// Where the integral ends, and the value since then.
+    /// End of the integral, and the value since then.
     latest: Option<(Time, u64)>,
     value_ns: u128,
     active_ns: u64,
@@ -74,7 +73,7 @@ impl Steps {
         Self { from, to, latest: None, value_ns: 0, active_ns: 0 }
     }
 
-    /// Before `from` only the last value counts, after `to` none. Values come in order of time.
+    /// Adds a value. Before `from` only the last value counts, after `to` none. Values come in order of time.
     fn state(&mut self, at: Time, value: u64) {
         let at = at.max(self.from).min(self.to);
         self.integrate(at);
@@ -89,7 +88,7 @@ impl Steps {
         }
     }
 
-    /// Integral and the time it is over.
+    /// Returns the integral and the time that it covers.
     fn finish(mut self) -> (u128, Span) {
         self.integrate(self.to);
         (self.value_ns, Span::from_ns(self.active_ns))
@@ -101,7 +100,7 @@ impl SampledStates {
         let stated = |span: SampledSpan| SampledFlow {
             window: Steps::new(span.from, span.to),
             in_flight: Steps::new(span.from, span.to),
-            // Never without an acknowledgement.
+            // Without an acknowledgement no RTT counts.
             srtt: Steps::new(span.acknowledged.unwrap_or(span.to), span.to),
             retransmissions: Total::default(),
             delivered: Total::default(),
@@ -112,8 +111,8 @@ impl SampledStates {
         Self { flows: flows.map(stated).collect() }
     }
 
-    /// The next value that the sender of flow number `flow` stated, in order of time. Other fields, and flows without
-    /// records, are ignored.
+    /// Adds the next value that the sender of flow number `flow` stated, in order of time. Other fields, and flows
+    /// without records, are ignored.
     pub fn state(&mut self, at: Time, flow: u32, field: &str, unit: &str, value: f64) {
         let Some(stated) = self.flows.iter_mut().find(|stated| stated.span.flow == flow) else { return };
         match (field, unit) {
@@ -123,13 +122,13 @@ impl SampledStates {
             ("delivered", "bytes") => stated.delivered.state(at, value as u64),
             ("sent", "packets") => stated.sent.state(at, value as u64),
             ("lost", "packets") => stated.lost.state(at, value as u64),
-            // No RTT is zero: some write that before they know one.
+            // An RTT is never zero: some senders write zero before they know one.
             ("srtt", "ms") if value > 0.0 => stated.srtt.state(at, (value * 1e6).round() as u64),
             _ => {}
         }
     }
 
-    /// What the senders counted, as far as they stated it.
+    /// Returns the senders' counters, as far as they were stated.
     pub fn finish(self) -> Vec<SenderCounters> {
         let counters = |stated: SampledFlow| {
             let SampledFlow { span, window, in_flight, srtt, retransmissions, delivered, sent, lost } =
@@ -181,7 +180,7 @@ mod tests {
             states.state(at(ms), flow, field, unit, value);
         }
         let counters = &states.finish()[0];
-        // 10,000 from 100 to 200 ms, 20,000 to 300 ms.
+        // 10,000 bytes from 100 to 200 ms, 20,000 bytes to 300 ms.
         assert_eq!(
             (counters.cwnd_byte_ns, counters.cwnd_active),
             (3_000_000 * u128::from(MS), Span::from_ms(200))

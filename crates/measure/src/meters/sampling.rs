@@ -40,7 +40,7 @@ impl Sampling {
         }
     }
 
-    /// An interval ends.
+    /// Handles the end of an interval.
     pub(crate) fn close(&mut self, sample: &Sample<'_>, flows: &mut [FlowMeter]) {
         let from = core::mem::replace(&mut self.until, sample.at);
         let span = sample.at - from;
@@ -84,7 +84,7 @@ impl Sampling {
         sample: &Sample<'_>,
         flows: u64,
     ) -> Surroundings {
-        // bit/ns are 1000 Mbit/s.
+        // 1 bit/ns is 1000 Mbit/s.
         let capacity_mbps =
             sample.capacity_bits[direction].map(|bits| bits as f64 * 1_000.0 / span.as_ns() as f64);
         let since_change = self.last_change.filter(|&change| change <= from).map(|change| {
@@ -97,7 +97,7 @@ impl Sampling {
         Surroundings { span, capacity_mbps, flows, since_change }
     }
 
-    /// Fairness and utilities of the flows that were active (`docs/reference/metrics.md`).
+    /// Adds fairness and utilities of the flows that were active (`docs/reference/metrics.md`).
     fn take_in(&mut self, flows: &[FlowMeter]) {
         let rates = flows.iter().filter_map(|flow| flow.samples.active_mbps);
         if rates.clone().next().is_none() {
@@ -170,11 +170,12 @@ mod tests {
 
     #[test]
     fn flows_count_while_they_are_active_for_a_whole_interval() {
-        // The second is active from 150 to 350 ms: in the interval from 200 to 300 ms.
+        // The second flow is active from 150 to 350 ms: in the interval from 200 to 300 ms.
         let (mut sampling, mut flows) = (sampling(None), [flow(0, 1_000), flow(150, 350)]);
         run(&mut sampling, &mut flows, &[(&[12_500, 12_500][..], 4.0); 4]);
         assert_eq!(flows[1].samples.throughput_mbps.mean(), Some(1.0));
-        // Products 1 of one flow, three times, and 1 x 1 of two: ln 2 of entropy in one of four intervals.
+        // The product is 1 for one flow, three times, and 1 x 1 for two flows: ln 2 of entropy in one of four
+        // intervals.
         assert!((sampling.entropy.mean().unwrap() - libm::log(2.0) / 4.0).abs() < 1e-12);
     }
 
@@ -182,7 +183,7 @@ mod tests {
     fn the_capacity_of_an_interval_counts_as_long_as_the_flow_was_active_in_it() {
         let (mut sampling, mut flows) = (sampling(None), [flow(75, 150), flow(320, 330)]);
         run(&mut sampling, &mut flows, &[(&[0, 0], 4.0), (&[0, 0], 16.0), (&[0, 0], 1.0), (&[0, 0], 2.0)]);
-        // 25 ms of 4 and 50 ms of 16 Mbit/s.
+        // 25 ms at 4 Mbit/s and 50 ms at 16 Mbit/s.
         assert!((flows[0].samples.capacity_mbps().unwrap() - 12.0).abs() < 1e-12);
         assert_eq!(flows[1].samples.capacity_mbps(), Some(2.0));
     }
@@ -197,7 +198,7 @@ mod tests {
             let capacity_bits = [Some((capacity_mbps * 1e5) as u128), None];
             sampling.close(&Sample { at, flows: &[], capacity_bits }, &mut flows);
         }
-        // From 200 ms on 6, 7.2 and 8 of 8 Mbit/s: 90 % at 400 ms, within 20 % too.
+        // From 200 ms on 6, 7.2 and 8 of 8 Mbit/s: 90 % at 400 ms, then also within 20 %.
         let response = flows[0].samples.response;
         assert_eq!((response.to_90, response.settling), (Some(Span::from_ms(250)), Some(Span::from_ms(250))));
     }
@@ -205,7 +206,7 @@ mod tests {
     #[test]
     fn a_drop_is_known_by_the_capacity_before() {
         let (mut sampling, mut flows) = (sampling(Some(200)), [flow(0, 1_000)]);
-        // 8 Mbit/s are sent on, into 4; then 4.4.
+        // The sender sends on at 8 Mbit/s into 4 Mbit/s; then at 4.4 Mbit/s.
         let intervals: [(&[u64], f64); 4] =
             [(&[100_000], 8.0), (&[100_000], 8.0), (&[100_000], 4.0), (&[55_000], 4.0)];
         run(&mut sampling, &mut flows, &intervals);

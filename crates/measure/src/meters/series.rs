@@ -5,17 +5,18 @@ use record::{Event, Record};
 use serde::Serialize;
 use units::Span;
 
-/// Pantheon's interval (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
+/// Interval of Pantheon (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
 const DEFAULT_BIN: Span = Span::from_ms(500);
 
-/// Most bins of all flows together: more than can be told apart in a plot.
+/// Maximum number of bins over all flows: more than a plot can show.
 const MOST_BINS: usize = 1 << 18;
 
-/// Sums the bytes of each flow and of the delivery opportunities in bins of time.
+/// Sums the bytes of each flow and of the delivery opportunities in time bins.
 ///
-/// A log for which that would be more than 262,144 bins (a day and a half of one flow in 500 ms) gets bins of twice the length,
-/// as often as it takes. Bin `i` covers `[first + i * bin, first + (i + 1) * bin)`, where `first` is the time of the first record of the data
-/// direction, opportunities included (Pantheon's rule, in integer ns). Memory: 16 bytes per bin and flow.
+/// If a log needs more than 262,144 bins (a day and a half of one flow in 500 ms), the bin length is doubled,
+/// repeatedly if necessary. Bin `i` covers `[first + i * bin, first + (i + 1) * bin)`. `first` is the time of the first
+/// record of the data direction, including opportunities (Pantheon's rule, in integer ns). Memory: 16 bytes per bin and
+/// flow.
 #[derive(Clone, Debug)]
 pub struct SeriesMeter {
     bin_ns: u64,
@@ -23,7 +24,7 @@ pub struct SeriesMeter {
     table: FlowTable,
     flows: Vec<FlowBins>,
     capacity: Vec<u64>,
-    /// Most bins of each flow.
+    /// Maximum number of bins per flow.
     most: usize,
 }
 
@@ -34,16 +35,16 @@ struct FlowBins {
     egress: Vec<u64>,
 }
 
-/// Rates over time. All series start in bin 0; those of flows are equally long, filled up with zeros.
+/// Rates over time. All series start in bin 0; those of flows are equally long, padded with zeros.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Series {
     /// Length of a bin, s.
     pub bin_s: f64,
     /// Start of bin 0, s since the start of the run.
     pub start_s: f64,
-    /// In order of flow numbers.
+    /// Rates of flows, in order of flow numbers.
     pub flows: Vec<FlowSeries>,
-    /// Delivery opportunities, Mbit/s; empty where the log has none.
+    /// Delivery opportunities, Mbit/s; empty if the log has none.
     pub capacity_mbps: Vec<f64>,
 }
 
@@ -59,7 +60,7 @@ pub struct FlowSeries {
 }
 
 impl SeriesMeter {
-    /// Bins of length `bin`; 500 ms if it is zero.
+    /// Returns a meter with bins of length `bin`; 500 ms if zero.
     pub fn new(bin: Span) -> Self {
         let bin = if bin.is_zero() { DEFAULT_BIN } else { bin };
         Self {
@@ -72,7 +73,7 @@ impl SeriesMeter {
         }
     }
 
-    /// Takes in the next record. Records come in time order.
+    /// Counts the next record. Records come in time order.
     #[inline]
     pub fn record(&mut self, record: &Record) {
         if !matches!(record.event, Event::Send | Event::Deliver | Event::Opportunity) {
@@ -95,12 +96,12 @@ impl SeriesMeter {
         bins[bin] += u64::from(record.size_bytes);
     }
 
-    /// The series.
+    /// Returns the series.
     pub fn finish(mut self) -> Series {
         self.flows.sort_by_key(|flow| flow.flow);
         let bins = self.flows.iter().map(|flow| flow.ingress.len().max(flow.egress.len())).max().unwrap_or(0);
         let bin_ns = self.bin_ns as f64;
-        // bit/ns are 1000 Mbit/s.
+        // 1 bit/ns is 1000 Mbit/s.
         let rates = |bytes: &[u64], bins: usize| -> Vec<f64> {
             let padded = bytes.iter().copied().chain(core::iter::repeat(0)).take(bins);
             padded.map(|bytes| (bytes * 8) as f64 * 1_000.0 / bin_ns).collect()
@@ -118,7 +119,7 @@ impl SeriesMeter {
         }
     }
 
-    /// Makes bins so much longer that there is one for this time.
+    /// Doubles the bin length until there is a bin for this time.
     #[cold]
     fn widen(&mut self, since_ns: u64) {
         while since_ns / self.bin_ns >= self.most as u64 {
@@ -166,7 +167,7 @@ mod tests {
             meter.record(&record);
         }
         let series = meter.finish();
-        // B x 8 / 500 ms: 1,000 B are 16 kbit/s. Bins from 100, 600, 1,100, 1,600 ms.
+        // B x 8 / 500 ms: 1,000 B are 16 kbit/s. Bins start at 100, 600, 1,100, 1,600 ms.
         let flow = |flow, ingress: [f64; 4], egress: [f64; 4]| FlowSeries {
             flow,
             ingress_mbps: ingress.to_vec(),
@@ -192,7 +193,7 @@ mod tests {
             meter.record(&record(time_ms, 1, Event::Send, 1000));
         }
         let series = meter.finish();
-        // five times as many do not fit with bins twice as long, nor four times
+        // five times the maximum does not fit with bins twice as long, nor four times as long
         assert_eq!(series.bin_s, 0.008);
         let rates = &series.flows[0].ingress_mbps;
         assert_eq!(rates.len(), 5 * MOST_BINS / 8 + 1);

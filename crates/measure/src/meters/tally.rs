@@ -1,29 +1,29 @@
-//! Packets, bytes and times of one direction of one flow, and Pantheon's formulas over them.
+//! Packets, bytes and times of one direction of one flow, with Pantheon's formulas.
 
 use record::time_to_us;
 use units::Span;
 
-/// Nearest whole microsecond of a time span in ns, halves away from zero (as logs are exported).
+/// Rounds a duration in ns to the nearest microsecond, halves away from zero (as in exported logs).
 ///
-/// All delay metrics are computed from delays rounded this way, so that percentile, minimum and mean fit together.
+/// All delay metrics are computed from delays rounded this way, so that percentile, minimum and mean are consistent.
 #[inline]
 pub const fn round_to_us(delay_ns: i64) -> i64 {
     let half = if delay_ns < 0 { -500 } else { 500 };
     delay_ns.saturating_add(half) / 1_000
 }
 
-/// Milliseconds as Python reads them from a log: the double nearest to the printed decimal. (A whole number of
-/// microseconds divided by 1000 is correctly rounded, thus the same double as the parsed text.)
+/// Returns milliseconds as Python reads them from a log: the double nearest to the printed decimal. (A whole number of
+/// microseconds divided by 1000 is correctly rounded, so it equals the double of the parsed text.)
 fn time_to_ms(time_ns: u64) -> f64 {
     time_to_us(time_ns) as f64 / 1_000.0
 }
 
-/// How the times of records become the milliseconds of Pantheon's formulas.
+/// Conversion of record times into the milliseconds of Pantheon's formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// As they would be in an exported log, in whole µs.
+    /// Whole µs, as in an exported log.
     Exported,
-    /// As they were in a log from elsewhere, which has its zero at this time, ns, and possibly more decimals.
+    /// Times of an imported log, whose zero is at this time, ns. They may have more decimals.
     Logged(u64),
 }
 
@@ -43,21 +43,21 @@ impl Clock {
     }
 }
 
-/// Pantheon's percentile of delays (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
+/// Percentile of delays in Pantheon (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
 pub(crate) const PANTHEON_PERCENT: f64 = 95.0;
 
-/// Milliseconds of a delay in µs.
+/// Returns the milliseconds of a delay in µs.
 pub(crate) fn us_to_ms(us: i64) -> f64 {
     us as f64 / 1_000.0
 }
 
-/// Mean rate of `bytes` over `span`, Mbit/s; `None` over no time.
+/// Returns the mean rate of `bytes` over `span`, Mbit/s; `None` if `span` is zero.
 pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
-    // bit/ns are 1000 Mbit/s.
+    // 1 bit/ns is 1000 Mbit/s.
     (!span.is_zero()).then(|| (bytes * 8) as f64 * 1_000.0 / span.as_ns() as f64)
 }
 
-/// Mean of a quantity over time from its integral; `None` over no time.
+/// Returns the time mean of a quantity from its integral; `None` if `span` is zero.
 pub(crate) fn time_mean(integral_ns: u128, span: Span) -> Option<f64> {
     (!span.is_zero()).then(|| integral_ns as f64 / span.as_ns() as f64)
 }
@@ -84,17 +84,18 @@ impl Tally {
         self.last_ns = self.last_ns.max(time_ns);
     }
 
-    /// Time of the first packet, ns.
+    /// Returns the time of the first packet, ns.
     pub(crate) fn first_ns(&self) -> Option<u64> {
         (self.packets > 0).then_some(self.first_ns)
     }
 
-    /// The first of several flows' packets by the order of the records. (Where a clock steps back that is not the earliest.)
+    /// Sets the time of the first packet of several flows, by the order of the records. (If a clock steps back this is
+    /// not the earliest time.)
     pub(crate) fn begin(&mut self, first_ns: Option<u64>) {
         self.first_ns = first_ns.unwrap_or(self.first_ns);
     }
 
-    /// Adds what another flow sent past the same point.
+    /// Adds the packets of another flow at this point.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.packets == 0 {
             return;
@@ -105,19 +106,19 @@ impl Tally {
         self.bytes += other.bytes;
     }
 
-    /// Time from the first to the latest packet, ms, as a difference of two Python floats.
+    /// Returns the time from the first to the latest packet, ms, as a difference of two Python floats.
     pub(crate) fn span_ms(&self, clock: Clock) -> f64 {
         clock.ms(self.last_ns) - clock.ms(self.first_ns)
     }
 
-    /// Mean rate over the tally's own span, Mbit/s; 0 where that span is empty (Pantheon's `tunnel_graph.py`).
+    /// Returns the mean rate over the tally's own span, Mbit/s; 0 if that span is empty (Pantheon's `tunnel_graph.py`).
     pub(crate) fn mean_mbps(&self, clock: Clock) -> f64 {
         let span_ms = self.span_ms(clock);
         if span_ms > 0.0 { (self.bytes * 8) as f64 / (1_000.0 * span_ms) } else { 0.0 }
     }
 }
 
-/// Pantheon's loss rate: the fraction of the bytes that went in and did not come out (`tunnel_graph.py`).
+/// Returns Pantheon's loss rate: the fraction of the sent bytes that were not delivered (`tunnel_graph.py`).
 pub(crate) fn byte_loss(sent: &Tally, delivered: &Tally) -> Option<f64> {
     (sent.bytes > 0).then(|| 1.0 - (delivered.bytes * 8) as f64 / (sent.bytes * 8) as f64)
 }
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn times_are_those_of_the_log_to_the_last_bit() {
-        // moved by 2.5 ms: the difference of the moved times is not that of the logged ones
+        // times moved by 2.5 ms: their difference is not that of the logged times
         let clock = Clock::Logged(2_500_000);
         assert_eq!(clock.ms(1_003_000), -1.497);
         assert_eq!(clock.ms(30_000_812_345_678), 30_000_809.845_678);

@@ -1,21 +1,21 @@
-//! Losses close to each other are one episode.
+//! Loss episodes: losses close to each other.
 
-/// Most episodes of a flow: beyond it, those that are close are joined.
+/// Maximum number of episodes per flow: beyond it, neighbouring episodes are joined.
 const MOST: usize = 1 << 14;
-/// Losses that are closer than this are one episode, however short the round trip, ns.
+/// Minimum distance of two episodes, ns, however short the round trip.
 const LEAST_GAP_NS: u64 = 1_000_000;
 
-/// Losses that are close to each other.
+/// One loss episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     pub(super) packets: u64,
-    /// Packets that arrived although they were sent between its first and its last loss.
+    /// Packets that arrived although they were sent between the episode's first and last loss.
     pub(super) survivors: u64,
 }
 
-/// The episodes of a flow.
+/// Episodes of a flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Episodes {
     pub(super) list: Vec<Episode>,
@@ -23,7 +23,7 @@ pub(super) struct Episodes {
 }
 
 impl Episodes {
-    /// A packet was lost; one that was lost a round trip or more later belongs to another episode.
+    /// Adds a lost packet. A packet lost a round trip or more after the previous loss begins another episode.
     pub(super) fn lost(&mut self, time_ns: u64, round_trip_ns: u64) {
         let gap_ns = round_trip_ns.max(LEAST_GAP_NS).saturating_mul(self.factor.max(1));
         match self.list.last_mut() {
@@ -40,7 +40,7 @@ impl Episodes {
         }
     }
 
-    /// A packet that was sent at this time arrived.
+    /// Counts the arrival of a packet that was sent at this time.
     pub(super) fn arrived(&mut self, sent_ns: u64) {
         if let Some(last) = self.list.last_mut()
             && last.from_ns < sent_ns

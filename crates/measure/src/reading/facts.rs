@@ -1,14 +1,14 @@
-//! What is known of a run besides its logs.
+//! Facts about a run besides its logs.
 
 use serde::Deserialize;
 
-/// What is known of a run besides what its logs tell. Everything may be absent; other keys are not looked at.
+/// Facts about a run besides its logs. Every key may be absent; other keys are ignored.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Facts {
-    /// Planned length.
+    /// Planned length, ns.
     pub duration_ns: Option<f64>,
-    /// Its flows.
+    /// Flows of the run.
     pub flows: Vec<FlowFact>,
 }
 
@@ -16,22 +16,22 @@ pub struct Facts {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct FlowFact {
-    /// Its number.
+    /// Number of the flow.
     pub flow: u32,
     /// Name for people.
     pub scheme: Option<String>,
-    /// The kind of its application (`greedy`, `constant`, ...).
+    /// Kind of its application (`greedy`, `constant`, ...).
     pub application: Option<String>,
-    /// The timer of its transport (`rto`, `pto`, ...).
+    /// Timer of its transport (`rto`, `pto`, ...).
     pub timer: Option<String>,
-    /// Its metrics, of which `retransmissions` and `timeouts` are looked at.
-    pub metrics: Counted,
+    /// Metrics of the flow.
+    pub metrics: FlowCounts,
 }
 
-/// Metrics of a flow.
+/// Metrics of a flow that the reading uses.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Counted {
+pub struct FlowCounts {
     /// Packets that carried data sent before.
     pub retransmissions: Option<f64>,
     /// Expired retransmission timers, or cases of persistent congestion.

@@ -1,13 +1,14 @@
-//! What became of each of the latest packets of a flow: which of those that were declared lost had arrived, or did so later.
+//! Fates of the latest packets of a flow, from which false alarms are found: declared losses of packets that had
+//! arrived or arrived later.
 
 use record::{Event, Record};
 use std::collections::{HashSet, VecDeque};
 
-/// Packets that are remembered even when it is known what became of them: declarations come late.
+/// Number of packets that are remembered even if their fate is known, because declarations come late.
 const REMEMBERED: usize = 1 << 13;
-/// Most packets that are remembered.
+/// Maximum number of remembered packets.
 const MOST: usize = 1 << 17;
-/// Most times of false alarms that are kept.
+/// Maximum number of times of false alarms that are kept.
 const MOST_TIMES: usize = 1 << 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +18,14 @@ enum Fate {
     Dropped,
 }
 
-/// The latest packets by number.
+/// Latest packets by number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fates {
     first: u64,
     latest: VecDeque<Fate>,
-    /// Declared lost while under way.
+    /// Packets declared lost while in flight.
     doubted: HashSet<u64>,
-    /// When packets were declared lost that arrived.
+    /// Times at which packets were declared lost that arrived.
     pub(super) false_alarms: Vec<u64>,
     pub(super) false_alarm_count: u64,
 }
@@ -71,7 +72,7 @@ impl Fates {
             self.first = seq;
         }
         let missing = seq - self.first.saturating_add(self.latest.len() as u64).min(seq);
-        // numbers that are left out are those of nobody
+        // skipped numbers belong to no packet
         self.latest.extend(std::iter::repeat_n(Fate::Dropped, missing as usize));
         self.latest.push_back(Fate::UnderWay);
         while self.latest.len() > MOST

@@ -1,29 +1,29 @@
-//! Who limited a flow, in each part of its time.
+//! Limits of a flow's rate in each part of its time.
 
 use super::links::Link;
 use super::packets::FlowPackets;
 use super::states::{FlowStates, Part, Room};
 
-/// Part of its pacing rate that a sender has to send for the pacing to be what limits it.
+/// Minimum sending rate, as a share of the pacing rate, at which pacing counts as the limit.
 const PACED: f64 = 0.85;
 
-/// A receiver that has no room holds a flow back for longer than this, ns.
+/// Minimum time for which a receiver without room holds a flow back, ns.
 const LEAST_BLOCKED_NS: u64 = 200_000_000;
 
-/// Who limited a flow.
+/// Limit of a flow's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Limit {
-    /// A link of the path was full.
+    /// Full link of the path.
     Path,
-    /// Nothing arrived through the path.
+    /// Outage: nothing arrived through the path.
     Outage,
-    /// The congestion window.
+    /// Congestion window.
     Window,
-    /// The pacing rate.
+    /// Pacing rate.
     Pacing,
-    /// The application, or the receiver.
+    /// Application, or receiver.
     Application,
-    /// The log does not tell.
+    /// Unknown: the log does not tell.
     Unknown,
 }
 
@@ -54,7 +54,7 @@ impl Limit {
     }
 }
 
-/// The parts of a flow's time and who limited it, in order of time. In `outages` nothing arrived.
+/// Returns the parts of a flow's time with their limits, in order of time. In `outages` nothing arrived.
 pub(super) fn limits(
     states: &FlowStates,
     packets: Option<&FlowPackets>,
@@ -80,7 +80,7 @@ pub(super) fn limits(
             continue;
         }
         let mut from_ns = part.from_ns;
-        // those of several links overlap: none is passed over for one that ends later
+        // intervals of several links overlap: an interval must not be skipped because another one ends later
         let begun = of_path.iter().take_while(|each| each.0 < part.to_ns);
         for &(begin, end, by) in begun.filter(|each| each.1 > part.from_ns) {
             add(from_ns, begin.max(from_ns).min(part.to_ns), limit);
@@ -90,8 +90,8 @@ pub(super) fn limits(
         add(from_ns, part.to_ns, limit);
     }
     if application == Some("greedy") {
-        // What always has data never waits for it: short of its pacing rate it is between two packets, or the rate was
-        // another one when it was sampled.
+        // A greedy application always has data. A short time below the pacing rate lies between two packets, or the
+        // rate was a different one when it was sampled.
         let short = if states.is_full { Limit::Pacing } else { Limit::Unknown };
         for part in &mut found {
             if part.2 == Limit::Application && part.1 - part.0 < LEAST_BLOCKED_NS {
@@ -117,7 +117,7 @@ fn limit(
                 let sent_mbps = bytes * 8.0 * 1e3 / ns.max(1) as f64;
                 if sent_mbps >= PACED * pacing_mbps { Limit::Pacing } else { Limit::Application }
             }
-            // an application that always has data leaves nothing but the pacing, which this log does not have
+            // for an application that always has data only pacing is left, which this log does not contain
             _ if application == Some("greedy") && !states.is_full => Limit::Pacing,
             _ if states.is_full && packets.is_some() => Limit::Application,
             _ => Limit::Unknown,

@@ -1,11 +1,11 @@
-//! What the samples of links tell.
+//! Samples of links and the values derived from them.
 
-/// Most samples of a link that are kept.
+/// Maximum number of samples kept per link.
 const MOST: usize = 1 << 18;
-/// Part of what a link offers that it has to deliver to be full.
+/// Minimum delivered share of a full link's capacity.
 const FULL: f64 = 0.95;
 
-/// A link at one time.
+/// State of a link at one time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct LinkSample {
     pub(super) time_ns: u64,
@@ -16,14 +16,14 @@ pub(super) struct LinkSample {
     pub(super) offered: Option<f64>,
 }
 
-/// One link.
+/// One link with its samples.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) name: String,
     pub(super) samples: Vec<LinkSample>,
 }
 
-/// The links of a run.
+/// Links of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Links {
     pub(super) list: Vec<Link>,
@@ -62,7 +62,7 @@ impl Links {
         }
     }
 
-    /// The links that data passes, if their samples are complete.
+    /// Returns the links of the data direction, if their samples are complete.
     pub(super) fn of_data(&self) -> Option<impl Iterator<Item = &Link>> {
         let mut links = self.list.iter().filter(|link| link.name.starts_with("data/")).peekable();
         (links.peek().is_some() && !self.is_thinned).then_some(links)
@@ -70,22 +70,22 @@ impl Links {
 }
 
 impl Link {
-    /// The last sample at or before a time, and the first at or after another.
+    /// Returns the last sample at or before the first time, and the first sample at or after the second time.
     fn around(&self, from_ns: u64, to_ns: u64) -> Option<(LinkSample, LinkSample)> {
-        // a drop in the instant of a sample may be in it or not
+        // a drop at the instant of a sample may or may not be in the sample
         let before = self.samples.partition_point(|sample| sample.time_ns < from_ns);
         let after = self.samples.partition_point(|sample| sample.time_ns <= to_ns);
         let first = before.checked_sub(1).map_or(LinkSample::default(), |place| self.samples[place]);
         Some((first, *self.samples.get(after).or(self.samples.last().filter(|last| last.time_ns >= to_ns))?))
     }
 
-    /// How many packets its queue dropped around a time, and in which time exactly.
+    /// Returns the number of packets that the link's queue dropped around a time, and the exact interval of the count.
     pub(super) fn dropped(&self, from_ns: u64, to_ns: u64) -> Option<(u64, (u64, u64))> {
         let (before, after) = self.around(from_ns, to_ns)?;
         Some(((after.dropped - before.dropped).max(0.0) as u64, (before.time_ns, after.time_ns)))
     }
 
-    /// The largest sampled queue around a time, bytes.
+    /// Returns the largest sampled queue around a time, bytes.
     pub(super) fn queue_bytes(&self, from_ns: u64, to_ns: u64) -> Option<f64> {
         let (before, after) = self.around(from_ns, to_ns)?;
         let inside =
@@ -93,7 +93,7 @@ impl Link {
         inside.map(|one| one.queue_bytes).max_by(f64::total_cmp)
     }
 
-    /// The times in which it delivered nearly all that it could.
+    /// Returns the intervals in which the link delivered almost its full capacity.
     pub(super) fn full(&self) -> Vec<(u64, u64)> {
         let mut found: Vec<(u64, u64)> = Vec::new();
         let mut before = LinkSample { offered: Some(0.0), ..LinkSample::default() };
@@ -112,7 +112,7 @@ impl Link {
         found
     }
 
-    /// What it could carry around a time, Mbit/s.
+    /// Returns the capacity of the link around a time, Mbit/s.
     pub(super) fn rate_mbps(&self, at_ns: u64) -> Option<f64> {
         let (before, after) = self.around(at_ns, at_ns)?;
         let bytes = after.offered? - before.offered.unwrap_or(0.0);

@@ -1,11 +1,11 @@
-//! Sums and means over bins of time, in bounded memory.
+//! Sums and means over time bins, in bounded memory.
 
-/// Most bins.
+/// Maximum number of bins.
 const MOST: usize = 1 << 11;
 /// Width of the first bins, ns.
 const FIRST_NS: u64 = 10_000_000;
 
-/// What was counted in each bin of time: how often, and how much.
+/// Count and sum of values in each time bin.
 #[derive(Clone, Debug)]
 pub(super) struct Means {
     pub(super) width_ns: u64,
@@ -34,7 +34,7 @@ impl Means {
         self.bins[bin].1 += value;
     }
 
-    /// How often, and how much, in the bins that overlap this time, and the time of these bins.
+    /// Returns the count and the sum in the bins that overlap this time, and the duration of these bins, ns.
     pub(super) fn within(&self, from_ns: u64, to_ns: u64) -> (u64, f64, u64) {
         let from = ((from_ns / self.width_ns) as usize).min(self.bins.len());
         let to = (to_ns.div_ceil(self.width_ns) as usize).clamp(from, self.bins.len());
@@ -43,13 +43,13 @@ impl Means {
         (count, sum, ((to - from) as u64).saturating_mul(self.width_ns))
     }
 
-    /// Mean over all.
+    /// Returns the mean over all bins.
     pub(super) fn mean(&self) -> Option<f64> {
         let (count, sum, _) = self.within(0, u64::MAX);
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// The part of the run, `bins` bins long, with the largest mean: its beginning, end and mean.
+    /// Returns the part of the run, `bins` bins long, with the largest mean: its beginning, end and mean.
     pub(super) fn largest(&self, bins: usize) -> Option<(u64, u64, f64)> {
         let bins = bins.clamp(1, self.bins.len().max(1));
         let means = self.bins.windows(bins).enumerate().filter_map(|(start, window)| {

@@ -1,4 +1,4 @@
-//! What a run's records and samples tell, gathered.
+//! Meter that collects a run's records and samples for the reading.
 
 use super::facts::Facts;
 use super::links::Links;
@@ -7,10 +7,11 @@ use super::states::FlowStates;
 use record::{Event, Record};
 use std::collections::BTreeMap;
 
-/// Most flows that are read.
+/// Maximum number of flows that are read.
 const MOST_FLOWS: usize = 1_000;
 
-/// Reads a run: its records, in order of time, and its samples, in the order of each series; it does not matter which come first.
+/// Collects a run: its records, in order of time, and its samples, in the order of each series. Records and samples may
+/// come in any order to each other.
 #[derive(Clone, Debug, Default)]
 pub struct ReadingMeter {
     pub(super) facts: Facts,
@@ -22,12 +23,12 @@ pub struct ReadingMeter {
 }
 
 impl ReadingMeter {
-    /// A meter for a run of which this is known.
+    /// Returns a meter for a run with these facts.
     pub fn new(facts: Facts) -> Self {
         Self { facts, ..Self::default() }
     }
 
-    /// Takes in the next record.
+    /// Adds the next record.
     pub fn record(&mut self, record: &Record) {
         self.end_ns = self.end_ns.max(record.time_ns);
         if matches!(record.event, Event::Opportunity | Event::AckOpportunity) {
@@ -42,7 +43,7 @@ impl ReadingMeter {
         }
     }
 
-    /// Takes in a value of flow number `flow`.
+    /// Adds a value of flow number `flow`.
     pub fn flow_value(&mut self, time_ns: u64, flow: u32, field: &str, unit: &str, value: f64) {
         self.end_ns = self.end_ns.max(time_ns);
         let is_full = self.states.len() >= MOST_FLOWS;
@@ -52,7 +53,7 @@ impl ReadingMeter {
         self.states.entry(flow).or_default().value(time_ns, field, unit, value);
     }
 
-    /// Takes in a value of a link.
+    /// Adds a value of a link.
     pub fn link_value(&mut self, time_ns: u64, link: &str, field: &str, value: f64) {
         self.end_ns = self.end_ns.max(time_ns);
         self.links.value(time_ns, link, field, value);

@@ -1,5 +1,5 @@
-//! A run in sentences: what happened in it, when and why, with the numbers behind each sentence. What a log does not tell is not
-//! guessed: the sentence says so, or is left out.
+//! Reading of a run: sentences on the events of a run with times, causes and numbers. If a log does not tell something,
+//! the sentence says so or is left out. Nothing is guessed.
 
 mod episodes;
 mod facts;
@@ -15,7 +15,7 @@ mod sentences;
 mod states;
 mod words;
 
-pub use facts::{Counted, Facts, FlowFact};
+pub use facts::{Facts, FlowCounts, FlowFact};
 pub use meter::ReadingMeter;
 pub use modes::enumerated;
 pub use sentence::{Reading, Sentence};

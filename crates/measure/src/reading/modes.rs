@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// Most changes that are kept of a field.
+/// Maximum number of changes kept per field.
 const MOST_CHANGES: usize = 1 << 16;
 
-/// The names that a unit like `0 startup, 1 drain` lists; none of other units.
+/// Returns the names that a unit like `0 startup, 1 drain` lists; `None` for other units.
 pub fn enumerated(unit: &str) -> Option<Vec<&str>> {
     let names: Option<Vec<&str>> = unit
         .split(", ")
@@ -18,16 +18,16 @@ pub fn enumerated(unit: &str) -> Option<Vec<&str>> {
     names.filter(|names| names.len() > 1)
 }
 
-/// A field that says in which mode a controller is.
+/// Field that tells the mode of a controller.
 #[derive(Clone, Debug)]
 pub(super) struct Mode {
     pub(super) field: String,
     pub(super) names: Vec<String>,
-    /// When it changed, and what it became. The first is its first value.
+    /// Times of changes, ns, with the new modes. The first is the first value.
     pub(super) changes: Vec<(u64, usize)>,
-    /// When it was last told that it was still the same.
+    /// Time of the latest value, ns.
     pub(super) told_ns: u64,
-    /// The time in which each of the changes came, if it was told only now and then: since when it had been told otherwise.
+    /// For each change, the time of the last value with the old mode, ns: a sampled mode changed between the two.
     pub(super) since: Vec<u64>,
 }
 
@@ -47,7 +47,7 @@ impl Mode {
         self.told_ns = time_ns;
     }
 
-    /// How long it was in each mode, ns, by name.
+    /// Returns the time spent in each mode, ns, by name.
     pub(super) fn times(&self, end_ns: u64) -> BTreeMap<&str, u64> {
         let mut times = BTreeMap::new();
         let ends = self.changes.iter().skip(1).map(|&(time_ns, _)| time_ns).chain([end_ns]);
@@ -57,12 +57,12 @@ impl Mode {
         times
     }
 
-    /// Whether it is a switch.
+    /// Returns true if the field is a switch.
     pub(super) fn is_switch(&self) -> bool {
         self.names == ["no", "yes"]
     }
 
-    /// The mode in which a flow looks for the capacity at first, if this field names one.
+    /// Returns the mode in which a flow probes the capacity at first, if this field names one.
     pub(super) fn start(&self) -> Option<usize> {
         if self.is_switch() {
             return matches!(self.field.as_str(), "slow_start" | "fast_start").then_some(1);

@@ -1,20 +1,20 @@
-//! What the packets of a flow tell.
+//! Packets of flows and the values derived from them.
 
 use super::episodes::Episodes;
 use super::fates::Fates;
 use super::means::Means;
 use record::{Event, Record};
 
-/// Most times of losses and marks that are kept: the first of them say what ended slow start.
+/// Maximum number of times of losses and marks that are kept: the first ones show the end of slow start.
 const MOST_TIMES: usize = 1 << 12;
-/// Most drops whose time is kept.
+/// Maximum number of drops whose time is kept.
 const MOST_DROPS: usize = 1 << 20;
-/// Most pauses between deliveries that are kept.
+/// Maximum number of pauses between deliveries that are kept.
 const MOST_PAUSES: usize = 1 << 12;
-/// Shortest of them, ns.
+/// Shortest pause that is kept, ns.
 const LEAST_PAUSE_NS: u64 = 50_000_000;
 
-/// The longest time without something, ns.
+/// Longest time without an event, ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Gap {
     latest: Option<u64>,
@@ -37,7 +37,7 @@ impl Gap {
     }
 }
 
-/// The packets of one flow.
+/// Packets of one flow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowPackets {
     pub(super) first_sent_ns: Option<u64>,
@@ -49,13 +49,13 @@ pub(super) struct FlowPackets {
     pub(super) dropped: u64,
     pub(super) marked: u64,
     pub(super) declared: u64,
-    /// Payload of the largest packet.
+    /// Payload of the largest packet, bytes.
     pub(super) largest_payload: u32,
-    /// Shortest and longest one-way delay, ns, and when the packet of the longest one arrived.
+    /// Shortest and longest one-way delay, ns, and the arrival of the packet with the longest one.
     pub(super) least_ns: Option<i64>,
     pub(super) most_ns: i64,
     pub(super) most_at_ns: u64,
-    /// The latest delays, there and back.
+    /// Latest delays of the data and the ACK direction, ns.
     latest_ns: [u64; 2],
     /// One-way delays over time.
     pub(super) delays: Means,
@@ -63,7 +63,7 @@ pub(super) struct FlowPackets {
     pub(super) payload: Means,
     pub(super) sends: Gap,
     pub(super) deliveries: Gap,
-    /// By the times of drops, and of declarations.
+    /// Loss episodes by the times of drops, and by the times of declarations.
     pub(super) drops: Episodes,
     pub(super) declarations: Episodes,
     pub(super) first_declared: Vec<u64>,
@@ -122,16 +122,16 @@ impl FlowPackets {
         }
     }
 
-    /// The latest delays, there and back.
+    /// Returns the sum of the latest delays of both directions, ns.
     pub(super) fn round_trip_ns(&self) -> u64 {
         self.latest_ns[0].saturating_add(self.latest_ns[1])
     }
 }
 
-/// The packets of all flows.
+/// Packets of all flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Network {
-    /// When packets were dropped.
+    /// Times of drops, ns.
     pub(super) drops: Vec<u64>,
     pub(super) drop_count: u64,
     /// Long times without a delivery.
@@ -163,7 +163,7 @@ impl Network {
         }
     }
 
-    /// How many packets were dropped from `from_ns` to before `to_ns`; `None` if not all drops are known.
+    /// Returns the number of packets dropped from `from_ns` to before `to_ns`; `None` if not all drops are known.
     pub(super) fn drops_within(&self, from_ns: u64, to_ns: u64) -> Option<u64> {
         let place = |time_ns: u64| self.drops.partition_point(|&at| at < time_ns) as u64;
         (self.drops.len() as u64 == self.drop_count).then(|| place(to_ns).saturating_sub(place(from_ns)))

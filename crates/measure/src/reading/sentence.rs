@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 pub struct Sentence {
     /// The sentence.
     pub text: String,
-    /// Time that the sentence is about.
+    /// Beginning of the time that the sentence describes.
     pub from_ns: u64,
-    /// Up to when.
+    /// End of that time.
     pub to_ns: u64,
-    /// Of which flow, if it is of one.
+    /// Flow that the sentence describes; `None`: all flows.
     pub flow: Option<u32>,
-    /// `slow_start`, `queue`, `loss`, `spurious`, `mark`, `limit`, `mode`, `delay`, `stall`, `idle`, `retransmission`,
-    /// `timeout`, `share`.
+    /// Kind of the sentence: `slow_start`, `queue`, `loss`, `spurious`, `mark`, `limit`, `mode`, `delay`, `stall`,
+    /// `idle`, `retransmission`, `timeout`, `share`.
     pub kind: &'static str,
-    /// The numbers behind it, by names with their units.
+    /// Numbers of the sentence, by names with units.
     pub evidence: BTreeMap<&'static str, f64>,
 }
 
-/// A run in sentences, in order of time.
+/// Reading of a run: its sentences in order of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reading {
-    /// At most thirty.
+    /// Sentences, at most thirty.
     pub sentences: Vec<Sentence>,
 }

@@ -1,4 +1,4 @@
-//! From what was gathered to sentences.
+//! Composition of sentences from the collected records and samples.
 
 use super::episodes::Episode;
 use super::limits::{Limit, limits};
@@ -11,31 +11,31 @@ use super::states::FlowStates;
 use super::words::{at, bytes, count, percent, span};
 use std::collections::BTreeMap;
 
-/// Most sentences.
+/// Maximum number of sentences.
 const MOST: usize = 30;
-/// Most flows that are spoken of one by one.
+/// Maximum number of flows that are described one by one.
 const MOST_FLOWS: usize = 6;
-/// As many episodes of the same cause are told one by one.
+/// Maximum number of episodes with one cause that are described one by one.
 const ONE_BY_ONE: usize = 3;
-/// Shortest time without packets that is worth a sentence, ns, and in round trips.
+/// Shortest time without packets that gets a sentence, ns, and in round trips.
 const LEAST_STALL_NS: u64 = 200_000_000;
 const STALL_ROUND_TRIPS: u64 = 4;
-/// Parts of a flow's time that are smaller are left out of the sentence on who limited it.
+/// Minimum share of a flow's time that the sentence on its limits mentions.
 const LEAST_SHARE: f64 = 0.005;
 /// Shortest time without a delivery that counts as an outage, ns, and in round trips.
 const LEAST_OUTAGE_NS: u64 = 100_000_000;
 const OUTAGE_ROUND_TRIPS: u64 = 3;
-/// Part of a run, in bins of delays, that is said to have the most queueing.
+/// Number of parts of a run, in bins of delays, from which the part with the most queueing is chosen.
 const PARTS: usize = 20;
 
-/// A sentence and how much it matters: 0 most.
+/// Sentence with its rank; sentences of rank 0 matter most.
 type Draft = (u8, Sentence);
 
-/// Why packets were lost.
+/// Cause of lost packets.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
     Queue(String),
-    /// Some by a queue, others elsewhere.
+    /// Partly a queue, partly elsewhere.
     Mixed(String),
     Outage,
     Elsewhere,
@@ -91,7 +91,7 @@ fn sentences(meter: &ReadingMeter) -> Vec<Sentence> {
     sentences
 }
 
-/// What a flow is called.
+/// Returns the name of a flow in sentences.
 fn who(meter: &ReadingMeter, flow: u32, flows: usize) -> String {
     let scheme =
         meter.facts.flows.iter().find(|fact| fact.flow == flow).and_then(|fact| fact.scheme.as_deref());
@@ -114,7 +114,7 @@ fn sentence(
     Sentence { text, from_ns, to_ns: to_ns.max(from_ns), flow, kind, evidence }
 }
 
-/// What each flow got of all that was delivered.
+/// Adds a sentence on the flows' shares of all delivered data.
 fn shares(meter: &ReadingMeter, numbers: &[u32], drafts: &mut Vec<Draft>) {
     let total = meter.network.delivered_bytes as f64;
     let mut shares: Vec<(u32, f64)> = numbers
@@ -143,7 +143,7 @@ fn shares(meter: &ReadingMeter, numbers: &[u32], drafts: &mut Vec<Draft>) {
     drafts.push((1, sentence("share", None, (0, meter.end_ns), text, &evidence)));
 }
 
-/// The largest queue of each link of the data direction.
+/// Adds sentences on the largest queue of each link in the data direction.
 fn queues(meter: &ReadingMeter, drafts: &mut Vec<Draft>) {
     let Some(links) = meter.links.of_data() else { return };
     for link in links.take(4) {
@@ -174,7 +174,7 @@ fn queues(meter: &ReadingMeter, drafts: &mut Vec<Draft>) {
     }
 }
 
-/// Tells of one flow.
+/// Composes the sentences of one flow.
 struct Teller<'a> {
     meter: &'a ReadingMeter,
     flow: u32,
@@ -198,7 +198,7 @@ impl Teller<'_> {
         self.packets.map_or(0, FlowPackets::round_trip_ns)
     }
 
-    /// When slow start was left, and what happened then.
+    /// Adds a sentence on the end of slow start and its cause.
     fn slow_start(&self, drafts: &mut Vec<Draft>) {
         let Some(states) = self.states else { return };
         let begins = |mode: &&Mode| {
@@ -236,7 +236,7 @@ impl Teller<'_> {
             times.iter().any(|&time_ns| time_ns.saturating_add(slack_ns) >= since_ns && time_ns <= left_ns)
         };
         let lost = self.packets.is_some_and(|packets| is_within(&packets.first_declared, 0));
-        // a mark is told to the sender by the ACK
+        // the ACK reports a mark to the sender
         let marked =
             self.packets.is_some_and(|packets| is_within(&packets.first_marked, self.round_trip_ns()));
         let is_rate_based = name == "`startup`" || name == "`starting`";
@@ -258,17 +258,18 @@ impl Teller<'_> {
         drafts.push((0, self.say("slow_start", (begun_ns, left_ns), text, &evidence)));
     }
 
-    /// How long nothing has to arrive for the path to be at fault.
+    /// Returns the minimum time without arrivals that counts as an outage of the path.
     fn least_outage_ns(&self) -> u64 {
         LEAST_OUTAGE_NS.max(OUTAGE_ROUND_TRIPS.saturating_mul(self.round_trip_ns()))
     }
 
-    /// The time without deliveries that an episode of losses belongs to, if nothing that was sent then arrived.
+    /// Returns the time without deliveries that an episode of losses belongs to, if no packet sent in that time
+    /// arrived.
     fn outage(&self, episode: &Episode) -> Option<(u64, u64)> {
         let packets = self.packets.filter(|_| episode.packets > 1)?;
         let round_trip_ns = packets.round_trip_ns();
         let least_ns = self.least_outage_ns();
-        // what is in a queue behind the place of the losses goes on arriving for a while
+        // packets in a queue behind the place of the losses still arrive for a while
         let behind_ns = if episode.survivors == 0 { u64::try_from(packets.most_ns).unwrap_or(0) } else { 0 };
         let slack_ns = round_trip_ns.saturating_add(behind_ns);
         self.meter.network.pauses.iter().copied().find(|&(from_ns, to_ns)| {
@@ -277,10 +278,11 @@ impl Teller<'_> {
         })
     }
 
-    /// Why the packets of an episode were lost.
+    /// Returns the cause of an episode's lost packets.
     fn cause(&self, episode: &Episode) -> Cause {
         let is_outage = self.outage(episode).is_some();
-        // what queues dropped in the sample intervals of the episode, and which of them most, beside all drops of these intervals
+        // counted are the drops of queues in the sample intervals of the episode, the queue with the most drops, and
+        // all drops of these intervals
         let (mut by_queues, mut all, mut worst) = (0, None, (0, ""));
         for link in self.meter.links.of_data().into_iter().flatten() {
             let Some((dropped, (from_ns, to_ns))) = link.dropped(episode.from_ns, episode.to_ns) else {
@@ -319,7 +321,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The loss episodes, by cause.
+    /// Adds sentences on the loss episodes, by cause.
     fn losses(&self, drafts: &mut Vec<Draft>) {
         let Some(packets) = self.packets else { return };
         let (episodes, what) = if packets.dropped > 0 {
@@ -336,7 +338,7 @@ impl Teller<'_> {
             if cause == Cause::Outage {
                 outages.extend(self.outage(episode));
             }
-            // what was sent again during an outage
+            // retransmissions lost during an outage
             let is_inside =
                 |&(from_ns, to_ns): &(u64, u64)| from_ns <= episode.from_ns && episode.to_ns <= to_ns;
             if cause == Cause::Elsewhere && outages.iter().rev().take(4).any(is_inside) {
@@ -435,7 +437,7 @@ impl Teller<'_> {
         drafts.push((1, self.say("mark", (first_ns, packets.last_marked_ns), text, &evidence)));
     }
 
-    /// Who limited the flow.
+    /// Adds sentences on the limits of the flow.
     fn limits(&self, drafts: &mut Vec<Draft>) {
         let Some(states) = self.states else { return };
         let fact = self.meter.facts.flows.iter().find(|fact| fact.flow == self.flow);
@@ -469,7 +471,7 @@ impl Teller<'_> {
         let text = format!("{} was limited by {}.", self.who, told.join(", by "));
         let evidence: Vec<_> = shares.iter().map(|(limit, share)| (limit.key(), *share)).collect();
         drafts.push((0, self.say("limit", (first.0, last.1), text, &evidence)));
-        // the longest time of each that is not the usual one
+        // the longest time of each limit except the most frequent one
         for &(limit, _) in
             shares.iter().skip(1).filter(|(limit, share)| *share >= 0.02 && *limit != Limit::Unknown)
         {
@@ -488,7 +490,7 @@ impl Teller<'_> {
         }
     }
 
-    /// In which modes the controller was.
+    /// Adds sentences on the controller's modes.
     fn modes(&self, drafts: &mut Vec<Draft>) {
         let Some(states) = self.states else { return };
         for mode in states.modes.iter().filter(|mode| !mode.is_switch()) {
@@ -522,7 +524,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Where packets waited longest.
+    /// Adds sentences on the longest waiting times of packets.
     fn delays(&self, drafts: &mut Vec<Draft>) {
         let Some((packets, least_ns)) = self.packets.and_then(|packets| Some((packets, packets.least_ns?)))
         else {
@@ -565,7 +567,7 @@ impl Teller<'_> {
         }
     }
 
-    /// The longest times without packets.
+    /// Adds sentences on the longest times without packets.
     fn pauses(&self, drafts: &mut Vec<Draft>) {
         let Some(packets) = self.packets else { return };
         let least_ns = LEAST_STALL_NS.max(STALL_ROUND_TRIPS.saturating_mul(self.round_trip_ns()));
@@ -585,7 +587,8 @@ impl Teller<'_> {
         }
     }
 
-    /// Timeouts, which the log does not tell: what was counted, and what they leave of a window.
+    /// Adds a sentence on timeouts. The log does not contain them, so the sentence uses their count and their effect on
+    /// the window.
     fn timeouts(&self, drafts: &mut Vec<Draft>) {
         let fact = self.meter.facts.flows.iter().find(|fact| fact.flow == self.flow);
         let told = fact.and_then(|fact| Some((fact, fact.metrics.timeouts.filter(|&number| number >= 1.0)?)));
@@ -621,7 +624,7 @@ impl Teller<'_> {
 }
 
 impl Cause {
-    /// Its number in the evidence.
+    /// Returns the number of the cause in the evidence.
     const fn code(&self) -> f64 {
         match self {
             Self::Queue(_) => 1.0,

@@ -1,32 +1,32 @@
-//! What the samples of a sender tell.
+//! State of a sender over time, from its samples.
 
 use super::modes::Mode;
 
-/// Most parts of time that are kept.
+/// Maximum number of parts of time that are kept.
 const MOST_PARTS: usize = 1 << 17;
 
-/// Whether a sender could have sent.
+/// Room of a sender to send a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Room {
-    /// Not even one more packet fitted its window.
+    /// Not even one more packet fits the window.
     No,
-    /// Its window was open.
+    /// The window is open.
     Yes,
     /// The samples do not tell.
     Unknown,
 }
 
-/// A part of time in which all was the same.
+/// Part of time in which the state did not change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) from_ns: u64,
     pub(super) to_ns: u64,
     pub(super) room: Room,
-    /// The rate at which packets left at most.
+    /// Pacing rate, the maximum rate at which packets left.
     pub(super) pacing_mbps: Option<f64>,
 }
 
-/// The state of one sender.
+/// State of one sender.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FlowStates {
     now_ns: Option<u64>,
@@ -36,18 +36,18 @@ pub(super) struct FlowStates {
     pacing_mbps: Option<f64>,
     pub(super) parts: Vec<Part>,
     pub(super) modes: Vec<Mode>,
-    /// When a slow start threshold was told first, and when samples had been told before.
+    /// Time of the first slow start threshold, ns, and the time of the samples before.
     pub(super) threshold: Option<(u64, u64)>,
     last_ns: u64,
     pub(super) samples: u64,
     pub(super) first_ns: Option<u64>,
-    /// Whether there ever was a pacing rate.
+    /// True if there ever was a pacing rate.
     pub(super) tells_pacing: bool,
-    /// Whether the state was told after every event.
+    /// True if the state was logged after every event.
     pub(super) is_full: bool,
 }
 
-/// Payload of a packet, where packets do not tell, bytes.
+/// Default payload of a packet, bytes.
 const PAYLOAD_BYTES: f64 = 1448.0;
 
 impl FlowStates {
@@ -94,14 +94,14 @@ impl FlowStates {
         self.modes[place].value(time_ns, value);
     }
 
-    /// Time goes on: what was said last held until now.
+    /// Advances the time: the last values held until now.
     fn advance(&mut self, time_ns: u64) {
         let Some(from_ns) = self.now_ns.replace(time_ns) else { return };
         self.last_ns = from_ns;
         let window = self.window.or(self.cwnd_packets.map(|packets| packets * PAYLOAD_BYTES));
         let room = match (self.in_flight, window) {
             (Some(in_flight), Some(window)) => {
-                // a sampled window in packets is only about as many bytes
+                // a sampled window in packets gives the bytes only approximately
                 let fits = if self.is_full {
                     in_flight + PAYLOAD_BYTES <= window
                 } else {

@@ -1,12 +1,12 @@
 //! Numbers in words.
 
-/// A time since the start of the run.
+/// Formats a time since the start of the run.
 pub(super) fn at(time_ns: u64) -> String {
     let s = time_ns as f64 / 1e9;
     if s < 10.0 { format!("{s:.3} s") } else { format!("{s:.2} s") }
 }
 
-/// How long something takes.
+/// Formats a duration.
 pub(super) fn span(ns: f64) -> String {
     let (value, unit) = match ns {
         _ if ns < 1e6 => (ns / 1e3, "µs"),
@@ -22,7 +22,7 @@ pub(super) fn span(ns: f64) -> String {
     }
 }
 
-/// An amount of data.
+/// Formats an amount of data.
 pub(super) fn bytes(bytes: f64) -> String {
     match bytes {
         _ if bytes < 1e4 => format!("{bytes:.0} bytes"),
@@ -31,12 +31,12 @@ pub(super) fn bytes(bytes: f64) -> String {
     }
 }
 
-/// `1 packet`, `2 packets`.
+/// Formats a count: `1 packet`, `2 packets`.
 pub(super) fn count(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// A part of a whole.
+/// Formats a part of a whole.
 pub(super) fn percent(part: f64) -> String {
     let percent = part * 100.0;
     if percent > 0.0 && percent < 1.0 { "less than 1 %".to_owned() } else { format!("{percent:.0} %") }

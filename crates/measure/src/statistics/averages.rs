@@ -1,11 +1,11 @@
 //! Averages, percentiles and deviations of values.
 
-/// Arithmetic mean; `None` of nothing.
+/// Returns the arithmetic mean; `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Median (mean of the two middle values if their number is even); `None` of nothing.
+/// Returns the median (mean of the two middle values if their number is even); `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -14,8 +14,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
 }
 
-/// Percentile by nearest rank as Pantheon's: of n sorted values number `percent / 100 (n - 1)` from 0, halves to even;
-/// `None` of nothing.
+/// Returns the percentile by nearest rank as in Pantheon: the value number `percent / 100 (n - 1)` from 0 of n sorted
+/// values, halves to even. `None` without values.
 pub fn nearest_rank(values: &[f64], percent: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -23,12 +23,12 @@ pub fn nearest_rank(values: &[f64], percent: f64) -> Option<f64> {
     sorted.get(place.round_ties_even() as usize).copied()
 }
 
-/// Sample standard deviation (divisor `n - 1`); `None` of fewer than two values.
+/// Returns the sample standard deviation (divisor `n - 1`); `None` for fewer than two values.
 pub fn sample_standard_deviation(values: &[f64]) -> Option<f64> {
     sample_variance(values).map(f64::sqrt)
 }
 
-/// Sample variance (divisor `n - 1`); `None` of fewer than two values.
+/// Returns the sample variance (divisor `n - 1`); `None` for fewer than two values.
 pub(super) fn sample_variance(values: &[f64]) -> Option<f64> {
     let mean = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn values_are_those_of_printed_tables() {
-        // Two-sided 5 % at 4, 10, 30 and 100 degrees of freedom; 5 % / 2 = 2.5 % at 4 and 10.
+        // The level 5 %, two-sided, at 4, 10, 30 and 100 degrees of freedom; 5 % / 2 = 2.5 % at 4 and 10.
         let table = CriticalValues::new(0.95, 2).unwrap();
         for (tests, freedom, printed) in [
             (1, 4.0, 2.776),
@@ -90,7 +90,7 @@ mod tests {
         let table = CriticalValues::new(0.95, 12).unwrap();
         for tests in [1, 2, 5, 12] {
             let whole = (4..200).map(f64::from);
-            // up to 10,000: of more degrees of freedom the inverse of statrs itself is off by up to 1e-4
+            // up to 10,000 degrees of freedom: beyond that the inverse of statrs itself has errors of up to 1e-4
             let broken = (0..260).map(|step| 4.0 * libm::pow(1.03, f64::from(step)));
             for freedom in whole.chain(broken) {
                 let exact = quantile(1.0 - 0.05 / (2 * tests) as f64, freedom).unwrap();

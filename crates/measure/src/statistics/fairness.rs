@@ -1,33 +1,36 @@
-//! How evenly shares are distributed, and what a competitor takes.
+//! Fairness of shares, and harm done by a competitor.
 
-/// Jain's fairness index `(sum x)^2 / (n * sum x^2)` (Jain, Chiu, Hawe 1984): 1 if all shares are equal, 1/n if one has
-/// everything. `None` if there is nothing to share.
+/// Returns Jain's fairness index `(sum x)^2 / (n * sum x^2)` (Jain, Chiu, Hawe 1984): 1 if all shares are equal, 1/n if
+/// one has everything. `None` if there is nothing to share.
 pub fn jain_index(shares: &[f64]) -> Option<f64> {
     jain_index_of(shares.iter().copied())
 }
 
-/// [`jain_index`] without a slice.
+/// Returns [`jain_index`] without a slice.
 pub(crate) fn jain_index_of(shares: impl Iterator<Item = f64>) -> Option<f64> {
     let (n, sum, squares) =
         shares.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
-/// Entropy of the shares, nat: `ln n` if all n are equal, 0 if one has everything. `None` if there is nothing to share.
+/// Returns the entropy of the shares, nat: `ln n` if all n are equal, 0 if one has everything. `None` if there is
+/// nothing to share.
 pub(crate) fn entropy_of(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let sum: f64 = shares.clone().sum();
     (sum > 0.0).then(|| {
         let terms = shares.filter(|&share| share > 0.0).map(|share| share / sum).map(|p| p * libm::log(p));
-        // One share alone is 1 ln 1: without the absolute value its entropy would be -0.
+        // A single share gives 1 ln 1: without the absolute value its entropy would be -0.
         terms.sum::<f64>().abs()
     })
 }
 
-/// Harm that a competitor does to a victim by one metric (Ware et al., `HotNets` 2019): of the performance alone `solo`
-/// the fraction that is gone `with` the competitor; 0 is none, 1 everything, negative that the victim gains.
+/// Returns the harm that a competitor does to a victim by one metric (Ware et al., `HotNets` 2019): the fraction of the
+/// performance alone, `solo`, that is lost `with` the competitor. 0 means no harm, 1 total loss; a negative value means
+/// that the victim gains.
 ///
-/// Of metrics of which less is better (delay, loss) it is the fraction of the value `with` the competitor that would
-/// not be there without. `None` of values that are negative or not finite, and where that fraction is of zero.
+/// For metrics of which less is better (delay, loss) it is the fraction of the value `with` the competitor that would
+/// not be there without the competitor. `None` for values that are negative or not finite, and if that fraction has the
+/// denominator zero.
 pub fn harm(solo: f64, with: f64, more_is_better: bool) -> Option<f64> {
     if !(solo >= 0.0 && with >= 0.0 && solo.is_finite() && with.is_finite()) {
         return None;
@@ -65,7 +68,7 @@ mod tests {
 
     #[test]
     fn harm_is_the_part_that_the_competitor_takes() {
-        // 15 alone, 3 beside the other: 80 % harm; 50 ms alone, 200 ms beside it: 75 %.
+        // 15 alone, 3 with the competitor: 80 % harm; 50 ms alone, 200 ms with the competitor: 75 %.
         assert_eq!((harm(15.0, 3.0, true), harm(50.0, 200.0, false)), (Some(0.8), Some(0.75)));
         assert_eq!((harm(15.0, 0.0, true), harm(0.0, 0.01, false)), (Some(1.0), Some(1.0)));
         // A victim can gain.

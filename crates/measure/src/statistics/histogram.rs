@@ -3,14 +3,14 @@
 use super::pages::{PAGE_BYTES, Pages, page_of};
 use std::collections::BTreeMap;
 
-/// Samples kept as they are before pages are considered: 16 KiB.
+/// Number of samples that are kept unchanged before pages are considered: 16 KiB.
 const FIRST_RAW_LIMIT: usize = 4_096;
 
 /// Delays in whole microseconds with their counts: percentiles are exact at that resolution.
 ///
-/// Few samples are kept in a list. Once counting them in pages of neighbouring values takes no more than twice the
-/// list's memory, the list turns into pages. Memory is thus bounded by the range of the delays (2 bytes per µs of the
-/// range in use), not by their number. Negative delays (clocks that disagree) are ordinary values.
+/// Few samples are kept in a list. The list turns into pages of neighbouring values when the pages need at most twice
+/// its memory. So memory is bounded by the range of the delays (2 bytes per µs of the range in use), not by their
+/// number. Negative delays (clocks that disagree) are ordinary values.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     count: u64,
@@ -26,7 +26,7 @@ enum Store {
     Paged(Pages),
 }
 
-/// A delay distribution in numbers, µs.
+/// Summary of a delay distribution, µs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelaySummary {
     /// Smallest delay.
@@ -52,7 +52,7 @@ impl Default for DelayHistogram {
 }
 
 impl DelayHistogram {
-    /// Number of delays.
+    /// Returns the number of delays.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -99,9 +99,8 @@ impl DelayHistogram {
         }
     }
 
-    /// The `percent`-th percentile by nearest rank, µs: the value at index `round(percent / 100 * (n - 1))` of the
-    /// sorted delays, halves rounded to even (numpy's `nearest`), as in Pantheon's
-    /// `tunnel_graph.py`.
+    /// Returns the `percent`-th percentile by nearest rank, µs: the value at index `round(percent / 100 * (n - 1))` of
+    /// the sorted delays, halves rounded to even (numpy's `nearest`), as in Pantheon's `tunnel_graph.py`.
     pub fn percentile_us(&mut self, percent: f64) -> Option<i64> {
         let rank = self.rank(percent);
         let mut passed = 0;
@@ -111,7 +110,7 @@ impl DelayHistogram {
         })
     }
 
-    /// Minimum, mean and percentiles; `None` without delays.
+    /// Returns minimum, mean and percentiles; `None` without delays.
     pub fn summary(&mut self) -> Option<DelaySummary> {
         let ranks = [10.0, 50.0, 95.0, 99.0].map(|percent| self.rank(percent));
         let (mut passed, mut sum, mut min_us, mut max_us) = (0, 0_i128, None, 0);
@@ -139,10 +138,10 @@ impl DelayHistogram {
         })
     }
 
-    /// The values at which the distribution rises, ascending, µs, and how many delays are at most that.
+    /// Returns the values at which the distribution rises, ascending, µs, with the number of delays up to each value.
     ///
-    /// Of more than `most` values (2 at least) those stay at which the counts are evenly spread: the first and the last
-    /// among them.
+    /// If there are more than `most` values (at least 2), the result has those at which the counts are evenly spread,
+    /// including the first and the last.
     pub fn steps(&mut self, most: usize) -> Vec<(i64, u64)> {
         let all = self.count;
         let (mut different, mut latest, mut first) = (0, None, 0);
@@ -175,7 +174,7 @@ impl DelayHistogram {
         steps
     }
 
-    /// Bytes on the heap, about.
+    /// Returns the approximate bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
         let outside = self.outside.len() * 2 * size_of::<(i64, u64)>();
         outside
@@ -190,7 +189,7 @@ impl DelayHistogram {
         (percent / 100.0 * self.count.saturating_sub(1) as f64).round_ties_even() as u64
     }
 
-    /// Every value ascending with a count; a value may come twice.
+    /// Returns every value ascending with a count; a value may come twice.
     fn sorted(&mut self) -> impl Iterator<Item = (i64, u64)> + '_ {
         let store: Box<dyn Iterator<Item = (i64, u64)> + '_> = match &mut self.store {
             Store::Raw(values) => {
@@ -208,7 +207,7 @@ impl DelayHistogram {
         })
     }
 
-    /// Everything but the common case of [`record`](Self::record); does not touch `count`.
+    /// Handles everything but the common case of [`record`](Self::record); does not touch `count`.
     #[cold]
     #[inline(never)]
     fn add_slowly(&mut self, value: i64, count: u64) {
@@ -230,7 +229,7 @@ impl DelayHistogram {
         }
     }
 
-    /// The list is full: turns it into pages, or doubles its limit where pages would take much more memory.
+    /// Turns a full list into pages, or doubles its limit if pages would need much more memory.
     fn reconsider(&mut self) {
         let Store::Raw(values) = &mut self.store else { return };
         values.sort_unstable();
@@ -253,7 +252,7 @@ impl DelayHistogram {
     }
 }
 
-/// The middle of unsorted values.
+/// Returns the middle of unsorted values.
 fn median(values: &[i32]) -> Option<i64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -271,7 +270,7 @@ mod tests {
         histogram
     }
 
-    /// The definition, word for word.
+    /// Computes the percentile by the definition.
     fn brute_force(values: &[i64], percent: f64) -> Option<i64> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();
@@ -295,7 +294,7 @@ mod tests {
         assert_eq!(histogram([7, 3, 7]).steps(5), [(3, 1), (7, 3)]);
         let steps = histogram(0..10_000).steps(5);
         assert_eq!(steps, [(0, 1), (2_499, 2_500), (4_999, 5_000), (7_499, 7_500), (9_999, 10_000)]);
-        // counters that are full hand the rest elsewhere: the value is one step
+        // when a counter is full, the rest is kept elsewhere: the value is still one step
         let full = histogram(core::iter::repeat_n(5, 200_000).chain([9]));
         assert_eq!(full.clone().steps(5), [(5, 200_000), (9, 200_001)]);
     }
@@ -330,7 +329,7 @@ mod tests {
 
     #[test]
     fn few_scattered_delays_stay_a_list() {
-        // 8,300 delays over 1 s touch up to 8,300 pages (1 MB); the list takes 64 KiB at most.
+        // 8,300 delays over 1 s touch up to 8,300 pages (1 MB); the list takes at most 64 KiB.
         let histogram = histogram((0..8_300).map(|i| i * 104_729 % 1_000_000));
         assert!(histogram.heap_bytes() <= 65_536, "{}", histogram.heap_bytes());
     }

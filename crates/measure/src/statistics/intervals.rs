@@ -3,20 +3,21 @@
 use super::averages::{mean, sample_standard_deviation, sample_variance};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The fewest values of which an interval is stated. Of three values out of two that are equally likely a quarter of
-/// all samples has no scatter at all, of four an eighth: no interval holds. From five on it does, as a test shows.
+/// Minimum number of values for an interval. If values have two equally likely results, a quarter of all samples of
+/// three values has no scatter at all, and an eighth of all samples of four. So no interval holds its level. From five
+/// values on it does, as a test shows.
 pub const FEWEST_FOR_INTERVAL: usize = 5;
 
-/// Confidence interval of the mean: Student's t, on the values or on their logarithms, whichever reaches further at
-/// either end.
+/// Returns the confidence interval of the mean: Student's t on the values or on their logarithms, at each end the one
+/// that reaches further.
 ///
 /// On the logarithms it is Cox's interval of a log-normal mean with t for the normal quantile (Olsson 2005, Journal of
-/// Statistics Education 13(1), the modified Cox method): `exp(m + v/2 +- t sqrt(v/n + v^2 / (2 (n - 1))))` of their mean and
-/// variance. It counts where all values are positive; alone it holds for no other distribution, and Student's alone is
-/// too short for skewed ones. Where no value is negative, neither is the lower end.
+/// Statistics Education 13(1), the modified Cox method): `exp(m + v/2 +- t sqrt(v/n + v^2 / (2 (n - 1))))` of their
+/// mean and variance. It counts if all values are positive. Alone it holds for no other distribution, and Student's
+/// interval alone is too short for skewed ones. If no value is negative, the lower end is not negative either.
 ///
-/// `None` of fewer than [`FEWEST_FOR_INTERVAL`] values, of values without scatter, which tell nothing of it, of values
-/// that are not finite, or if `level` is not between 0 and 1.
+/// `None` for fewer than [`FEWEST_FOR_INTERVAL`] values, for values without scatter, which give no estimate of it, for
+/// values that are not finite, or if `level` is not between 0 and 1.
 pub fn confidence_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let (mut low, mut high) = student_interval(values, level)?;
     if let Some((lower, upper)) = cox_interval(values, level) {
@@ -28,11 +29,11 @@ pub fn confidence_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     Some((low, high))
 }
 
-/// Confidence interval of the mean of values that are fractions of a whole: Student's t alone, and no further than the
-/// whole, or than nothing where no value is negative.
+/// Returns the confidence interval of the mean of fractions of a whole: Student's t alone, limited to at most 1. If no
+/// value is negative, the lower end is at least 0.
 ///
-/// Fractions have no long tail, and Cox's interval of their logarithms could end beyond the whole.
-/// `None` as of [`confidence_interval`].
+/// Fractions have no long tail, and Cox's interval of their logarithms could end above 1. `None` in the cases of
+/// [`confidence_interval`].
 pub fn fraction_interval(values: &[f64], level: f64) -> Option<(f64, f64)> {
     let (low, high) = student_interval(values, level)?;
     let least = if values.iter().all(|&value| value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
@@ -70,26 +71,26 @@ pub fn quantile(probability: f64, freedom: f64) -> Option<f64> {
     (probability > 0.0 && probability < 1.0).then(|| student.inverse_cdf(probability))
 }
 
-/// The difference between two means.
+/// Difference between two means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// The interval of the second mean less the first.
+    /// Lower end of the interval of the second mean less the first.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: f64,
-    /// How often means of equal populations differ at least so much, a probability.
+    /// Probability that means of equal populations differ at least this much.
     pub p: f64,
-    /// The difference that as many runs with as much scatter show at this level in [`POWER`] of the cases.
+    /// Difference that the given number of runs with the given scatter shows at this level with probability [`POWER`].
     pub would_show: f64,
 }
 
 /// Probability with which a difference of [`Difference::would_show`] is shown.
 pub const POWER: f64 = 0.8;
 
-/// What two samples tell of the difference between their means, by Student's t with Welch's degrees of freedom (Welch
-/// 1947, Biometrika 34, 28-35).
+/// Returns the difference between the means of two samples, by Student's t with Welch's degrees of freedom (Welch 1947,
+/// Biometrika 34, 28-35).
 ///
-/// `None` of fewer than [`FEWEST_FOR_INTERVAL`] values on either side, or without any scatter.
+/// `None` for fewer than [`FEWEST_FOR_INTERVAL`] values on either side, or without any scatter.
 pub fn difference(first: &[f64], second: &[f64], level: f64) -> Option<Difference> {
     if first.len().min(second.len()) < FEWEST_FOR_INTERVAL {
         return None;
@@ -101,7 +102,8 @@ pub fn difference(first: &[f64], second: &[f64], level: f64) -> Option<Differenc
     tested(mean(second)? - mean(first)?, (one + other).sqrt(), freedom, level)
 }
 
-/// The same of values in pairs, such as runs with the same seed: Student's t of the differences within the pairs.
+/// Returns the difference of values in pairs, such as runs with one seed: Student's t of the differences within the
+/// pairs.
 pub fn paired_difference(first: &[f64], second: &[f64], level: f64) -> Option<Difference> {
     if first.len() != second.len() || first.len() < FEWEST_FOR_INTERVAL {
         return None;
@@ -123,8 +125,9 @@ fn tested(difference: f64, error: f64, freedom: f64, level: f64) -> Option<Diffe
     Some(Difference { low: difference - half, high: difference + half, p, would_show })
 }
 
-/// The probabilities of many tests made at once, adjusted so that one below 0.05 means: with 95 % none of those called
-/// different is so by chance (Holm 1979, Scandinavian Journal of Statistics 6, 65-70). In the order given.
+/// Returns the probabilities of many tests made at once, adjusted (Holm 1979, Scandinavian Journal of Statistics 6,
+/// 65-70). If all results below 0.05 are called different, then with 95 % none of them is so by chance. The order is
+/// kept.
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
     order.sort_by(|&a, &b| probabilities[a].total_cmp(&probabilities[b]));
@@ -167,7 +170,7 @@ mod tests {
             (low - libm::exp(0.107)).abs() < 2e-3 && (high / libm::exp(6.393) - 1.0).abs() < 2e-3,
             "{low} {high}"
         );
-        // The wider at either end, and never below zero for what is not: Student's lower end is negative.
+        // The wider one at either end, and never below zero for values that are not: Student's lower end is negative.
         assert!(student_interval(&values, 0.95).unwrap().0 < 0.0);
         let both = confidence_interval(&values, 0.95).unwrap();
         assert_eq!((both.0.to_bits(), both.1), (0.0_f64.to_bits(), high));
@@ -185,7 +188,8 @@ mod tests {
         assert_eq!(paired_difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.5, 2.5, 3.5, 4.5, 5.5], 0.95), None);
     }
 
-    /// How often `holds` is true of samples of `n` values, in percent. Of 8,000 the standard error is 0.24.
+    /// Returns the percentage of samples of `n` values for which `holds` is true. With 8,000 samples the standard error
+    /// is 0.24.
     fn covers(n: usize, draw: impl Fn(&mut Rng) -> f64, holds: impl Fn(&[f64]) -> bool) -> f64 {
         let mut rng = Rng::new(n as u64, "coverage");
         let found = (0..8_000).filter(|_| {
@@ -212,7 +216,7 @@ mod tests {
             ];
             found.extend([0.1, 0.5, 1.0].map(|each| covers(n, log_normal(each), holds(log_mean(each)))));
             assert!(found.iter().all(|percent| (93.0..=97.0).contains(percent)), "{n}: {found:?}");
-            // Few different samples are possible, so coverage moves in steps: 93.8 at 5, 97.9 at 10, 95.7 at 30.
+            // Only few different samples are possible, so coverage moves in steps: 93.8 at 5, 97.9 at 10, 95.7 at 30.
             let two = covers(n, |rng| if rng.uniform() < 0.5 { 1.0 } else { 2.0 }, holds(1.5));
             assert!((92.0..=98.5).contains(&two), "{n}: {two}");
         }
@@ -264,7 +268,7 @@ mod tests {
 
     #[test]
     fn many_tests_need_more_evidence_each() {
-        // Holm: 3 x 0.01, 2 x 0.02, 1 x 0.03, none below the one before it.
+        // Holm: 3 x 0.01, 2 x 0.02, 1 x 0.03, each at least the previous one.
         let adjusted = holm(&[0.03, 0.01, 0.02]);
         assert!(adjusted.iter().zip([0.04, 0.03, 0.04]).all(|(a, b)| (a - b).abs() < 1e-12), "{adjusted:?}");
         assert_eq!((holm(&[]), holm(&[0.4, 0.9])), (vec![], vec![0.8, 0.9]));

@@ -20,5 +20,5 @@ pub use intervals::{
     paired_difference, quantile,
 };
 pub(crate) use moments::Moments;
-pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, Normalised, normalised};
+pub use normalised::{Denominators, FlowOfRun, MOST_MBPS, NormalisedScheme, normalised};
 pub use replication::{Outcome, ReplicationError, replication_error};

@@ -1,4 +1,4 @@
-//! Mean and variance of values as they come.
+//! Streaming mean and variance of values.
 
 /// Count, mean and squared deviations (Welford 1962): equal values have exactly their value as mean and no variance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,17 +16,17 @@ impl Moments {
         self.squares += deviation * (value - self.mean);
     }
 
-    /// `None` of nothing, and of values that left the range of numbers.
+    /// Returns the mean; `None` without values, or if values left the range of numbers.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0 && self.mean.is_finite()).then_some(self.mean)
     }
 
-    /// Sample variance (divisor `n - 1`); `None` of fewer than two values.
+    /// Returns the sample variance (divisor `n - 1`); `None` for fewer than two values.
     pub(crate) fn variance(&self) -> Option<f64> {
         (self.count > 1 && self.squares.is_finite()).then(|| self.squares / (self.count - 1) as f64)
     }
 
-    /// Standard deviation / mean; `None` where the mean is not positive.
+    /// Returns the standard deviation / mean; `None` if the mean is not positive.
     pub(crate) fn variation(&self) -> Option<f64> {
         let mean = self.mean().filter(|&mean| mean > 0.0)?;
         Some(self.variance()?.sqrt() / mean)

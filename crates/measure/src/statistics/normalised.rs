@@ -1,62 +1,62 @@
 //! Throughput as a share of an experiment's largest, and mean queueing delay, over many experiments.
 //!
-//! What the Copa paper's Figure 5 and its reproduction's Table 1 show of Pantheon's logs (`nadinelyab/Copa_Reproduction@72499f0,
-//! avg_delay.py`, `final_aggregate_delay.py`). An experiment is one path on which several
-//! schemes were run.
+//! These are the values of the Copa paper's Figure 5 and its reproduction's Table 1, from Pantheon's logs
+//! (`nadinelyab/Copa_Reproduction@72499f0, avg_delay.py`, `final_aggregate_delay.py`). An experiment is one path on
+//! which several schemes were run.
 
 use super::averages::mean;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Flows of this rate or more are left out: the program of Copa does not scale to it (Copa paper, section 5.2).
+/// Rate from which on flows are left out: Copa's program does not scale to it (Copa paper, section 5.2).
 pub const MOST_MBPS: f64 = 120.0;
-/// The published scripts begin the search for a flow's smallest delay here.
+/// Initial value of the published scripts' search for a flow's smallest delay.
 const LEGACY_LEAST_DELAY_MS: f64 = 1000.0;
 
 /// One flow of one run.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowOfRun {
-    /// Experiment that it belongs to.
+    /// Experiment of the flow.
     pub experiment: String,
-    /// Its scheme.
+    /// Scheme of the flow.
     pub scheme: String,
-    /// Its throughput, Mbit/s (Pantheon's convention).
+    /// Throughput, Mbit/s (Pantheon's convention).
     pub throughput_mbps: f64,
-    /// Its `queueing_delay_mean_ms`; `None` if none arrived.
+    /// `queueing_delay_mean_ms` of the flow; `None` if no packet arrived.
     pub queueing_delay_ms: Option<f64>,
-    /// Smallest one-way delay of its packets, ms.
+    /// Smallest one-way delay of the flow's packets, ms.
     pub owd_min_ms: Option<f64>,
 }
 
-/// By which denominators, and from which start, means are taken.
+/// Denominators and start of the means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Denominators {
-    /// A scheme's experiments are those in which it has a delay.
+    /// Only experiments in which the scheme has a delay count.
     Own,
-    /// As published: a scheme's delays are divided by the number of all experiments, those without it included, and no flow's
-    /// smallest delay is taken to be above a second.
+    /// As published: a scheme's delays are divided by the number of all experiments, including those without it. No
+    /// flow's smallest delay counts as more than a second.
     Legacy,
 }
 
-/// One scheme over all experiments.
+/// Means of one scheme over all experiments.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Normalised {
+pub struct NormalisedScheme {
     /// The scheme.
     pub scheme: String,
-    /// Mean over its flows and runs of throughput / the largest of any flow in the experiment.
+    /// Mean over the scheme's flows and runs of throughput / the largest of any flow in the experiment.
     pub throughput: f64,
-    /// Mean over its experiments of the mean over flows and runs of (mean - smallest one-way delay), ms.
+    /// Mean over the scheme's experiments of the mean over flows and runs of (mean - smallest one-way delay), ms.
     pub queueing_delay_ms: Option<f64>,
-    /// Flows of runs that count.
+    /// Number of flows that count.
     pub flows: usize,
-    /// Experiments that they are from.
+    /// Number of experiments with these flows.
     pub experiments: usize,
 }
 
-/// What became of the flows of each scheme, in order of their names; flows of `most_mbps` or more are left out.
-pub fn normalised(flows: &[FlowOfRun], most_mbps: f64, denominators: Denominators) -> Vec<Normalised> {
+/// Returns the normalised means of each scheme, in order of names; flows of `most_mbps` or more are left out.
+pub fn normalised(flows: &[FlowOfRun], most_mbps: f64, denominators: Denominators) -> Vec<NormalisedScheme> {
     let counted: Vec<_> = flows.iter().filter(|flow| flow.throughput_mbps < most_mbps).collect();
     let mut largest: BTreeMap<&str, f64> = BTreeMap::new();
     let mut schemes: BTreeMap<&str, BTreeMap<&str, Vec<&FlowOfRun>>> = BTreeMap::new();
@@ -80,7 +80,7 @@ pub fn normalised(flows: &[FlowOfRun], most_mbps: f64, denominators: Denominator
             Denominators::Own => mean(&delays),
             Denominators::Legacy => (!delays.is_empty()).then(|| delays.iter().sum::<f64>() / all as f64),
         };
-        Normalised {
+        NormalisedScheme {
             scheme: (*name).to_owned(),
             throughput: mean(&shares).unwrap_or(0.0),
             queueing_delay_ms,
@@ -124,7 +124,7 @@ mod tests {
             flow("wired", "copa", 60.0, 4.0, 50.0),
             flow("wired", "copa", 80.0, 6.0, 50.0),
             flow("wired", "bbr", 100.0, 20.0, 50.0),
-            // left out, also of the experiment's largest
+            // left out, also from the experiment's largest
             flow("wired", "bbr", 120.0, 40.0, 50.0),
             flow("far", "bbr", 10.0, 100.0, 1_200.0),
             FlowOfRun { queueing_delay_ms: None, owd_min_ms: None, ..flow("far", "dead", 0.0, 0.0, 0.0) },
@@ -137,14 +137,17 @@ mod tests {
         let expected = [
             // 100/100 and 10/10; 20 and 100 ms
             ("bbr", 1.0, Some(60.0), 2, 2),
-            // 0.6 and 0.8; (4 + 6) / 2 in its one experiment
+            // 0.6 and 0.8; (4 + 6) / 2 in its only experiment
             ("copa", 0.7, Some(5.0), 2, 1),
             ("dead", 0.0, None, 1, 1),
         ];
         for (found, (scheme, throughput, queueing_delay_ms, flows, experiments)) in found.iter().zip(expected)
         {
             let scheme = scheme.to_owned();
-            assert_eq!(*found, Normalised { scheme, throughput, queueing_delay_ms, flows, experiments });
+            assert_eq!(
+                *found,
+                NormalisedScheme { scheme, throughput, queueing_delay_ms, flows, experiments }
+            );
         }
         assert_eq!(found.len(), 3);
     }
@@ -152,7 +155,7 @@ mod tests {
     #[test]
     fn the_published_denominators_are_all_experiments_and_no_smallest_delay_is_above_a_second() {
         let found = normalised(&flows(), MOST_MBPS, Denominators::Legacy);
-        // bbr: (20 + (1,300 - 1,000)) / 2; copa: 5 / 2, though it was in one of the two only
+        // bbr: (20 + (1,300 - 1,000)) / 2; copa: 5 / 2, though it was only in one of the two experiments
         let delays: Vec<_> = found.iter().map(|each| each.queueing_delay_ms).collect();
         assert_eq!(delays, [Some(160.0), Some(2.5), None]);
         let own = normalised(&flows(), MOST_MBPS, Denominators::Own);

@@ -1,4 +1,4 @@
-//! Counts per value in pages that exist only where values occur.
+//! Counts per value in pages that exist only for values that occur.
 
 use core::ops::Range;
 
@@ -8,13 +8,13 @@ const PAGE_BITS: u32 = 6;
 const PAGE: usize = 1 << PAGE_BITS;
 /// Bytes per page: the price of the first value in it.
 pub(crate) const PAGE_BYTES: usize = PAGE * size_of::<u16>();
-/// Pages on either side of the anchor: 2^19 pages of 64 µs are 33 s. Values further away stay outside, so that a few
-/// absurd delays cannot blow up the directory.
+/// Number of pages on either side of the anchor: 2^19 pages of 64 µs are 33 s. Values further away stay outside, so
+/// that a few absurd delays cannot enlarge the directory too much.
 const REACH: i64 = 1 << 19;
 /// Directory entry of a page that does not exist.
 const NONE: u32 = u32::MAX;
 
-/// Number of the page that holds `value`.
+/// Returns the number of the page that holds `value`.
 pub(crate) const fn page_of(value: i64) -> i64 {
     value >> PAGE_BITS
 }
@@ -32,19 +32,19 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// No values yet; most are expected near `anchor`.
+    /// Returns pages without values; most values are expected near `anchor`.
     pub(crate) fn around(anchor: i64) -> Self {
         let middle = page_of(anchor);
         let window = middle.saturating_sub(REACH)..middle.saturating_add(REACH);
         Self { window, first: middle, directory: Vec::new(), cells: Vec::new() }
     }
 
-    /// A value in the middle of the window.
+    /// Returns the value in the middle of the window.
     pub(crate) fn anchor(&self) -> i64 {
         (self.window.start + REACH) << PAGE_BITS
     }
 
-    /// Counts `value` once if its page exists and its counter is not full.
+    /// Counts `value` once, and returns true, if its page exists and its counter is not full.
     #[inline]
     pub(crate) fn increment(&mut self, value: i64) -> bool {
         let offset = page_of(value).wrapping_sub(self.first) as usize;
@@ -58,8 +58,8 @@ impl Pages {
         true
     }
 
-    /// Counts `value` `count` times; returns how many of them must be kept elsewhere because the value lies outside
-    /// the window or its counter overflowed.
+    /// Counts `value` `count` times; returns the number of counts that must be kept elsewhere, because the value lies
+    /// outside the window or its counter overflowed.
     pub(crate) fn add(&mut self, value: i64, count: u64) -> u64 {
         let Some(slot) = self.slot(page_of(value)) else { return count };
         let cell = &mut self.cells[slot][(value & (PAGE as i64 - 1)) as usize];
@@ -68,7 +68,7 @@ impl Pages {
         total - u64::from(*cell)
     }
 
-    /// Index of a page's counters, made if necessary.
+    /// Returns the index of a page's counters, which are created if necessary.
     fn slot(&mut self, page: i64) -> Option<usize> {
         if !self.window.contains(&page) {
             return None;
@@ -91,7 +91,7 @@ impl Pages {
         Some(*entry as usize)
     }
 
-    /// Every value that occurs, ascending, with its count.
+    /// Returns every value that occurs, ascending, with its count.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         self.directory.iter().zip(self.first..).filter(|&(&slot, _)| slot != NONE).flat_map(
             |(&slot, page)| {
@@ -101,7 +101,7 @@ impl Pages {
         )
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.directory.capacity() * size_of::<u32>() + self.cells.capacity() * PAGE_BYTES
     }

@@ -1,8 +1,8 @@
-//! Pantheon's replication error: how far a model of a path is from the path.
+//! Pantheon's replication error: the distance between a path and its model.
 
 use super::averages::mean;
 
-/// The two numbers by which Pantheon compares a path with its model: of one scheme, or of one scheme and flow.
+/// Throughput and delay by which Pantheon compares a path with its model, for one scheme, or for one scheme and flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// Throughput over the runs (mean or median), Mbit/s.
@@ -11,21 +11,21 @@ pub struct Outcome {
     pub delay_p95_ms: f64,
 }
 
-/// How far a model of a path is from the path, as fractions.
+/// Error of a path's model, as fractions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplicationError {
     /// Mean relative error of the throughput.
     pub throughput: f64,
     /// Mean relative error of the delay.
     pub delay: f64,
-    /// Mean of both.
+    /// Mean of both errors.
     pub overall: f64,
 }
 
-/// Pantheon's replication error over pairs of (real, model): mean relative error of the throughput and of the delay,
-/// both weighted equally (Yan et al., USENIX ATC 2018, section 5).
+/// Returns Pantheon's replication error over pairs of (real, model): mean relative error of the throughput and of the
+/// delay, both weighted equally (Yan et al., USENIX ATC 2018, section 5).
 ///
-/// For several flows the pairs are one per scheme and flow. `None` without pairs or if a real value is not positive.
+/// For several flows there is one pair per scheme and flow. `None` without pairs or if a real value is not positive.
 pub fn replication_error(pairs: &[(Outcome, Outcome)]) -> Option<ReplicationError> {
     let relative = |value: fn(&Outcome) -> f64| -> Option<f64> {
         let errors = pairs.iter().map(|(real, model)| {
@@ -73,7 +73,7 @@ mod tests {
     fn replication_error_needs_real_values() {
         assert_eq!(replication_error(&[]), None);
         assert_eq!(replication_error(&[(outcome((0.0, 5.0)), outcome((1.0, 5.0)))]), None);
-        // Half the throughput, the same delay: 50 %, 0 %, 25 %.
+        // Half the throughput and an equal delay: 50 %, 0 %, 25 %.
         let error = replication_error(&[(outcome((2.0, 5.0)), outcome((1.0, 5.0)))]).unwrap();
         assert_eq!((error.throughput, error.delay, error.overall), (0.5, 0.0, 0.25));
     }

@@ -1,4 +1,4 @@
-//! Every metric by ccperf's names on hand-made counters and samples with hand-computed answers.
+//! Tests of every metric with a ccperf name, on hand-made counters and samples with hand-computed answers.
 
 use measure::{
     Convention, FlowFacts, FlowInfo, FlowState, Level, LinkCounters, MeterConfig, Read, RunMeter, RunStats,
@@ -12,12 +12,12 @@ fn record(time_ms: u64, event: Event, data_bytes: u32) -> Record {
     Record { time_ns, flow: 1, event, seq: 0, size_bytes: 1_040, data_bytes, one_way_delay_ns: 1_000_000 }
 }
 
-/// A run of 2 s.
+/// Returns the configuration of a run of 2 s.
 fn config(flow: FlowInfo) -> MeterConfig {
     MeterConfig { flows: vec![flow], duration: Span::from_secs(2), ..MeterConfig::default() }
 }
 
-/// A sender of segments of 1,000 bytes, active for 2 s.
+/// Returns a sender of segments of 1,000 bytes, active for 2 s.
 fn sender() -> SenderCounters {
     SenderCounters {
         flow: 1,
@@ -40,7 +40,7 @@ fn sender() -> SenderCounters {
     }
 }
 
-/// A flow of 1,000-byte segments, 1,040 on the path, on a base RTT of 50 ms that is 60 ms from 1.2 s on.
+/// Returns a flow of 1,000-byte segments, 1,040 bytes on the path. Its base RTT is 50 ms, and 60 ms from 1.2 s on.
 fn planned(change: impl FnOnce(&mut FlowInfo)) -> FlowInfo {
     let rtt = |ms, rtt| (Time::ZERO + Span::from_ms(ms), Span::from_ms(rtt));
     let facts = FlowFacts {
@@ -65,7 +65,7 @@ fn bottleneck() -> LinkCounters {
     }
 }
 
-/// Two seconds of a flow: what its application read in each, in bytes.
+/// Returns the statistics of a flow over two seconds; `reads` are the bytes that its application read in each second.
 fn two_seconds(config: MeterConfig, reads: [u64; 2], sender: SenderCounters) -> RunStats {
     let second = |s: u64| Time::ZERO + Span::from_secs(s);
     let state = FlowState { in_flight_bytes: 12_000, srtt: Some(Span::from_ms(50)) };
@@ -101,7 +101,7 @@ fn one_flow_by_ccperfs_names() {
     // 8 x 10^15 bit/s ns over 1 s are 8 Mbit/s.
     assert_eq!((flow.mean_delivery_rate_l4, flow.mean_srtt_l4), (Some(8.0), Some(62.5)));
     assert_eq!((flow.mean_cwnd_l4, flow.mean_in_flight_l4), (Some(15.0), Some(12.0)));
-    // The base RTT since 0.4 s is 50 ms for half of the time, 60 ms for the other.
+    // The base RTT since 0.4 s is 50 ms for one half of the time and 60 ms for the other half.
     assert_eq!(flow.mean_est_qdelay_l4, Some(7.5));
     // Samples 8 and 4 Mbit/s at 50 ms: power 160 and 80; ln 8 and ln 4, together 5 ln 2; -1/8 and -1/4; deviations 2
     // and -2.
@@ -110,7 +110,7 @@ fn one_flow_by_ccperfs_names() {
     assert_eq!((flow.mean_utility_mpdf_l4, flow.zero_samples_l4), (Some(-0.1875), Some(0)));
     assert_eq!((flow.var_throughput_l4, flow.cov_throughput_l4), (Some(8.0), Some(8.0_f64.sqrt() / 6.0)));
     assert_eq!(flow.cov_in_flight_l4, Some(0.0));
-    // 6 of 10 Mbit/s; 12 x 1,042 bytes of 10 Mbit/s x 54 ms = 67,500 bytes; the same with 1,000 bytes.
+    // Rate 6 of 10 Mbit/s; 12 x 1,042 bytes of 10 Mbit/s x 54 ms = 67,500 bytes; then with 1,000 bytes.
     assert_eq!(flow.mean_utilization_bw_l4, Some(0.6));
     assert!((flow.mean_in_flight_bdp.expect("a BDP") - 12_504.0 / 67_500.0).abs() < 1e-12);
     let compat = flow.mean_utilization_bdp_l4.expect("a BDP");
@@ -139,7 +139,7 @@ fn means_of_a_finite_transfer_end_with_it() {
         two_seconds(config(info.clone()), [1_000_000, 500_000], SenderCounters { completed, ..sender() });
     let flow = &stats.flows[0];
     assert_eq!((flow.flow_completion_time_l4, flow.mean_throughput_l4), (Some(1.5), Some(8.0)));
-    // Only the first sample was active as a whole.
+    // Only the first sample was active completely.
     assert_eq!((flow.mean_network_power_l4, flow.var_throughput_l4), (Some(160.0), None));
     let transfers = &stats.network;
     assert_eq!((transfers.fct_mean_s, transfers.fct_incomplete), (Some(1.5), 0));
@@ -161,7 +161,7 @@ fn logs_that_tell_little_have_no_numbers_by_ccperfs_names() {
         for metric in
             metrics().filter(|metric| metric.level == level && metric.convention == Convention::Ccperf)
         {
-            // How long a flow lasted is told by its plan.
+            // The duration of a flow comes from its plan.
             let is_null = table[metric.name].is_null() || metric.name == "flow_completion_time_l4";
             assert!(is_null, "{} = {}", metric.name, table[metric.name]);
         }

@@ -1,4 +1,4 @@
-//! Definitions and the JSON of statistics agree, down to nested objects.
+//! Tests that definitions and the JSON of statistics agree, including nested objects.
 
 use measure::{
     Better, Convention, FlowFacts, FlowInfo, Level, LinkCounters, MediaCounters, MeterConfig, OneWay,
@@ -75,7 +75,7 @@ fn a_definition_says_its_rules_level_and_direction_in_json() {
 
 #[test]
 fn what_is_of_two_clocks_is_known() {
-    // Every metric whose words say so; those that are sent and received by one clock are not.
+    // Every metric whose name says so; metrics of sending and receiving by one clock are not.
     for metric in metrics() {
         let expected = match metric.name {
             name if name.starts_with("self_inflicted") || name == "queueing_delay_mean_ms" => {

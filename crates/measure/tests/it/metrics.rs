@@ -1,10 +1,10 @@
-//! Every metric on hand-made records with hand-computed answers.
+//! Tests of every metric on hand-made records with hand-computed answers.
 
 use measure::{FlowInfo, LinkCounters, MeterConfig, RunMeter, RunStats, SenderCounters};
 use record::{Event, Record};
 use units::{Span, Time};
 
-/// One row: time ms, flow, event, size, payload, delay ms.
+/// Returns a record of: time ms, flow, event, size, payload, delay ms.
 fn record(time_ms: f64, flow: u32, event: Event, size_bytes: u32, data_bytes: u32, delay_ms: f64) -> Record {
     Record {
         time_ns: (time_ms * 1e6).round() as u64,
@@ -60,8 +60,8 @@ fn measure(config: MeterConfig, records: &[Record]) -> RunStats {
     meter.finish(&[], &[])
 }
 
-/// Ten packets of 1,000 bytes (900 payload) sent at 0, 100, ..., 900 ms; packet i takes 10 + i ms; packet 3 is dropped
-/// at 305 ms, packet 9 is still under way at the end (1 s).
+/// Returns ten packets of 1,000 bytes (900 payload) sent at 0, 100, ..., 900 ms. Packet i takes 10 + i ms. Packet 3 is
+/// dropped at 305 ms, packet 9 is still in flight at the end (1 s).
 fn ten_packets() -> Vec<Record> {
     let mut records: Vec<_> = (0..10).map(|i| send(f64::from(i) * 100.0, 1)).collect();
     let arrived = [0, 1, 2, 4, 5, 6, 7, 8].map(f64::from);
@@ -79,7 +79,7 @@ fn pantheon_numbers_cover_the_whole_log() {
     assert_eq!(flow.throughput_mbps, Some(64_000.0 / (1_000.0 * (818.0 - 10.0))));
     // Delays 10, 11, 12, 14, ..., 18: index round(0.95 * 7 = 6.65) = 7.
     assert_eq!(flow.delay_p95_ms, Some(18.0));
-    // Two of ten did not arrive, the one under way included.
+    // Two of ten did not arrive, including the one in flight.
     assert_eq!(flow.loss_rate, Some(1.0 - 0.8));
     let network = &stats.network;
     assert_eq!(network.throughput_mbps, flow.throughput_mbps);
@@ -115,13 +115,13 @@ fn corrected_numbers_start_after_the_warm_up_and_leave_out_what_is_in_flight() {
     );
 
     let stats = measure(config(vec![flow_of_all_time()], 1_000, 0), &ten_packets());
-    // Without warm-up: one dropped of nine whose fate is known.
+    // Without warm-up: one dropped of nine with a known fate.
     assert_eq!(stats.flows[0].packet_loss_rate, Some(1.0 / 9.0));
     assert_eq!(stats.network.packet_loss_rate, Some(1.0 / 9.0));
 }
 
-/// Of ten packets 3, 4 and 7 are declared lost; 4 is acknowledged all the same, 9 is under way at the end. Declarations in
-/// the warm-up and those of logs that are no sender's view do not count.
+/// Packets 3, 4 and 7 of ten are declared lost; 4 is acknowledged nevertheless, 9 is in flight at the end. Declarations
+/// in the warm-up, and in logs that are no sender's view, do not count.
 #[test]
 fn losses_are_those_that_the_sender_declared_in_a_senders_view() {
     let numbered =
@@ -139,7 +139,7 @@ fn losses_are_those_that_the_sender_declared_in_a_senders_view() {
     assert_eq!((flow.packets_dropped, flow.loss_rate), (None, Some(1.0 - 7_000.0 / 10_000.0)));
     // From 580 ms on packet 7 was declared lost, and 4, 6 and 8 arrived.
     assert_eq!(measured(true, 580).packet_loss_rate, Some(1.0 / 4.0));
-    // Without them: 3 and 7 of the nine packets sent longer than 50 ms before the last record.
+    // Without declarations: 3 and 7 of the nine packets sent longer than 50 ms before the last record.
     assert_eq!(measured(false, 0).packet_loss_rate, Some(2.0 / 9.0));
 }
 
@@ -194,7 +194,7 @@ fn duplicates_make_pantheons_loss_negative_and_never_the_corrected_one() {
 
 #[test]
 fn logs_without_drops_lose_what_is_older_than_the_largest_delay() {
-    // 100 packets, 10 ms apart, 50 ms delay; 20 and 40 never arrive; the last five are under way when the log ends.
+    // 100 packets, 10 ms apart, 50 ms delay; 20 and 40 never arrive; the last five are in flight when the log ends.
     let mut records: Vec<_> = (0..100).map(|i| send(f64::from(i) * 10.0, 1)).collect();
     let arrived = (0..95).filter(|i| ![20, 40].contains(i)).map(f64::from);
     records.extend(arrived.map(|i| deliver(i * 10.0 + 50.0, 1, 50.0)));
@@ -203,7 +203,7 @@ fn logs_without_drops_lose_what_is_older_than_the_largest_delay() {
     // The log ends at 990 ms; 940 ms lies in the slice of packet 94, so packets 0..=93 are decided: 92 arrived.
     assert_eq!(flow.packet_loss_rate, Some(2.0 / 94.0));
     assert_eq!((flow.packets_dropped, flow.packets_in_flight_at_end), (None, Some(5)));
-    // Pantheon's loss counts the five as well.
+    // Pantheon's loss includes the five as well.
     assert_eq!(flow.loss_rate, Some(1.0 - 93.0 / 100.0));
     assert_eq!(stats.network.packet_loss_rate, flow.packet_loss_rate);
 }
@@ -296,7 +296,7 @@ fn flows_that_only_records_know_are_added_from_their_first_record_on() {
     assert_eq!(keys, [(7, 0.2, 0.8), (4_000_000_000, 0.6, 0.8)]);
     // 2,700 B from 200 to 800 ms.
     assert_eq!(stats.flows[0].goodput_mbps, Some(21_600.0 * 1_000.0 / 600e6));
-    // From 600 ms on, one packet each.
+    // From 600 ms on each flow delivers one packet.
     assert_eq!(stats.network.jain_index, Some(1.0));
 }
 
@@ -314,7 +314,7 @@ fn a_planned_flow_of_unknown_start_starts_with_its_first_record() {
     let flow = &stats.flows[0];
     assert_eq!((flow.scheme.as_str(), flow.start_s, flow.stop_s), ("copa", 0.2, 0.7));
     assert_eq!(flow.goodput_mbps, Some(0.0288));
-    // Flow 2 never came: it is listed, and Pantheon counts the run.
+    // Flow 2 never appeared: it is listed, and Pantheon counts the run.
     assert_eq!((stats.flows.len(), stats.flows[1].packets_sent), (2, Some(0)));
     assert_eq!((stats.network.valid, stats.network.invalid_reason), (true, None));
 }
@@ -445,11 +445,11 @@ fn links_are_time_means_over_their_counters() {
     );
     assert_eq!((link.mean_queue_packets, link.mean_queue_bytes), (Some(2.5), Some(3_750.0)));
     assert_eq!((link.max_queue_packets, link.max_queue_bytes), (40, 60_000));
-    // 4.503 s in all over 1,501 packets, of which the last is being sent.
+    // Packets waited 4.503 s in total; there were 1,501 of them, and the last is being sent.
     assert_eq!(link.mean_queue_delay_ms, Some(3.0));
     assert_eq!((link.max_queue_delay_ms, link.peak_queue_ms), (40.0, Some(20.0)));
     assert_eq!(link.ecn_mark_rate, Some(7.0 / 1_500.0));
-    // ccperf's names for the same.
+    // The values with ccperf's names.
     assert_eq!((link.mean_qdisc_length_l2, link.mean_qdisc_delay_l2), (Some(2.5), Some(3.0)));
     assert_eq!((link.mean_sending_rate_l1, link.total_qdisc_drops_l2), (Some(9.0), 60));
     assert_eq!(

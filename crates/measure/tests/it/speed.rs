@@ -1,4 +1,4 @@
-//! What a record costs. Timing: run with `cargo test --release -p measure --test it -- --ignored --nocapture speed`.
+//! Speed per record. Timing: run with `cargo test --release -p measure --test it -- --ignored --nocapture speed`.
 #![allow(clippy::disallowed_methods, reason = "measures wall time")]
 
 use measure::{FlowInfo, MeterConfig, RunMeter, RunStats};
@@ -6,7 +6,8 @@ use record::{Event, Record};
 use std::time::Instant;
 use units::{Rng, Span, Time};
 
-/// Four records per packet (sent, delivered, and the same of its ACK); delays wander as in a queue and differ by flow.
+/// Returns four records per packet (sent and delivered, for the packet and its ACK); delays wander as in a queue and
+/// differ by flow.
 fn records(flows: u32, packets: u64, jitter_ns: u64) -> Vec<Record> {
     let mut rng = Rng::new(1, "speed");
     let (mut records, mut queue_ns) = (Vec::new(), 0_i64);

@@ -1,4 +1,4 @@
-//! Pantheon's own numbers from Pantheon's own logs, equal as doubles.
+//! Tests that Pantheon's numbers follow from Pantheon's logs, equal as doubles.
 #![allow(clippy::disallowed_methods, reason = "reads logs")]
 
 use measure::{MeterConfig, RunMeter, RunStats, SeriesMeter};
@@ -9,17 +9,17 @@ use units::Span;
 
 const SCHEMES: [&str; 3] = ["bbr", "cubic", "vegas"];
 
-/// Why there are no logs of a Pantheon run, if there are none.
+/// Returns the reason why there are no logs of a Pantheon run, if there are none.
 fn missing() -> Option<String> {
     needs::folder("PANTHEON_LOGS").err()
 }
 
-/// The folder with them.
+/// Returns the folder of the logs.
 fn logs() -> PathBuf {
     needs::folder("PANTHEON_LOGS").expect("asked before")
 }
 
-/// `123.456` ms in ns.
+/// Converts a text like `123.456`, ms, to ns.
 fn ms_to_ns(text: &str) -> i64 {
     let (whole, decimals) = text.split_once('.').expect("milliseconds with decimals");
     assert_eq!(decimals.len(), 3, "{text}");
@@ -27,7 +27,7 @@ fn ms_to_ns(text: &str) -> i64 {
     us * 1_000
 }
 
-/// The records of a merged log (`packetlog::pantheon`).
+/// Returns the records of a merged log (`packetlog::pantheon`).
 fn read(folder: &std::path::Path, name: &str) -> Vec<Record> {
     let text = std::fs::read_to_string(folder.join(name)).expect("a log");
     let line = |line: &str| {

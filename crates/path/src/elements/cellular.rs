@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::element_settings::{above_zero, full_packet, packet_bytes, rate, refuse};
-use crate::opportunity_link::{Drawn, OpportunityLink, Process};
+use crate::opportunity_link::{RandomOpportunities, OpportunityLink, Process};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
@@ -124,7 +124,7 @@ impl Table for CellularSpec {
 }
 
 /// A cellular link.
-pub(crate) type Cellular = OpportunityLink<Drawn<Wandering>>;
+pub(crate) type Cellular = OpportunityLink<RandomOpportunities<Wandering>>;
 
 /// Poisson process of opportunities whose rate changes with every tick.
 #[derive(Clone, Debug)]
@@ -147,7 +147,7 @@ impl ElementTable for CellularSpec {
         let mut rng = streams.element();
         let rate = stationary.draw(&mut rng);
         let process = Wandering { rng, wander, rate, end: Time::ZERO + tick() };
-        Ok(OpportunityLink::new(buffer, self.opportunity_bytes, 0, Drawn::new(process)))
+        Ok(OpportunityLink::new(buffer, self.opportunity_bytes, 0, RandomOpportunities::new(process)))
     }
 }
 

@@ -65,12 +65,12 @@ impl Table for GrantedSpec {
 }
 
 impl ElementTable for GrantedSpec {
-    type Element = Granted;
+    type Element = UplinkGrants;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Granted, Refusal> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<UplinkGrants, Refusal> {
         let mut rng = streams.element();
         let phase = rng.uniform();
-        Ok(Granted {
+        Ok(UplinkGrants {
             spec: self.clone(),
             rng,
             phase,
@@ -83,9 +83,9 @@ impl ElementTable for GrantedSpec {
     }
 }
 
-/// Granted deliveries.
+/// Uplink of a cellular modem.
 #[derive(Clone, Debug)]
-pub(crate) struct Granted {
+pub(crate) struct UplinkGrants {
     spec: GrantedSpec,
     rng: Rng,
     /// Phase of the request opportunities, as a share of the time between them.
@@ -105,7 +105,7 @@ fn span(ms: f64) -> Span {
     Span::from_secs_f64(ms / 1e3)
 }
 
-impl Granted {
+impl UplinkGrants {
     /// Returns the first request opportunity at or after `now`.
     fn opportunity(&self, now: Time) -> Time {
         let distance = span(self.spec.request_ms).as_ns().max(1);
@@ -128,7 +128,7 @@ impl Granted {
     }
 }
 
-impl Element for Granted {
+impl Element for UplinkGrants {
     type Table = GrantedSpec;
 
     #[inline]

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::element_settings::{full_packet, milliseconds_above_zero, not_negative, packet_bytes, rate};
-use crate::opportunity_link::{Drawn, OpportunityLink, Process};
+use crate::opportunity_link::{RandomOpportunities, OpportunityLink, Process};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
@@ -70,7 +70,7 @@ impl Table for PoissonSpec {
 }
 
 /// A Poisson link.
-pub(crate) type Poisson = OpportunityLink<Drawn<Gaps>>;
+pub(crate) type Poisson = OpportunityLink<RandomOpportunities<Gaps>>;
 
 /// Exponential gaps after the head.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ impl ElementTable for PoissonSpec {
             head_end: Time::from_secs_f64(self.head_s),
             head_gap: Span::from_secs_f64(self.head_gap_ms / 1e3),
         };
-        Ok(OpportunityLink::new(buffer, self.opportunity_bytes, 0, Drawn::new(gaps)))
+        Ok(OpportunityLink::new(buffer, self.opportunity_bytes, 0, RandomOpportunities::new(gaps)))
     }
 }
 

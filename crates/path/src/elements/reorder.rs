@@ -70,7 +70,7 @@ impl ElementTable for ReorderSpec {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct HeldPacket {
     packet: Packet,
     /// Latest departure.
     until: Time,
@@ -88,7 +88,7 @@ pub(crate) struct Reorder {
     /// Total number of packets that were not held.
     passed: u64,
     /// Held packets in order of arrival, which is also the order of departure.
-    held: VecDeque<Held>,
+    held: VecDeque<HeldPacket>,
     due: Time,
 }
 
@@ -109,7 +109,7 @@ impl Element for Reorder {
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         if self.rng.uniform() < self.probability {
             let passed = self.passed.saturating_add(self.gap);
-            self.held.push_back(Held { packet, until: now + self.delay, passed });
+            self.held.push_back(HeldPacket { packet, until: now + self.delay, passed });
             if self.held.len() == 1 {
                 self.plan(now);
             }

@@ -61,18 +61,18 @@ impl Table for SharedSpec {
 }
 
 impl ElementTable for SharedSpec {
-    type Element = Shared;
+    type Element = BacklogLink;
 
-    fn build(&self, name: String, streams: &Streams<'_>) -> Result<Shared, Refusal> {
+    fn build(&self, name: String, streams: &Streams<'_>) -> Result<BacklogLink, Refusal> {
         let mut buffer = Buffer::build(&self.queue, name, streams.queue())?;
         buffer.set_rate(Rate::from_mbps(self.rate_mbps));
-        Ok(Shared { spec: self.clone(), buffer, sending: None, sent_at: Time::NEVER })
+        Ok(BacklogLink { spec: self.clone(), buffer, sending: None, sent_at: Time::NEVER })
     }
 }
 
 /// Link whose rate depends on the backlog.
 #[derive(Clone, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct BacklogLink {
     spec: SharedSpec,
     buffer: Buffer,
     sending: Option<Packet>,
@@ -80,7 +80,7 @@ pub(crate) struct Shared {
     sent_at: Time,
 }
 
-impl Shared {
+impl BacklogLink {
     /// Starts to send the first waiting packet.
     fn start<T: Tap>(&mut self, now: Time, tap: &mut T) {
         self.sending = self.buffer.dequeue(now, tap);
@@ -97,7 +97,7 @@ impl Shared {
     }
 }
 
-impl Element for Shared {
+impl Element for BacklogLink {
     type Table = SharedSpec;
 
     #[inline]

@@ -46,18 +46,18 @@ impl Table for SlottedSpec {
 }
 
 impl ElementTable for SlottedSpec {
-    type Element = Slotted;
+    type Element = BurstyDelivery;
 
-    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<Slotted, Refusal> {
+    fn build(&self, _name: String, streams: &Streams<'_>) -> Result<BurstyDelivery, Refusal> {
         let (slot, mut rng) = (span(self), streams.element());
         let offset = slot.mul_f64(rng.uniform());
-        Ok(Slotted { slot, boundary: Time::ZERO, offset, rng, line: Line::new() })
+        Ok(BurstyDelivery { slot, boundary: Time::ZERO, offset, rng, line: Line::new() })
     }
 }
 
 /// Bursty deliveries.
 #[derive(Clone, Debug)]
-pub(crate) struct Slotted {
+pub(crate) struct BurstyDelivery {
     slot: Span,
     /// Slot drawn last, and its offset.
     boundary: Time,
@@ -66,7 +66,7 @@ pub(crate) struct Slotted {
     line: Line,
 }
 
-impl Slotted {
+impl BurstyDelivery {
     /// Returns the departure of a packet that arrives at `now`. There is one draw per slot, used or not, so draws do
     /// not depend on the traffic.
     fn release(&mut self, now: Time) -> Time {
@@ -82,7 +82,7 @@ fn span(spec: &SlottedSpec) -> Span {
     Span::from_secs_f64(spec.slot_ms / 1e3)
 }
 
-impl Element for Slotted {
+impl Element for BurstyDelivery {
     type Table = SlottedSpec;
 
     #[inline]

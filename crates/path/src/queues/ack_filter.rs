@@ -1,8 +1,9 @@
-//! ACK filter: a droptail queue in which an acknowledgement takes the place of those that it makes superfluous.
+//! ACK filter: a droptail queue in which an acknowledgement replaces those that it makes superfluous.
 //!
-//! As an ACK arrives, every ACK of its flow that waits and says nothing more is dropped (Linux v6.6, `net/sched/sch_cake.c`,
-//! `cake_ack_filter`, in the mode `ack-filter-aggressive`). Which ACKs these are the driver knows ([`Tap::is_superseded`]):
-//! a path does not look into packets. The new ACK waits at the end, so data of other flows is not overtaken.
+//! When an ACK arrives, every waiting ACK of its flow without further information is dropped (Linux v6.6,
+//! `net/sched/sch_cake.c`, `cake_ack_filter`, in the mode `ack-filter-aggressive`). The driver identifies these ACKs
+//! ([`Tap::is_superseded`]), because a path does not look into packets. The new ACK waits at the end, so it does not
+//! overtake data of other flows.
 
 use super::discipline::{Discipline, QueueTable};
 use super::droptail::{Droptail, DroptailSpec};
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::{Rng, Time};
 
-/// Refuses arrivals that do not fit, and drops ACKs that a later one makes superfluous. At least one limit is needed.
+/// Refuses arrivals that do not fit, and drops ACKs that a later ACK makes superfluous. At least one limit is needed.
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AckFilterSpec {
@@ -85,7 +86,7 @@ impl Discipline for AckFilter {
 mod tests {
     use super::*;
 
-    /// Packets of 40 bytes are ACKs that make all earlier ones superfluous.
+    /// Tap for which a packet of 40 bytes is an ACK that makes all earlier ACKs superfluous.
     #[derive(Default)]
     struct Acks(Vec<u64>);
 
@@ -101,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Numbers that are dropped and that leave, of (flow, size) in the order of their numbers.
+    /// Returns the numbers of dropped and of sent packets for arrivals of (flow, size) in the order of their numbers.
     fn filtered(spec: &AckFilterSpec, arrivals: &[(u32, u32)]) -> (Vec<u64>, Vec<u64>) {
         let mut queue = spec.build(Rng::new(1, "queue")).unwrap();
         let mut tap = Acks::default();
@@ -130,7 +131,7 @@ mod tests {
     #[test]
     fn room_is_made_before_the_limit_is_looked_at() {
         let spec = AckFilterSpec { packets: Some(2), bytes: None };
-        // 0 makes room for 2; 3 finds 1 and 2.
+        // Packet 0 makes room for 2; packet 3 finds 1 and 2.
         assert_eq!(filtered(&spec, &[(0, 40), (1, 40), (0, 40), (2, 40)]), (vec![0, 3], vec![1, 2]));
     }
 }

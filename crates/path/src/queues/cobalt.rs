@@ -10,7 +10,8 @@
 //! - If the link's rate is known, a delay of up to 4 packet times is never too long, the target is at least 1.5 packet
 //!   times, and the interval grows with the target.
 //!
-//! Nothing calls the queue when it runs empty. The next arrival accounts for it, as of the time the last packet was out.
+//! The queue is not called when it runs empty. The next arrival handles this, with the time at which the last packet
+//! was sent.
 
 use super::control_law::Settings;
 use super::discipline::{Discipline, QueueTable};
@@ -22,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::{Rate, Rng, Span, Time};
 
-/// How much BLUE's probability rises on overflow.
+/// Increase of BLUE's probability on overflow.
 const BLUE_RISE: f64 = 1.0 / 256.0;
-/// How much it falls when nothing is left to send.
+/// Decrease of BLUE's probability when the queue runs empty.
 const BLUE_FALL: f64 = 1.0 / 4096.0;
 
 /// CoDel and BLUE, as in CAKE.
@@ -99,27 +100,27 @@ impl QueueTable for CobaltSpec {
 pub(crate) struct Cobalt {
     fifo: Fifo,
     limits: Limits,
-    /// As asked for.
+    /// Requested settings.
     settings: Settings,
-    /// As the link's rate makes them.
+    /// Settings adapted to the link's rate.
     fitted: Settings,
-    /// Time of the largest packet seen at the link's rate; zero if that is unknown.
+    /// Transmission time of the largest packet seen, at the link's rate; zero if the rate is unknown.
     packet_time: Span,
     rate: Rate,
     rng: Rng,
-    /// Signals of the present overload, less those it has been calm for since.
+    /// Signals of the current overload, minus one for each signal interval below target since.
     count: u32,
     dropping: bool,
-    /// When the next signal is due, or, in calm, the next step back.
+    /// Time of the next signal or, below target, of the next step back.
     drop_next: Time,
-    /// BLUE's probability and when it last changed.
+    /// BLUE's probability and the time of its last change.
     blue: f64,
     blue_changed: Time,
-    /// When the packet that left last is out.
+    /// Time at which the latest packet is sent completely.
     served: Time,
 }
 
-/// What happens to a packet that leaves.
+/// Treatment of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Send,
@@ -128,12 +129,12 @@ enum Verdict {
 }
 
 impl Cobalt {
-    /// The time of `bytes` at the link's rate.
+    /// Returns the transmission time of `bytes` at the link's rate.
     fn time_for(&self, bytes: u64) -> Span {
         if self.rate == Rate::ZERO { Span::ZERO } else { self.rate.time_for(bytes) }
     }
 
-    /// Fits target and interval to the largest packet at the link's rate.
+    /// Adapts target and interval to the largest packet at the link's rate.
     fn fit(&mut self) {
         let asked = self.settings;
         self.packet_time = self.time_for(asked.one_packet_bytes);
@@ -146,7 +147,7 @@ impl Cobalt {
         self.fitted.spacing(self.count.max(1))
     }
 
-    /// Moves BLUE's probability, at most once per target.
+    /// Changes BLUE's probability, at most once per target.
     fn move_blue(&mut self, now: Time, by: f64) {
         if now > self.blue_changed + self.fitted.target {
             self.blue = (self.blue + by).clamp(0.0, 1.0);
@@ -161,7 +162,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// Service found nothing to send at `now`.
+    /// Handles an empty queue at `now`.
     fn found_empty(&mut self, now: Time) {
         if self.blue > 0.0 {
             self.move_blue(now, -BLUE_FALL);
@@ -177,7 +178,7 @@ impl Cobalt {
         self.drop_next += self.spacing();
     }
 
-    /// Judges a packet that leaves after `sojourn`.
+    /// Decides about a packet that leaves after `sojourn`.
     fn judge(&mut self, now: Time, sojourn: Span, capable: bool) -> Verdict {
         let is_over = sojourn > self.fitted.target && sojourn > self.packet_time * 4;
         let mut is_late = now > self.drop_next;
@@ -204,7 +205,7 @@ impl Cobalt {
         if verdict != Verdict::Drop && self.rng.chance(self.blue) {
             verdict = Verdict::Drop;
         }
-        // In calm the time of the next signal serves to notice inactivity.
+        // Without signals the time of the next signal shows inactivity.
         if self.count == 0 {
             self.drop_next = now + self.fitted.interval;
         } else if is_late && verdict != Verdict::Drop {

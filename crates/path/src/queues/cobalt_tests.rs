@@ -22,7 +22,8 @@ fn ms(events: &[(Time, crate::Packet)]) -> Vec<u64> {
     events.iter().map(|(time, _)| time.as_ns() / 1_000_000).collect()
 }
 
-/// 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until `until_ms`.
+/// Returns a bench on which 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until
+/// `until_ms`.
 fn overloaded(ecn: bool, until_ms: u64) -> Bench {
     let mut bench = Bench::new(&spec(None, ecn));
     (0..2000).for_each(|_| bench.arrive_with(0, 1000, if ecn { Ecn::ECT0 } else { Ecn::NOT_ECT }));
@@ -35,8 +36,8 @@ fn overloaded(ecn: bool, until_ms: u64) -> Bench {
 
 #[test]
 fn signals_follow_codels_law_from_an_interval_over_target_on() {
-    // Over 5 ms from 6 ms on: first signal due at 106 ms, where count becomes 2; then + 70.71 = 176.71, + 57.74 =
-    // 234.45, + 50 = 284.45, + 44.72 = 329.17 ms, each at the departure after.
+    // Over target from 6 ms on: the first signal is due at 106 ms, where count becomes 2. Then + 70.71 = 176.71, +
+    // 57.74 = 234.45, + 50 = 284.45, + 44.72 = 329.17 ms, each at the next departure.
     let bench = overloaded(false, 330);
     assert_eq!(ms(&bench.tap.dropped), [106, 177, 235, 285, 330]);
     let bench = overloaded(true, 330);
@@ -48,8 +49,8 @@ fn signals_follow_codels_law_from_an_interval_over_target_on() {
 fn below_target_the_count_falls_at_the_pace_it_grew() {
     let mut bench = overloaded(false, 330);
     assert_eq!(count(&bench), 6);
-    // The backlog goes at once, then one fresh packet per ms: due at 329.17 + 40.82 = 369.99; 5 is left with 44.72 more,
-    // 4 with 50, 3 with 57.74, 2 with 70.71, 1 with 100 and 0 at 693.2 ms.
+    // The backlog leaves at once, then one fresh packet per ms. The next step is due at 329.17 + 40.82 = 369.99. Count
+    // 5 ends after 44.72 ms more, 4 after 50, 3 after 57.74, 2 after 70.71, 1 after 100: count 0 at 693.2 ms.
     while bench.queue.packets() > 0 {
         bench.leave();
     }
@@ -89,7 +90,7 @@ fn overflow_drops_the_oldest_and_wakes_blue_once_per_target() {
 fn idle_times_calm_blue_and_the_last_packet_is_never_dropped() {
     let mut bench = Bench::new(&spec(Some(2), false));
     bench.queue.set_rate(Rate::from_mbps(8.0));
-    // 300 overflows, 6 ms apart: BLUE drops all it can.
+    // 300 overflows, 6 ms apart: BLUE's probability reaches 1.
     for step in 1..=300 {
         bench.at_ms(step * 6);
         (0..3).for_each(|_| bench.arrive(0, 1000));
@@ -98,12 +99,12 @@ fn idle_times_calm_blue_and_the_last_packet_is_never_dropped() {
     bench.at_ms(2000);
     assert!(bench.leave().is_some(), "one of two goes out");
     assert_eq!(bench.queue.packets(), 0);
-    // It takes 1 ms to send: found empty at 2001 ms, which the next arrival makes up for.
+    // Transmission takes 1 ms: the queue is empty at 2001 ms, which the next arrival handles.
     bench.at_ms(2010);
     bench.arrive(0, 1000);
     assert_eq!(blue(&bench), 1.0 - 1.0 / 4096.0);
     assert!(bench.leave().is_some());
-    // Busy until 2011 ms: nothing was found empty.
+    // The link is busy until 2011 ms: the queue did not run empty before.
     bench.now += units::Span::from_us(900);
     bench.arrive(0, 1000);
     assert_eq!(blue(&bench), 1.0 - 1.0 / 4096.0);
@@ -114,7 +115,7 @@ fn on_a_slow_link_a_few_packets_are_no_standing_queue() {
     let dropped = |mbps: f64| {
         let mut bench = Bench::new(&spec(None, false));
         bench.queue.set_rate(Rate::from_mbps(mbps));
-        // A new packet as the one three before leaves: each waits 36 ms.
+        // A new packet arrives when the packet three before leaves: each waits 36 ms.
         for step in 0..100 {
             bench.at_ms(step * 12);
             bench.arrive(0, 1500);
@@ -124,7 +125,7 @@ fn on_a_slow_link_a_few_packets_are_no_standing_queue() {
         }
         bench.tap.dropped.len()
     };
-    // At 1 Mbit/s a packet takes 12 ms: 36 are below 4 packet times. At 100 Mbit/s they are a standing queue.
+    // At 1 Mbit/s a packet takes 12 ms: 36 ms are below 4 packet times. At 100 Mbit/s they are a standing queue.
     assert_eq!(dropped(1.0), 0);
     assert!(dropped(100.0) > 0);
 }

@@ -1,11 +1,11 @@
-//! CoDel (RFC 8289), and Mahimahi's variant of it.
+//! CoDel (RFC 8289), and Mahimahi's variant.
 //!
-//! The size limits are tail drops on arrival. With `ecn`, a capable packet is marked where it would be dropped.
-//! "One packet" of the standing-queue test is the largest packet that has arrived (RFC 8289: the interface's MTU).
+//! The size limits are tail drops on arrival. With `ecn`, an ECN-capable packet is marked instead of dropped. "One
+//! packet" of the standing-queue test is the largest packet that has arrived (RFC 8289: the interface's MTU).
 //!
-//! Quirk `mahimahi` (`src/packet/codel_packet_queue.cc` of ravinet/mahimahi@ae477d4): clock and spacings in whole ms; one packet is 1504 bytes; the packet
-//! that fails the test is delivered and the one behind it is dropped; on leaving the dropping state one packet more
-//! than necessary is dropped; no ECN.
+//! Quirk `mahimahi` (`src/packet/codel_packet_queue.cc` of ravinet/mahimahi@ae477d4): clock and spacings in whole ms.
+//! One packet is 1504 bytes. The packet that fails the test is delivered and the next one is dropped. At the end of the
+//! dropping state one packet more than necessary is dropped. No ECN.
 
 use super::control_law::{Law, Settings};
 use super::discipline::{Discipline, QueueTable};
@@ -111,7 +111,7 @@ impl Codel {
                 }
             }
         } else if droppable {
-            // Droppable means that more than one packet's bytes are behind it, so there is a victim.
+            // Droppable means that more than one packet's bytes follow, so there is a victim.
             let (victim, _) = self.law.take(clock, &self.settings, &mut self.fifo)?;
             tap.packet(now, PacketEvent::Dropped, &victim);
             self.law.enter(clock, &self.settings);
@@ -184,7 +184,8 @@ mod tests {
         })
     }
 
-    /// 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until `until_ms`.
+    /// Returns a bench on which 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until
+    /// `until_ms`.
     fn overloaded(spec: &QueueSpec, ecn: Ecn, until_ms: u64) -> Bench {
         let mut bench = Bench::new(spec);
         (0..2000).for_each(|_| bench.arrive_with(0, 1000, ecn));
@@ -202,8 +203,8 @@ mod tests {
     #[test]
     fn drops_follow_the_control_law() {
         let bench = overloaded(&spec(QueueQuirk::None, false), Ecn::NOT_ECT, 430);
-        // Delay is 5 ms at 5 ms, so the state is entered at 105 ms; then drops are due at 205, + 70.71 = 275.71,
-        // + 57.74 = 333.45, + 50 = 383.45, + 44.72 = 428.17 ms, and happen at the next departure.
+        // The delay is 5 ms at 5 ms, so the state begins at 105 ms. Then drops are due at 205, + 70.71 = 275.71, +
+        // 57.74 = 333.45, + 50 = 383.45, + 44.72 = 428.17 ms, and happen at the next departure.
         assert_eq!(ms(&bench.tap.dropped), [105, 205, 276, 334, 384, 429]);
         // 104 packets have left before 105 ms: number 104 is dropped and 105 sent instead.
         assert_eq!(bench.tap.dropped[0].1.number, 104);
@@ -239,7 +240,7 @@ mod tests {
                 bench.at_ms(ms);
                 bench.leave();
             }
-            // 106 and 107 are left and the next drop is due at 205 ms; 108 to 110 are fresh.
+            // Packets 106 and 107 are left and the next drop is due at 205 ms; 108 to 110 are fresh.
             bench.at_ms(203);
             (0..3).for_each(|_| bench.arrive(0, 1000));
             for ms in [204, 205] {
@@ -248,8 +249,8 @@ mod tests {
             }
             numbers(&bench.tap.dropped)
         };
-        // At 205 ms the old 107 is first. The RFC drops it, finds 108 fresh, and sends that; Mahimahi sends 107 and
-        // drops 108 before it looks at its age.
+        // At 205 ms the old packet 107 is first. The RFC drops it, finds 108 fresh, and sends 108. Mahimahi sends 107
+        // and drops 108 without checking its age.
         assert_eq!(dropped(QueueQuirk::None), [104, 107]);
         assert_eq!(dropped(QueueQuirk::Mahimahi), [105, 108]);
     }

@@ -1,7 +1,8 @@
-//! CoDel's estimator and control law (RFC 8289 sections 3 to 5), for one queue; CoDel and FQ-CoDel share it.
+//! CoDel's estimator and control law (RFC 8289 sections 3 to 5) for one queue, shared by CoDel and FQ-CoDel.
 //!
-//! The estimator asks whether the packets leaving have waited at least `target` for a whole `interval`. While they
-//! have, one packet goes at entry and then one each `interval / sqrt(count)`, `count` being the drops since entry.
+//! The estimator checks whether the leaving packets have waited at least `target` for a whole `interval`. If so, one
+//! packet is dropped at entry and then one after each `interval / sqrt(count)`; `count` is the number of drops since
+//! entry.
 
 use super::fifo::{Fifo, mark};
 use super::settings::milliseconds;
@@ -9,11 +10,11 @@ use crate::{Packet, PacketEvent, Tap};
 use strict_input::Refusal;
 use units::{Span, Time};
 
-/// A dropping state entered again within this many intervals of the last planned drop resumes near the old drop rate
+/// Number of intervals after the last planned drop within which a new dropping state resumes near the old drop rate
 /// (RFC 8289 section 5.4).
 const MEMORY_INTERVALS: u64 = 16;
 
-/// What the control law goes by; one for all flows of a queue.
+/// Settings of the control law, common for all flows of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     /// Acceptable standing delay.
@@ -29,7 +30,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Checked, on a clock of nanoseconds.
+    /// Returns checked settings, on a clock of nanoseconds.
     pub(super) fn new(target_ms: f64, interval_ms: f64, ecn: bool) -> Result<Self, Refusal> {
         Ok(Self {
             target: milliseconds("target_ms", target_ms)?,
@@ -40,7 +41,7 @@ impl Settings {
         })
     }
 
-    /// `time` as this clock shows it.
+    /// Returns `time` rounded down to this clock.
     #[inline]
     pub(super) fn clock(&self, time: Time) -> Time {
         if self.tick.as_ns() == 1 {
@@ -49,17 +50,17 @@ impl Settings {
         Time::from_ns(time.as_ns() / self.tick.as_ns() * self.tick.as_ns())
     }
 
-    /// `interval / sqrt(count)` in whole ticks.
+    /// Returns `interval / sqrt(count)` in whole ticks.
     pub(super) fn spacing(&self, count: u32) -> Span {
         let ticks = (self.interval / self.tick.as_ns()).as_ns() as f64 / f64::from(count).sqrt();
         self.tick * (ticks as u64)
     }
 }
 
-/// The state of one queue; names as in RFC 8289.
+/// State of one queue; names as in RFC 8289.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Law {
-    /// When the delay will have been above target for an interval; none while it is below.
+    /// Time at which the delay will have been above target for an interval; `None` while the delay is below target.
     first_above: Option<Time>,
     pub(super) drop_next: Time,
     /// Drops since the dropping state was entered.
@@ -70,7 +71,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// Takes the next packet and tells whether the delay allows dropping it. `now` is the clock's.
+    /// Takes the next packet and returns true if the delay allows dropping it. `now` is the clock's time.
     pub(super) fn take(&mut self, now: Time, settings: &Settings, fifo: &mut Fifo) -> Option<(Packet, bool)> {
         let Some(packet) = fifo.pop() else {
             self.first_above = None;
@@ -96,7 +97,7 @@ impl Law {
         self.drop_next = now + settings.spacing(self.count);
     }
 
-    /// The next packet to send; the drops and marks due by now happen on the way. None only if `fifo` is empty.
+    /// Returns the next packet to send, after the due drops and marks. Returns `None` only if `fifo` is empty.
     pub(super) fn dequeue<T: Tap>(
         &mut self,
         now: Time,
@@ -128,7 +129,7 @@ impl Law {
             } else {
                 tap.packet(now, PacketEvent::Dropped, &packet);
                 self.enter(now, settings);
-                // May not be droppable any more: the next packet to leave then ends the state.
+                // The packet may not be droppable any more: the next packet to leave then ends the state.
                 (packet, _) = self.take(now, settings, fifo)?;
             }
         }
@@ -174,7 +175,7 @@ mod tests {
         law.enter(at_ms(1500), &settings);
         assert_eq!((law.count, law.last_count), (5, 5));
         assert_eq!(law.drop_next, at_ms(1500) + Span::from_ns(44_721_359));
-        // 5 - 5 = 0 drops since: start again with 1, spacing 100 ms.
+        // 5 - 5 = 0 drops since: count restarts at 1, spacing 100 ms.
         law.enter(at_ms(1600), &settings);
         assert_eq!((law.count, law.drop_next), (1, at_ms(1700)));
         // Exactly 16 intervals later is too late to resume.

@@ -1,4 +1,5 @@
-//! Drophead: everything is accepted, then the oldest packets go until the limits hold (as `src/packet/drop_head_packet_queue.hh` of ravinet/mahimahi@ae477d4).
+//! Drophead: accepts everything, then drops the oldest packets until the limits hold (as
+//! `src/packet/drop_head_packet_queue.hh` of ravinet/mahimahi@ae477d4).
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
@@ -99,7 +100,7 @@ mod tests {
     #[test]
     fn several_small_packets_go_for_a_large_one() {
         let mut bench = bench(None, Some(2000));
-        // 4 x 500 = 2000 fits; 1500 more make 3500, so three of 500 go: 500 + 1500 = 2000 fits again.
+        // 4 x 500 = 2000 fits; 1500 more make 3500, so three packets of 500 are dropped: 500 + 1500 = 2000 fits again.
         for size in [500, 500, 500, 500, 1500] {
             bench.arrive(0, size);
         }

@@ -1,6 +1,7 @@
-//! Droptail: a FIFO that refuses what does not fit.
+//! Droptail: a FIFO that refuses packets that do not fit.
 //!
-//! A packet is accepted if the backlog including it stays within both limits (`src/packet/drop_tail_packet_queue.hh` of ravinet/mahimahi@ae477d4 does the same).
+//! A packet is accepted if the backlog including the packet stays within both limits, as in
+//! `src/packet/drop_tail_packet_queue.hh` of ravinet/mahimahi@ae477d4.
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits};
@@ -51,7 +52,7 @@ pub(crate) struct Droptail {
 }
 
 impl Droptail {
-    /// The most packets and bytes that wait.
+    /// Returns the maximum number of waiting packets and bytes.
     pub(super) fn most(&self) -> (u64, u64) {
         self.limits.most()
     }
@@ -112,7 +113,7 @@ mod tests {
     #[test]
     fn the_byte_limit_is_inclusive() {
         let mut bench = bench(None, Some(3000));
-        // 1500 + 1500 = 3000 is allowed; then not even one byte more.
+        // 1500 + 1500 = 3000 bytes are allowed, and no byte more.
         for size in [1500, 1500, 1] {
             bench.arrive(0, size);
         }
@@ -137,7 +138,7 @@ mod tests {
         bench.queue.set("packets", 2.0).unwrap();
         bench.leave();
         bench.arrive(0, 1500);
-        // One left, two remain, the limit is two: the fourth packet does not fit.
+        // One packet left, two remain, the limit is two: the fourth packet does not fit.
         assert_eq!(numbers(&bench.tap.dropped), [3]);
     }
 }

@@ -1,17 +1,17 @@
 //! `DualPI2`, the dual-queue coupled AQM for L4S (RFC 9332 section 2.5 and appendix A).
 //!
 //! - Packets with ECT(1) or CE go to the L4S queue, all others to the classic one.
-//! - A PI controller moves the base probability p' every `t_update` by the age of the oldest packet of either queue.
-//!   Classic packets are marked, or dropped if they are not ECN-capable, with p'^2; L4S packets are marked with the
-//!   coupling factor times p', or by the ramp over their own delay if that asks for more. The square makes up for what
-//!   a classic sender's rate goes with: 1/sqrt(p), a scalable one's with 1/p.
-//! - Under overload, the coupled probability at 1, both queues drop with p'^2 and ECN no longer helps (A.2).
-//! - Signals come evenly, by adding probabilities up, as the RFC's `recur` does.
-//! - Scheduler: weighted round robin in bytes. While both wait, the classic queue gets `classic_share`; after the L4S
-//!   queue was empty it goes first again, for as long as it may be ahead.
+//! - A PI controller updates the base probability p' every `t_update`, by the age of the oldest packet in either queue.
+//!   Classic packets are marked with p'^2, or dropped if they are not ECN-capable. L4S packets are marked with the
+//!   coupling factor times p', or by the ramp over their own delay if that is more. The square balances the rates: a
+//!   classic sender's rate depends on 1/sqrt(p), a scalable sender's on 1/p.
+//! - Under overload, with a coupled probability of 1, both queues drop with p'^2 and ECN no longer helps (A.2).
+//! - Signals are spread evenly, by adding up probabilities, as in the RFC's `recur`.
+//! - Scheduler: weighted round robin in bytes. While both queues have packets, the classic queue gets `classic_share`.
+//!   After the L4S queue was empty it goes first again, for as long as it may be ahead.
 //!
-//! The last packet waiting is not dropped. Sans-IO: updates due since the last packet are made up for on the next one;
-//! what they look at, the ages of the oldest packets, is exact.
+//! The last waiting packet is not dropped. Sans-IO: the next packet triggers the updates due since the last packet.
+//! Their input, the ages of the oldest packets, is exact.
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::{Rng, Span, Time};
 
-/// Highest gain and coupling factor taken.
+/// Maximum gain and coupling factor.
 const HIGHEST: f64 = 1000.0;
 
 /// Dual-queue coupled AQM for L4S, RFC 9332. Defaults are those of RFC 9332 appendix A.1 except the share, Linux's (tc-dualpi2(8)).
@@ -35,7 +35,7 @@ pub struct Dualpi2Spec {
     /// Limit over both queues, bytes.
     #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
-    /// Delay to hold in the classic queue, ms.
+    /// Target delay of the classic queue, ms.
     #[serde(default = "target")]
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
@@ -47,11 +47,11 @@ pub struct Dualpi2Spec {
     #[serde(default = "alpha")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub alpha_hz: f64,
-    /// Proportional gain: change of p' per second the delay has grown, Hz.
+    /// Proportional gain: change of p' per second of delay growth, Hz.
     #[serde(default = "beta")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub beta_hz: f64,
-    /// L4S packets are marked with this times p'.
+    /// Coupling factor: L4S packets are marked with this times p'.
     #[serde(default = "coupling")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
     pub coupling: f64,
@@ -63,7 +63,7 @@ pub struct Dualpi2Spec {
     #[serde(default = "l4s_range")]
     #[schemars(range(min = 0, max = 3_600_000))]
     pub l4s_range_ms: f64,
-    /// The ramp does nothing while at most so many L4S packets wait.
+    /// Number of waiting L4S packets up to which the ramp does nothing.
     #[serde(default = "l4s_spared")]
     pub l4s_spared_packets: u64,
     /// Share of the link for the classic queue while both wait.
@@ -100,7 +100,7 @@ fn classic_share() -> f64 {
     0.1
 }
 
-/// A number above 0, at most [`HIGHEST`].
+/// Checks that the gain is above 0 and at most [`HIGHEST`]; returns it.
 fn gain(name: &str, value: f64) -> Result<f64, Refusal> {
     if value > 0.0 && value <= HIGHEST {
         return Ok(value);
@@ -108,7 +108,7 @@ fn gain(name: &str, value: f64) -> Result<f64, Refusal> {
     Err(refuse(name, value, "a number above 0, at most 1000"))
 }
 
-/// The share of the classic queue: some, but not all.
+/// Checks that the classic queue's share is above 0 and below 1; returns it.
 fn share(name: &str, value: f64) -> Result<f64, Refusal> {
     fraction(name, value)
         .ok()
@@ -177,17 +177,17 @@ impl QueueTable for Dualpi2Spec {
 #[derive(Clone, Debug, Default)]
 struct Lane {
     fifo: Fifo,
-    /// Probabilities added up since the last signal.
+    /// Sum of probabilities since the last signal.
     sum: f64,
 }
 
 impl Lane {
-    /// How long the oldest packet has waited.
+    /// Returns the waiting time of the oldest packet.
     fn delay(&self, now: Time) -> Span {
         self.fifo.first().map_or(Span::ZERO, |packet| now - packet.queued)
     }
 
-    /// Whether a signal of this probability is due.
+    /// Returns true if a signal of this probability is due.
     fn recurs(&mut self, probability: f64) -> bool {
         self.sum += probability;
         let due = self.sum > 1.0 || probability >= 1.0;
@@ -204,19 +204,19 @@ pub(crate) struct Dualpi2 {
     classic: Lane,
     limits: Limits,
     settings: Settings,
-    /// p'.
+    /// Base probability p'.
     base: f64,
-    /// The delay at the last update, s.
+    /// Delay at the last update, s.
     last_delay: f64,
     next_update: Time,
-    /// How far the L4S queue is ahead of its share, bytes.
+    /// Bytes by which the L4S queue is ahead of its share.
     ahead: f64,
     /// Largest packet seen.
     one_packet_bytes: u32,
 }
 
 impl Dualpi2 {
-    /// Does the updates due by `now` [RFC 9332 A.1, A.2].
+    /// Makes the updates due by `now` [RFC 9332 A.1, A.2].
     fn catch_up(&mut self, now: Time) {
         while now >= self.next_update {
             let at = self.next_update;
@@ -234,7 +234,7 @@ impl Dualpi2 {
         }
     }
 
-    /// Keeps the scheduler's balance after a packet that was sent while `both` queues had packets, or one had.
+    /// Updates the scheduler's balance for a packet; `both`: true if both queues had packets when it was sent.
     fn account(&mut self, from_l4s: bool, both: bool, size_bytes: u32) {
         let share = self.settings.classic_share;
         self.ahead += match (both, from_l4s) {
@@ -244,7 +244,7 @@ impl Dualpi2 {
         };
     }
 
-    /// The next L4S packet; none if it was dropped.
+    /// Returns the next L4S packet; `None` if it was dropped.
     fn take_l4s<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let waiting = self.l4s.fifo.packets();
         let mut packet = self.l4s.fifo.pop()?;
@@ -266,7 +266,7 @@ impl Dualpi2 {
         Some(packet)
     }
 
-    /// The L4S queue's own probability for a packet that waited for `delay`.
+    /// Returns the L4S queue's own probability for a packet that waited for `delay`.
     fn ramp(&self, delay: Span) -> f64 {
         let Settings { l4s_min, l4s_range, .. } = self.settings;
         if delay >= l4s_min + l4s_range {
@@ -278,7 +278,7 @@ impl Dualpi2 {
         }
     }
 
-    /// The next classic packet; none if it was dropped.
+    /// Returns the next classic packet; `None` if it was dropped.
     fn take_classic<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let mut packet = self.classic.fifo.pop()?;
         let overload = self.settings.coupling * self.base >= 1.0;

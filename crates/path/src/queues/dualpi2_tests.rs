@@ -46,7 +46,8 @@ fn the_controller_follows_the_rfcs_formula() {
         queue.catch_up(now);
         assert!((queue.base - expected).abs() < 1e-12, "{ms} ms: {}", queue.base);
     }
-    // Without packets it falls by 0.16 x 0.015 per update, first by the delay that went: to 0, and stays there.
+    // Without packets p' falls by 0.16 x 0.015 per update, at first also by the decrease of the delay. It falls to 0
+    // and stays there.
     assert!(bench.leave().is_some());
     bench.at_ms(10_000);
     let now = bench.now;
@@ -78,7 +79,7 @@ fn the_ramp_marks_by_delay_and_spares_a_lone_packet() {
         while bench.leave().is_some() {}
         bench.tap.marked.len()
     };
-    // 0 up to 0.8 ms, a half at 1 ms, 1 from 1.2 ms on; the last of them is alone.
+    // Probability 0 up to 0.8 ms, a half at 1 ms, 1 from 1.2 ms on; the last packet is alone.
     assert_eq!((marked("", 101, 800), marked("", 101, 1000), marked("", 101, 1200)), (0, 49, 100));
     assert_eq!(marked("", 1, 1200), 0);
     let step = r#", "l4s_min_ms": 1, "l4s_range_ms": 0"#;
@@ -93,7 +94,7 @@ fn l4s_goes_first_but_classic_keeps_its_share() {
         bench.arrive_with(2, 1500, Ecn::ECT1);
     }
     let flows: Vec<u32> = (0..200).map(|_| bench.leave_packet().unwrap().flow).collect();
-    // A burst of L4S may be 9 packets ahead; then 1 in 10 is classic.
+    // A burst of L4S packets may be 9 packets ahead; then 1 packet in 10 is classic.
     assert!(flows[..9].iter().all(|flow| *flow == 2), "{flows:?}");
     let classic = flows.iter().filter(|flow| **flow == 1).count();
     assert!((19..=20).contains(&classic), "{classic}");

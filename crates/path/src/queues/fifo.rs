@@ -1,4 +1,4 @@
-//! What every discipline is made of: a byte-counting FIFO and the size limits.
+//! Common parts of the disciplines: a byte-counting FIFO and the size limits.
 
 use super::settings::whole;
 use crate::{Ecn, Packet, PacketEvent, Tap};
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use strict_input::Refusal;
 use units::Time;
 
-/// Packets in order of arrival, with their bytes counted. Its memory grows to the largest backlog seen and stays.
+/// Packets in order of arrival, with their bytes counted. The memory grows to the largest backlog seen and stays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fifo {
     packets: VecDeque<Packet>,
@@ -27,18 +27,18 @@ impl Fifo {
         Some(packet)
     }
 
-    /// The packet that has waited longest.
+    /// Returns the packet that has waited longest.
     #[inline]
     pub(super) fn first(&self) -> Option<&Packet> {
         self.packets.front()
     }
 
-    /// The packet at this place, the one that has waited longest at 0.
+    /// Returns the packet at this place; 0 is the packet that has waited longest.
     pub(super) fn get(&self, index: usize) -> Option<&Packet> {
         self.packets.get(index)
     }
 
-    /// Takes it out.
+    /// Removes and returns the packet at this place.
     pub(super) fn remove(&mut self, index: usize) -> Option<Packet> {
         let packet = self.packets.remove(index)?;
         self.bytes -= u64::from(packet.size_bytes);
@@ -69,13 +69,13 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Checked: limits are at least 1; an absent one is none.
+    /// Returns checked limits: at least 1, or no limit if absent.
     pub(super) fn new(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, Refusal> {
         let limit = |name, limit: Option<u64>| limit.map_or(Ok(u64::MAX), |limit| whole(name, limit as f64));
         Ok(Self { packets: limit("packets", packets)?, bytes: limit("bytes", bytes)? })
     }
 
-    /// The same, with one of the two or both.
+    /// Returns checked limits of which at least one is present.
     pub(super) fn at_least_one(packets: Option<u64>, bytes: Option<u64>) -> Result<Self, Refusal> {
         let limits = Self::new(packets, bytes)?;
         if packets.or(bytes).is_none() {
@@ -86,18 +86,18 @@ impl Limits {
         Ok(limits)
     }
 
-    /// Packets and bytes; `u64::MAX` for none.
+    /// Returns the limits in packets and bytes; `u64::MAX` for no limit.
     pub(super) fn most(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
 
-    /// Whether a packet of `size_bytes` more still fits.
+    /// Returns true if another packet of `size_bytes` still fits.
     #[inline]
     pub(super) fn admit(&self, fifo: &Fifo, size_bytes: u32) -> bool {
         fifo.packets() < self.packets && fifo.bytes() + u64::from(size_bytes) <= self.bytes
     }
 
-    /// Whether a backlog is over a limit.
+    /// Returns true if a backlog is over a limit.
     #[inline]
     pub(super) fn exceeded(&self, packets: u64, bytes: u64) -> bool {
         packets > self.packets || bytes > self.bytes
@@ -113,7 +113,7 @@ impl Limits {
     }
 }
 
-/// Sets CE and reports it.
+/// Sets CE in `packet` and reports it as marked.
 pub(super) fn mark<T: Tap>(now: Time, packet: &mut Packet, tap: &mut T) {
     packet.ecn = Ecn::CE;
     tap.packet(now, PacketEvent::Marked, packet);

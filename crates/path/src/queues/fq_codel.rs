@@ -1,8 +1,8 @@
 //! FQ-CoDel (RFC 8290): one CoDel queue per hashed flow, served by deficit round robin that prefers new flows.
 //!
 //! - Flows are hashed by flow number with a seeded mix; two flows in one queue share it (section 4.1).
-//! - A queue that becomes busy joins the new list with one quantum. Queues of the new list are served before those of
-//!   the old one; whoever has used its quantum, or runs empty, goes to the end of the old list (section 4.2).
+//! - A queue that becomes busy joins the new list with one quantum. Queues of the new list are served before queues of
+//!   the old list. A queue that has used its quantum, or runs empty, goes to the end of the old list (section 4.2).
 //! - On overflow half the packets, at most 64, are dropped from the head of the queue with most bytes (section 4.1).
 //! - CoDel's standing-queue test looks at the flow's own queue, so a flow's only packet is never dropped.
 
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::{Rng, Time};
 
-/// Most packets dropped at once on overflow (RFC 8290 section 4.1).
+/// Maximum number of packets dropped at once on overflow (RFC 8290 section 4.1).
 const DROP_BATCH: u64 = 64;
-/// End of a list.
+/// Mark of the end of a list.
 const NONE: u32 = u32::MAX;
-/// Smallest quantum, bytes: below it a full packet takes many empty rounds.
+/// Minimum quantum, bytes: with a smaller one a full packet would take many empty rounds.
 const MIN_QUANTUM_BYTES: u64 = 64;
-/// Most queues.
+/// Maximum number of queues.
 const MOST_FLOWS: u64 = 65_536;
 
 /// Fair queueing with CoDel per flow, RFC 8290.
@@ -120,11 +120,11 @@ impl QueueTable for FqCodelSpec {
 struct Flow {
     fifo: Fifo,
     law: Law,
-    /// Bytes it may still send in this round.
+    /// Bytes that the flow may still send in this round.
     deficit: i64,
-    /// The flow behind it in its list.
+    /// Next flow in the list.
     next: u32,
-    /// Whether it is in a list.
+    /// True if a list contains the flow.
     listed: bool,
 }
 
@@ -171,7 +171,8 @@ pub(crate) struct FqCodel {
 }
 
 impl FqCodel {
-    /// The queue of flow number `flow`: the salted number, mixed as in Steele's `SplitMix64`, scaled to the queues.
+    /// Returns the queue of flow number `flow`: the salted number, mixed as in Steele's `SplitMix64`, scaled to the
+    /// queues.
     fn index(&self, flow: u32) -> u32 {
         let mut mixed = (u64::from(flow) ^ self.salt).wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -230,7 +231,7 @@ impl FqCodel {
         }
     }
 
-    /// With nothing queued the rounds left to make would only take the flows off their lists.
+    /// Removes all flows from the lists. With nothing queued further rounds would do only that.
     fn forget_flows(&mut self) {
         for list in [self.new, self.old] {
             let mut index = list.head;
@@ -339,7 +340,7 @@ mod tests {
         }
         let sparse: Vec<_> = bench.tap.dequeued.iter().filter(|(_, packet)| packet.flow == 2).collect();
         assert_eq!(sparse.len(), 20);
-        // It leaves in the ms of its arrival, while the bulk flow's packets wait for about 500 others at first.
+        // Each packet leaves in the ms of its arrival; a packet of the bulk flow waits for about 500 others at first.
         assert!(sparse.iter().all(|(time, packet)| *time == packet.queued));
         assert!(bench.tap.dropped.iter().all(|(_, packet)| packet.flow == 1));
     }
@@ -352,13 +353,13 @@ mod tests {
             (0..3).for_each(|_| bench.arrive(2, 500));
         }
         let mut sent = [0u64; 3];
-        // Within 1 ms of arrival CoDel does nothing.
+        // CoDel does nothing within 1 ms of the arrivals.
         for _ in 0..4000 {
             let packet = bench.leave_packet().unwrap();
             sent[packet.flow as usize] += u64::from(packet.size_bytes);
         }
         let difference = sent[1].abs_diff(sent[2]);
-        // At most one quantum and one packet apart at any time.
+        // The flows are at most one quantum and one packet apart at any time.
         assert!(difference <= 1514 + 1500, "{sent:?}");
     }
 
@@ -371,7 +372,7 @@ mod tests {
         (0..4).for_each(|_| _ = bench.leave());
         bench.arrive(3, 100);
         (0..3).for_each(|_| _ = bench.leave());
-        // A quantum is one packet of 1514 bytes, after which the deficit is zero and the turn is over.
+        // A quantum allows one packet of 1514 bytes; then the deficit is zero and the turn is over.
         assert_eq!(flows(&bench.tap.dequeued), [1, 2, 1, 2, 3, 1, 2]);
     }
 
@@ -381,7 +382,7 @@ mod tests {
         (0..6).for_each(|_| bench.arrive(1, 757));
         _ = bench.leave();
         bench.arrive(2, 100);
-        // Flow 1 ends its round of two packets, flow 2 sends, is found empty and waits behind flow 1.
+        // Flow 1 ends its round of two packets. Flow 2 sends, runs empty and waits behind flow 1.
         (0..3).for_each(|_| _ = bench.leave());
         bench.arrive(2, 100);
         (0..2).for_each(|_| _ = bench.leave());
@@ -397,7 +398,7 @@ mod tests {
             bench.arrive(flow, 1514);
         }
         (0..3).for_each(|_| _ = bench.leave());
-        // With its old deficit of zero flow 2 would have to wait for flow 1.
+        // If flow 2 still had its old deficit of zero, it would have to wait for flow 1.
         assert_eq!(flows(&bench.tap.dequeued), [2, 2, 1, 2]);
     }
 
@@ -406,7 +407,7 @@ mod tests {
         let mut bench = Bench::new(&spec(1024, 10, false));
         (0..4).for_each(|_| bench.arrive(2, 1500)); // numbers 0 to 3
         (0..7).for_each(|_| bench.arrive(1, 1500)); // numbers 4 to 10; the last makes 11 > 10
-        // Flow 1 holds 7: ceil(7 / 2) = 4 oldest go.
+        // Flow 1 holds 7: the oldest ceil(7 / 2) = 4 are dropped.
         assert_eq!(numbers(&bench.tap.dropped), [4, 5, 6, 7]);
         assert_eq!(bench.queue.packets(), 7);
         let mut bench = Bench::new(&spec(1024, 1000, false));

@@ -1,4 +1,4 @@
-//! The infinite queue: keeps everything.
+//! Infinite queue: keeps everything.
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::Fifo;

@@ -1,6 +1,8 @@
-//! Queue disciplines: what waits for a link, in which order it leaves, and what is dropped or marked.
+//! Queue disciplines: they decide which packets wait for a link, in which order they leave, and which are dropped or
+//! marked.
 //!
-//! Adding one: a file with its table (`QueueTable`) and its state (`Discipline`), and a line in the list of kinds below.
+//! A new discipline needs a file with its table (`QueueTable`) and its state (`Discipline`), and a line in the list of
+//! kinds below.
 
 mod control_law;
 mod discipline;
@@ -23,13 +25,13 @@ use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 use units::{Rate, Rng, Time};
 
-/// Makes [`QueueSpec`] and [`Queue`] from the list of kinds: the value of `kind`, the module, and the table of its
+/// Generates [`QueueSpec`] and [`Queue`] from the list of kinds: the value of `kind`, the module, and the table of its
 /// settings.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:literal => $module:ident::$kind:ident($table:ident),)+) => {
         $(mod $module;)+
 
-        /// The settings of every kind.
+        /// Settings of every kind.
         pub(crate) mod tables {
             $(pub use super::$module::$table;)+
         }
@@ -45,12 +47,12 @@ macro_rules! kinds {
         }
 
         impl QueueSpec {
-            /// The value of `kind`.
+            /// Returns the value of `kind`.
             pub fn kind(&self) -> &'static str {
                 match self { $(Self::$kind(_) => $name,)+ }
             }
 
-            /// Most packets that wait; none without such a limit.
+            /// Returns the maximum number of waiting packets; `None` without such a limit.
             pub fn packets(&self) -> Option<u64> {
                 match self { $(Self::$kind(table) => table.packets(),)+ }
             }
@@ -59,13 +61,13 @@ macro_rules! kinds {
                 match self { $(Self::$kind(table) => table.check(),)+ }
             }
 
-            /// Whether packets are dropped and marked as they arrive only, never as they leave.
+            /// Returns true if packets are dropped and marked only at arrival, never at departure.
             pub(crate) fn decides_on_arrival(&self) -> bool {
                 match self { $(Self::$kind(table) => table.decides_on_arrival(),)+ }
             }
         }
 
-        /// A queue. Calls must come with times that do not decrease.
+        /// Queue. Calls must come with times that do not decrease.
         #[derive(Clone, Debug)]
         pub(crate) enum Queue {
             $($kind(<$table as QueueTable>::Discipline),)+
@@ -76,15 +78,16 @@ macro_rules! kinds {
                 Ok(match spec { $(QueueSpec::$kind(table) => Self::$kind(table.build(rng)?),)+ })
             }
 
-            /// `packet` arrives. Reports it as enqueued or dropped, and every packet that has to go for it as dropped.
+            /// Handles the arrival of `packet`. Reports it as enqueued or dropped, and every packet that makes room for
+            /// it as dropped.
             #[inline]
             pub(crate) fn enqueue<T: Tap>(&mut self, now: Time, mut packet: Packet, tap: &mut T) {
                 packet.queued = now;
                 match self { $(Self::$kind(queue) => queue.enqueue(now, packet, tap),)+ }
             }
 
-            /// The next packet to send, reported as dequeued; drops and marks on the way are reported too. None only
-            /// if nothing is queued.
+            /// Returns the next packet to send and reports it as dequeued; drops and marks on the way are reported too.
+            /// Returns `None` only if nothing waits.
             #[inline]
             pub(crate) fn dequeue<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
                 let packet = match self { $(Self::$kind(queue) => queue.dequeue(now, tap),)+ }?;
@@ -92,26 +95,26 @@ macro_rules! kinds {
                 Some(packet)
             }
 
-            /// Packets waiting.
+            /// Returns the number of waiting packets.
             #[inline]
             pub(crate) fn packets(&self) -> u64 {
                 match self { $(Self::$kind(queue) => queue.packets(),)+ }
             }
 
-            /// Bytes waiting.
+            /// Returns the number of waiting bytes.
             #[inline]
             pub(crate) fn bytes(&self) -> u64 {
                 match self { $(Self::$kind(queue) => queue.bytes(),)+ }
             }
 
-            /// Changes the numeric setting `name`, called as in [`QueueSpec`], during a run. A limit that falls below
-            /// the backlog takes effect on arrivals, an update period after the next update.
+            /// Changes the numeric setting `name` of [`QueueSpec`] during a run. A limit that falls below the backlog
+            /// takes effect on arrivals, an update period after the next update.
             pub(crate) fn set(&mut self, name: &str, value: f64) -> Result<(), Refusal> {
                 let (kind, result) = match self { $(Self::$kind(queue) => ($name, queue.set(name, value)),)+ };
                 result.map_err(|refusal| refusal.at(place(kind)))
             }
 
-            /// Tells the link's present rate to the disciplines that use it; zero if unknown.
+            /// Passes the link's current rate to the disciplines that use it; zero if unknown.
             pub(crate) fn set_rate(&mut self, rate: Rate) {
                 match self { $(Self::$kind(queue) => queue.set_rate(rate),)+ }
             }
@@ -165,13 +168,14 @@ impl QueueSpec {
 }
 
 impl Queue {
-    /// The queue that `spec` asks for, empty. Its random draws come from `rng`.
+    /// Returns the queue of `spec`, empty. Its random draws come from `rng`.
     pub(crate) fn build(spec: &QueueSpec, rng: Rng) -> Result<Self, Refusal> {
         spec.validate()?;
         Self::empty(spec, rng)
     }
 
-    /// The most packets and bytes that wait, if arrivals beyond are refused and nothing else ever happens to packets.
+    /// Returns the maximum number of waiting packets and bytes, if further arrivals are refused and no other rule
+    /// affects packets.
     pub(crate) fn refuses_beyond(&self) -> Option<(u64, u64)> {
         match self {
             Self::Infinite(_) => Some((u64::MAX, u64::MAX)),
@@ -180,7 +184,7 @@ impl Queue {
         }
     }
 
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.packets() == 0

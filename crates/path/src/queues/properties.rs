@@ -1,4 +1,4 @@
-//! What every discipline must keep, whatever arrives and leaves.
+//! Invariants of every discipline, for any arrivals and departures.
 
 use super::QueueSpec;
 use super::testing::Bench;
@@ -6,7 +6,7 @@ use crate::{Ecn, Packet};
 use proptest::prelude::*;
 use units::{Rate, Span, Time};
 
-/// Limits of all queues under test but the infinite one.
+/// Limits of all queues under test except the infinite one.
 const PACKETS: u64 = 40;
 const BYTES: u64 = 30_000;
 
@@ -42,7 +42,7 @@ fn read(json: &str) -> QueueSpec {
     serde_json::from_str(json).unwrap()
 }
 
-/// A step: wait `gap_us`, then packets arrive or leave.
+/// One step: wait `gap_us`, then packets arrive or leave.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     gap_us: u64,
@@ -58,7 +58,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..400)
 }
 
-/// The numbers of `packets` of one flow, in order.
+/// Returns the numbers of the packets of one flow, in order.
 fn of_flow(packets: &[(Time, Packet)], flow: u32) -> Vec<u64> {
     packets.iter().filter(|(_, packet)| packet.flow == flow).map(|(_, packet)| packet.number).collect()
 }
@@ -70,7 +70,7 @@ fn run(spec: &QueueSpec, steps: &[Step]) -> Result<Bench, TestCaseError> {
     for step in steps {
         bench.now += Span::from_us(step.gap_us);
         if let Some((flow, size, capable, count)) = step.arrive {
-            // A flow keeps its codepoint: those of one flow with two may pass each other in two queues.
+            // A flow keeps its codepoint: packets of one flow with two codepoints could overtake in two queues.
             let ecn = [Ecn::NOT_ECT, Ecn::ECT0, Ecn::ECT1][if capable { 1 + flow as usize % 2 } else { 0 }];
             let flow = if capable { flow } else { flow + 6 };
             (0..count).for_each(|_| bench.arrive_with(flow, size, ecn));
@@ -106,7 +106,7 @@ proptest! {
             for flow in 0..12 {
                 prop_assert!(of_flow(&tap.dequeued, flow).is_sorted(), "{:?}", spec);
             }
-            // Marks only on capable packets, which then leave (or were dropped later) with CE.
+            // Only ECN-capable packets are marked; they then leave (or are dropped later) with CE.
             prop_assert!(tap.marked.iter().all(|(_, packet)| packet.ecn == Ecn::CE));
             let marked = tap.dequeued.iter().chain(&tap.dropped).filter(|(_, packet)| packet.ecn == Ecn::CE);
             prop_assert_eq!(marked.count(), tap.marked.len());

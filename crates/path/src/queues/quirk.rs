@@ -1,18 +1,18 @@
-//! Differences of other systems' CoDel and PIE to the RFCs.
+//! Differences between other systems' CoDel and PIE and the RFCs.
 
 use super::settings::refuse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
 
-/// Bytes of one packet to Mahimahi: MTU plus its TUN header.
+/// Size of one packet in Mahimahi, bytes: MTU plus its TUN header.
 pub(super) const MAHIMAHI_PACKET_BYTES: u64 = 1504;
 
-/// Known differences to a discipline's RFC, kept for comparison with results measured with them.
+/// Known differences from a discipline's RFC, for comparison with results measured with them.
 #[derive(Deserialize, Serialize, Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueQuirk {
-    /// None: the RFC.
+    /// No difference: the RFC.
     #[default]
     None,
     /// As in Mahimahi's `mm-link`.
@@ -24,7 +24,7 @@ impl QueueQuirk {
         self == Self::Mahimahi
     }
 
-    /// Refuses what Mahimahi's variant cannot do.
+    /// Refuses settings that Mahimahi's variant does not support.
     pub(super) fn check(self, ecn: bool, times_ms: &[(&str, f64)]) -> Result<(), Refusal> {
         if !self.is_mahimahi() {
             return Ok(());

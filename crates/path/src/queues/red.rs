@@ -1,13 +1,13 @@
 //! RED: random early detection (Floyd and Jacobson 1993), with the gentle slope (Floyd 2000).
 //!
 //! An exponentially weighted average of the backlog is compared with two thresholds on every arrival. Between them the
-//! probability grows from 0 to `max_probability`; gentle RED goes on from there to 1 at twice the upper threshold,
-//! plain RED drops everything above it. Drops are spread evenly by the count of packets since the last one.
+//! probability grows from 0 to `max_probability`. Above the upper threshold, gentle RED raises it further, to 1 at twice
+//! the threshold; plain RED drops everything. Drops are spread evenly by the count of packets since the last drop.
 //!
-//! - Where everything is dropped, capable packets are dropped too (RFC 3168 section 7).
-//! - Thresholds in bytes change what is averaged, not the probability of packets of different size (RFC 7141).
-//! - An idle time ages the average as if packets of `packet_bytes` had left an empty queue at the link's rate; if that
-//!   rate is unknown, as if one had.
+//! - If everything is dropped, ECN-capable packets are dropped too (RFC 3168 section 7).
+//! - Thresholds in bytes change the averaged quantity, not the probability of packets of different size (RFC 7141).
+//! - An idle time ages the average as if packets of `packet_bytes` had left an empty queue at the link's rate; if the
+//!   rate is unknown, as if one packet had left.
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
@@ -64,7 +64,7 @@ pub struct RedSpec {
 fn tenth() -> f64 {
     0.1
 }
-/// Floyd and Jacobson 1993.
+/// Weight of Floyd and Jacobson 1993.
 fn usual_weight() -> f64 {
     0.002
 }
@@ -124,7 +124,7 @@ impl QueueTable for RedSpec {
     }
 }
 
-/// [`RedSpec`] as the discipline works with it.
+/// Checked [`RedSpec`] for the discipline.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     /// Thresholds, packets or bytes.
@@ -140,7 +140,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// Refuses thresholds out of order.
+    /// Refuses thresholds in the wrong order.
     fn check(&self) -> Result<(), Refusal> {
         if self.min < self.max {
             return Ok(());
@@ -160,16 +160,16 @@ pub(crate) struct Red {
     average: f64,
     /// Packets since the last signal; -1 while the average is below the lower threshold.
     count: i64,
-    /// When the queue became empty.
+    /// Time at which the queue became empty.
     idle_since: Time,
     rate: Rate,
 }
 
-/// What happens to an arrival.
+/// Treatment of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Accept,
-    /// Mark, or drop what cannot be marked.
+    /// Mark, or drop a packet that cannot be marked.
     Signal,
     Drop,
 }
@@ -203,7 +203,7 @@ impl Red {
         }
     }
 
-    /// The probability by the average alone; none where everything is dropped.
+    /// Returns the probability from the average alone; `None` if everything is dropped.
     fn probability(&self) -> Option<f64> {
         let Settings { min, max, max_probability, gentle, .. } = self.settings;
         if self.average < max {
@@ -304,7 +304,7 @@ impl Discipline for Red {
     }
 }
 
-/// The probability that spreads signals evenly: `p / (1 - count * p)`, 1 from `count = 1/p - 1` on.
+/// Returns the probability that spreads signals evenly: `p / (1 - count * p)`, 1 from `count = 1/p - 1` on.
 fn spread(probability: f64, count: i64) -> f64 {
     let left = 1.0 - count as f64 * probability;
     if left <= probability { 1.0 } else { probability / left }
@@ -342,7 +342,7 @@ mod tests {
     fn the_average_is_exponentially_weighted() {
         let mut red = red(SETTINGS);
         arrive(&mut red, Time::ZERO, 4);
-        // Arrivals see 0, 1, 2, 3: 0; 0.25; 0.25 + 0.25 x 1.75 = 0.6875; 0.6875 + 0.25 x 2.3125 = 1.265625
+        // Arrivals find 0, 1, 2, 3 packets: 0; 0.25; 0.25 + 0.25 x 1.75 = 0.6875; 0.6875 + 0.25 x 2.3125 = 1.265625
         assert_eq!(red.average, 1.265_625);
     }
 

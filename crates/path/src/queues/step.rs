@@ -1,9 +1,9 @@
-//! Step marking: every packet beyond a threshold is marked, none below it.
+//! Step marking: every packet beyond a threshold is marked, none below.
 //!
-//! With `threshold_packets`, the queue of DCTCP (Alizadeh et al. 2010, section 3.1): an arrival is marked if the backlog
-//! it joins, itself included, exceeds the threshold K. With `threshold_ms`, the step of L4S's low-latency queue (RFC
-//! 9332 appendix A.1): a packet that waited longer is marked as it leaves. Packets that are not ECN-capable pass
-//! unharmed, and only the limits drop.
+//! With `threshold_packets` this is the queue of DCTCP (Alizadeh et al. 2010, section 3.1): an arrival is marked if the
+//! backlog, including the arrival, exceeds the threshold K. With `threshold_ms` it is the step of L4S's low-latency
+//! queue (RFC 9332 appendix A.1): a packet that waited longer is marked at departure. Packets that are not ECN-capable
+//! pass, and only the limits drop.
 
 use super::discipline::{Discipline, QueueTable};
 use super::fifo::{Fifo, Limits, mark};
@@ -66,7 +66,7 @@ impl QueueTable for StepSpec {
     }
 }
 
-/// Beyond what packets are marked.
+/// Threshold beyond which packets are marked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threshold {
     Packets(u64),
@@ -159,7 +159,7 @@ mod tests {
         let mut bench = by_packets(None, 2);
         (0..4).for_each(|_| bench.arrive_with(0, 1500, Ecn::ECT0));
         assert_eq!(numbers(&bench.tap.marked), [2, 3]);
-        // Three leave: the next arrival is the second in the queue.
+        // Three packets leave: the next arrival is the second in the queue.
         (0..3).for_each(|_| assert!(bench.leave().is_some()));
         bench.arrive_with(0, 1500, Ecn::ECT1);
         assert_eq!(numbers(&bench.tap.marked), [2, 3]);

@@ -1,10 +1,10 @@
-//! What the tests of the disciplines share.
+//! Shared parts of the discipline tests.
 
 use super::{Queue, QueueSpec};
 use crate::{Ecn, Packet, PacketEvent, Tap};
 use units::{Rng, Span, Time};
 
-/// Keeps all events, by kind.
+/// Tap that records all events by kind.
 #[derive(Default)]
 pub(super) struct Recorder {
     pub(super) enqueued: Vec<(Time, Packet)>,
@@ -26,12 +26,12 @@ impl Tap for Recorder {
     }
 }
 
-/// The packet numbers of events.
+/// Returns the packet numbers of events.
 pub(super) fn numbers(events: &[(Time, Packet)]) -> Vec<u64> {
     events.iter().map(|(_, packet)| packet.number).collect()
 }
 
-/// A queue, a clock and arrivals numbered from 0.
+/// Queue with a clock and arrivals numbered from 0.
 pub(super) struct Bench {
     pub(super) queue: Queue,
     pub(super) tap: Recorder,
@@ -64,7 +64,7 @@ impl Bench {
         self.queue.dequeue(self.now, &mut self.tap)
     }
 
-    /// The number of the packet that leaves.
+    /// Removes the next packet and returns its number.
     pub(super) fn leave(&mut self) -> Option<u64> {
         self.leave_packet().map(|packet| packet.number)
     }

@@ -13,7 +13,7 @@ mod utp;
 
 use crate::advance::Advance;
 use crate::config::{Config, LossDetection, Reduction};
-use crate::flight::{Acknowledged, Departure, Flight};
+use crate::flight::{AckSummary, Departure, Flight};
 use crate::recovery::{Episode, Onset};
 use crate::rtt::RttEstimator;
 use by_age::ByAge;
@@ -106,7 +106,7 @@ impl LossDetector {
 
     /// Handles an ACK that acknowledged something new; the next packet has `next_number`.
     #[inline]
-    pub(crate) fn on_new(&mut self, flight: &Flight, acknowledged: &Acknowledged, next_number: u64) {
+    pub(crate) fn on_new(&mut self, flight: &Flight, acknowledged: &AckSummary, next_number: u64) {
         match &mut self.rule {
             Rule::Thresholds(rule) => rule.on_acknowledged(flight, acknowledged, next_number),
             Rule::Duplicates(rule) => rule.forget(),
@@ -339,7 +339,7 @@ mod tests {
         let mut episode = Episode::new(true);
         let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();
         assert_eq!(third(&episode), Some(true));
-        detector.on_new(&flight, &Acknowledged::default(), 10);
+        detector.on_new(&flight, &AckSummary::default(), 10);
         assert_eq!(detector.departed_bytes(), 0);
         episode.begin(10, 10_000);
         let mut third = |episode: &Episode| (0..3).map(|_| detector.on_duplicate(&flight, episode)).last();

@@ -1,6 +1,6 @@
 //! Reordering window of RACK: adapts loss detection to packets that arrive late.
 
-use crate::flight::Acknowledged;
+use crate::flight::AckSummary;
 use crate::rtt::RttEstimator;
 use units::Span;
 
@@ -38,7 +38,7 @@ impl Rack {
     /// Handles an ACK of something new; the next packet has `next_number`. A lost packet that has arrived stands for
     /// the duplicate that TCP's receiver reports (RFC 2883): its payload was sent twice.
     #[inline]
-    pub(super) fn on_acknowledged(&mut self, acknowledged: &Acknowledged, next_number: u64) {
+    pub(super) fn on_acknowledged(&mut self, acknowledged: &AckSummary, next_number: u64) {
         self.seen |= acknowledged.is_reordered;
         if acknowledged.spurious > 0 {
             self.seen = true;
@@ -78,9 +78,9 @@ mod tests {
         rtt
     }
 
-    fn late(number: u64) -> Acknowledged {
+    fn late(number: u64) -> AckSummary {
         let newest = Some(Departure { number, at: Time::ZERO });
-        Acknowledged { spurious: 1, newest, ..Acknowledged::default() }
+        AckSummary { spurious: 1, newest, ..AckSummary::default() }
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_packet_that_was_neither_lost_nor_sent_again_shows_reordering_alone() {
         let (mut rack, rtt) = (Rack::new(1.25), rtt_of_100_ms());
-        rack.on_acknowledged(&Acknowledged { is_reordered: true, ..Acknowledged::default() }, 20);
+        rack.on_acknowledged(&AckSummary { is_reordered: true, ..AckSummary::default() }, 20);
         assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(25), true));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::reordering::Rack;
 use crate::config::{Config, Reordering};
-use crate::flight::{Acknowledged, Flight};
+use crate::flight::{AckSummary, Flight};
 use crate::packets::{Fate, SentPacket};
 use crate::recovery::Onset;
 use crate::rtt::RttEstimator;
@@ -59,7 +59,7 @@ impl Thresholds {
 
     /// Adapts the thresholds to an ACK of something new; the next packet has `next_number`.
     #[inline]
-    pub(super) fn on_acknowledged(&mut self, flight: &Flight, acknowledged: &Acknowledged, next_number: u64) {
+    pub(super) fn on_acknowledged(&mut self, flight: &Flight, acknowledged: &AckSummary, next_number: u64) {
         match &mut self.adaptation {
             Adaptation::Rack(rack) => rack.on_acknowledged(acknowledged, next_number),
             Adaptation::Distance if acknowledged.spurious > 0 => self.raise(flight),
@@ -229,7 +229,7 @@ mod tests {
     fn lost_by(
         reordering: Reordering,
         arrived: &[u64],
-        acknowledged: &Acknowledged,
+        acknowledged: &AckSummary,
         is_recovering: bool,
     ) -> Vec<u64> {
         let (mut flight, rtt) = after(arrived);
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn three_packets_above_a_hole_make_all_holes_lost_until_reordering_is_seen() {
         let (none, late) =
-            (Acknowledged::default(), Acknowledged { is_reordered: true, ..Acknowledged::default() });
+            (AckSummary::default(), AckSummary { is_reordered: true, ..AckSummary::default() });
         let lost = |arrived, acknowledged| lost_by(Reordering::Rack, arrived, acknowledged, false);
         assert_eq!(lost(&[2, 5, 7], &none), [0, 1, 3, 4, 6]);
         assert_eq!(lost(&[2, 7], &none), [] as [u64; 0], "two are not enough, however far they are");
@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn during_a_recovery_one_later_packet_is_enough_until_reordering_is_seen() {
-        let late = Acknowledged { is_reordered: true, ..Acknowledged::default() };
-        assert_eq!(lost_by(Reordering::Rack, &[2], &Acknowledged::default(), true), [0, 1]);
+        let late = AckSummary { is_reordered: true, ..AckSummary::default() };
+        assert_eq!(lost_by(Reordering::Rack, &[2], &AckSummary::default(), true), [0, 1]);
         assert_eq!(lost_by(Reordering::Rack, &[2], &late, true), [] as [u64; 0]);
     }
 
@@ -265,11 +265,7 @@ mod tests {
     fn after_reordering_a_packet_is_lost_a_quarter_of_the_smallest_rtt_later() {
         let (mut flight, rtt) = after(&[5]);
         let mut thresholds = Thresholds::new(&Config::tcp());
-        thresholds.on_acknowledged(
-            &flight,
-            &Acknowledged { is_reordered: true, ..Acknowledged::default() },
-            10,
-        );
+        thresholds.on_acknowledged(&flight, &AckSummary { is_reordered: true, ..AckSummary::default() }, 10);
         thresholds.detect(at(124), &mut flight, &rtt, false);
         assert_eq!(lost(&flight), [] as [u64; 0]);
         thresholds.detect(at(126), &mut flight, &rtt, false);
@@ -282,7 +278,7 @@ mod tests {
     fn the_timer_of_rack_waits_for_the_last_packet_that_may_be_lost() {
         let (mut flight, rtt) = after(&[2, 5]);
         let mut thresholds = Thresholds::new(&Config::tcp());
-        let late = Acknowledged { is_reordered: true, ..Acknowledged::default() };
+        let late = AckSummary { is_reordered: true, ..AckSummary::default() };
         thresholds.on_acknowledged(&flight, &late, 10);
         thresholds.detect(at(101), &mut flight, &rtt, false);
         // Packet 4 left at 4 ms; RTT and window are 125 ms together.

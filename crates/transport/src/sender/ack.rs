@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::advance::Advance;
-use crate::flight::{Acknowledged, Departure};
+use crate::flight::{AckSummary, Departure};
 use crate::loss::lasts_longer_than;
 use crate::rate::Newest;
 use crate::recovery::Onset;
@@ -206,7 +206,7 @@ impl Sender {
     }
 
     /// Returns true if the ACK acknowledged the handshake packet: connection set-up gives an RTT but no delivery.
-    fn is_opener(&self, acknowledged: &Acknowledged, newest: Departure) -> bool {
+    fn is_opener(&self, acknowledged: &AckSummary, newest: Departure) -> bool {
         acknowledged.bytes == 0 && !self.flight.get(newest.number).is_some_and(|packet| packet.filler)
     }
 

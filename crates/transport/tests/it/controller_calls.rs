@@ -62,13 +62,13 @@ struct ControllerCalls {
 
 /// Controller that answers `now` until the first loss or mark of an episode and `after` from then on.
 #[derive(Debug)]
-struct Scripted {
+struct ScriptedController {
     now: Control,
     after: Control,
     told: Arc<Mutex<ControllerCalls>>,
 }
 
-impl Scripted {
+impl ScriptedController {
     fn note(&self, now: Time, call: Call) {
         let mut told = self.told.lock().unwrap();
         told.calls.push(call);
@@ -76,7 +76,7 @@ impl Scripted {
     }
 }
 
-impl Controller for Scripted {
+impl Controller for ScriptedController {
     fn on_sent(&mut self, event: &Sent) {
         let mut told = self.told.lock().unwrap();
         told.sent.push(*event);
@@ -154,7 +154,7 @@ fn pair(
     change(&mut config);
     let told = Arc::new(Mutex::new(ControllerCalls::default()));
     let [now, after] = controls;
-    let controller = Scripted { now, after, told: Arc::clone(&told) };
+    let controller = ScriptedController { now, after, told: Arc::clone(&told) };
     (Pair::with(&config, application, |_| Box::new(controller), None), told)
 }
 

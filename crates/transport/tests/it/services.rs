@@ -9,7 +9,7 @@ use units::{Rate, Span, Time};
 
 /// Record of both halves of the test's scheme.
 #[derive(Debug, Default)]
-struct Seen {
+struct TestRecord {
     arrived: Vec<Arrived>,
     feedback: Vec<Vec<u8>>,
     frames: Vec<Frame>,
@@ -21,7 +21,7 @@ struct Seen {
 struct Scheme {
     control: Control,
     sent: u64,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<TestRecord>>,
 }
 
 impl Controller for Scheme {
@@ -59,7 +59,7 @@ impl Controller for Scheme {
 #[derive(Debug)]
 struct Half {
     next: Time,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<TestRecord>>,
 }
 
 impl ReceiverHalf for Half {
@@ -81,11 +81,11 @@ fn pair(
     change: impl FnOnce(&mut Config),
     application: ApplicationSpec,
     control: Control,
-) -> (Pair, Arc<Mutex<Seen>>) {
+) -> (Pair, Arc<Mutex<TestRecord>>) {
     let mut config =
         Config { ack_every: 1_000_000, ack_delay_ms: 10_000.0, ack_on_gap: false, ..Config::datagram() };
     change(&mut config);
-    let seen = Arc::new(Mutex::new(Seen::default()));
+    let seen = Arc::new(Mutex::new(TestRecord::default()));
     let half = Box::new(Half { next: Time::ZERO, seen: Arc::clone(&seen) });
     let scheme = Scheme { control, sent: 0, seen: Arc::clone(&seen) };
     (Pair::with(&config, application, |_| Box::new(scheme), Some(half)), seen)

@@ -1,4 +1,4 @@
-//! The return direction of flows, in the Pantheon convention.
+//! Return direction of flows, in the Pantheon convention.
 
 use crate::meters::tally::{Clock, PANTHEON_PERCENT, Tally, round_to_us};
 use crate::statistics::DelayHistogram;
@@ -25,19 +25,19 @@ impl AckDirection {
         self.delay.merge(&other.delay);
     }
 
-    /// The first delivery of all flows, by the order of the records.
+    /// Sets the first delivery of all flows, by the order of the records.
     pub(crate) fn begin(&mut self, first_ns: Option<u64>) {
         self.delivered.begin(first_ns);
     }
 
-    /// Returns its counters at the end of a run whose times are those of `clock`.
+    /// Returns the counters at the end of a run with times of `clock`.
     pub(crate) fn known(&mut self, clock: Clock) -> KnownAcks<'_> {
         let delay_p95_us = self.delay.percentile_us(PANTHEON_PERCENT);
         KnownAcks { direction: self, clock, delay_p95_us }
     }
 }
 
-/// A return direction at the end of a run.
+/// Return direction at the end of a run.
 #[derive(Debug)]
 pub(crate) struct KnownAcks<'a> {
     pub(crate) direction: &'a AckDirection,

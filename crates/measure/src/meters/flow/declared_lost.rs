@@ -1,30 +1,30 @@
-//! Packets that a sender declared lost and that were not acknowledged after all.
+//! Packets that a sender declared lost and that were never acknowledged.
 
 use std::collections::BTreeMap;
 
-/// The packets of one flow by number, and whether they were declared lost within the corrected convention's time.
+/// Packets declared lost, by number; true if the declaration is within the corrected convention's time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeclaredLost {
     lost: BTreeMap<u64, bool>,
 }
 
 impl DeclaredLost {
-    /// Packet `number` was declared lost; the first of several declarations counts.
+    /// Records that packet `number` was declared lost; the first of several declarations counts.
     pub(crate) fn lost(&mut self, number: u64, is_measured: bool) {
         self.lost.entry(number).or_insert(is_measured);
     }
 
-    /// Packet `number` was acknowledged: if it had been declared lost, that was a false alarm.
+    /// Records that packet `number` was acknowledged: an earlier declaration was a false alarm.
     pub(crate) fn arrived(&mut self, number: u64) {
         self.lost.remove(&number);
     }
 
-    /// How many there are.
+    /// Returns the number of packets declared lost.
     pub(crate) fn open(&self) -> u64 {
         self.lost.len() as u64
     }
 
-    /// How many of them the corrected convention counts.
+    /// Returns the number of packets that the corrected convention counts.
     pub(crate) fn measured(&self) -> u64 {
         self.lost.values().filter(|is_measured| **is_measured).count() as u64
     }

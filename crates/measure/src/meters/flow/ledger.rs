@@ -1,15 +1,15 @@
-//! Which packets are still under way: sent and delivered packets by the time they were sent.
+//! Ledger of sent and delivered packets by sending time, from which packets in flight are estimated.
 
-/// Most slices of time; beyond it neighbours are joined, so memory does not grow with the run.
+/// Maximum number of time slices; beyond that neighbours are joined, so memory does not grow with the run.
 const MAX_SLICES: usize = 1_024;
 /// Length of the first slices: 2^20 ns, about a millisecond.
 const FIRST_SHIFT: u32 = 20;
 
-/// Packets sent, and those of them delivered, per slice of sending time.
+/// Packets sent, and packets of these delivered, per slice of sending time.
 ///
-/// For logs that do not tell drops: a packet sent longer ago than any delay of its flow and not yet delivered is lost,
-/// a younger one may be under way. A slice is `run length / 512` or shorter; the slice that the limit falls into counts
-/// as young.
+/// Used for logs that do not tell drops. A packet without delivery is lost if it was sent longer ago than any delay of
+/// its flow; a younger one may be in flight. A slice is at most `run length / 512` long. The slice that contains the
+/// limit counts as young.
 #[derive(Clone, Debug)]
 pub(crate) struct SendLedger {
     shift: u32,
@@ -22,7 +22,7 @@ struct Slice {
     delivered: u64,
 }
 
-/// What became of the packets a flow sent.
+/// Fate of the packets that a flow sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fate {
     pub(crate) lost: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Fate {
 }
 
 impl Fate {
-    /// Part of the decided packets that was lost; `None` while nothing is decided.
+    /// Returns the lost share of the packets with a known fate; `None` if there are no such packets.
     pub(crate) fn loss_rate(self) -> Option<f64> {
         let decided = self.lost + self.delivered;
         (decided > 0).then(|| self.lost as f64 / decided as f64)
@@ -55,12 +55,13 @@ impl SendLedger {
         self.slice(sent_ns).delivered += 1;
     }
 
-    /// Counts the packets sent before `limit_ns` as lost or delivered and the others as delivered or under way.
+    /// Counts the packets sent before `limit_ns` as lost or delivered, and the others as delivered or in flight.
     pub(crate) fn fate(&self, limit_ns: u64) -> Fate {
         self.fate_from(0, limit_ns)
     }
 
-    /// The same of the packets sent at `from_ns` or later; the slice that it falls into counts as earlier.
+    /// Counts only packets sent at `from_ns` or later, as in [`Self::fate`]; the slice that contains `from_ns` is left
+    /// out.
     pub(crate) fn fate_from(&self, from_ns: u64, limit_ns: u64) -> Fate {
         let index = |time_ns: u64| ((time_ns >> self.shift) as usize).min(self.slices.len());
         let first = index(from_ns.saturating_add((1 << self.shift) - 1));
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn old_packets_that_never_arrived_are_lost_and_young_ones_are_under_way() {
         let mut ledger = SendLedger::default();
-        // A packet every 10 ms for 1 s; those at 100, 200, 300 ms are lost, the last five have not arrived.
+        // A packet every 10 ms for 1 s; the packets of 100, 200, 300 ms are lost, the last five have not arrived.
         for i in 0..100 {
             ledger.sent(i * 10 * MS);
             if ![10, 20, 30].contains(&i) && i < 95 {
@@ -124,21 +125,21 @@ mod tests {
             }
         }
         let fate = ledger.fate(940 * MS);
-        // Slice 896 (939.5 to 940.6 ms) holds the limit and is young: packets 0..=93 are old.
+        // Slice 896 (939.5 to 940.6 ms) contains the limit and is young: packets 0..=93 are old.
         assert_eq!(fate, Fate { lost: 3, delivered: 91, under_way: 5 });
     }
 
     #[test]
     fn packets_sent_before_a_time_can_be_left_out() {
         let mut ledger = SendLedger::default();
-        // A packet every 10 ms; the first 20 are lost, and of the others every fifth.
+        // A packet every 10 ms; the first 20 are lost, and every fifth of the others.
         for i in 0..100 {
             ledger.sent(i * 10 * MS);
             if i >= 20 && i % 5 != 0 {
                 ledger.delivered(i * 10 * MS);
             }
         }
-        // From the slice after 299 ms to that of 500 ms: 20 packets, 4 of them lost.
+        // From the slice after 299 ms to the slice of 500 ms: 20 packets, 4 of them lost.
         let fate = ledger.fate_from(299 * MS, 500 * MS);
         assert_eq!((fate.lost, fate.delivered), (4, 16));
         assert_eq!(ledger.fate_from(700 * MS, 600 * MS).loss_rate(), None);

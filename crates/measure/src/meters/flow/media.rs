@@ -1,4 +1,4 @@
-//! Live media: frames from capture to decoding, and where the picture stood still.
+//! Live media: frames from capture to decoding, and stalls of the picture.
 
 use crate::inputs::MediaCounters;
 use crate::meters::tally::{mbps, round_to_us};
@@ -6,25 +6,25 @@ use crate::statistics::{DelayHistogram, DelaySummary};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// A stall is an interval between frames of at least this many average ones ... [W3C webrtc-stats, freezeCount]
+/// Minimum stall, as a multiple of the average interval between frames [W3C webrtc-stats, freezeCount].
 const STALL_INTERVALS: u64 = 3;
-/// ... and at least this much above an average one.
+/// Minimum excess of a stall over the average interval.
 const STALL_EXCESS: Span = Span::from_ms(150);
-/// Intervals that make the average.
+/// Number of intervals in the average.
 const AVERAGED_INTERVALS: usize = 30;
 
-/// A frame that could be decoded.
+/// Frame that could be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameDelivery {
     /// Number of the flow.
     pub flow: u32,
     /// Bytes of the frame.
     pub bytes: u64,
-    /// When it was captured.
+    /// Capture time.
     pub captured: Time,
-    /// When it, and everything it depends on, had arrived.
+    /// Time at which the frame and all frames that it depends on had arrived.
     pub decoded: Time,
-    /// How long the source has been paused by plan before it, all pauses together.
+    /// Total duration of the source's planned pauses before the frame.
     pub paused: Span,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct MediaMeter {
     last_decoded: Option<Time>,
     /// Planned pauses up to the last frame.
     paused: Span,
-    /// The latest intervals between decoded frames, and their sum.
+    /// Latest intervals between decoded frames, and their sum.
     intervals: VecDeque<Span>,
     interval_sum: Span,
     stalls: u64,
@@ -46,11 +46,11 @@ pub(crate) struct MediaMeter {
 }
 
 impl MediaMeter {
-    /// A frame was decoded; it counts where `is_measured`.
+    /// Counts a decoded frame, in the measured values only if `is_measured`.
     pub(crate) fn frame(&mut self, frame: &FrameDelivery, is_measured: bool) {
         self.decoded += 1;
         if let Some(last) = self.last_decoded {
-            // While it is paused by plan a picture does not stall.
+            // A planned pause is no stall.
             self.interval((frame.decoded - last) - (frame.paused - self.paused), is_measured);
         }
         self.paused = frame.paused;
@@ -61,7 +61,7 @@ impl MediaMeter {
         }
     }
 
-    /// The picture stood still for `interval`, which every interval between two frames is.
+    /// Counts an interval between two frames, in which the picture stood still.
     fn interval(&mut self, interval: Span, is_measured: bool) {
         if self.is_stall(interval) && is_measured {
             self.stalls += 1;
@@ -82,8 +82,8 @@ impl MediaMeter {
         interval >= (average * STALL_INTERVALS).max(average + STALL_EXCESS)
     }
 
-    /// Returns the counters of a flow that is measured for `active` until `end`. `share_mbps` is the flow's share of the
-    /// bottleneck.
+    /// Returns the counters of a flow that is measured for `active` until `end`. `share_mbps` is the flow's share of
+    /// the bottleneck.
     pub(crate) fn known(
         mut self,
         counters: &MediaCounters,
@@ -97,7 +97,7 @@ impl MediaMeter {
         };
         let active = playing(end - active);
         if let Some(last) = self.last_decoded {
-            // What stands still at the end is not known ever to move again.
+            // A picture that stands still at the end may never move again.
             self.interval(playing(last), true);
         } else if !active.is_zero() {
             self.stalled = active;
@@ -118,10 +118,10 @@ impl MediaMeter {
     }
 }
 
-/// The counters of a live flow at the end of a run.
+/// Counters of a live flow at the end of a run.
 #[derive(Debug)]
 pub(crate) struct KnownMedia {
-    /// Time that counts, without pauses.
+    /// Measured time, without pauses.
     pub(crate) active: Span,
     /// Highest rate at which the source could have sent, Mbit/s.
     pub(crate) could_mbps: f64,
@@ -172,7 +172,7 @@ mod tests {
         MediaCounters { frames: 100, frames_skipped: 2, max_rate, ..MediaCounters::default() }
     }
 
-    /// 100 frames 40 ms apart, the 51st `late` ms later than that and all after it too.
+    /// Returns a meter of 100 frames 40 ms apart; the 51st and all later frames are `late` ms later than that.
     fn meter(late: u64) -> MediaMeter {
         let mut meter = MediaMeter::default();
         for number in 0..100_u64 {
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn frames_in_time_make_rate_and_delay_and_no_stall() {
         let stats = meter(0).stats(&counters(2.0), Span::from_secs(4), at(4_100), None);
-        // 100 frames of 5000 bytes over 4 s are 1 Mbit/s, half of what the source can do.
+        // 100 frames of 5000 bytes over 4 s are 1 Mbit/s, half of the source's maximum.
         assert_eq!((stats.media_rate_mbps, stats.media_utilization), (Some(1.0), Some(0.5)));
         assert_eq!((stats.frame_delay_p50_ms, stats.frame_delay_p99_ms), (Some(60.0), Some(60.0)));
         assert_eq!((stats.stalls, stats.stall_time_s, stats.frames_decoded), (0, 0.0, 100));
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_planned_pause_that_lasts_to_the_end_or_began_before_is_neither() {
-        // Frames from 100 to 4060 ms, a pause before them that is measured in part, and one that does not end.
+        // Frames from 100 to 4060 ms, an earlier pause that is partly measured, and a pause without an end.
         let pauses = vec![(at(0), at(90)), (at(4_070), at(30_000))];
         let counters = MediaCounters { pauses, ..counters(2.0) };
         let stats = meter(0).stats(&counters, Span::from_ms(14_010), at(14_060), None);

@@ -1,4 +1,4 @@
-//! Everything counted for one flow while records pass.
+//! Counters of one flow while records pass.
 
 use super::ack_direction::AckDirection;
 use super::declared_lost::DeclaredLost;
@@ -15,9 +15,9 @@ use units::Time;
 #[derive(Clone, Debug)]
 pub(crate) struct FlowMeter {
     pub(crate) info: FlowInfo,
-    /// The corrected convention counts from here, ns: start of the flow or end of the warm-up.
+    /// Beginning of the corrected convention's time, ns: start of the flow or end of the warm-up.
     pub(crate) from_ns: u64,
-    /// ... to here, ns; the largest time for "to the end of the run".
+    /// End of the corrected convention's time, ns; the largest time: at the end of the run.
     pub(crate) to_ns: u64,
     pub(crate) sent: Tally,
     pub(crate) delivered: Tally,
@@ -31,12 +31,12 @@ pub(crate) struct FlowMeter {
     pub(crate) measured_dropped_packets: u64,
     /// Delays of the packets delivered between `from_ns` and `to_ns`, but not while all flows are active.
     pub(crate) delay: DelayHistogram,
-    /// Delays of those that were delivered while all flows are active.
+    /// Delays of the packets delivered while all flows are active.
     pub(crate) common_delay: DelayHistogram,
     /// Delays of the other packets.
     pub(crate) other_delay: DelayHistogram,
     pub(crate) ledger: SendLedger,
-    /// What its sender declared lost, in logs that are a sender's view and tell it.
+    /// Packets declared lost by the sender, in logs that are a sender's view with declarations.
     pub(crate) declared: Option<DeclaredLost>,
     pub(crate) ack: AckDirection,
     pub(crate) media: MediaMeter,
@@ -45,12 +45,12 @@ pub(crate) struct FlowMeter {
     pub(crate) bin_bytes: u64,
     /// Bytes of the interval in which all flows are active.
     pub(crate) common_bytes: u64,
-    /// Packets dropped in it.
+    /// Packets dropped in that interval.
     pub(crate) common_dropped_packets: u64,
 }
 
 impl FlowMeter {
-    /// A flow measured from `warmup_ns` at the earliest.
+    /// Returns a flow that is measured from `warmup_ns` at the earliest.
     pub(crate) fn new(info: FlowInfo, warmup_ns: u64) -> Self {
         Self {
             from_ns: info.start.as_ns().max(warmup_ns),
@@ -91,7 +91,7 @@ impl FlowMeter {
         }
     }
 
-    /// Takes in a dropped packet; `is_common`: all flows are active.
+    /// Counts a dropped packet; `is_common`: true if all flows are active.
     #[inline]
     pub(crate) fn drop(&mut self, record: &Record, is_common: bool) {
         self.dropped_packets += 1;
@@ -99,13 +99,13 @@ impl FlowMeter {
         self.measured_dropped_packets += u64::from(self.is_measured(record.time_ns));
     }
 
-    /// The sender declared a packet lost.
+    /// Counts a packet that the sender declared lost.
     pub(crate) fn declare_lost(&mut self, record: &Record) {
         let is_measured = self.is_measured(record.time_ns);
         self.declared.get_or_insert_default().lost(record.seq, is_measured);
     }
 
-    /// Takes in a packet that arrived; `is_common`: all flows are active.
+    /// Counts a packet that arrived; `is_common`: true if all flows are active.
     #[inline]
     pub(crate) fn deliver(&mut self, record: &Record, is_common: bool) {
         if let Some(declared) = &mut self.declared {
@@ -128,8 +128,8 @@ impl FlowMeter {
         }
     }
 
-    /// Payload reached the application, after waiting for `waited_byte_ns` in all. What comes after the flow's stop is
-    /// not of the time that its rates divide by.
+    /// Counts payload that reached the application after a total waiting time of `waited_byte_ns`. Payload after the
+    /// flow's stop is outside the time of its rates.
     #[inline]
     pub(crate) fn read(&mut self, time_ns: u64, bytes: u64, waited_byte_ns: u128) {
         if time_ns <= self.to_ns {
@@ -143,19 +143,19 @@ impl FlowMeter {
         self.media.frame(frame, is_measured);
     }
 
-    /// Sets the counts of the time in which all flows are active to zero: another flow appeared, so not all were active.
-    /// The delays of that time move to `delay`, where those of the other measured packets are.
+    /// Resets the counts of the time in which all flows are active, because another flow appeared. The delays of that
+    /// time move to `delay`, to the other measured packets.
     pub(crate) fn forget_common(&mut self) {
         self.delay.merge(&core::mem::take(&mut self.common_delay));
         (self.bin_bytes, self.common_bytes, self.common_dropped_packets) = (0, 0, 0);
     }
 
-    /// When it stops or its last byte arrived, whichever was first.
+    /// Returns the flow's stop or the arrival of its last byte, whichever was first.
     pub(crate) fn active_until(&self) -> Time {
         Time::from_ns(self.samples.done_ns.map_or(self.to_ns, |done_ns| done_ns.min(self.to_ns)))
     }
 
-    /// Whether any record of the data direction names the flow.
+    /// Returns true if any record of the data direction names the flow.
     pub(crate) fn has_data_records(&self) -> bool {
         self.sent.packets + self.delivered.packets + self.dropped_packets + self.marked_packets > 0
     }

@@ -1,4 +1,4 @@
-//! What is counted of one flow.
+//! Counters of one flow.
 
 mod ack_direction;
 mod declared_lost;

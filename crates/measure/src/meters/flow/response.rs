@@ -1,12 +1,12 @@
-//! How a flow follows the last change of the path.
+//! Response of a flow to the last change of the path.
 
 use units::Span;
 
-/// Part of its fair share that a flow must reach when there is as much or more of it ...
+/// Part of its fair share that a flow must reach if the share did not shrink.
 const REACHED: f64 = 0.9;
-/// ... and that it must come down to when there is less.
+/// Multiple of its fair share that a flow must come down to if the share shrank.
 const COME_DOWN: f64 = 1.1;
-/// Distance from the fair share, as a fraction of it, within which a flow is settled.
+/// Distance from the fair share, as a fraction of the share, within which a flow is settled.
 const SETTLED: f64 = 0.2;
 
 /// Rates of one flow over one sample interval, on the path, Mbit/s.
@@ -14,21 +14,22 @@ const SETTLED: f64 = 0.2;
 pub(crate) struct Rates {
     pub(crate) sent: f64,
     pub(crate) delivered: f64,
-    /// What the bottleneck could carry / number of active flows.
+    /// Capacity of the bottleneck / number of active flows.
     pub(crate) fair: f64,
 }
 
-/// What is known of one flow since the change.
+/// Response times of one flow since the change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Response {
     /// Time until the flow had reached its new share.
     pub(crate) to_90: Option<Span>,
-    /// Time until it came near its share and stayed there.
+    /// Time until the flow came near its share and stayed there.
     pub(crate) settling: Option<Span>,
 }
 
 impl Response {
-    /// A sample interval that lies after the change ends `since` after it. `is_drop`: the change took capacity away.
+    /// Observes a sample interval that ends `since` after the change. `is_drop`: true if the change reduced the
+    /// capacity.
     pub(crate) fn observe(&mut self, since: Span, rates: Rates, is_drop: bool) {
         let Rates { sent, delivered, fair } = rates;
         let reached = if is_drop { sent <= COME_DOWN * fair } else { delivered >= REACHED * fair };
@@ -47,7 +48,7 @@ impl Response {
 mod tests {
     use super::*;
 
-    /// Times in ms after a change to 10 Mbit/s, from rates (sent, delivered) per 100 ms.
+    /// Returns times in ms after a change to 10 Mbit/s, from rates (sent, delivered) per 100 ms.
     fn response(is_drop: bool, rates: &[(f64, f64)]) -> (Option<f64>, Option<f64>) {
         let mut response = Response::default();
         for (index, &(sent, delivered)) in rates.iter().enumerate() {
@@ -66,7 +67,7 @@ mod tests {
 
     #[test]
     fn less_capacity_is_reached_when_no_more_than_that_is_sent() {
-        // The bottleneck delivers 10 at once; the sender takes longer.
+        // The bottleneck delivers 10 Mbit/s at once; the sender takes longer.
         let rates = [(20.0, 10.0), (11.1, 10.0), (11.0, 10.0), (5.0, 8.5)];
         assert_eq!(response(true, &rates), (Some(300.0), Some(100.0)));
     }

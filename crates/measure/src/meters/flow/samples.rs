@@ -1,4 +1,4 @@
-//! What one flow is sampled for: sums over the current sample interval, and statistics over all of them.
+//! Samples of one flow: sums over the current sample interval, and statistics over all intervals.
 
 use super::response::{Rates, Response};
 use crate::inputs::FlowState;
@@ -6,7 +6,7 @@ use crate::meters::tally::mbps;
 use crate::statistics::Moments;
 use units::Span;
 
-/// A flow with less than this part of its fair share starves.
+/// Part of the fair share below which a flow starves.
 const STARVING: f64 = 0.1;
 /// Weight of the newest gap in the smoothed time between deliveries.
 const SPACING_GAIN: f64 = 1.0 / 8.0;
@@ -20,18 +20,18 @@ pub(crate) struct FlowSamples {
     sent_bytes: u64,
     /// Bytes that left the path in the current interval.
     delivered_bytes: u64,
-    /// Payload that reached the application in all, bytes.
+    /// Total payload that reached the application, bytes.
     pub(crate) read_bytes: u64,
     /// Sum over those bytes of the time since they were written, byte ns.
     pub(crate) waited_byte_ns: u128,
-    /// Payload sent, what is sent again included, bytes.
+    /// Payload sent, including retransmissions, bytes.
     pub(crate) sent_payload_bytes: u64,
-    /// When the last byte of a finite transfer had arrived, ns.
+    /// Arrival of the last byte of a finite transfer, ns.
     pub(crate) done_ns: Option<u64>,
     last_delivery_ns: Option<u64>,
     /// Smoothed time between deliveries, ns.
     spacing_ns: Option<f64>,
-    /// Whether the flow was active in all of the latest interval, and its throughput then.
+    /// Throughput of the latest interval; `None` unless the flow was active in all of it.
     pub(crate) active_mbps: Option<f64>,
     pub(crate) throughput_mbps: Moments,
     pub(crate) in_flight_bytes: Moments,
@@ -41,22 +41,23 @@ pub(crate) struct FlowSamples {
     pub(crate) spacing: Moments,
     /// Intervals without any throughput.
     pub(crate) zero_samples: u64,
-    /// Time integral of what the bottleneck could carry, Mbit/s s, and the time, s.
+    /// Time integral of the bottleneck's capacity, Mbit/s s, and the time, s.
     capacity: (f64, f64),
-    /// Time in which the flow starved; `None` while no capacity is known.
+    /// Time in which the flow starved; `None` if no capacity is known.
     pub(crate) starved: Option<Span>,
     pub(crate) response: Response,
 }
 
-/// What all flows of an interval share.
+/// Common conditions of all flows in an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
     pub(crate) span: Span,
-    /// What the flow's bottleneck could carry.
+    /// Capacity of the flow's bottleneck.
     pub(crate) capacity_mbps: Option<f64>,
-    /// Flows that share it.
+    /// Number of flows that share the bottleneck.
     pub(crate) flows: u64,
-    /// Time since the last change of the path and whether that took capacity away, if the interval lies after it.
+    /// Time since the last change of the path, and true if the change reduced the capacity; `None` if the interval is
+    /// not after it.
     pub(crate) since_change: Option<(Span, bool)>,
 }
 
@@ -71,7 +72,7 @@ impl FlowSamples {
     pub(crate) fn deliver(&mut self, time_ns: u64, size_bytes: u32, payload_bytes: u32) {
         self.delivered_bytes += u64::from(size_bytes);
         if payload_bytes == 0 {
-            // The long gap between the set-up of a connection and its first data says nothing about spacing.
+            // The long gap between the set-up of a connection and its first data carries no information about spacing.
             return;
         }
         if let Some(last_ns) = self.last_delivery_ns.replace(time_ns) {
@@ -80,7 +81,7 @@ impl FlowSamples {
         }
     }
 
-    /// `bytes` reached the application, of `total` it is to get.
+    /// Counts `bytes` that reached the application; `total` is the size of its transfer.
     #[inline]
     pub(crate) fn read(&mut self, time_ns: u64, bytes: u64, total: Option<u64>) {
         self.stream_bytes += bytes;
@@ -90,23 +91,23 @@ impl FlowSamples {
         }
     }
 
-    /// The bottleneck could carry `mbps`, of which the flow saw `span`.
+    /// Counts a bottleneck capacity of `mbps` over `span` of the flow's time.
     pub(crate) fn offer(&mut self, mbps: f64, span: Span) {
         let seconds = span.as_secs_f64();
         self.capacity = (self.capacity.0 + mbps * seconds, self.capacity.1 + seconds);
     }
 
-    /// What the bottleneck could carry on average while the flow was active, Mbit/s.
+    /// Returns the bottleneck's average capacity while the flow was active, Mbit/s.
     pub(crate) fn capacity_mbps(&self) -> Option<f64> {
         (self.capacity.1 > 0.0).then(|| self.capacity.0 / self.capacity.1)
     }
 
-    /// An interval ends; `active` says whether the flow was active in all of it.
+    /// Ends an interval; `active`: true if the flow was active in all of it.
     pub(crate) fn measure(&mut self, span: Span, active: bool) {
         self.active_mbps = mbps(self.stream_bytes, span).filter(|_| active);
     }
 
-    /// The statistics take in an interval in which the flow was active.
+    /// Adds an interval in which the flow was active to the statistics.
     pub(crate) fn take_in(&mut self, state: Option<&FlowState>, around: &Surroundings, elastic: bool) {
         let Some(rate_mbps) = self.active_mbps else { return };
         self.throughput_mbps.add(rate_mbps);
@@ -140,7 +141,7 @@ impl FlowSamples {
         }
     }
 
-    /// The next interval begins.
+    /// Begins the next interval.
     pub(crate) const fn restart(&mut self) {
         (self.stream_bytes, self.sent_bytes, self.delivered_bytes) = (0, 0, 0);
     }
@@ -156,7 +157,8 @@ mod tests {
         Surroundings { span: SPAN, capacity_mbps, flows: 2, since_change: None }
     }
 
-    /// A flow that reads these bytes per 100 ms, at 50 ms of smoothed RTT, from a bottleneck of 40 Mbit/s for two.
+    /// Returns the samples of a flow that reads these bytes per 100 ms, at 50 ms of smoothed RTT, from a bottleneck of
+    /// 40 Mbit/s for two flows.
     fn samples(bytes: &[u64]) -> FlowSamples {
         let mut samples = FlowSamples::default();
         for &bytes in bytes {
@@ -192,7 +194,7 @@ mod tests {
 
     #[test]
     fn less_than_a_tenth_of_the_fair_share_is_starvation() {
-        // Fair are 20 Mbit/s, 250,000 B per interval.
+        // The fair share is 20 Mbit/s, 250,000 B per interval.
         assert_eq!(samples(&[250_000, 25_000, 24_999, 0]).starved, Some(Span::from_ms(200)));
         let mut samples = FlowSamples::default();
         samples.measure(SPAN, true);

@@ -1,4 +1,4 @@
-//! Logs made by hand: which byte is counted when, and at which end.
+//! Tests with hand-made logs: the interval and the end at which each byte is counted.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn measured(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Resul
     meter.finish()
 }
 
-/// `(flow, start in ms, end in ms, bytes)` of a view; the sum is flow 0.
+/// Returns `(flow, start in ms, end in ms, bytes)` for each row of a view; the sum is flow 0.
 fn rows(found: &Transfers, view: View, total: bool) -> Vec<(u32, u64, u64, u64)> {
     let ms = |seconds: f64| (seconds * 1e3).round() as u64;
     let wanted = found.rows.iter().filter(|row| row.view == view && row.total == total);

@@ -1,8 +1,9 @@
-//! PIE as Mahimahi has it (quirk `mahimahi`), for comparison with results published with it; not RFC 8033.
+//! PIE as in Mahimahi (quirk `mahimahi`), for comparison with published results; not RFC 8033.
 //!
-//! `src/packet/pie_packet_queue.cc` of ravinet/mahimahi@ae477d4, after draft-09 of the RFC: delays are whole ms where the RFC uses seconds while the gain is divided
-//! by only 128, 32 or 16, so the controller is far more aggressive; rates are whole bytes/ms; the burst allowance
-//! starts at zero and shrinks both with updates and with measurements; no ECN.
+//! The code is `src/packet/pie_packet_queue.cc` of ravinet/mahimahi@ae477d4, after draft-09 of the RFC. Delays are
+//! whole ms, but the RFC uses seconds, and the gain is divided only by 128, 32 or 16. So the controller is far more
+//! aggressive. Rates are whole bytes/ms. The burst allowance starts at zero and shrinks both with updates and with
+//! measurements. No ECN.
 
 use super::spec::Settings;
 use crate::queues::discipline::Discipline;
@@ -30,11 +31,11 @@ pub(crate) struct Mahimahi {
     max_burst: u64,
     last_update: u64,
     state: State,
-    /// Start, ms, and bytes of the measurement under way.
+    /// Start, ms, and bytes of the current measurement.
     measuring: Option<(u64, u64)>,
 }
 
-/// What an update changes.
+/// State that an update changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct State {
     drop_probability: f64,
@@ -47,13 +48,13 @@ struct State {
     burst_allowance: u64,
 }
 
-/// Whole ms of a span or, since the start of the run, of a time.
+/// Returns the whole ms of a span or, since the start of the run, of a time.
 fn ms(span: Span) -> u64 {
     span.as_ns() / 1_000_000
 }
 
 impl Mahimahi {
-    /// Of `settings`, `ecn` must be off and the times whole ms.
+    /// Returns a queue with `settings`; their `ecn` must be off and their times whole ms.
     pub(super) fn new(limits: Limits, settings: &Settings, rng: Rng) -> Self {
         Self {
             fifo: Fifo::default(),
@@ -193,7 +194,7 @@ mod tests {
         Time::ZERO + Span::from_ms(ms)
     }
 
-    /// 20 ms target, 100 ms burst, `packets` packets of 1500 bytes queued at time 0.
+    /// Returns a queue with 20 ms target, 100 ms burst, and `packets` packets of 1500 bytes queued at time 0.
     fn pie(packets: u64) -> Mahimahi {
         let settings = Settings {
             target: Span::from_ms(20),
@@ -215,7 +216,7 @@ mod tests {
         // 60 ms: 0.125 x (60 - 20) + 1.25 x (60 - 0) = 5 + 75 = 80; / 128 = 0.625. In the RFC's seconds: 0.08 / 2048.
         pie.catch_up(31);
         assert_eq!((pie.state.delay, pie.state.drop_probability), (60, 0.625));
-        // 5 / 16 = 0.3125 more.
+        // The probability rises by 5 / 16 = 0.3125.
         pie.catch_up(61);
         assert_eq!(pie.state.drop_probability, 0.9375);
         pie.catch_up(91);
@@ -241,7 +242,7 @@ mod tests {
             pie.dequeue(at_ms(1 + departure), &mut NoTap).unwrap();
         }
         assert_eq!(pie.state.departure_rate, 1650);
-        // The second one counts 11 x 1500 in 11 ms = 1500: 1650 - 1650/8 + 1500/8 = 1650 - 206 + 187 = 1631.
+        // The second measurement counts 11 x 1500 in 11 ms = 1500: 1650 - 1650/8 + 1500/8 = 1650 - 206 + 187 = 1631.
         for departure in 11..22 {
             pie.dequeue(at_ms(1 + departure), &mut NoTap).unwrap();
         }
@@ -258,8 +259,8 @@ mod tests {
             }
             pie.dequeue(at_ms(ms), &mut NoTap);
         }
-        // 10 ms after the rate is first known the update at 30 ms (made after it) sees a delay, and the next one a
-        // high enough old delay: drops begin within 100 ms, the max_burst that RFC 8033 would start with.
+        // The update due at 30 ms, made after the rate is first known, sees a delay. The next update sees a high enough
+        // old delay. So drops begin within 100 ms, the max_burst that RFC 8033 would start with.
         assert!(tap.dropped[0].0 < at_ms(100), "{:?}", tap.dropped[0].0);
     }
 
@@ -269,7 +270,7 @@ mod tests {
         pie.state.departure_rate = 1500;
         pie.catch_up(31);
         assert_eq!((pie.state.departure_rate, pie.state.burst_allowance), (0, 100));
-        // A long idle time is made up for at once: allowance gone, grid kept.
+        // A long idle time is handled at once: allowance gone, grid kept.
         pie.catch_up(3_600_000);
         assert_eq!((pie.state.burst_allowance, pie.last_update), (0, 3_599_970));
     }

@@ -1,4 +1,4 @@
-//! PIE: proportional integral controller enhanced, as RFC 8033 has it or as Mahimahi has it.
+//! PIE: proportional integral controller enhanced, as in RFC 8033 or as in Mahimahi.
 
 mod mahimahi;
 mod rfc8033;
@@ -36,7 +36,7 @@ impl QueueTable for PieSpec {
     }
 }
 
-/// Either PIE.
+/// Either variant of PIE.
 #[derive(Clone, Debug)]
 pub(crate) enum Pie {
     Rfc8033(Rfc8033),

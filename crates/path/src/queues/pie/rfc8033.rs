@@ -1,14 +1,14 @@
-//! PIE as in RFC 8033: drops on arrival with a probability that a PI controller moves every `t_update` so that the
+//! PIE as in RFC 8033: drops on arrival with a probability that a PI controller updates every `t_update`, so that the
 //! queueing delay meets a target.
 //!
-//! The delay is estimated as RFC 8033 does it first of all: backlog over departure rate, the rate measured over
-//! departures of 16 KiB while the backlog is at least that (section 5.2), with two refinements: the departure that
-//! starts a measurement is not counted (counting it overestimates the rate by a packet), and until the first
-//! measurement the link's present rate stands in (zero delay if that is unknown).
-//! Of the optional elements it has ECN marking below 10 % (5.1), de-randomisation (5.4) and the cap on increases (5.5);
-//! it is never switched off (5.3).
+//! The delay estimate is RFC 8033's first method: backlog over departure rate. The rate is measured over departures of
+//! 16 KiB while the backlog is at least that (section 5.2). There are two refinements. The departure that starts a
+//! measurement is not counted, because counting it overestimates the rate by a packet. Until the first measurement the
+//! link's current rate is used (zero delay if it is unknown).
+//! Optional elements present: ECN marking below 10 % (5.1), de-randomisation (5.4) and the cap on increases (5.5). The
+//! controller is never switched off (5.3).
 //!
-//! Sans-IO: the periodic updates due since the last packet are made up for on the next one, with the backlog as it was.
+//! Sans-IO: the next packet triggers the periodic updates due since the last packet, with the backlog of that time.
 
 use super::spec::Settings;
 use crate::queues::discipline::Discipline;
@@ -26,15 +26,15 @@ const BETA: f64 = 1.25;
 const DEPARTURE_BYTES: u64 = 1 << 14;
 /// Weight of a new measurement: `DEPARTURE_BYTES` / 2^16 (RFC 8033 section 5.2).
 const DEPARTURE_WEIGHT: f64 = 0.25;
-/// Backlogs up to two of these, bytes, never cause a drop.
+/// Unit of the backlog, bytes: a backlog up to two of these never causes a drop.
 const PACKET_BYTES: u64 = 1500;
 /// Decay of the probability per update without any delay (RFC 8033 section 4.2).
 const DECAY: f64 = 0.98;
-/// Above this probability capable packets are dropped too (RFC 8033 section 5.1).
+/// Probability above which ECN-capable packets are dropped too (RFC 8033 section 5.1).
 const MARK_BELOW: f64 = 0.1;
-/// Below the first sum of probabilities never, from the second on always a drop (RFC 8033 section 5.4).
+/// Sums of probabilities: below the first no packet is dropped, from the second on every packet (RFC 8033 section 5.4).
 const DROP_SUMS: (f64, f64) = (0.85, 8.5);
-/// From this probability on it grows by at most [`LARGEST_STEP`] per update (RFC 8033 section 5.5).
+/// Probability from which on it grows by at most [`LARGEST_STEP`] per update (RFC 8033 section 5.5).
 const STEPS_CAPPED_FROM: f64 = 0.1;
 const LARGEST_STEP: f64 = 0.02;
 
@@ -46,34 +46,34 @@ pub(crate) struct Rfc8033 {
     rng: Rng,
     controller: Controller,
     next_update: Time,
-    /// Drop probabilities added up since the last drop.
+    /// Sum of drop probabilities since the last drop.
     accumulated: f64,
     departures: Departures,
 }
 
-/// What an update changes.
+/// State that an update changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Controller {
     drop_probability: f64,
     /// Queueing delays at the last two updates, s.
     delay: f64,
     delay_old: f64,
-    /// How much longer everything is let in.
+    /// Remaining time in which every packet is accepted.
     burst_allowance: Span,
 }
 
-/// The departure rate, kept as the time it takes [`DEPARTURE_BYTES`] to leave.
+/// Departure rate, stored as the time in which [`DEPARTURE_BYTES`] leave.
 #[derive(Clone, Copy, Debug, Default)]
 struct Departures {
-    /// Start of the measurement under way and bytes that left since.
+    /// Start of the current measurement and bytes that left since.
     measuring: Option<(Time, u64)>,
-    /// s; zero before the first measurement.
+    /// Average time, s; zero before the first measurement.
     average: f64,
     link: Rate,
 }
 
 impl Departures {
-    /// `size_bytes` left, `backlog_bytes` remain.
+    /// Counts a departure of `size_bytes`; `backlog_bytes` remain.
     fn departed(&mut self, now: Time, size_bytes: u32, backlog_bytes: u64) {
         let busy = backlog_bytes >= DEPARTURE_BYTES;
         let Some((start, bytes)) = &mut self.measuring else {
@@ -93,7 +93,7 @@ impl Departures {
         self.measuring = busy.then_some((now, 0));
     }
 
-    /// Estimated wait behind `backlog_bytes`, s.
+    /// Returns the estimated wait behind `backlog_bytes`, s.
     fn delay(&self, backlog_bytes: u64) -> f64 {
         if self.average > 0.0 {
             backlog_bytes as f64 * self.average / DEPARTURE_BYTES as f64
@@ -105,7 +105,7 @@ impl Departures {
     }
 }
 
-/// How much slower the controller moves while the probability is small (RFC 8033 section 4.2).
+/// Returns the factor by which the controller slows down while the probability is small (RFC 8033 section 4.2).
 fn tuning(drop_probability: f64) -> f64 {
     match drop_probability {
         p if p < 0.000_001 => 1.0 / 2048.0,
@@ -180,7 +180,7 @@ impl Rfc8033 {
         }
     }
 
-    /// Whether the controller wants this arrival signalled, by drop or mark [RFC 8033 4.1, 5.4].
+    /// Returns true if the controller signals this arrival, by drop or mark [RFC 8033 4.1, 5.4].
     fn signals(&mut self) -> bool {
         let probability = self.controller.drop_probability;
         let relaxed =

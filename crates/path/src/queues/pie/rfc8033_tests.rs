@@ -1,4 +1,4 @@
-//! Tests of PIE against numbers worked out by hand from RFC 8033.
+//! Tests of PIE against numbers computed by hand from RFC 8033.
 
 use super::*;
 use crate::queues::testing::Recorder;
@@ -19,7 +19,7 @@ fn close(value: f64, expected: f64) -> bool {
     (value - expected).abs() < 1e-12
 }
 
-/// PIE on a link of 12 Mbit/s = 1.5 bytes/us with `packets` packets of 1500 bytes (1 ms each) queued at time 0.
+/// Returns PIE on a link of 12 Mbit/s = 1.5 bytes/us with `packets` packets of 1500 bytes (1 ms each) queued at time 0.
 fn pie(settings: Settings, packets: u64) -> Rfc8033 {
     let mut pie = Rfc8033::new(Limits::new(None, None).unwrap(), settings, Rng::new(1, "pie"));
     pie.set_rate(Rate::from_mbps(12.0));
@@ -84,8 +84,8 @@ fn without_delay_the_probability_decays_and_the_burst_allowance_returns() {
 fn the_departure_rate_is_measured_over_16_kib() {
     let mut pie = pie(SETTINGS, 40);
     pie.set_rate(Rate::ZERO);
-    // One packet per 2 ms: 750 bytes/ms. The first departure starts the measurement, the 11 packets after it
-    // are 16500 >= 16384 bytes in 22 ms: 16384 bytes in 16384 / 750 = 21.8453 ms.
+    // One packet per 2 ms: 750 bytes/ms. The first departure starts the measurement. The next 11 packets are 16500 >=
+    // 16384 bytes in 22 ms: 16384 bytes in 16384 / 750 = 21.8453 ms.
     for departure in 0..11 {
         pie.dequeue(at_ms(100 + 2 * departure), &mut NoTap).unwrap();
         assert_eq!(pie.departures.average, 0.0);
@@ -94,7 +94,7 @@ fn the_departure_rate_is_measured_over_16_kib() {
     assert!(close(pie.departures.average, 0.016_384 / 0.75));
     // 28 packets remain: 42000 / 750 = 56 ms.
     assert!(close(pie.departures.delay(pie.fifo.bytes()), 0.056));
-    // The next 11 at one per ms count a quarter: 3/4 x 21.8453 + 1/4 x 10.9227 = 19.1147 ms.
+    // The next 11 packets at one per ms have the weight 1/4: 3/4 x 21.8453 + 1/4 x 10.9227 = 19.1147 ms.
     for departure in 1..=11 {
         pie.dequeue(at_ms(122 + departure), &mut NoTap).unwrap();
     }
@@ -129,7 +129,7 @@ fn drops_are_spread_by_the_sum_of_probabilities() {
     let gaps: Vec<u32> = (0..2000)
         .map(|_| (1..100).find(|_| pie.signals()).expect("at 8.5 / 0.25 = 34 arrivals at the latest"))
         .collect();
-    // 0.25, 0.50, 0.75 < 0.85: never before the fourth arrival; at 8.5 for certain.
+    // 0.25, 0.50, 0.75 < 0.85: no drop before the fourth arrival; a certain drop at 8.5.
     assert_eq!(gaps.iter().min(), Some(&4));
     assert!(gaps.iter().max() <= Some(&34));
     // From the fourth arrival on geometric with mean 4: 3 + 4 = 7; standard error 3.5 / sqrt(2000) = 0.08.
@@ -172,7 +172,7 @@ fn capable_packets_are_marked_up_to_ten_percent_and_dropped_above() {
 fn a_long_idle_time_is_made_up_for_at_once_and_keeps_the_update_grid() {
     let mut pie = pie(SETTINGS, 1);
     pie.dequeue(at_ms(1), &mut NoTap).unwrap();
-    // An hour of 240,000 updates, of which the first two change something.
+    // An hour has 240,000 updates, of which the first two change the state.
     pie.catch_up(at_ms(3_600_007));
     assert_eq!(pie.next_update, at_ms(3_600_015));
     assert_eq!(pie.controller.drop_probability, 0.0);
@@ -194,7 +194,7 @@ fn twice_the_link_rate_of_unresponsive_load_settles_at_half_dropped() {
         backlogs += if ms >= 50_000 { pie.fifo.packets() } else { 0 };
     }
     let late = tap.dropped.iter().filter(|(time, _)| *time >= at_ms(50_000)).count();
-    // Two arrive per ms, one leaves: half of the 20,000 arrivals of the last 10 s must go.
+    // Two packets arrive per ms, one leaves: half of the 20,000 arrivals of the last 10 s must be dropped.
     assert!((9_900..=10_100).contains(&late), "{late}");
     // De-randomised drops come later than 1/p, so the probability itself ends above one half.
     assert!(pie.controller.drop_probability > 0.5, "{:?}", pie.controller);

@@ -1,4 +1,4 @@
-//! What can be asked of PIE.
+//! Settings of PIE.
 
 use crate::queues::quirk::QueueQuirk;
 use crate::queues::settings::{milliseconds, milliseconds_or_zero};
@@ -20,14 +20,14 @@ pub struct PieSpec {
     /// Limit, bytes.
     #[schemars(range(min = 1))]
     pub bytes: Option<u64>,
-    /// Delay to hold, ms.
+    /// Target delay, ms.
     #[serde(default = "fifteen")]
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub target_ms: f64,
     /// Time between updates of the probability, ms: 15 if absent, 30 with quirk `mahimahi`.
     #[schemars(range(min = 0.000_001, max = 3_600_000))]
     pub t_update_ms: Option<f64>,
-    /// Burst let in unharmed after calm, ms.
+    /// Length of a burst that is accepted after a calm time, ms.
     #[serde(default = "hundred_fifty")]
     #[schemars(range(min = 0, max = 3_600_000))]
     pub max_burst_ms: f64,
@@ -66,7 +66,7 @@ impl PieSpec {
     }
 }
 
-/// [`PieSpec`] as the two work with it; names as in RFC 8033 where they differ from the keys.
+/// Checked [`PieSpec`], common to both variants; names as in RFC 8033.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     /// `QDELAY_REF`.
