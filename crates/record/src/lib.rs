@@ -1,44 +1,44 @@
-//! One event of one packet: what every run tells, every metric reads and the packet log keeps.
+//! Packet events: reported by every run, read by every metric and stored in the packet log.
 
-/// What happened. The discriminants are the codes in the `event` column.
+/// Kind of event. The discriminants are the codes in the `event` column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Event {
     /// A data packet entered the path (sender side).
     Send = 0,
-    /// It entered a link's queue (logged in full logs only).
+    /// The packet entered a link's queue (logged in full logs only).
     Enqueue = 1,
-    /// It left a link's queue (logged in full logs only).
+    /// The packet left a link's queue (logged in full logs only).
     Dequeue = 2,
-    /// It was dropped inside the path.
+    /// The packet was dropped inside the path.
     Drop = 3,
-    /// It was CE-marked inside the path.
+    /// The packet was CE-marked inside the path.
     Mark = 4,
-    /// It left the path (receiver side).
+    /// The packet left the path (receiver side).
     Deliver = 5,
     /// A data-direction link had an opportunity to deliver `size_bytes` (trace and Poisson links).
     Opportunity = 6,
     /// A packet of the flow's return direction (ACKs) entered the path.
     AckSend = 7,
-    /// ... was dropped.
+    /// A packet of the return direction was dropped.
     AckDrop = 8,
-    /// ... was CE-marked.
+    /// A packet of the return direction was CE-marked.
     AckMark = 9,
-    /// ... left the path.
+    /// A packet of the return direction left the path.
     AckDeliver = 10,
     /// A link of the return direction had an opportunity.
     AckOpportunity = 11,
-    /// The sender declared data packet `seq` lost (flows of our transport).
+    /// The sender declared data packet `seq` lost (flows of the built-in transport).
     Lost = 12,
-    /// The sender learned that data packet `seq` had arrived (logged in full logs only; flows of our transport).
+    /// The sender learned that data packet `seq` had arrived (logged in full logs only; flows of the built-in transport).
     Acked = 13,
-    /// The sender took back that data packet `seq` was lost: a timeout was a false alarm, the packet is in flight as before
-    /// (flows of our transport).
+    /// The sender withdrew the loss of data packet `seq`: a timeout was a false alarm, and the packet is in flight as
+    /// before (flows of the built-in transport).
     Restored = 14,
 }
 
 impl Event {
-    /// Every event; the position is the code.
+    /// List of all events; the position is the code.
     pub const ALL: [Self; 15] = [
         Self::Send,
         Self::Enqueue,
@@ -57,12 +57,12 @@ impl Event {
         Self::Restored,
     ];
 
-    /// The event with this code.
+    /// Returns the event with this code.
     pub fn of_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// Its name in files and tables.
+    /// Returns the name in files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -84,28 +84,30 @@ impl Event {
     }
 }
 
-/// One row of the packet log.
+/// Row of the packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Time since the start of the run, ns.
     pub time_ns: u64,
-    /// Flow number, from 1; 0 where a log does not tell (and for opportunities).
+    /// Flow number, from 1; 0 if a log does not tell (and for opportunities).
     pub flow: u32,
-    /// What happened.
+    /// Kind of event.
     pub event: Event,
-    /// Packet number within flow and direction; 0 where a log does not tell.
+    /// Packet number within flow and direction; 0 if a log does not tell.
     pub seq: u64,
-    /// Bytes on the path, including the path's per-packet overhead; 0 of `Lost`, `Acked` and `Restored`, which are nowhere on it.
+    /// Bytes on the path, including the path's per-packet overhead; 0 for `Lost`, `Acked` and `Restored`, which do not
+    /// happen on the path.
     pub size_bytes: u32,
-    /// `Send`: payload bytes carried. `Deliver`: payload bytes that were new to the receiver (goodput).
-    /// `Lost`, `Acked`, `Restored`: payload bytes of the packet. Else 0.
+    /// `Send`: payload bytes carried. `Deliver`: payload bytes that were new to the receiver (goodput). `Lost`,
+    /// `Acked`, `Restored`: payload bytes of the packet. Other events: 0.
     pub data_bytes: u32,
-    /// `Deliver` and `AckDeliver`: time since the packet entered the path, ns (negative where clocks disagree). Else 0.
+    /// `Deliver` and `AckDeliver`: time since the packet entered the path, ns (negative if clocks disagree). Other
+    /// events: 0.
     pub one_way_delay_ns: i64,
 }
 
-/// Nearest whole microsecond of a time in ns, halves up: the resolution of Pantheon's logs, and what its formulas compute
-/// with.
+/// Rounds a time in ns to the nearest microsecond, halves up. This is the resolution of Pantheon's logs, with which its
+/// formulas compute.
 #[inline]
 pub const fn time_to_us(time_ns: u64) -> u64 {
     time_ns.saturating_add(500) / 1_000

@@ -1,4 +1,5 @@
-//! The files of runs: an observer that writes the packet log and the samples of one, and tables of the numbers of many.
+//! Files of runs: an observer that writes the packet log and the samples of a run, and tables of the numbers of many
+//! runs.
 
 mod numbers;
 
@@ -10,8 +11,9 @@ use runs::{LogLevel, Observer, RunSpec};
 use std::path::Path;
 use units::Time;
 
-/// Writes `packets.parquet` (unless the run's `log` is `none`), `flows.parquet` and `links.parquet`. A failure to write asks
-/// for the end of the run and is kept for [`finish`](Self::finish); a recorder that is dropped without it leaves nothing behind.
+/// Writes `packets.parquet` (unless the run's `log` is `none`), `flows.parquet` and `links.parquet`. A write error
+/// requests the end of the run and is kept for [`finish`](Self::finish). A recorder that is dropped without `finish`
+/// leaves no files behind.
 #[derive(Debug, Default)]
 pub struct Recorder {
     packets: Option<PacketLogWriter>,
@@ -26,7 +28,7 @@ struct Samples {
 }
 
 impl Recorder {
-    /// Writes the files of a run of `spec` into `directory`; nothing without one.
+    /// Creates the files of a run of `spec` in `directory`; no files without a directory.
     ///
     /// # Errors
     /// One line naming the file that cannot be written.
@@ -46,7 +48,7 @@ impl Recorder {
     /// Completes the files.
     ///
     /// # Errors
-    /// One line about what could not be written, whenever that was.
+    /// One line about the first write that failed.
     pub fn finish(self) -> Result<(), Error> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -62,14 +64,14 @@ impl Recorder {
         finish()
     }
 
-    // Apart, so that runs without a packet log do not pay for it.
+    // A separate function, so that runs without a packet log do not pay for it.
     #[inline(never)]
     fn write(&mut self, record: &Record) {
         let written = self.packets.as_mut().map_or(Ok(()), |packets| packets.write(record));
         self.note(written);
     }
 
-    /// After the first failure nothing more is written.
+    /// Stops all writing after the first error.
     #[inline]
     fn note(&mut self, written: Result<(), Error>) {
         if let Err(error) = written {
@@ -123,7 +125,7 @@ mod tests {
         strict_input::parse(&text).unwrap()
     }
 
-    /// An empty directory.
+    /// Returns an empty directory.
     fn directory(name: &str) -> PathBuf {
         let directory = std::env::temp_dir().join(format!("dumbbell-recorder-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();

@@ -1,45 +1,46 @@
-//! The numbers of many runs in three tables, a row for each run, flow and link, and back to the JSON of each run.
+//! Statistics of many runs in three tables, with a row for each run, flow and link, and their conversion back to JSON.
 //!
-//! A column is called after the number's place in `stats.json`: `goodput_mbps`, `acklink.loss_rate`. The column `shape` holds
-//! the JSON of the row with a mark in the place of each value that has a column: `#` for a whole number, `%` for a number, `$`
-//! for a text, `@` for a list. What is put together from a row is, byte for byte, the JSON that it was made of.
+//! The name of a column is the number's place in `stats.json`: `goodput_mbps`, `acklink.loss_rate`. The column `shape`
+//! holds the JSON of the row with a mark for each value that has a column: `#` for a whole number, `%` for a number,
+//! `$` for a text, `@` for a list. The JSON restored from a row equals the original byte for byte.
 
 use packetlog::{CellColumn, Cells, Error, LogFile, read_cells, write_cells};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The tables, in the order in which they are written: the first one last, for a folder without it is incomplete.
+/// Tables in the order in which they are written. The table of runs comes last, because a folder without it is
+/// incomplete.
 const TABLES: [&str; 3] = ["flows", "links", "runs"];
-/// The parts of a run's statistics that are tables of their own.
+/// Parts of a run's statistics that have their own tables.
 const LISTS: [&str; 2] = ["flows", "links"];
-/// The part whose numbers have no prefix: there is one for each run.
+/// Part whose numbers have no prefix, because there is one per run.
 const NETWORK: &str = "network.";
 const SHAPE: &str = "shape";
-/// The columns of flows and links that say of which run they are.
+/// Columns of flows and links that identify the run.
 const OWNER: [&str; 3] = ["path", "run_scheme", "run"];
 
 const TEXTS: Cells = Cells::Texts(Vec::new(), Vec::new());
 const INTEGERS: Cells = Cells::Integers(Vec::new());
 
-/// A run whose statistics are added.
+/// Run whose statistics are added.
 #[derive(Clone, Debug)]
 pub struct NumberedRun<'a> {
-    /// Name of its path.
+    /// Name of the path.
     pub path: &'a str,
-    /// Its scheme or mix.
+    /// Scheme or mix.
     pub scheme: &'a str,
-    /// Which repetition, from 1.
+    /// Number of the repetition, from 1.
     pub run: u32,
-    /// Its seed, below 2^53.
+    /// Seed, below 2^53.
     pub seed: u64,
-    /// When its batch began, UTC.
+    /// Beginning of the batch, UTC.
     pub started_at: &'a str,
-    /// Why it failed; none of a run that did not.
+    /// Reason of the failure; `None` if the run did not fail.
     pub failure: Option<&'a str>,
 }
 
-/// A value that has a column.
+/// Value that has a column.
 #[derive(Clone, Copy, Debug)]
 enum Value<'a> {
     Integer(i64),
@@ -47,22 +48,22 @@ enum Value<'a> {
     Text(&'a str),
 }
 
-/// A table while rows are added.
+/// Table while rows are added.
 #[derive(Debug, Default)]
 struct Rows {
     columns: Vec<CellColumn>,
     by_name: HashMap<String, usize>,
-    /// The code of each text of a column.
+    /// Code of each text in a column.
     codes: HashMap<(usize, String), u32>,
-    /// Rows that are complete.
+    /// Number of complete rows.
     count: usize,
-    /// The column of the last value: the next one is usually behind it.
+    /// Column of the last value: the next value usually belongs to the following column.
     last: usize,
 }
 
 impl Rows {
-    /// Puts a value into the row that is being made. Returns false if the row has one of that name, or the column has another
-    /// type.
+    /// Puts a value into the current row. Returns false if the row already has a value of that name, or the column has
+    /// another type.
     fn put(&mut self, name: &str, value: Value<'_>) -> bool {
         let next = self.last + 1;
         let place = if self.columns.get(next).is_some_and(|column| column.name == name) {
@@ -98,13 +99,13 @@ impl Rows {
         true
     }
 
-    /// Ends the row that is being made.
+    /// Ends the current row.
     fn end_row(&mut self) {
         self.count += 1;
         self.last = 0;
     }
 
-    /// Returns the place of a column. One that is not there is made, of the cells that `new` returns.
+    /// Returns the place of a column. A missing column is created with the cells that `new` returns.
     fn column(&mut self, name: &str, new: impl FnOnce() -> Cells) -> usize {
         if let Some(&place) = self.by_name.get(name) {
             return place;
@@ -123,7 +124,7 @@ impl Rows {
     }
 }
 
-/// The numbers of runs while they are gathered.
+/// Collected numbers of runs.
 #[derive(Debug, Default)]
 pub struct NumberTables {
     runs: Rows,
@@ -171,7 +172,7 @@ impl NumberTables {
     pub fn write(self, folder: &Path) -> Result<(), Error> {
         let [mut flows, mut links] = self.lists;
         for list in [&mut flows, &mut links] {
-            // A table without rows has these columns, too.
+            // A table without rows has these columns too.
             for (name, cells) in OWNER.into_iter().zip([TEXTS, TEXTS, INTEGERS]).chain([(SHAPE, TEXTS)]) {
                 list.column(name, || cells);
             }
@@ -184,10 +185,10 @@ impl NumberTables {
     }
 }
 
-/// Where the values of a run go.
+/// Destination of a run's values.
 struct Sink<'a, 'b> {
     rows: &'a mut Rows,
-    /// The tables of flows and links, and whose they are; none within these.
+    /// Tables of flows and links with their run; `None` inside these tables.
     lists: Option<(&'a mut [Rows; 2], &'a NumberedRun<'b>)>,
 }
 
@@ -209,7 +210,7 @@ impl<'a> Text<'a> {
         byte
     }
 
-    /// Takes what belongs to one value, whatever that is.
+    /// Takes the text of one value of any kind.
     fn whole(&mut self) -> &'a str {
         let start = self.at;
         let mut depth = 0_u32;
@@ -238,7 +239,7 @@ impl<'a> Text<'a> {
         &self.text[start..self.at]
     }
 
-    /// Takes a text with its quotes.
+    /// Takes a string with its quotes.
     fn string(&mut self) -> &'a str {
         let start = self.at;
         self.at += 1;
@@ -249,7 +250,7 @@ impl<'a> Text<'a> {
         &self.text[start..self.at]
     }
 
-    /// Takes a value called `name`: what has a column goes to `sink`, the rest into `shape`.
+    /// Takes a value called `name`: values with a column go to `sink`, the others into `shape`.
     fn value(&mut self, name: &mut String, shape: &mut String, sink: &mut Sink<'_, '_>) {
         match self.peek() {
             b'{' => self.object(name, shape, sink),
@@ -314,7 +315,7 @@ fn column(name: &str) -> &str {
     name.strip_prefix(NETWORK).unwrap_or(name)
 }
 
-/// Puts a value that is no list into its column. Returns the mark that stands for it; none if it has no column.
+/// Puts a value that is no list into its column. Returns the value's mark; `None` if it has no column.
 fn mark(rows: &mut Rows, name: &str, literal: &str) -> Option<&'static str> {
     let (value, mark) = match literal.as_bytes() {
         [b'"', text @ .., b'"'] if !text.contains(&b'\\') => {
@@ -325,7 +326,7 @@ fn mark(rows: &mut Rows, name: &str, literal: &str) -> Option<&'static str> {
         }
         [b'-' | b'0'..=b'9', ..] => {
             let value: f64 = literal.parse().ok()?;
-            // Written by anybody else it could be in another form.
+            // Other writers could format the number differently.
             (serde_json::to_string(&value).is_ok_and(|text| text == literal))
                 .then_some((Value::Number(value), "%"))?
         }
@@ -334,7 +335,7 @@ fn mark(rows: &mut Rows, name: &str, literal: &str) -> Option<&'static str> {
     rows.put(name, value).then_some(mark)
 }
 
-/// A table that was read.
+/// Table that was read.
 #[derive(Debug)]
 struct Table {
     columns: Vec<CellColumn>,
@@ -374,8 +375,8 @@ impl Table {
         }
     }
 
-    /// Appends the JSON of a row; the parts of `lists` go where their empty lists are. Returns none if the row has no value
-    /// that its shape needs.
+    /// Appends the JSON of a row; the parts of `lists` replace their empty lists. Returns `None` if the row lacks a
+    /// value that its shape needs.
     fn write(&self, row: usize, lists: &[(&str, String)], out: &mut String) -> Option<()> {
         let shape = self.text(SHAPE, row)?;
         let mut text = Text { text: shape, at: 0 };
@@ -446,18 +447,18 @@ impl Table {
     }
 }
 
-/// The numbers of the runs of one batch, read back.
+/// Numbers of one batch's runs, read back.
 #[derive(Debug)]
 pub struct NumberBatch {
     path: PathBuf,
     runs: Table,
     lists: [Table; 2],
-    /// For both lists, the row at which each run begins, and behind these the number of rows.
+    /// For both lists, the row at which each run begins, followed by the number of rows.
     starts: [Vec<usize>; 2],
 }
 
 impl NumberBatch {
-    /// Reads the tables of a batch: those of runs, of flows, of links.
+    /// Reads the tables of a batch: runs, flows, links.
     ///
     /// # Errors
     /// One line: a file cannot be read, is damaged, or does not fit the others.
@@ -491,7 +492,7 @@ impl NumberBatch {
         self.len() == 0
     }
 
-    /// Returns the statistics of the run in `row` as JSON, with what says which run it is.
+    /// Returns the statistics of the run in `row` as JSON, with the keys that identify the run.
     ///
     /// # Errors
     /// One line: its row is damaged.
@@ -531,7 +532,7 @@ impl NumberBatch {
     }
 }
 
-/// Returns whether row `at` of a list belongs to the run in `row`.
+/// Returns true if row `at` of a list belongs to the run in `row`.
 fn is_of(list: &Table, at: usize, runs: &Table, row: usize) -> bool {
     list.integer(OWNER[2], at) == runs.integer("run", row)
         && list.text(OWNER[1], at) == runs.text("scheme", row)

@@ -1,4 +1,4 @@
-//! Runs one specification without Python: `run_spec SPEC.json [DIRECTORY]` prints the statistics as JSON.
+//! Runs one run spec without Python: `run_spec SPEC.json [DIRECTORY]` prints the statistics as JSON.
 #![allow(clippy::disallowed_methods, reason = "a command reads its arguments, files and the clock")]
 #![allow(clippy::print_stdout, reason = "its output is the statistics")]
 

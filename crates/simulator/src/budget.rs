@@ -1,16 +1,18 @@
-//! What a run may cost: without bounds, one in which nothing takes time would never end, or fill the memory.
+//! Budget of a run's work and packets. Without bounds, a run in which nothing takes time would never end, or would fill
+//! the memory.
 
 use crate::Error;
 use units::{Span, Time};
 
-/// Fewest pieces of work between two looks.
+/// Minimum number of work units between two checks.
 const LOOK: u64 = 1 << 14;
 
-/// A look costs a visit to every flow: with many of them it is worth its cost after more work only.
+/// Work units per flow between two checks: a check visits every flow, so with many flows it is worth its cost only
+/// after more work.
 const LOOK_PER_FLOW: u64 = 64;
 
-/// How much work a run has done, and how much it may do. A piece of work is an event, a packet sent or delivered, or a step
-/// inside the path.
+/// Work that a run has done, and the work that it may do. A work unit is an event, a packet sent or delivered, or a
+/// step inside the path.
 #[derive(Debug)]
 pub(crate) struct Budget {
     most_per_second: u64,
@@ -18,14 +20,14 @@ pub(crate) struct Budget {
     spent: u64,
     look_at: u64,
     look_every: u64,
-    /// When the second began that is being counted, and what was spent before it.
+    /// Beginning of the second that is being counted, and the work done before it.
     second: Time,
     spent_before: u64,
     exceeded: Option<Error>,
 }
 
 impl Budget {
-    /// A budget for a run of so many flows.
+    /// Returns a budget for a run of `flows` flows.
     pub(crate) fn new(most_per_second: u64, most_packets: u64, flows: usize) -> Self {
         let look_every = LOOK.max(LOOK_PER_FLOW * flows as u64);
         Self {
@@ -40,19 +42,19 @@ impl Budget {
         }
     }
 
-    /// `pieces` of work are done.
+    /// Adds `pieces` units of work.
     #[inline]
     pub(crate) const fn spend(&mut self, pieces: u64) {
         self.spent += pieces;
     }
 
-    /// Whether it is time for a look.
+    /// Returns true if a check is due.
     #[inline]
     pub(crate) const fn is_due(&self) -> bool {
         self.spent >= self.look_at
     }
 
-    /// Compares what was spent, and the `packets` that are held, with what is allowed.
+    /// Compares the work done, and the `packets` in memory, with the limits.
     pub(crate) fn look(&mut self, now: Time, packets: u64) {
         self.look_at = self.spent + self.look_every;
         if packets > self.most_packets {
@@ -68,17 +70,17 @@ impl Budget {
     }
 
     fn exceed(&mut self, what: Error) {
-        // Nobody goes on for another look.
+        // Makes the next check due at once, because the run must not go on.
         self.look_at = 0;
         self.exceeded.get_or_insert(what);
     }
 
-    /// Whether a look has found that more was spent than allowed.
+    /// Returns true if a check has found that a limit is exceeded.
     pub(crate) const fn is_exceeded(&self) -> bool {
         self.exceeded.is_some()
     }
 
-    /// What exceeded it.
+    /// Takes the error of the exceeded limit.
     pub(crate) fn exceeded(&mut self) -> Option<Error> {
         self.exceeded.take()
     }

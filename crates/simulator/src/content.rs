@@ -1,12 +1,12 @@
-//! The contents of the packets that are inside the path: the path itself only carries handles.
+//! Contents of the packets inside the path: the path itself only carries handles.
 
 use crate::prefetch::prefetch;
 use transport::{AckFrame, Data};
 
-/// Set in the handles of acknowledgements.
+/// Bit that marks the handles of acknowledgements.
 const ACK_BIT: u32 = 1 << 31;
 
-/// What a packet carries.
+/// Handle to the content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Handle {
     /// Index of a data header.
@@ -16,14 +16,14 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
-    /// What a path packet's token stands for.
+    /// Returns the handle of a path packet's token.
     #[inline]
     pub(crate) const fn of(token: u32) -> Self {
         if token & ACK_BIT == 0 { Self::Data(token) } else { Self::Ack(token & !ACK_BIT) }
     }
 }
 
-/// Reference-counted slots that are reused, so that memory stays bounded by what is in flight.
+/// Reference-counted slots that are reused, so that memory is bounded by the packets in flight.
 #[derive(Debug, Default)]
 struct Slots<T> {
     slots: Vec<(T, u32)>,
@@ -31,7 +31,8 @@ struct Slots<T> {
 }
 
 impl<T: Default> Slots<T> {
-    /// Has `fill` fill a free slot, which then has one user unless `fill` says that there is nothing to send.
+    /// Fills a free slot with `fill`. The slot then has one user, unless `fill` returns false because there is nothing
+    /// to send.
     #[inline]
     fn fill(&mut self, fill: impl FnOnce(&mut T) -> bool) -> Option<(u32, &T)> {
         if self.free.is_empty() {
@@ -63,29 +64,33 @@ impl<T: Default> Slots<T> {
 pub(crate) struct Contents {
     data: Slots<Data>,
     acks: Slots<AckFrame>,
-    /// Most ranges of the ACKs of each flow, if devices on the way can read them.
+    /// Maximum ranges of each flow's ACKs, if devices on the path can read them.
     readable_ranges: Vec<Option<usize>>,
 }
 
 impl Contents {
-    /// Nothing yet; of each flow the most ranges of its ACKs, if devices on the way can read them.
+    /// Returns an empty store. `readable_ranges`: for each flow, the maximum ranges of its ACKs, if devices on the path
+    /// can read them.
     pub(crate) fn new(readable_ranges: Vec<Option<usize>>) -> Self {
         Self { readable_ranges, ..Self::default() }
     }
 
-    /// Whether devices on the way can see that ACK `newer` of flow number `flow` says all that `older` says.
+    /// Returns true if devices on the path can see that ACK `newer` of flow number `flow` contains everything in
+    /// `older`.
     pub(crate) fn is_superseded(&self, flow: u32, older: u32, newer: u32) -> bool {
         let most_ranges = self.readable_ranges[flow as usize];
         most_ranges.is_some_and(|most| self.ack(newer).supersedes(self.ack(older), most))
     }
 
-    /// The data header that `fill` fills, with its token; none if `fill` says that there is nothing to send.
+    /// Returns the data header that `fill` fills, with its token; `None` if `fill` returns false because there is
+    /// nothing to send.
     #[inline]
     pub(crate) fn new_data(&mut self, fill: impl FnOnce(&mut Data) -> bool) -> Option<(u32, &Data)> {
         self.data.fill(fill)
     }
 
-    /// Likewise an acknowledgement. What is filled may hold an older one.
+    /// Returns the acknowledgement that `fill` fills, with its token; `None` if there is none. The frame to fill may
+    /// contain an old one.
     #[inline]
     pub(crate) fn new_ack(&mut self, fill: impl FnOnce(&mut AckFrame) -> bool) -> Option<(u32, &AckFrame)> {
         let (index, frame) = self.acks.fill(fill)?;
@@ -102,7 +107,7 @@ impl Contents {
         &self.acks.slots[index as usize].0
     }
 
-    /// Has fetched what a packet with this token carries.
+    /// Prefetches the content of a packet with this token.
     #[inline]
     pub(crate) fn prefetch(&self, token: u32) {
         match Handle::of(token) {
@@ -111,7 +116,7 @@ impl Contents {
         }
     }
 
-    /// `more` further packets (fragments, copies) carry the same token.
+    /// Adds `more` packets (fragments, duplicates) that carry this token.
     #[inline]
     pub(crate) fn share(&mut self, token: u32, more: u32) {
         match Handle::of(token) {
@@ -120,7 +125,7 @@ impl Contents {
         }
     }
 
-    /// A packet with this token is gone.
+    /// Releases the token of a packet that is gone.
     #[inline]
     pub(crate) fn release(&mut self, token: u32) {
         match Handle::of(token) {
@@ -129,7 +134,7 @@ impl Contents {
         }
     }
 
-    /// Slots in use, for leak checks.
+    /// Returns the number of slots in use, for leak checks.
     #[cfg(test)]
     pub(crate) fn in_use(&self) -> usize {
         self.data.slots.len() - self.data.free.len() + self.acks.slots.len() - self.acks.free.len()

@@ -1,48 +1,48 @@
-//! The errors of this crate.
+//! Errors of this crate.
 
 use core::fmt::Display;
 use thiserror::Error;
 use units::Time;
 
-/// Why a run cannot be simulated, or ended early.
+/// Reason why a run cannot be simulated, or ended early.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
-    /// Its specification.
+    /// Fault in the specification.
     #[error(transparent)]
     Spec(#[from] runs::Error),
-    /// The observer wanted it to end: why.
+    /// Reason why the observer ended the run.
     #[error("{0}")]
     Stopped(String),
-    /// An agent was due, and nobody decides.
+    /// A decision of an agent was due, but the driver makes none.
     #[error("flows{}: nobody decides for {}", index(*.0), if .0.is_some() { "its agent" } else { "an agent" })]
     Undecided(Option<usize>),
-    /// More packets at once than the specification allows.
+    /// The run has more packets at once than the specification allows.
     #[error(
         "most_packets = {most}: {packets} packets on the path or unacknowledged at {:.6} s",
         .at.as_secs_f64()
     )]
     TooManyPackets {
-        /// The most that are allowed.
+        /// Maximum number of packets.
         most: u64,
-        /// How many there were.
+        /// Number of packets found.
         packets: u64,
-        /// When.
+        /// Time of the check.
         at: Time,
     },
-    /// More events in a second than the specification allows.
+    /// The run has more events in a second than the specification allows.
     #[error(
         "most_events_per_s = {most}: {events} events from {:.6} s to {:.6} s",
         .from.as_secs_f64(),
         .to.as_secs_f64()
     )]
     TooManyEvents {
-        /// The most that are allowed.
+        /// Maximum number of events per second.
         most: u64,
-        /// How many there were.
+        /// Number of events found.
         events: u64,
-        /// From when.
+        /// Beginning of the count.
         from: Time,
-        /// Until when.
+        /// End of the count.
         to: Time,
     },
 }

@@ -1,7 +1,7 @@
-//! The simulator: transports and a path under a virtual clock.
+//! Simulator: transports and a path under a virtual clock.
 //!
-//! [`simulate`] carries out one run specification and tells an observer what happens. Files and the wall clock are no
-//! concern of this crate.
+//! [`simulate`] executes one run spec and reports events to an observer. Files and the wall clock are outside of this
+//! crate.
 
 mod budget;
 mod content;

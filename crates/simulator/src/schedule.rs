@@ -1,39 +1,39 @@
-//! When each actor wants to act next.
+//! Schedule of the actors' next actions.
 
 use units::Time;
 
 /// Index of an actor.
 pub(crate) type Actor = u32;
 
-/// The first actors, which act all the time: the two directions of the path.
+/// Number of busy actors, which act all the time: the two directions of the path. They have the lowest indexes.
 pub(crate) const BUSY: usize = 2;
 
-/// Actors ordered by the time of their next event; ties go to the lower index, so the order is always the same.
+/// Actors ordered by the time of their next event; ties go to the lower index, so the order is deterministic.
 ///
-/// The busy ones are kept apart, the others in an indexed binary heap. Most actions are put off again and again, as
-/// retransmission timers are with every ACK. An entry of the heap is therefore a bound: its actor acts then or later. It
-/// moves only when it comes first, or when its actor wants to act earlier.
+/// The busy actors are kept apart, the others in an indexed binary heap. Most actions are postponed repeatedly, such as
+/// retransmission timers with every ACK. So an entry of the heap is a lower bound: its actor acts then or later. An
+/// entry moves only when it comes first, or when its actor must act earlier.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     busy: [Time; BUSY],
     /// Time and actor together, so that a comparison touches one place in memory.
     heap: Vec<(Time, Actor)>,
-    /// By actor, without the busy ones.
+    /// Next actions by actor, without the busy actors.
     actions: Vec<NextAction>,
 }
 
-/// The next action of one actor.
+/// Next action of one actor.
 #[derive(Clone, Copy, Debug)]
 struct NextAction {
-    /// When it acts.
+    /// Time of the action.
     time: Time,
-    /// The time of its entry in the heap, and where that is.
+    /// Time of the actor's entry in the heap, and its position.
     bound: Time,
     position: u32,
 }
 
 impl Schedule {
-    /// `actors` actors without actions, the busy ones among them.
+    /// Returns a schedule of `actors` actors without actions, including the busy actors.
     pub(crate) fn new(actors: usize) -> Self {
         let others = BUSY..actors.max(BUSY + 1);
         let action = |position| NextAction { time: Time::NEVER, bound: Time::NEVER, position };
@@ -44,7 +44,7 @@ impl Schedule {
         }
     }
 
-    /// The next event.
+    /// Returns the next event.
     #[inline]
     pub(crate) fn first(&mut self) -> (Time, Actor) {
         let [zero, one] = self.busy;

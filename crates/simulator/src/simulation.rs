@@ -1,4 +1,4 @@
-//! One run, from specification to totals.
+//! Simulation of one run, from specification to totals.
 
 use crate::Error;
 use crate::world::{Progress, Slice, World};
@@ -9,7 +9,8 @@ use runs::{Observer, RunSpec, Totals, link_counters, sender_counters};
 use transport::Sender;
 use units::Time;
 
-/// A run that is ready to start, or goes on from decision to decision. `S` holds its specification: a reference, a box.
+/// A run that is ready to start, or continues from decision to decision. `S` holds its specification: a reference, or a
+/// box.
 #[derive(Debug)]
 pub struct Simulation<S> {
     spec: S,
@@ -20,16 +21,16 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
     /// Builds the run of `spec` with controllers of `registry`.
     ///
     /// # Errors
-    /// One line: what is wrong with the specification.
+    /// One line: the fault in the specification.
     pub fn new(spec: S, registry: &Registry) -> Result<Self, Error> {
         let world = World::build(&spec, registry)?;
         Ok(Self { spec, world })
     }
 
-    /// Carries the run out and tells `observer` what happens.
+    /// Executes the run and reports events to `observer`.
     ///
     /// # Errors
-    /// Why the observer wanted the run to end early, or that it has agents: somebody has to decide for those.
+    /// The reason why the observer ended the run, or that the run has agents, whose decisions need a driver.
     pub fn run<O: Observer + ?Sized>(mut self, observer: &mut O) -> Result<Totals, Error> {
         loop {
             match self.advance(observer)? {
@@ -41,19 +42,19 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
         }
     }
 
-    /// Goes on until a decision of an agent falls due: exactly then, before the flow sends anything more. Called again
-    /// while it is due, it does what else happens in this instant.
+    /// Continues until a decision of an agent falls due, and stops before the flow sends anything more. If called again
+    /// while the decision is due, it handles the other events of this instant.
     ///
     /// # Errors
-    /// Why the observer wanted the run to end early, or what was more than the specification allows.
+    /// The reason why the observer ended the run, or the limit of the specification that was exceeded.
     pub fn advance<O: Observer + ?Sized>(&mut self, observer: &mut O) -> Result<Progress, Error> {
         self.advance_by(Slice::WHOLE, observer)
     }
 
-    /// The same, to the end of `slice` at most.
+    /// Continues as [`advance`](Self::advance), but at most to the end of `slice`.
     ///
     /// # Errors
-    /// As of [`advance`](Self::advance).
+    /// The errors of [`advance`](Self::advance).
     pub fn advance_by<O: Observer + ?Sized>(
         &mut self,
         slice: Slice,
@@ -62,38 +63,38 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
         self.world.advance(slice, observer)
     }
 
-    /// Decides for the agent of flow number `flow` (from 0), which sends what it now may.
+    /// Decides for the agent of flow number `flow` (from 0), which sends what the decision allows.
     pub fn decide<O: Observer + ?Sized>(&mut self, flow: usize, action: &[f32], observer: &mut O) {
         self.world.decide(flow, action, observer);
     }
 
-    /// The time.
+    /// Returns the current time.
     pub const fn now(&self) -> Time {
         self.world.now()
     }
 
-    /// What is simulated.
+    /// Returns the specification of the run.
     pub fn spec(&self) -> &RunSpec {
         &self.spec
     }
 
-    /// The agent of flow number `flow` (from 0), if it is one.
+    /// Returns the agent of flow number `flow` (from 0), if the flow has one.
     pub fn agent(&mut self, flow: usize) -> Option<&mut Agent> {
         self.world.sender(flow).agent()
     }
 
-    /// The sender of flow number `flow` (from 0).
+    /// Returns the sender of flow number `flow` (from 0).
     pub fn sender(&mut self, flow: usize) -> &Sender {
         self.world.sender(flow)
     }
 
-    /// Both directions of the path, data first, with counters up to now.
+    /// Returns both directions of the path, data first, with counters up to now.
     pub fn settled<O: Observer + ?Sized>(&mut self, observer: &mut O) -> &[Direction; 2] {
         self.world.settle(observer);
         self.world.directions()
     }
 
-    /// What it has counted, once it is over.
+    /// Returns the final counters of the run.
     pub fn totals(&self) -> Totals {
         let [data, ack] = self.world.directions();
         let senders = self.world.senders().enumerate();
@@ -104,19 +105,19 @@ impl<S: Deref<Target = RunSpec>> Simulation<S> {
         }
     }
 
-    /// Its specification, whose memory serves for the next one.
+    /// Returns the specification; its memory can serve the next run.
     pub fn into_spec(self) -> S {
         self.spec
     }
 }
 
-/// Simulates a run of `spec` with controllers of `registry` and tells `observer` what happens.
+/// Simulates a run of `spec` with controllers of `registry` and reports events to `observer`.
 ///
-/// It is compiled here, for all observers. Each kind of observer that [`Simulation::run`] is given makes another copy of all
-/// that is done to a packet: that takes seconds to compile, and where little is observed it is a fifth faster.
+/// This function is compiled once, for all observers. Each observer type of [`Simulation::run`] compiles the whole
+/// packet processing again. That takes seconds to compile, and is a fifth faster if little is observed.
 ///
 /// # Errors
-/// One line: what is wrong with the specification, or why the observer wanted the run to end early.
+/// One line: the fault in the specification, or the reason why the observer ended the run.
 pub fn simulate(spec: &RunSpec, registry: &Registry, observer: &mut dyn Observer) -> Result<Totals, Error> {
     Simulation::new(spec, registry)?.run(observer)
 }
@@ -168,7 +169,7 @@ mod tests {
         let spec = lossy_spec(|_| {});
         let mut world = World::build(&spec, &Registry::builtin()).unwrap();
         assert_eq!(world.advance(Slice::WHOLE, &mut Nobody), Ok(Progress::Finished));
-        // Fragments and copies share contents, so there are at most as many contents as packets.
+        // Fragments and duplicates share contents, so there are at most as many contents as packets.
         assert!(world.contents_in_use() as u64 <= world.packets_inside());
         assert!(world.packets_inside() < 200, "{} packets inside", world.packets_inside());
     }
@@ -177,7 +178,7 @@ mod tests {
     fn every_flow_moves_data_in_its_own_direction_and_time() {
         let stats = stats(&lossy_spec(|_| {})).unwrap();
         assert!(stats["flows"][0]["goodput_mbps"].as_f64().unwrap() > 1.0);
-        // 2 % of its packets are lost in the direction of the ACKs: about 1.1 Mbit/s over a long time.
+        // The path loses 2 % of its packets in the ACK direction: about 1.1 Mbit/s over a long time.
         assert!(stats["flows"][1]["goodput_mbps"].as_f64().unwrap() > 0.5);
         assert!(stats["flows"][1]["owd_min_ms"].as_f64().unwrap() >= 45.0);
     }

@@ -1,19 +1,19 @@
-//! When bytes of a stream were written, until they are read at the other end.
+//! Times at which bytes of a stream were written, kept until the other end reads them.
 
 use std::collections::VecDeque;
 use units::Time;
 
-/// The writes of one reliable flow that have not been read completely.
+/// Writes of one reliable flow that have not been read completely.
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
-    /// Stream offset up to which bytes were written, and when; both ascend.
+    /// Stream offset up to which bytes were written, and the time of the write; both ascend.
     writes: VecDeque<(u64, Time)>,
     /// Bytes read.
     read: u64,
 }
 
 impl Writes {
-    /// The sending socket has taken `bytes` bytes in all.
+    /// Records that the sending socket has taken `bytes` bytes in total.
     #[inline]
     pub(crate) fn note(&mut self, now: Time, bytes: u64) {
         match self.writes.back_mut() {
@@ -25,8 +25,8 @@ impl Writes {
         }
     }
 
-    /// The application at the receiver has read `bytes` bytes in all: how many of them are new, and the sum over those of
-    /// the time since they were written, byte ns.
+    /// Records that the receiver's application has read `bytes` bytes in total. Returns the number of newly read bytes,
+    /// and the sum over them of the time since they were written, byte ns.
     #[inline]
     pub(crate) fn read(&mut self, now: Time, bytes: u64) -> (u64, u128) {
         let from = self.read;

@@ -1,4 +1,4 @@
-//! The event loop: flows, the two directions of the path between them, and the clock.
+//! Event loop: flows, the two directions of the path between them, and the clock.
 
 use crate::Error;
 use crate::budget::Budget;
@@ -22,34 +22,34 @@ const DIRECTIONS: [Actor; BUSY] = [DATA as Actor, ACK as Actor];
 const DATA: usize = 0;
 const ACK: usize = 1;
 
-/// Actors of one flow: its sender, its receiver, its share of the propagation delay.
+/// Number of actors per flow: its sender, its receiver, its additional delay.
 const ACTORS_PER_FLOW: usize = 3;
 
-/// So many flows do not fit the cache of a processor's core.
+/// Number of flows whose state does not fit the cache of a CPU core.
 const CROWD: usize = 64;
 
-/// Events between two looks at the stop request.
+/// Number of events between two checks of the stop request.
 const STOP_CHECK_EVENTS: u64 = 1 << 14;
 
-/// One flow: both ends, and the part of its delay that the shared path does not have.
+/// One flow: both ends, and the flow's own delay in addition to the shared path.
 #[derive(Debug)]
 struct Flow {
     sender: Sender,
     receiver: Receiver,
-    /// Direction its data takes.
+    /// Direction of the flow's data.
     direction: usize,
     ack_size: AckSize,
-    /// Most ranges of an ACK, if devices on the way can read it.
+    /// Maximum ranges of an ACK, if devices on the path can read it.
     readable_ranges: Option<usize>,
-    /// Additional delay, data and ACKs.
+    /// Additional delay for data and ACKs.
     extra: DelayLine,
-    /// What was written and not read, of reliable streams. Of other flows (unreliable ones, and those of an encoder, whose
-    /// frames are read as they are and sent again only while they are young) what arrives is read, and was written when
-    /// it was sent.
+    /// Written but unread data of a reliable stream. `None` for other flows: unreliable ones, and those of an encoder,
+    /// whose frames are read at arrival and sent again only while they are young. Their data count as read at arrival,
+    /// and as written at departure.
     writes: Option<Writes>,
-    /// In full logs, the sender's state as it was last told.
+    /// State of the sender as last reported, in full logs.
     changes: Changes,
-    /// Whether the driver knows that a decision is due.
+    /// True if the driver knows that a decision is due.
     is_held: bool,
 }
 
@@ -72,8 +72,8 @@ impl Flow {
 }
 
 impl Flow {
-    /// What the application can read now that `data` has arrived with `new_bytes` new bytes: how much, and the sum over
-    /// its bytes of the time since they were written, byte ns.
+    /// Returns the bytes that the application can read after `data` has arrived with `new_bytes` new bytes, and the sum
+    /// over these bytes of the time since they were written, byte ns.
     #[inline]
     fn read(&mut self, now: Time, data: &Data, new_bytes: u32) -> (u64, u128) {
         if let Some(writes) = &mut self.writes {
@@ -91,16 +91,16 @@ const fn codepoint(mode: EcnMode) -> Ecn {
     }
 }
 
-/// Everything of one run.
+/// Complete state of one run.
 #[derive(Debug)]
 pub(crate) struct World {
     now: Time,
     end: Time,
     directions: [Direction; 2],
     encapsulation: Encapsulation,
-    /// Changes of the encapsulation still to come, with their times, the next one last.
+    /// Future changes of the encapsulation with their times, the next one last.
     encapsulations: Vec<(Time, Encapsulation)>,
-    /// When the next change is.
+    /// Time of the next change.
     encapsulation_until: Time,
     reassembler: Reassembler,
     flows: Vec<Flow>,
@@ -109,49 +109,49 @@ pub(crate) struct World {
     full_log: bool,
     sample_interval: Span,
     next_sample: Time,
-    /// The senders at the end of the latest sample interval.
+    /// States of the senders at the end of the latest sample interval.
     states: Vec<Option<FlowState>>,
     capacities: [CapacityMeter; 2],
     events: u64,
     budget: Budget,
-    /// A flow whose decision has just fallen due.
+    /// Flow whose decision has just fallen due.
     due: Option<usize>,
-    /// Flows whose decisions are due.
+    /// Number of flows whose decisions are due.
     waiting: usize,
-    /// Whether what had arrived is not handed over completely.
+    /// True if the delivery of arrived packets was interrupted.
     is_interrupted: bool,
-    /// The flow with an additional delay whose packets were being handed over.
+    /// Flow with an additional delay whose delivery was interrupted.
     in_extra: Option<usize>,
 }
 
-/// Why a run stands still.
+/// Reason why a run has paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// A decision of the agent of this flow (from 0) fell due; others may in the same instant.
+    /// A decision of the agent of this flow (from 0) fell due; others may fall due in the same instant.
     Due(usize),
-    /// Nothing else happens in this instant, and decisions are due.
+    /// Decisions are due, and nothing else happens in this instant.
     Waiting,
-    /// The slice is over, the run is not.
+    /// The slice is over, but the run is not.
     Paused,
     /// The run is over.
     Finished,
 }
 
-/// How far a run goes on at most, for whoever has something else to do in between. Where it pauses changes nothing about it.
+/// Limits of one part of a run, for drivers with other work in between. The pauses do not change the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// It pauses before the first event at this time or later.
+    /// Time of the pause: the run pauses before the first event at this time or later.
     pub until: Time,
-    /// It pauses after so many events.
+    /// Number of events after which the run pauses.
     pub events: u64,
 }
 
 impl Slice {
-    /// To the end of the run.
+    /// Slice without limits: to the end of the run.
     pub const WHOLE: Self = Self { until: Time::NEVER, events: u64::MAX };
 }
 
-/// What packets inside the path carry, and who is told what happens to them.
+/// Contents of the packets inside the path, and the observer of their events.
 struct InPath<'a, O: ?Sized> {
     contents: &'a mut Contents,
     observer: &'a mut O,
@@ -214,7 +214,7 @@ impl World {
     /// Builds a run.
     ///
     /// # Errors
-    /// One line naming what is wrong with the specification.
+    /// One line naming the fault in the specification.
     pub(crate) fn build(spec: &RunSpec, registry: &Registry) -> Result<Self, Error> {
         spec.validate(Backend::Simulation, registry)?;
         let flows = (0..spec.flows.len()).map(|index| Flow::build(index, spec, registry));
@@ -269,11 +269,11 @@ impl World {
         })
     }
 
-    /// Goes on until a decision is due, or to the end of the slice or of the run. Called again while decisions are due, it does what else happens in
-    /// this instant; flows whose decision is due send nothing.
+    /// Continues until a decision is due, or to the end of the slice or of the run. If called again while decisions are
+    /// due, it handles the other events of this instant; flows with a due decision send nothing.
     ///
     /// # Errors
-    /// Why the observer wanted the run to end early, or what was more than the specification allows.
+    /// The reason why the observer ended the run, or the limit of the specification that was exceeded.
     pub(crate) fn advance<O: Observer + ?Sized>(
         &mut self,
         slice: Slice,
@@ -334,21 +334,21 @@ impl World {
         self.due.take().map_or(Progress::Waiting, Progress::Due)
     }
 
-    /// Decides for flow number `index`, which goes on sending.
+    /// Decides for flow number `index`, which continues to send.
     pub(crate) fn decide<O: Observer + ?Sized>(&mut self, index: usize, action: &[f32], observer: &mut O) {
         let sender = &mut self.flows[index].sender;
         if sender.awaits_decision() {
             sender.decide(self.now, action);
             self.flows[index].is_held = false;
             self.waiting -= 1;
-            // What it sends may arrive at once.
+            // Packets that the flow sends may arrive at once.
             self.is_interrupted = true;
             self.poll_sender(index, observer);
             self.tell_state(index, "", observer);
         }
     }
 
-    /// Whether flow number `index` has to wait for a decision: it sends nothing then.
+    /// Returns true if flow number `index` has to wait for a decision: it then sends nothing.
     #[inline]
     fn is_held(&mut self, index: usize) -> bool {
         self.flows[index].sender.awaits_decision() && self.hold(index)
@@ -365,7 +365,7 @@ impl World {
         true
     }
 
-    /// Whether the run has cost no more so far than it may. To be asked when the budget says so.
+    /// Returns true if the run is within its budget. Call it if the budget's check is due.
     #[cold]
     fn is_within_budget(&mut self) -> bool {
         if !self.budget.is_exceeded() {
@@ -388,12 +388,12 @@ impl World {
         }
     }
 
-    /// The time.
+    /// Returns the current time.
     pub(crate) const fn now(&self) -> Time {
         self.now
     }
 
-    /// Brings the counters of the links up to now. What is due inside now has not happened for them.
+    /// Updates the counters of the links to now. Events due inside the path at this very time are not counted yet.
     pub(crate) fn settle<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         if self.now > Time::ZERO {
             for direction in [DATA, ACK] {
@@ -403,33 +403,33 @@ impl World {
         }
     }
 
-    /// The sender of flow number `index`.
+    /// Returns the sender of flow number `index`.
     pub(crate) fn sender(&mut self, index: usize) -> &mut Sender {
         &mut self.flows[index].sender
     }
 
-    /// Number of events so far.
+    /// Returns the number of events so far.
     pub(crate) const fn events(&self) -> u64 {
         self.events
     }
 
-    /// Both directions, data first.
+    /// Returns both directions, data first.
     pub(crate) const fn directions(&self) -> &[Direction; 2] {
         &self.directions
     }
 
-    /// The senders, in flow order.
+    /// Returns the senders, in flow order.
     pub(crate) fn senders(&self) -> impl Iterator<Item = &Sender> {
         self.flows.iter().map(|flow| &flow.sender)
     }
 
-    /// Contents still inside the path, for leak checks.
+    /// Returns the number of contents still inside the path, for leak checks.
     #[cfg(test)]
     pub(crate) fn contents_in_use(&self) -> usize {
         self.contents.in_use()
     }
 
-    /// Packets inside the path, additional delays included.
+    /// Returns the number of packets inside the path, including additional delays.
     #[cfg(test)]
     pub(crate) fn packets_inside(&self) -> u64 {
         let shared: u64 = self.directions.iter().map(Direction::packets_inside).sum();
@@ -439,7 +439,8 @@ impl World {
     fn sample<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         let at = self.next_sample;
         self.next_sample += self.sample_interval;
-        // What is due inside before `at` has no event of its own; packets leave at their own times all the same.
+        // Inner events due before `at` have no events of their own in this loop; packets still leave at their own
+        // times.
         for direction in [DATA, ACK] {
             self.advance_to(direction, at - Span::from_ns(1), observer);
             self.directions[direction].settle(at);
@@ -500,8 +501,8 @@ impl World {
         self.prepare(direction);
     }
 
-    /// Fetches what the next packet to leave will touch: what it carries, which was last touched as it entered the path,
-    /// and of many flows its own.
+    /// Prefetches the memory that the next leaving packet will need: its content, last touched when it entered the
+    /// path, and, with many flows, the state of its flow.
     #[inline]
     fn prepare(&self, direction: usize) {
         let Some(packet) = self.directions[direction].soon_to_leave() else { return };
@@ -524,11 +525,11 @@ impl World {
         self.schedule.set(DIRECTIONS[direction], next);
     }
 
-    /// Hands over whatever has left the two directions, until nothing more comes out at this moment.
+    /// Delivers packets that have left the two directions, until no more leave at this moment.
     #[inline]
     fn deliver_ready<O: Observer + ?Sized>(&mut self, observer: &mut O) {
         loop {
-            // Where nothing takes time, something always comes out.
+            // If nothing takes time, packets leave without end.
             if self.due.is_some() || (self.budget.is_due() && !self.is_within_budget()) {
                 return;
             }
@@ -556,7 +557,7 @@ impl World {
         self.schedule.set(extra_actor(index), self.flows[index].extra.next());
     }
 
-    /// A packet has left the path: hand its contents to the flow's receiver or sender.
+    /// Handles a packet that has left the path: passes its contents to the flow's receiver or sender.
     #[inline]
     fn arrive_at_end<O: Observer + ?Sized>(&mut self, packet: &Packet, observer: &mut O) {
         let index = packet.flow as usize;
@@ -611,7 +612,7 @@ impl World {
         self.contents.release(packet.token);
     }
 
-    /// What the sender has just found out about its packets.
+    /// Reports the sender's latest verdicts on its packets.
     #[inline]
     fn tell_verdicts<O: Observer + ?Sized>(&self, index: usize, observer: &mut O) {
         for record in verdicts(&self.flows[index].sender, self.now, index as u32 + 1, self.full_log) {
@@ -619,7 +620,7 @@ impl World {
         }
     }
 
-    /// In full logs, whatever of the sender's state has changed, and `always`.
+    /// Reports the changed fields of the sender's state, and `always`, in full logs.
     #[inline]
     fn tell_state<O: Observer + ?Sized>(&mut self, index: usize, always: &'static str, observer: &mut O) {
         if self.full_log && observer.wants_values() && !self.flows[index].is_held {
@@ -683,7 +684,7 @@ impl World {
         self.schedule.set(receiver_actor(index), self.flows[index].receiver.next_timer());
     }
 
-    /// The MTU has changed since the latest datagram.
+    /// Applies changes of the MTU since the latest datagram.
     #[cold]
     fn change_encapsulation(&mut self) {
         while let Some((_, encapsulation)) = self.encapsulations.pop_if(|(at, _)| *at <= self.now) {
@@ -692,7 +693,7 @@ impl World {
         self.encapsulation_until = self.encapsulations.last().map_or(Time::NEVER, |(at, _)| *at);
     }
 
-    /// Puts a datagram on the path: encapsulated and, where necessary, in fragments.
+    /// Puts a datagram on the path: encapsulated and, if necessary, in fragments.
     #[inline]
     fn launch<O: Observer + ?Sized>(
         &mut self,
@@ -714,7 +715,7 @@ impl World {
         self.plan(direction);
     }
 
-    /// The same of a datagram that is too large for one packet.
+    /// Puts a datagram that is too large for one packet on the path, in fragments.
     #[cold]
     fn launch_fragments<O: Observer + ?Sized>(
         &mut self,
@@ -739,7 +740,7 @@ impl World {
         }
     }
 
-    /// A packet enters the path.
+    /// Handles a packet that enters the path.
     #[inline]
     fn enter<O: Observer + ?Sized>(
         &mut self,

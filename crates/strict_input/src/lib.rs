@@ -1,5 +1,5 @@
-//! Reading what people wrote (TOML that became JSON): a refusal says which key, which value and what is allowed, in the
-//! same words whichever crate owns the table.
+//! Reading of user input (TOML converted to JSON): an error names the key, the value and the allowed values, in uniform
+//! words for all crates.
 //!
 //! ```
 //! #[derive(Debug, serde::Deserialize)]
@@ -21,9 +21,9 @@ use core::fmt::Write;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// Which element, queue, application, ... a table describes: the other keys depend on it.
+/// Key with the kind of element, queue, application, ...: the other keys depend on it.
 const TAG: &str = "kind";
-/// Values longer than this are cut where they are quoted, bytes.
+/// Maximum length of a quoted value, bytes; longer values are cut.
 const LONGEST_QUOTE: usize = 60;
 
 /// Reads `text`, which is JSON.
@@ -35,7 +35,7 @@ pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     read(&value, "")
 }
 
-/// Reads the value that stands at `place` of a file; nothing if it is all of it.
+/// Reads the value at `place` of a file; `place` is empty for the whole file.
 ///
 /// # Errors
 /// One line naming the key, the value and what is allowed.
@@ -48,7 +48,7 @@ pub fn read<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Refusa
     })
 }
 
-/// serde would take a number for the position of a kind in its list.
+/// Refuses a kind that is not a string, because serde would take a number for the position of a kind in its list.
 fn check_tags(value: &Value, place: &str) -> Result<(), Refusal> {
     match value {
         Value::Object(table) => table.iter().try_for_each(|(key, entry)| {
@@ -70,9 +70,9 @@ fn join(place: &str, key: &str) -> String {
     if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") }
 }
 
-/// Where in `whole` the refusal `message` comes from, and what stands there. serde says that only of plain structures, not
-/// of what it reads within tables that have a `kind`. So each level is cut down to one of its entries at a time: the one
-/// that is refused in the same words is at fault.
+/// Returns the place and the value in `whole` that cause the error `message`. serde tells the place only for plain
+/// structures, not inside tables with a `kind`. So each level is reduced to one of its entries at a time: the entry
+/// that gives the same error is at fault.
 fn find_fault<T: DeserializeOwned>(whole: &Value, place: &str, message: &str) -> (String, Value) {
     let mut trial = whole.clone();
     let (mut place, mut pointer) = (place.to_owned(), String::new());
@@ -99,8 +99,8 @@ fn find_fault<T: DeserializeOwned>(whole: &Value, place: &str, message: &str) ->
     }
 }
 
-/// Which entry of `node` is refused with `message`; `None` if the table itself is. `refusal` says how the whole is refused with
-/// something else in the place of `node`; the last such thing has the entry.
+/// Returns the entry of `node` that causes `message`; `None` if the table itself does. `refusal` returns the error of
+/// the whole input with another value in the place of `node`. The last value tried contains the entry.
 fn entry_at_fault(
     node: &Value,
     message: &str,
@@ -138,7 +138,7 @@ enum Step {
     Index(usize),
 }
 
-/// serde's `message` in the words of the files, with the place.
+/// Rewrites serde's `message` in the words of the files, with the place.
 fn describe(place: String, value: &Value, message: String) -> Refusal {
     let is_value = message.starts_with("invalid type") || message.starts_with("invalid value");
     match message.split_once(", expected ") {
@@ -157,7 +157,7 @@ fn quote(value: &Value) -> String {
     }
 }
 
-/// What serde expects, in the words of the files.
+/// Translates the type that serde expects into the words of the files.
 fn allowed(expected: &str) -> &str {
     match expected {
         "f64" => "a number",
@@ -224,7 +224,7 @@ mod tests {
         fragment: bool,
     }
 
-    /// The refusal of a path of a delay and the given element.
+    /// Returns the error of a path of a delay and the given element.
     fn refusal(element: &Value) -> String {
         let path = json!({"name": "x", "data": [{"kind": "delay", "ms": 1}, element], "fragment": true});
         read::<Path>(&path, "").unwrap_err().to_string()

@@ -1,13 +1,13 @@
-//! The one rule for names of schemes, paths, experiments and cells: files and directories are called by them.
+//! Rule for names of schemes, paths, experiments and cells, which become names of files and directories.
 
-/// What a name is, as the end of a refusal.
+/// Text of the rule, as the end of an error.
 pub const NAME_RULE: &str =
     "letters, digits and `._+-`, starting with a letter, a digit or `_`, at most 100 characters";
 
-/// Longest name, bytes.
+/// Maximum length of a name, bytes.
 const LONGEST: usize = 100;
 
-/// Whether `text` is a name: one part of a file's name, wherever it stands in it, that means the same to every shell.
+/// Returns true if `text` is a name. A name can be any part of a file name, and has no special meaning in any shell.
 pub fn is_name(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte);
     let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

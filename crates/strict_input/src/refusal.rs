@@ -1,26 +1,26 @@
-//! Why a value is refused, and where it stands.
+//! Error for a value in user input: its reason and its place.
 
 use core::error::Error;
 use core::fmt::{self, Display, Formatter};
 use std::borrow::Cow;
 
-/// A value in something that people wrote (an experiment, a parameter, a trace) that is not allowed.
+/// Error for a value that is not allowed in user input (an experiment, a parameter, a trace).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(Box<Parts>);
 
-// In a box: results of checks are passed up through many functions, and nearly all are `Ok`.
+// Boxed, because results of checks pass through many functions, and nearly all are `Ok`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Parts {
-    /// Where the key stands, from the innermost table to the outermost.
+    /// Places of the key, from the innermost table to the outermost.
     places: Vec<Cow<'static, str>>,
-    /// Empty if the refusal is of all that stands there.
+    /// Name of the key; empty if the whole place is refused.
     key: String,
     value: Option<String>,
     reason: Cow<'static, str>,
 }
 
 impl Refusal {
-    /// `key = value: reason`. The reason says what is allowed.
+    /// Returns the error `key = value: reason`. The reason states the allowed values.
     pub fn of_value(
         key: impl Into<String>,
         value: impl Display,
@@ -29,12 +29,12 @@ impl Refusal {
         Self::from_parts(key.into(), Some(value.to_string()), reason.into())
     }
 
-    /// `key: reason`, where there is no value to show: it is missing, or several keys contradict each other.
+    /// Returns the error `key: reason`, without a value: the value is missing, or several keys contradict each other.
     pub fn of_key(key: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self::from_parts(key.into(), None, reason.into())
     }
 
-    /// The reason alone: it names what it is about.
+    /// Returns an error with only a reason, which names its subject.
     pub fn new(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::from_parts(String::new(), None, reason.into())
     }
@@ -43,7 +43,7 @@ impl Refusal {
         Self(Box::new(Parts { places: Vec::new(), key, value, reason }))
     }
 
-    /// The same refusal, of something that stands at `place`.
+    /// Adds `place`, the location of the faulty value.
     #[must_use]
     pub fn at(mut self, place: impl Into<Cow<'static, str>>) -> Self {
         self.0.places.push(place.into());

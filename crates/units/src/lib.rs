@@ -1,4 +1,4 @@
-//! Time, rates and seeded randomness: the vocabulary every other crate shares.
+//! Time, rates and seeded randomness: the units shared by all crates.
 //!
 //! Time is integer nanoseconds since the start of a run, rates are bit/s, sizes are plain integers named `*_bytes`.
 

@@ -4,59 +4,59 @@ use crate::Span;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// Bits times nanoseconds per second: the scale of `bytes * 8 / rate` in nanoseconds.
+/// Scale of `bytes * 8 / rate` in nanoseconds: bits per byte times nanoseconds per second.
 const BYTE_NS: u64 = 8 * 1_000_000_000;
 
-/// A data rate in bit/s; zero means "nothing passes".
+/// Data rate in bit/s; zero means that nothing passes.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(u64);
 
 impl Rate {
-    /// Nothing passes.
+    /// Rate at which nothing passes.
     pub const ZERO: Self = Self(0);
 
-    /// `bps` bit/s.
+    /// Returns a rate of `bps` bit/s.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
 
-    /// `bps` bit/s, rounded to whole bits; negative or NaN becomes zero, infinity the largest rate.
+    /// Returns a rate of `bps` bit/s, rounded to whole bits; negative or NaN becomes zero, infinity the largest rate.
     pub fn from_bps_f64(bps: f64) -> Self {
         // Adding one half is cheaper than `round`, and conversion saturates.
         Self((bps + 0.5) as u64)
     }
 
-    /// `mbps` Mbit/s, rounded to whole bit/s.
+    /// Returns a rate of `mbps` Mbit/s, rounded to whole bit/s.
     pub fn from_mbps(mbps: f64) -> Self {
         Self::from_bps_f64(mbps * 1e6)
     }
 
-    /// The rate that carries `bytes` in `span`; the largest rate if `span` is zero.
+    /// Returns the rate that carries `bytes` in `span`; the largest rate if `span` is zero.
     pub fn from_bytes_per(bytes: u64, span: Span) -> Self {
         Self::from_bps_f64(bytes as f64 * 8e9 / span.as_ns() as f64)
     }
 
-    /// bit/s.
+    /// Returns the rate in bit/s.
     pub const fn bps(self) -> u64 {
         self.0
     }
 
-    /// Mbit/s.
+    /// Returns the rate in Mbit/s.
     pub fn mbps(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// bytes/s.
+    /// Returns the rate in bytes/s.
     pub fn bytes_per_sec(self) -> f64 {
         self.0 as f64 / 8.0
     }
 
-    /// This rate times `factor`.
+    /// Returns this rate times `factor`.
     pub fn mul_f64(self, factor: f64) -> Self {
         Self::from_bps_f64(self.0 as f64 * factor)
     }
 
-    /// Time to send `bytes`, rounded down to whole ns; [`Span::MAX`] at rate zero.
+    /// Returns the time to send `bytes`, rounded down to whole ns; [`Span::MAX`] at rate zero.
     pub fn time_for(self, bytes: u64) -> Span {
         match (bytes.checked_mul(BYTE_NS), self.0) {
             (_, 0) => Span::MAX,
@@ -68,17 +68,17 @@ impl Rate {
         }
     }
 
-    /// Time to send `bytes` when `remainder` of an earlier division is carried over, so that a busy link neither
-    /// gains nor loses a nanosecond over any number of packets. Returns the time and the new remainder.
+    /// Returns the time to send `bytes`, and the new remainder. The `remainder` of an earlier division is carried over,
+    /// so that a busy link neither gains nor loses a nanosecond over any number of packets.
     ///
-    /// The remainder is in units of 1/rate ns; start with 0 when the link was idle. The rate must not be zero and
-    /// `bytes` at most 2^31.
+    /// The remainder is in units of 1/rate ns; start with 0 if the link was idle. The rate must not be zero and `bytes`
+    /// at most 2^31.
     pub fn time_for_exact(self, bytes: u32, remainder: u64) -> (Span, u64) {
         let scaled = u64::from(bytes) * BYTE_NS + remainder;
         (Span::from_ns(scaled / self.0), scaled % self.0)
     }
 
-    /// Bytes sent in `span`, rounded down.
+    /// Returns the bytes sent in `span`, rounded down.
     pub fn bytes_in(self, span: Span) -> u64 {
         (u128::from(self.0) * u128::from(span.as_ns()) / u128::from(BYTE_NS)) as u64
     }

@@ -1,10 +1,10 @@
-//! Seeded random streams, the same on every platform.
+//! Seeded random streams, identical on every platform.
 
 use crate::Span;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-/// A seeded stream of random numbers (xoshiro256++). Logarithms come from `libm`, so draws are identical on every
+/// Seeded stream of random numbers (xoshiro256++). Logarithms come from `libm`, so draws are identical on every
 /// platform.
 #[derive(Clone, Debug)]
 pub struct Rng {
@@ -12,7 +12,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream named `stream` of `seed`. Streams with different names are independent, so adding an element to a
+    /// Returns the stream named `stream` of `seed`. Streams with different names are independent, so a new element of a
     /// path does not change the draws of the others.
     pub fn new(seed: u64, stream: &str) -> Self {
         // FNV-1a folds the name into the seed; seed_from_u64 then mixes all bits (SplitMix64).
@@ -22,37 +22,38 @@ impl Rng {
         Self { source: Xoshiro256PlusPlus::seed_from_u64(folded) }
     }
 
-    /// A uniform 64-bit number.
+    /// Returns a uniform 64-bit number.
     pub fn next_u64(&mut self) -> u64 {
         self.source.next_u64()
     }
 
-    /// Uniform in [0, 1).
+    /// Returns a uniform number in [0, 1).
     pub fn uniform(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Uniform integer in [0, n); 0 if `n` is 0.
+    /// Returns a uniform integer in [0, n); 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// True with probability `p`; draws nothing if `p` is 0.
+    /// Returns true with probability `p`; draws nothing if `p` is 0.
     pub fn chance(&mut self, p: f64) -> bool {
         p > 0.0 && self.uniform() < p
     }
 
-    /// Exponential with the given mean.
+    /// Returns an exponential number with the given mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(1.0 - self.uniform()) * mean
     }
 
-    /// Exponential span with the given mean.
+    /// Returns an exponential span with the given mean.
     pub fn exponential_span(&mut self, mean: Span) -> Span {
         Span::from_ns(self.exponential(mean.as_ns() as f64).round() as u64)
     }
 
-    /// Normal with the given mean and standard deviation (Marsaglia's polar method, one value per draw).
+    /// Returns a normal number with the given mean and standard deviation (Marsaglia's polar method, one value per
+    /// draw).
     pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
         loop {
             let x = 2.0 * self.uniform() - 1.0;
@@ -64,7 +65,8 @@ impl Rng {
         }
     }
 
-    /// Pareto with the given mean and shape (shape > 1): heavy-tailed, at least `mean * (shape - 1) / shape`.
+    /// Returns a Pareto number with the given mean and shape (shape > 1): heavy-tailed, at least `mean * (shape - 1) /
+    /// shape`.
     pub fn pareto(&mut self, mean: f64, shape: f64) -> f64 {
         let scale = mean * (shape - 1.0) / shape;
         scale * libm::pow(1.0 - self.uniform(), -1.0 / shape)

@@ -1,4 +1,4 @@
-//! Points in time and lengths of time, in integer nanoseconds.
+//! Points in time and durations, in integer nanoseconds.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -7,114 +7,115 @@ use serde::{Deserialize, Serialize};
 /// Nanoseconds in one second.
 const NS_PER_S: f64 = 1e9;
 
-/// The nearest whole number, at least zero; cheaper than `f64::round`, which is a library call.
+/// Rounds to the nearest whole number, at least zero; cheaper than `f64::round`, which is a library call.
 fn nearest(value: f64) -> u64 {
     (value + 0.5) as u64
 }
 
-/// A point in time: nanoseconds since the start of the run.
+/// Point in time: nanoseconds since the start of the run.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(transparent)]
 pub struct Time(u64);
 
-/// A length of time: nanoseconds, never negative.
+/// Duration: nanoseconds, never negative.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span(u64);
 
 impl Time {
-    /// The start of the run.
+    /// Start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than everything: "no event planned".
+    /// Time after all others, which means "no event planned".
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// `ns` nanoseconds after the start of the run.
+    /// Returns the time `ns` nanoseconds after the start of the run.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// `seconds` after the start of the run, rounded to the nearest nanosecond; negative values become zero.
+    /// Returns the time `seconds` after the start of the run, rounded to the nearest nanosecond; negative values become
+    /// zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self(nearest(seconds * NS_PER_S))
     }
 
-    /// Nanoseconds since the start of the run.
+    /// Returns the nanoseconds since the start of the run.
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
-    /// Seconds since the start of the run.
+    /// Returns the seconds since the start of the run.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NS_PER_S
     }
 
-    /// Whether this is a real point in time (not [`Time::NEVER`]).
+    /// Returns true for a real point in time (not [`Time::NEVER`]).
     pub const fn is_finite(self) -> bool {
         self.0 != u64::MAX
     }
 
-    /// The length of time since `earlier`; zero if `earlier` is in fact later.
+    /// Returns the duration since `earlier`; zero if `earlier` is in fact later.
     pub const fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 }
 
 impl Span {
-    /// No time at all.
+    /// Empty duration.
     pub const ZERO: Self = Self(0);
-    /// Longer than everything.
+    /// Longest duration.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// `ns` nanoseconds.
+    /// Returns `ns` nanoseconds.
     pub const fn from_ns(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// `us` microseconds.
+    /// Returns `us` microseconds.
     pub const fn from_us(us: u64) -> Self {
         Self(us * 1_000)
     }
 
-    /// `ms` milliseconds.
+    /// Returns `ms` milliseconds.
     pub const fn from_ms(ms: u64) -> Self {
         Self(ms * 1_000_000)
     }
 
-    /// `s` seconds.
+    /// Returns `s` seconds.
     pub const fn from_secs(s: u64) -> Self {
         Self(s * 1_000_000_000)
     }
 
-    /// `seconds`, rounded to the nearest nanosecond; negative values become zero.
+    /// Returns `seconds`, rounded to the nearest nanosecond; negative values become zero.
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self(nearest(seconds * NS_PER_S))
     }
 
-    /// Nanoseconds.
+    /// Returns the nanoseconds.
     pub const fn as_ns(self) -> u64 {
         self.0
     }
 
-    /// Seconds.
+    /// Returns the seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NS_PER_S
     }
 
-    /// Milliseconds.
+    /// Returns the milliseconds.
     pub fn as_ms_f64(self) -> f64 {
         self.0 as f64 / 1e6
     }
 
-    /// Whether the span is empty.
+    /// Returns true if the span is empty.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// This span times `factor`, rounded to the nearest nanosecond; negative factors give zero.
+    /// Returns this span times `factor`, rounded to the nearest nanosecond; negative factors give zero.
     pub fn mul_f64(self, factor: f64) -> Self {
         Self(nearest(self.0 as f64 * factor))
     }
 
-    /// `self - other`, or zero.
+    /// Returns `self - other`, or zero.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

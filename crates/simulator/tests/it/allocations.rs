@@ -1,8 +1,8 @@
-//! Controllers that a network or a table decides for take no memory while they run, once their lists have grown to what a
-//! flow needs.
+//! Tests that learned controllers (networks, tables) allocate no memory while they run, once their lists have grown to
+//! the size that a flow needs.
 //!
-//! A greedy flow goes over 12 Mbit/s, 60 ms and a queue of 60 packets, and loses packets besides. What is asked of the
-//! allocator is counted in the calls of the controller and of its half at the receiver only.
+//! A greedy flow runs over 12 Mbit/s, 60 ms and a queue of 60 packets, with random losses. Counted are only the
+//! allocations in calls of the controller and of its receiver half.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 use crate::harness::ends;
@@ -27,7 +27,7 @@ thread_local! {
     static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The system's, with a count of what this thread asked for.
+/// System allocator that counts the requests of this thread.
 struct Counting;
 
 fn count() {
@@ -38,18 +38,18 @@ fn count() {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: as of this call.
+        // SAFETY: the conditions of this call hold.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: as of this call.
+        // SAFETY: the conditions of this call hold.
         unsafe { System.dealloc(place, layout) }
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: as of this call.
+        // SAFETY: the conditions of this call hold.
         unsafe { System.realloc(place, layout, size) }
     }
 }
@@ -58,11 +58,11 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 thread_local! {
-    /// What controllers and halves asked for since this was last set to 0.
+    /// Requests of controllers and halves since the last reset.
     static TAKEN: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does what a controller or its half does, and counts.
+/// Runs `work` of a controller or its half, and counts its requests.
 fn counted<T>(work: impl FnOnce() -> T) -> T {
     let before = ASKED.get();
     let done = work();
@@ -71,9 +71,9 @@ fn counted<T>(work: impl FnOnce() -> T) -> T {
 }
 
 #[derive(Debug)]
-struct Watched<T>(T);
+struct CountedCalls<T>(T);
 
-impl Controller for Watched<Box<dyn Controller>> {
+impl Controller for CountedCalls<Box<dyn Controller>> {
     fn on_established(&mut self, now: Time, rtt: Span) {
         counted(|| self.0.on_established(now, rtt));
     }
@@ -119,7 +119,7 @@ impl Controller for Watched<Box<dyn Controller>> {
     }
 }
 
-impl ReceiverHalf for Watched<Box<dyn ReceiverHalf>> {
+impl ReceiverHalf for CountedCalls<Box<dyn ReceiverHalf>> {
     fn on_packet(&mut self, event: &Arrived) {
         counted(|| self.0.on_packet(event));
     }
@@ -129,7 +129,7 @@ impl ReceiverHalf for Watched<Box<dyn ReceiverHalf>> {
     }
 
     fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
-        // The frame is the driver's; a new one in this test.
+        // The frame belongs to the driver, and is a new one in this test.
         feedback.reserve(65_536);
         counted(|| self.0.write_feedback(now, feedback));
     }
@@ -139,10 +139,15 @@ impl ReceiverHalf for Watched<Box<dyn ReceiverHalf>> {
     }
 }
 
-/// Packets that a flow of the controller has delivered, and what it took from the allocator since the warm-up.
+/// Returns the packets that a flow of the controller has delivered, and the controller's requests to the allocator
+/// since the warm-up.
 fn run(controller: &str) -> (u64, u64) {
-    let (mut sender, mut receiver) =
-        ends(controller, END, |controller| Box::new(Watched(controller)), |half| Box::new(Watched(half)));
+    let (mut sender, mut receiver) = ends(
+        controller,
+        END,
+        |controller| Box::new(CountedCalls(controller)),
+        |half| Box::new(CountedCalls(half)),
+    );
 
     let mut is_warm = false;
     let (mut data, mut acks) = (VecDeque::<(Time, Data)>::new(), VecDeque::<(Time, AckFrame)>::new());

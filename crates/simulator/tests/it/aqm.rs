@@ -1,16 +1,16 @@
-//! Behaviour of COBALT and `DualPI2` under the loads they are made for.
+//! Behavior of COBALT and `DualPI2` under the loads that they are designed for.
 
 use crate::harness::{Outcome, bdp_packets, datagram_flow, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
 
-/// A dumbbell with `queue` at its bottleneck.
+/// Returns a dumbbell with `queue` at its bottleneck.
 fn path(rate_mbps: f64, rtt_ms: f64, queue: Value) -> Value {
     let mut path = dumbbell(rate_mbps, rtt_ms, 1);
     path["data"][0]["queue"] = queue;
     path
 }
 
-/// A sender that does not listen: datagrams at a constant rate, whatever the window.
+/// Returns an unresponsive sender: datagrams at a constant rate, regardless of the window.
 fn unresponsive(rate_mbps: f64) -> Value {
     let mut flow = datagram_flow("sourdough");
     flow["parameters"] = json!({"window": "1000000"});
@@ -18,7 +18,7 @@ fn unresponsive(rate_mbps: f64) -> Value {
     flow
 }
 
-/// Mean queue of the bottleneck as a time, ms.
+/// Returns the mean queue of the bottleneck as a time, ms.
 fn queue_ms(outcome: &Outcome, rate_mbps: f64, from_s: f64, to_s: f64) -> f64 {
     outcome.mean_queue(from_s, to_s) / bdp_packets(rate_mbps, 1.0)
 }
@@ -27,8 +27,8 @@ fn cobalt() -> Value {
     json!({"kind": "cobalt", "packets": 1000})
 }
 
-/// Cubic's delay stays near the target of 5 ms (CoDel's claim: a standing queue of at most the target, and full use of
-/// the link; Nichols and Jacobson 2012): on average at most twice the target, with 95 % of the link.
+/// Cubic's delay stays near the target of 5 ms: on average at most twice the target, with 95 % of the link. CoDel's
+/// claim is a standing queue of at most the target, and full use of the link (Nichols and Jacobson 2012).
 #[test]
 fn cobalt_holds_cubics_delay_near_its_target() {
     let mut spec = spec(path(20.0, 40.0, cobalt()), vec![flow("cubic")], 60.0);
@@ -40,9 +40,9 @@ fn cobalt_holds_cubics_delay_near_its_target() {
     assert!(share > 0.95, "{share:.3} of the link");
 }
 
-/// Twice the link's rate from a sender that does not listen: CoDel alone stays at the limit for long, since its drops
-/// grow with time only; BLUE finds the probability at the limit (1/256 per 5 ms: half of the packets after 0.64 s) and
-/// COBALT comes back to its target.
+/// An unresponsive sender sends at twice the link's rate. CoDel alone stays at the limit for long, because its drops
+/// grow only with time. BLUE raises its probability at the limit (1/256 per 5 ms: half of the packets after 0.64 s),
+/// and COBALT returns to its target.
 #[test]
 fn cobalt_holds_its_target_against_a_sender_that_does_not_listen() {
     let delay_with = |queue| {
@@ -62,9 +62,9 @@ fn prague() -> Value {
     prague
 }
 
-/// The purpose of the coupling: a scalable and a classic flow share as if in one queue (RFC 9332 section 1: roughly equal
-/// flow rates), while the scalable one's packets wait for about the ramp of 0.8 to 1.2 ms, not for the classic
-/// queue's target of 15 ms. Equal means within a factor of two, as in De Schepper et al. 2016 (PI2), figure 15.
+/// Purpose of the coupling: a scalable and a classic flow share as if in one queue (RFC 9332 section 1: roughly equal
+/// flow rates). The scalable flow's packets wait for about the ramp of 0.8 to 1.2 ms, not for the classic queue's
+/// target of 15 ms. Equal means within a factor of two, as in De Schepper et al. 2016 (PI2), figure 15.
 #[test]
 fn prague_and_cubic_share_a_dual_queue_and_prague_does_not_wait() {
     let flows = vec![prague(), flow("cubic")];
@@ -75,13 +75,13 @@ fn prague_and_cubic_share_a_dual_queue_and_prague_does_not_wait() {
     let ratio = first / second;
     assert!((0.5..=2.0).contains(&ratio), "{first:.1} and {second:.1} Mbit/s");
     assert!(first + second > 0.9 * 40.0 * 1448.0 / 1500.0, "{first:.1} and {second:.1} Mbit/s");
-    // Beyond 10 ms of propagation and 0.3 ms of serialization.
+    // Delay beyond 10 ms of propagation and 0.3 ms of serialization.
     let [prague, cubic] = [1, 2].map(|number| outcome.flow(number, "owd_mean_ms") - 10.3);
     assert!(prague < 2.0, "prague waits for {prague:.2} ms");
     assert!((5.0..=25.0).contains(&cubic), "cubic waits for {cubic:.2} ms");
 }
 
-/// Alone, each is held at its own target: Prague at the step, Cubic at 15 ms.
+/// Alone, each flow is held at its own target: Prague at the step, Cubic at 15 ms.
 #[test]
 fn a_dual_queue_holds_each_kind_at_its_own_target() {
     let alone = |flow: Value, queue: Value| {
@@ -98,9 +98,9 @@ fn a_dual_queue_holds_each_kind_at_its_own_target() {
     assert!((7.5..=20.0).contains(&delay) && share > 0.95, "cubic: {delay:.2} ms, {share:.3}");
 }
 
-/// A sender of L4S packets that does not listen, at 1.5 times the link's rate: marks do nothing, so a third of the
-/// packets is dropped (p'^2 = 1/3) and the queue stays near the target of 15 ms instead of at the limit of 300 ms; the
-/// classic flow, with the same loss, still moves (RFC 9332 section 4.2.3).
+/// An unresponsive sender of L4S packets sends at 1.5 times the link's rate. Marks have no effect, so a third of the
+/// packets is dropped (p'^2 = 1/3), and the queue stays near the target of 15 ms instead of at the limit of 300 ms. The
+/// classic flow, with an equal loss rate, still makes progress (RFC 9332 section 4.2.3).
 #[test]
 fn a_flood_of_l4s_packets_is_dropped_and_classic_lives_on() {
     let mut flood = unresponsive(60.0);

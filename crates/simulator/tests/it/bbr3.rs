@@ -1,5 +1,5 @@
-//! Behaviour of BBR version 3 against its draft (draft-ietf-ccwg-bbr): what its text promises, and the test cases of
-//! its appendix that need a path.
+//! Behavior of BBR version 3 against its draft (draft-ietf-ccwg-bbr): promises of the text, and the test cases of its
+//! appendix that need a path.
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn bbr3() -> Value {
     bbr
 }
 
-/// A bottleneck of 40 ms whose rate changes at 10 s, with one BDP of buffer at the larger rate.
+/// Returns a run over a bottleneck of 40 ms whose rate changes at 10 s, with one BDP of buffer at the larger rate.
 fn changing(from_mbps: f64, to_mbps: f64) -> Outcome {
     let queue = bdp_packets(from_mbps.max(to_mbps), 40.0) as u64;
     let mut path = dumbbell(from_mbps, 40.0, queue);
@@ -25,8 +25,8 @@ fn share_of_payload(mbps: f64) -> f64 {
     mbps * 1448.0 / 1500.0
 }
 
-/// A lone flow gets 0.98 of the link with little queue. Of that, 1 % is the pacing margin and 2 % are `ProbeRTT` at half
-/// a BDP for 0.2 s of 5 s, so that 0.97 is what its own constants leave: 0.955 to 1 is allowed.
+/// A lone flow gets 0.98 of the link with little queue. The pacing margin costs 1 %, and `ProbeRTT` at half a BDP for
+/// 0.2 s of 5 s costs 2 %. So its constants leave 0.97: 0.955 to 1 is allowed.
 #[test]
 fn a_lone_flow_fills_the_link_with_a_short_queue() {
     let queue = 4 * bdp_packets(50.0, 40.0) as u64;
@@ -64,8 +64,8 @@ fn shallow_buffers_lose_at_most_two_percent() {
     }
 }
 
-/// `ProbeRTT` comes every 5 s and lasts at least 200 ms. Between the end of one and the next 5 s pass, so that about
-/// 5.3 s lie between their beginnings.
+/// `ProbeRTT` comes every 5 s and lasts at least 200 ms. 5 s pass between its end and the next beginning, so the
+/// beginnings are about 5.3 s apart.
 #[test]
 fn the_minimum_rtt_is_probed_every_five_seconds() {
     let outcome = run(&spec(dumbbell(50.0, 40.0, 700), vec![bbr3()], 60.0));
@@ -101,8 +101,8 @@ fn two_flows_share_the_link() {
     assert!(outcome.link("throughput_mbps") / 20.0 > 0.95);
 }
 
-/// Coexistence with CUBIC, which the draft's time between probes is made for: with two BDPs of buffer and a BDP of 66
-/// packets each keeps at least a quarter of the link.
+/// Coexistence with CUBIC, for which the draft's time between probes is designed: with two BDPs of buffer and a BDP of
+/// 66 packets each flow keeps at least a quarter of the link.
 #[test]
 fn it_coexists_with_cubic() {
     let queue = 2 * bdp_packets(20.0, 40.0) as u64;
@@ -115,8 +115,8 @@ fn it_coexists_with_cubic() {
     }
 }
 
-/// Appendix, "Increasing bandwidth 10x": found within the log of the BDP, once a probe has begun: 3 s and a dozen round
-/// trips; 6 s are allowed.
+/// Appendix, "Increasing bandwidth 10x": the rate is reached within the logarithm of the BDP, once a probe has begun: 3
+/// s and a dozen round trips; 6 s are allowed.
 #[test]
 fn ten_times_the_bandwidth_is_found() {
     let outcome = changing(10.0, 100.0);
@@ -129,8 +129,8 @@ fn ten_times_the_bandwidth_is_found() {
     assert!(found < 16.0, "found at {found:.2} s");
 }
 
-/// Appendix, "Decreasing bandwidth 10x": the short-term bound follows the losses by a factor of 0.7 per round (of 400 ms,
-/// with the queue full), to less than half within 4 s; the estimate follows after two cycles of 2 to 3 s or, while the
+/// Appendix, "Decreasing bandwidth 10x": the short-term bound follows the losses by a factor of 0.7 per round (of 400
+/// ms, with the queue full), to less than half within 4 s. The estimate follows after two cycles of 2 to 3 s or, if the
 /// queue keeps rounds long, a few more.
 #[test]
 fn a_tenth_of_the_bandwidth_is_accepted() {
@@ -163,8 +163,8 @@ fn a_policer_is_not_fought() {
     assert!(loss < 0.03, "{loss:.3} lost");
 }
 
-/// The draft's aim of tolerating 1 % of random loss per round trip: more than 0.75 of the link at 1 %, where CUBIC gets
-/// 2 %.
+/// The draft aims to tolerate 1 % of random loss per round trip: more than 0.75 of the link at 1 %, where CUBIC gets 2
+/// %.
 #[test]
 fn one_percent_of_random_loss_leaves_most_of_the_link() {
     let mut path = dumbbell(100.0, 100.0, 2000);

@@ -1,14 +1,14 @@
-//! The metrics by ccperf's names, and those of changes and competition, on runs whose answers are known.
+//! Tests of the metrics with ccperf names, and of the metrics of changes and competition, on runs with known answers.
 
 use crate::harness::{Outcome, dumbbell, flow, run};
 use serde_json::{Value, json};
 
-/// Payload of a full packet, and the same on a wire with PPP framing: 32 bytes of TCP with timestamps, 20 of IPv4, 2 of
+/// Payload of a full packet, and its size on a wire with PPP framing: 32 bytes of TCP with timestamps, 20 of IPv4, 2 of
 /// PPP.
 const SEGMENT_BYTES: f64 = 1448.0;
 const FRAME_BYTES: f64 = 1502.0;
 
-/// A run with ccperf's usual sample interval.
+/// Returns a run with ccperf's usual sample interval.
 fn spec(path: Value, flows: Vec<Value>, seconds: f64) -> Value {
     let mut spec = crate::harness::spec(path, flows, seconds);
     spec["sample_interval_s"] = json!(0.1);
@@ -19,7 +19,7 @@ fn assert_near(what: &str, value: f64, expected: f64, relative: f64) {
     assert!((value - expected).abs() <= relative * expected.abs(), "{what}: {value}, expected {expected}");
 }
 
-/// One flow without loss: what is on the wire is payload, headers and framing.
+/// One flow without loss: the bytes on the wire are payload, headers and framing.
 #[test]
 fn layers_differ_by_their_headers() {
     let mut path = dumbbell(20.0, 50.0, 1000);
@@ -31,7 +31,7 @@ fn layers_differ_by_their_headers() {
     assert_eq!(outcome.flow(1, "total_retransmissions_l4"), 0.0);
     let (wire, sent) = (outcome.link("mean_sending_rate_l1"), outcome.flow(1, "mean_sending_rate_l4"));
     let read = outcome.flow(1, "mean_throughput_l4");
-    // At the end a queue of at most 1000 packets was sent and is not through the link.
+    // At the end up to 1000 queued packets were sent but have not passed the link.
     assert!(wire > read && sent > read, "{wire}, {sent}, {read}");
     assert_near(
         "l1 / l4",
@@ -40,7 +40,7 @@ fn layers_differ_by_their_headers() {
         1e-4,
     );
     assert_eq!(FRAME_BYTES / SEGMENT_BYTES, 1.037_292_817_679_558);
-    // The link is full, the window is what is in flight, and the queue is what the RTT is longer by.
+    // The link is full, the bytes in flight equal the window, and the queue is the excess of the RTT.
     assert_near("utilization_bw", outcome.flow(1, "mean_utilization_bw_l4"), read / 20.0, 1e-9);
     assert_near(
         "power",
@@ -68,8 +68,9 @@ fn layers_differ_by_their_headers() {
     assert_near("aggregate", network("mean_agg_throughput_l4"), read, 1e-12);
 }
 
-/// The application fills a socket of B bytes: what it writes is read B / throughput later, less the way of the ACK that
-/// made room for it; only the first B bytes wait for half of that on average (docs/evidence/derivations.md).
+/// The application fills a socket of B bytes. Data are read B / throughput after they are written, less the travel time
+/// of the ACK that made room for them. Only the first B bytes wait on average for half of that
+/// (docs/evidence/derivations.md).
 #[test]
 fn a_send_buffer_makes_the_delay_of_the_application() {
     let buffered = |bytes: u64| {
@@ -88,15 +89,15 @@ fn a_send_buffer_makes_the_delay_of_the_application() {
         steady_ms * (1.0 - first / 2.0),
         0.02,
     );
-    // In the socket at the end: B, less what has arrived and is not acknowledged yet, 25 kB in 20 ms and up to a window
-    // (62 packets) when a hole was filled.
+    // The socket holds B at the end, less the bytes that arrived but are not acknowledged yet: 25 kB in 20 ms and up to
+    // a window (62 packets) when a hole was filled.
     let ahead = (outcome.flow(1, "mean_sending_rate_l7") - throughput) * 1e6 * 30.0 / 8.0;
     assert!((bytes - 90_000.0..bytes - 20_000.0).contains(&ahead), "{ahead} bytes ahead");
-    // Without a socket the delay is that of the path: 20 ms, up to 20 packets of queue, and waiting for what was lost.
+    // Without a socket the delay is that of the path: 20 ms, up to 20 packets of queue, and the wait for lost packets.
     let outcome = buffered(0);
     let delay = outcome.flow(1, "mean_one_way_delay_l7");
     assert!((30.0..50.0).contains(&delay), "{delay} ms");
-    // A socket below the BDP is a window.
+    // A socket smaller than the BDP acts as a window.
     let outcome = buffered(14_480);
     assert!(outcome.flow(1, "mean_in_flight_l4") <= 10.0);
     assert_near("throughput", outcome.flow(1, "mean_throughput_l4"), 14_480.0 * 8.0 / 40e3, 0.06);
@@ -108,8 +109,8 @@ fn after_a_change(from_mbps: f64, to_mbps: f64, controller: &str) -> Outcome {
     run(&spec(path, vec![flow(controller)], 20.0))
 }
 
-/// CUBIC grows into four times the capacity within seconds, not at once: 42 packets of BDP become 167, and its plateau
-/// is at the old window.
+/// CUBIC grows into four times the capacity within seconds, not at once: the BDP of 42 packets becomes 167, and the
+/// plateau is at the old window.
 #[test]
 fn new_capacity_is_found_after_a_while() {
     let outcome = after_a_change(12.0, 48.0, "cubic");
@@ -119,15 +120,16 @@ fn new_capacity_is_found_after_a_while() {
     let (queue, most) = (outcome.link("peak_queue_ms"), outcome.link("max_queue_delay_ms"));
     // 60 packets of 12,000 bits at 12 and at 48 Mbit/s.
     assert!(most > 50.0 && most < 61.0, "{most} ms");
-    // What waited at the change leaves after it.
+    // Packets that waited at the change leave after it.
     assert!(queue <= most && queue > 13.0, "{queue} ms after the change");
 }
 
-/// A quarter of the capacity: the full queue takes four times as long, and the sender comes down within a few of these.
+/// A quarter of the capacity: draining the full queue takes four times as long, and the sender slows down within a few
+/// such times.
 #[test]
 fn lost_capacity_makes_a_long_queue_that_goes_away() {
     let outcome = after_a_change(48.0, 12.0, "cubic");
-    // Up to 60 packets wait at 1 ms each, and the one that was being sent.
+    // Up to 60 packets wait at 1 ms each, behind the packet being sent.
     let queue = outcome.link("peak_queue_ms");
     assert!((50.0..62.0).contains(&queue), "{queue} ms");
     let time = outcome.flow(1, "time_to_90_s");
@@ -138,7 +140,7 @@ fn lost_capacity_makes_a_long_queue_that_goes_away() {
     assert!(before.link("max_queue_delay_ms") < 16.0);
 }
 
-/// Two flows of one kind come to equal shares; a sender without congestion control starves one that has it.
+/// Two flows of one kind converge to equal shares; a sender without congestion control starves one that has it.
 #[test]
 fn convergence_and_starvation() {
     let mut late = flow("cubic");
@@ -150,7 +152,7 @@ fn convergence_and_starvation() {
     assert!((1.0..40.0).contains(&time), "{time} s");
     assert_eq!((outcome.network("convergence_delta"), outcome.network("sample_interval_s")), (0.6, 0.1));
     assert!(outcome.flow(1, "starvation_time_s") < 5.0);
-    // 19 of 20 Mbit/s are taken by one that does not care.
+    // An unresponsive flow takes 19 of 20 Mbit/s.
     let mut flood = flow("reno");
     flood["application"] = json!({"kind": "constant", "rate_mbps": 40.0});
     flood["controller"] = json!("fillp");
@@ -161,7 +163,7 @@ fn convergence_and_starvation() {
     assert!(outcome.stats["flows"][1]["starvation_time_s"].is_null());
 }
 
-/// Short transfers of two sizes, one after the other, and one that the run is too short for.
+/// Short transfers of two sizes in sequence, and one that does not complete within the run.
 #[test]
 fn completion_times_by_size() {
     let transfer = |bytes: u64, start_s: f64| {
@@ -195,7 +197,7 @@ fn completion_times_by_size() {
         1e-12,
     );
     assert!(outcome.stats["flows"][3]["flow_completion_time_l4"].is_null());
-    // While it lasts a transfer has its own rate.
+    // A transfer's rate covers only its own duration.
     let fct = outcome.flow(3, "flow_completion_time_l4");
     assert_near("throughput", outcome.flow(3, "mean_throughput_l4"), 8.0 / fct, 1e-9);
 }

@@ -1,14 +1,15 @@
-//! Behaviour of the delay-based controllers against published or computed figures.
+//! Behavior of the delay-based controllers against published or computed figures.
 
 use crate::harness::{bdp_packets, datagram_flow, dumbbell, flow, mean, run, spec};
 use serde_json::{Value, json};
 
-/// 46 Mbit/s, 20 ms, one BDP of queue: the link of the Copa paper's figure 4 (NSDI 2018).
+/// Returns 46 Mbit/s, 20 ms and one BDP of queue: the link of the Copa paper's figure 4 (NSDI 2018).
 fn fifo46() -> Value {
     dumbbell(46.0, 20.0, 77)
 }
 
-/// The same link as Mininet builds it (P2): a 77-packet limit shared by delay line and shaper, a 15 kB token bucket.
+/// Returns this link as Mininet builds it (P2): a 77-packet limit shared by delay line and shaper, a 15 kB token
+/// bucket.
 fn mn46(jitter_ms: f64) -> Value {
     let netem = json!({"kind": "netem", "delay_ms": 10.0, "limit_packets": 77, "rate_mbps": 46.0, "burst_bytes": 15360});
     let jitter = json!({"kind": "jitter", "distribution": "uniform", "mean_ms": jitter_ms / 2.0,
@@ -17,7 +18,7 @@ fn mn46(jitter_ms: f64) -> Value {
            "rate_mbps": 46.0, "burst_bytes": 15360}]})
 }
 
-/// The scheme `copa-delay`: delay alone, with the velocity bounded.
+/// Returns the scheme `copa-delay`: delay alone, with bounded velocity.
 fn delay_only() -> Value {
     let mut flow = datagram_flow("copa");
     flow["parameters"] = json!({"mode_switching": "off", "velocity_cap": "0.1"});
@@ -36,8 +37,9 @@ fn a_lone_copa_flow_fills_the_link_with_a_few_packets_queued() {
     }
 }
 
-/// docs/evidence/derivations.md, Copa: tested once per window only, as the text of the paper has it, the velocity carries the
-/// window past its target and back, and the link idles; section 3 of the paper has a velocity of 1 in the steady state.
+/// docs/evidence/derivations.md, Copa: if the velocity is tested only once per window, as in the text of the paper, it
+/// carries the window past its target and back, and the link idles. Section 3 of the paper has a velocity of 1 in the
+/// steady state.
 #[test]
 fn without_its_quick_turn_copa_keeps_a_limit_cycle() {
     let rate = |quick_turn: &str| {
@@ -59,8 +61,8 @@ fn without_its_quick_turn_copa_keeps_a_limit_cycle() {
     assert!(slow < 44.0, "{slow:.1} Mbit/s");
 }
 
-/// docs/schemes/copa.md, the two rules that are not the paper's: without both, and with either alone, a lone flow leaves a
-/// part of some link idle, which section 3 of the paper has full.
+/// docs/schemes/copa.md, the two rules beyond the paper: without both, and with either alone, a lone flow leaves a part
+/// of some link idle, which is full in section 3 of the paper.
 #[test]
 fn copa_fills_links_with_both_of_its_own_rules_and_with_neither_alone() {
     let worst = |quick_turn: &str, velocity_cap: &str| {
@@ -82,8 +84,8 @@ fn copa_fills_links_with_both_of_its_own_rules_and_with_neither_alone() {
     }
 }
 
-/// Copa paper section 2.2: competitive mode takes a share like a loss-based flow's. Without it a delay-based flow gives
-/// way until next to nothing is left.
+/// Copa paper section 2.2: competitive mode takes a share like that of a loss-based flow. Without that mode a
+/// delay-based flow yields until almost nothing is left.
 #[test]
 fn copa_shares_with_reno_and_without_mode_switching_starves() {
     let beside_reno = |copa: &Value, reno_start_s: f64| {
@@ -112,13 +114,14 @@ fn copas_queue_scales_with_one_over_delta() {
     assert!((3.5..=6.5).contains(&ratio), "queue ratio {ratio:.2}, delta ratio 5");
 }
 
-/// Copa as mvfst runs it, with that scheme's transport.
+/// Returns Copa as in mvfst, with that scheme's transport.
 fn mvfst(delta: &str) -> Value {
     json!({"scheme": "copa-mvfst", "controller": "copa_mvfst", "parameters": {"delta": delta}, "transport": {
         "profile": "quic", "payload_bytes": 1230, "ack_every": 10, "time_threshold": 1.25, "pacing_gain": 0.0}})
 }
 
-/// The target rate of facebook/mvfst@979f26a, `quic/congestion_control/Copa.cpp`, is met at a queue of 1 / delta packets: 20.
+/// The target rate of facebook/mvfst@979f26a, `quic/congestion_control/Copa.cpp`, is reached at a queue of 1 / delta
+/// packets: 20.
 #[test]
 fn a_lone_copa_of_mvfst_keeps_twenty_packets_queued_and_half_as_many_at_twice_the_delta() {
     let outcome = |delta| run(&spec(dumbbell(24.0, 60.0, 400), vec![mvfst(delta)], 30.0));
@@ -130,7 +133,7 @@ fn a_lone_copa_of_mvfst_keeps_twenty_packets_queued_and_half_as_many_at_twice_th
     assert!(share > 0.95, "{share:.3} of the link");
 }
 
-/// Losses change nothing in `Copa.cpp`: 1 % costs little more than itself.
+/// `Copa.cpp` does not react to losses: 1 % of loss costs little more than 1 %.
 #[test]
 fn copa_of_mvfst_is_not_slowed_by_random_loss() {
     let mut path = dumbbell(24.0, 60.0, 400);
@@ -163,9 +166,9 @@ fn copa_flows_share_fairly() {
     }
 }
 
-/// docs/evidence/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter gets 38 to 44 Mbit/s of
-/// 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the link, the more
-/// rarely the more jitter; the model had none above 45 at 0.2 ms, here one or two of eight do.
+/// docs/evidence/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter gets 38 to 44
+/// Mbit/s of 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the link;
+/// more jitter makes that rarer. The model had none above 45 at 0.2 ms, this simulation has one or two of eight.
 #[test]
 fn the_measured_ancestor_of_copa_under_utilises_a_mininet_link() {
     for jitter_ms in [0.2, 1.0, 2.0] {
@@ -184,8 +187,8 @@ fn the_measured_ancestor_of_copa_under_utilises_a_mininet_link() {
     }
 }
 
-/// docs/evidence/derivations.md, Copa: what removes the cycle behind a token bucket is a tight bound on the velocity. With the
-/// paper's rules 36.3 Mbit/s of 46 at 0.2 ms in the model, 45.7 with a bound of a tenth at 1 ms. Allowed: 3.
+/// docs/evidence/derivations.md, Copa: a tight bound on the velocity removes the cycle behind a token bucket. In the
+/// model the paper's rules give 36.3 Mbit/s of 46 at 0.2 ms, and a bound of a tenth gives 45.7 at 1 ms. Allowed: 3.
 #[test]
 fn a_bounded_velocity_fills_a_mininet_link_and_the_papers_does_not() {
     let rate = |flow: Value, jitter_ms: f64| {

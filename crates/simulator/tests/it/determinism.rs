@@ -1,4 +1,4 @@
-//! The same specification gives the same bytes, today as yesterday.
+//! Tests that one specification always gives identical bytes, also compared with earlier versions.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use crate::harness::{self, Scratch, datagram_flow, flow};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A path that uses most random elements, with traffic in both directions.
+/// Returns a path with most random elements, and traffic in both directions.
 fn busy_path() -> Value {
     json!({
         "data": [
@@ -122,7 +122,7 @@ fn a_full_log_says_what_every_sender_knew() {
     }
     let samples = read_samples(scratch.0.join("flows.parquet"), SampleTable::Flows).unwrap();
     let in_flight = samples.iter().filter(|s| &*s.field == "in_flight" && s.key == Key::Flow(1));
-    // More often than every 100 ms of 5 s: after every ACK.
+    // The state is logged more often than every 100 ms of 5 s: after every ACK.
     assert!(in_flight.count() > numbers(1, Event::AckDeliver).len());
 }
 
@@ -162,8 +162,8 @@ fn rows<K>(columns: &SampleColumns<K>, key: impl Fn(usize) -> Key) -> Vec<Sample
     (0..columns.value.len()).map(row).collect()
 }
 
-/// FNV-1a over all fields of all records of the path: the log without the file format and without what the sender made
-/// of it.
+/// Returns FNV-1a over all fields of all path records: the log without the file format and without the sender's
+/// verdicts.
 fn digest(records: impl Iterator<Item = Record>) -> u64 {
     let of_path = records.filter(|record| !matches!(record.event, Event::Lost | Event::Acked));
     of_path.fold(0xcbf2_9ce4_8422_2325, |hash, record| {
@@ -180,8 +180,8 @@ fn digest(records: impl Iterator<Item = Record>) -> u64 {
     })
 }
 
-/// One line per controller, and one for the scheme `copa-delay`: a change in behaviour shows as a change here. With `UPDATE_GOLDEN=1` the file is
-/// rewritten; such a change belongs into the changelog as one that changes results.
+/// One line per controller, and one for the scheme `copa-delay`: a change in behavior changes a line. With
+/// `UPDATE_GOLDEN=1` the file is rewritten; the changelog must list such a change as one that changes results.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "golden files are read, and written on request")]
 fn every_controller_behaves_as_recorded() {

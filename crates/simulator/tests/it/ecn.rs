@@ -4,7 +4,7 @@
 use crate::harness::{bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
 
-/// A dumbbell whose queue of 2000 packets marks beyond `threshold`.
+/// Returns a dumbbell whose queue of 2000 packets marks beyond `threshold`.
 fn marking(rate_mbps: f64, rtt_ms: f64, threshold: (&str, f64)) -> Value {
     let mut path = dumbbell(rate_mbps, rtt_ms, 1);
     path["data"][0]["queue"] = json!({"kind": "step", "packets": 2000});
@@ -27,9 +27,9 @@ fn prague() -> Value {
     prague
 }
 
-/// The queue oscillates just under K at full throughput. 100 Mbit/s and 10 ms are 83 packets: K = 20 is above C RTT / 7
-/// = 12 (Alizadeh et al. 2010, section 3.4). A lone flow's amplitude is sqrt(2 (C RTT + K)) / 2 = 7 packets (its
-/// equation 8), so that the queue stays between K - 7 and K + 1 most of the time: a mean of 12 to 21 is allowed.
+/// The queue oscillates just under K at full throughput. The BDP of 100 Mbit/s and 10 ms is 83 packets: K = 20 is above
+/// C RTT / 7 = 12 (Alizadeh et al. 2010, section 3.4). A lone flow's amplitude is sqrt(2 (C RTT + K)) / 2 = 7 packets
+/// (equation 8 there). So the queue stays between K - 7 and K + 1 most of the time: a mean of 12 to 21 is allowed.
 #[test]
 fn dctcps_queue_oscillates_under_the_threshold_at_full_throughput() {
     let mut spec = spec(marking(100.0, 10.0, ("threshold_packets", 20.0)), vec![dctcp()], 20.0);
@@ -46,8 +46,8 @@ fn dctcps_queue_oscillates_under_the_threshold_at_full_throughput() {
     assert!(outcome.mean(1, "alpha", 5.0, 20.0) < 0.3);
 }
 
-/// Reno with the same marks halves: K = 20 of 83 packets are too few for it to fill the link (at best 0.93 at 0.38
-/// BDP), where DCTCP does.
+/// Reno halves on these marks: K = 20 of 83 packets are too few for Reno to fill the link (at best 0.93 at 0.38 BDP),
+/// but enough for DCTCP.
 #[test]
 fn reno_with_the_same_marks_leaves_the_link_idle() {
     let mut reno = flow("reno");
@@ -72,7 +72,7 @@ fn dctcp_flows_share() {
     assert!((25.0..=45.0).contains(&queue), "{queue:.1} packets");
 }
 
-/// With marks beyond 1 ms Prague keeps a queue of that order at nearly full throughput; at most 2 ms and 0.95 of the
+/// With marks beyond 1 ms Prague keeps a queue of about 1 ms at nearly full throughput; at most 2 ms and 0.95 of the
 /// link are allowed (less than a BDP of buffer is in use: 1 ms of 20).
 #[test]
 fn pragues_queue_is_a_millisecond() {
@@ -88,7 +88,7 @@ fn pragues_queue_is_a_millisecond() {
     }
 }
 
-/// Goodput of a flow of 5 ms over that of one of 20 ms, after 40 s.
+/// Returns the goodput of a flow with 5 ms divided by that of a flow with 20 ms, after 40 s.
 fn advantage_of_a_short_rtt(dependent_rounds: &str) -> f64 {
     let of_rtt = |rtt_ms: f64| {
         let mut flow = prague();
@@ -103,8 +103,9 @@ fn advantage_of_a_short_rtt(dependent_rounds: &str) -> f64 {
     outcome.flow(1, "goodput_mbps") / outcome.flow(2, "goodput_mbps")
 }
 
-/// Below the virtual RTT of 25 ms the rate does not depend on the RTT: cuts come once per virtual RTT, growth per
-/// second is alike. A factor of two remains allowed; without it the flow of 5 ms gets tens of times as much.
+/// Below the virtual RTT of 25 ms the rate does not depend on the RTT: reductions come once per virtual RTT, and growth
+/// per second is equal. A factor of two is allowed; without the virtual RTT the flow of 5 ms gets tens of times as
+/// much.
 #[test]
 fn prague_is_nearly_independent_of_the_rtt() {
     let independent = advantage_of_a_short_rtt("500");
@@ -113,7 +114,7 @@ fn prague_is_nearly_independent_of_the_rtt() {
     assert!(dependent > 10.0, "{dependent:.2} without the correction");
 }
 
-/// Without marks in the network Prague is CUBIC: it fills a droptail link.
+/// Without marks in the network Prague behaves like CUBIC: it fills a droptail link.
 #[test]
 fn prague_without_marks_fills_a_droptail_link() {
     let queue = bdp_packets(20.0, 40.0) as u64;

@@ -1,5 +1,5 @@
-//! Behaviour of `FillP` against a model of its executable's rule (docs/evidence/derivations.md, `FillP`: 40 Mbit/s, RTT 24 ms,
-//! 850 kB), and of `FillP` 2 and FillP-Sheep against what their README promises.
+//! Behavior of `FillP` against a model of its executable's rule (docs/evidence/derivations.md, `FillP`: 40 Mbit/s, RTT
+//! 24 ms, 850 kB), and of `FillP` 2 and FillP-Sheep against their README.
 //!
 //! Allowed: 5 % of throughput, 3 points of loss, 5 ms of p95 delay on smooth links, ranges over seeds otherwise.
 
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 const LINK_MBPS: f64 = 40.0;
 const RTT_MS: f64 = 24.0;
-/// Payload over datagram.
+/// Payload as a share of the datagram.
 const PAYLOAD_SHARE: f64 = 1300.0 / 1340.0;
 /// Buffer of the model, and one bandwidth-delay product, bytes.
 const BUFFER: u64 = 850_000;
 const BDP: u64 = 120_000;
 
-/// A flow with `FillP`'s transport: PACKs alone report what arrived.
+/// Returns a flow with `FillP`'s transport: only PACKs report arrivals.
 fn fillp(controller: &str, parameters: &Value) -> Value {
     json!({"scheme": controller, "controller": controller, "parameters": parameters, "transport": {
         "profile": "tcp", "payload_bytes": 1300, "header_bytes": 40, "ack_bytes": 75, "ack_every": 1_000_000,
@@ -26,7 +26,7 @@ fn first() -> Value {
     fillp("fillp", &json!({}))
 }
 
-/// The second generation, with its set-up and its messages.
+/// Returns the second generation, with its set-up and its messages.
 fn later(parameters: &Value, message_bytes: u64) -> Value {
     let mut flow = fillp("fillp2", parameters);
     flow["transport"]["message_bytes"] = json!(message_bytes);
@@ -43,7 +43,7 @@ fn sheep() -> Value {
     later(&json!({"sheep": "true"}), 8084)
 }
 
-/// The model's link with `buffer` bytes, and deliveries in slots of `slot_ms` if that is not 0.
+/// Returns the model's link with `buffer` bytes, and deliveries in slots of `slot_ms` if that is not 0.
 fn path(rtt_ms: f64, buffer: u64, slot_ms: f64) -> Value {
     let mut data = vec![
         json!({"kind": "link", "rate_mbps": LINK_MBPS, "queue": {"kind": "droptail", "bytes": buffer}}),
@@ -78,7 +78,7 @@ fn a_smooth_link_is_full_with_a_full_buffer_and_8_percent_loss() {
     assert!((loss - 7.7).abs() < 3.0, "{loss:.2} %");
 }
 
-/// 7.3: 7.7 to 8.9 % for 0.2 to 1.2 MB, and at least 99 % of the link from 0.2 BDP on.
+/// Section 7.3: 7.7 to 8.9 % for 0.2 to 1.2 MB, and at least 99 % of the link from 0.2 BDP on.
 #[test]
 fn neither_loss_nor_throughput_depends_on_the_buffer() {
     for buffer in [BDP / 5, BDP / 2, BDP, 2 * BDP, 400_000, 1_200_000] {
@@ -97,9 +97,9 @@ fn the_rate_reaches_the_link_within_a_second() {
     assert!(rate >= 0.9 * PAYLOAD_SHARE * LINK_MBPS, "{rate:.1} Mbit/s");
 }
 
-/// 7.3: bursts make the largest PACK stick. The model loses 28, 36 and 45 %; Pantheon's report of January 2018 has 38 to
-/// 39.5 % at full throughput. Here the medians of five seeds are within 6 points, and every seed loses more than twice
-/// what a smooth link does.
+/// Section 7.3: bursts keep the rate at the largest PACK. The model loses 28, 36 and 45 %; Pantheon's report of January
+/// 2018 has 38 to 39.5 % at full throughput. Here the medians of five seeds are within 6 points, and every seed loses
+/// more than twice the loss of a smooth link.
 #[test]
 fn deliveries_in_bursts_multiply_the_loss_at_full_throughput() {
     for (slot_ms, model) in [(15.0, 28.0), (30.0, 36.0), (40.0, 45.0)] {
@@ -116,7 +116,7 @@ fn deliveries_in_bursts_multiply_the_loss_at_full_throughput() {
     }
 }
 
-/// 7.3: with a loss limit of 40 instead of 10 % the model loses 37 % of a smooth link.
+/// Section 7.3: with a loss limit of 40 instead of 10 % the model loses 37 % on a smooth link.
 #[test]
 fn the_loss_limit_decides_how_much_is_lost() {
     let flow = fillp("fillp", &json!({"loss_limit": "40"}));
@@ -125,7 +125,7 @@ fn the_loss_limit_decides_how_much_is_lost() {
     assert!((loss - 37.0).abs() < 3.0, "{loss:.2} %");
 }
 
-/// 7.3: no force makes two flows converge, whoever starts when.
+/// Section 7.3: no force makes two flows converge, regardless of their starts.
 #[test]
 fn two_flows_of_the_first_generation_do_not_share() {
     for start_s in [0.5, 1.0, 2.0, 5.0] {
@@ -151,9 +151,9 @@ fn the_second_generation_fills_the_link_without_the_loss() {
     }
 }
 
-/// Both binaries bound what is in flight after a PACK to as many packets as the bandwidth fills in RTT and interval (100
-/// and 25 ms) with full ones. Every seventh packet is short, so that is 0.88 of RTT and interval: a queue of at most 0.08 of
-/// them after a PACK, and of 0.28 before the next one.
+/// Both binaries bound the packets in flight after a PACK to the number of full packets that the bandwidth carries in
+/// RTT and interval (100 and 25 ms). Every seventh packet is short, so that is 0.88 of RTT and interval: a queue of at
+/// most 0.08 of them after a PACK, and of 0.28 before the next PACK.
 #[test]
 fn a_lone_flow_of_the_second_generation_keeps_a_short_queue() {
     for flow in [second(), sheep()] {
@@ -193,8 +193,8 @@ fn the_second_generation_falls_silent_after_startup_until_the_queue_is_gone() {
     }
 }
 
-/// Rates follow BBR's model, whose gain cycle lets flows converge; but the bound on what is in flight, of each flow's own
-/// largest bandwidth, keeps what they have. No figure of the binaries is known: 0.7 is asked for.
+/// Rates follow BBR's model, whose gain cycle lets flows converge. But the bound on the bytes in flight, which uses
+/// each flow's own largest bandwidth, preserves the shares. No figure of the binaries is known: 0.7 is required.
 #[test]
 fn flows_of_the_second_generation_share() {
     for flow in [second(), sheep()] {

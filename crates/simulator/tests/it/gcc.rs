@@ -1,9 +1,9 @@
-//! Behaviour of Google Congestion Control with a live encoder, against published and measured figures.
+//! Behavior of Google Congestion Control with a live encoder, against published and measured figures.
 
 use crate::harness::{Outcome, flow, run, spec};
 use serde_json::{Value, json};
 
-/// GCC as in the catalog, with an encoder of at most `max_mbps`.
+/// Returns GCC as in the catalog, with an encoder of at most `max_mbps`.
 fn gcc(max_mbps: f64, parameters: &Value) -> Value {
     json!({"scheme": "gcc", "controller": "gcc", "parameters": parameters,
         "transport": {"profile": "datagram", "payload_bytes": 1200, "header_bytes": 62, "ack_bytes": 62, "reliable": true,
@@ -12,17 +12,17 @@ fn gcc(max_mbps: f64, parameters: &Value) -> Value {
             "max_rate_mbps": max_mbps}})
 }
 
-/// Chromium's default: 2.5 Mbit/s, no overall maximum.
+/// Returns Chromium's default: 2.5 Mbit/s, no overall maximum.
 fn webrtc() -> Value {
     gcc(2.5, &json!({"allocated_mbps": "2.5"}))
 }
 
-/// An encoder of 16 Mbit/s and as high an overall maximum.
+/// Returns an encoder of 16 Mbit/s with an equal overall maximum.
 fn ample() -> Value {
     gcc(16.0, &json!({"allocated_mbps": "16", "max_rate_mbps": "16"}))
 }
 
-/// As measured with Chromium: 30 frames/s, encoder and overall maximum of `max_mbps`.
+/// Returns a flow as measured with Chromium: 30 frames/s, encoder and overall maximum of `max_mbps`.
 fn camera(max_mbps: f64) -> Value {
     let max = max_mbps.to_string();
     let mut flow = gcc(max_mbps, &json!({"allocated_mbps": max, "max_rate_mbps": max}));
@@ -30,7 +30,7 @@ fn camera(max_mbps: f64) -> Value {
     flow
 }
 
-/// A droptail queue of `bytes`, half of the RTT on each side.
+/// Returns a path with a droptail queue of `bytes`, and half of the RTT on each side.
 fn path(rate_mbps: f64, rtt_ms: f64, bytes: u64) -> Value {
     json!({
         "data": [
@@ -41,14 +41,14 @@ fn path(rate_mbps: f64, rtt_ms: f64, bytes: u64) -> Value {
     })
 }
 
-/// `path` with another rate from some times on.
+/// Returns `path` with different rates from the given times on.
 fn with_rates(mut path: Value, rates: &[(f64, f64)]) -> Value {
     let schedule = rates.iter().map(|(at_s, rate_mbps)| json!({"at_s": at_s, "rate_mbps": rate_mbps}));
     path["data"][0]["schedule"] = schedule.collect();
     path
 }
 
-/// A run with each of three seeds.
+/// Runs with each of three seeds.
 fn runs(path: &Value, flows: &[Value], seconds: f64) -> Vec<Outcome> {
     let with_seed = |seed: u64| {
         let mut spec = spec(path.clone(), flows.to_vec(), seconds);
@@ -89,10 +89,10 @@ fn four_mbps_are_found_by_probing_and_overshot_once() {
     }
 }
 
-/// 5 -> 1 -> 5 Mbit/s. Queue: the algorithm alone was expected to drain it within 2 s (docs/evidence/derivations.md), Chromium
-/// with its encoder takes 3.7 to 4.3 s (125 kB: 4.9 s). Our encoder is neither, so half of the one to 20 % above the
-/// other. Chromium then: 0.5 to 0.9 Mbit/s, and 12 s after the link's return 1.35 and 1.6, because growth is 8 % per
-/// second and no probe is sent.
+/// Rate 5 -> 1 -> 5 Mbit/s. The algorithm alone was expected to drain the queue within 2 s
+/// (docs/evidence/derivations.md); Chromium with its encoder takes 3.7 to 4.3 s (125 kB: 4.9 s). The built-in encoder
+/// is neither, so half of the first to 20 % above the second is allowed. Chromium then has 0.5 to 0.9 Mbit/s, and 1.35
+/// and 1.6 Mbit/s 12 s after the link's return, because growth is 8 % per second and no probe is sent.
 #[test]
 fn a_drop_of_capacity_fills_the_queue_for_seconds_and_recovery_is_slow() {
     let path = with_rates(path(5.0, 40.0, 50_000), &[(10.0, 1.0), (20.0, 5.0)]);
@@ -107,8 +107,9 @@ fn a_drop_of_capacity_fills_the_queue_for_seconds_and_recovery_is_slow() {
     }
 }
 
-/// The queue of the drop stands 2.4 s here and 3.9 and 4.2 s with Chromium, which goes on repeating what the drop has lost, where
-/// ours repeats nothing older than 1 s: with everything repeated ours takes 3.3 s, so that rule is most of the difference.
+/// The queue of the drop stands 2.4 s here, and 3.9 and 4.2 s with Chromium. Chromium keeps retransmitting packets lost
+/// in the drop, but the built-in transport retransmits nothing older than 1 s. With unlimited retransmission it takes
+/// 3.3 s, so that rule explains most of the difference.
 #[test]
 fn what_is_repeated_after_a_drop_of_capacity_keeps_its_queue_standing() {
     let path = with_rates(path(5.0, 40.0, 50_000), &[(10.0, 1.0), (20.0, 5.0)]);
@@ -146,7 +147,7 @@ fn the_overall_maximum_decides_how_far_probing_goes() {
     }
 }
 
-/// docs/evidence/derivations.md: without probing 8 % per second take about 34 s from 0.3 to 4 Mbit/s.
+/// docs/evidence/derivations.md: without probing, growth of 8 % per second takes about 34 s from 0.3 to 4 Mbit/s.
 #[test]
 fn without_probing_it_takes_half_a_minute() {
     let flow = gcc(16.0, &json!({"allocated_mbps": "16", "max_rate_mbps": "16", "probing": "false"}));
@@ -170,7 +171,7 @@ fn the_later_of_two_stays_behind() {
     }
 }
 
-/// The threshold adapts to a queue that a loss-based flow keeps full (draft-ietf-rmcat-gcc-02, 5.4), so it is starved
+/// The threshold adapts to a queue that a loss-based flow keeps full (draft-ietf-rmcat-gcc-02, 5.4). So GCC is starved
 /// to a few hundred kbit/s in a deep buffer, but not completely.
 #[test]
 fn cubic_starves_it_in_a_deep_buffer_but_not_completely() {
@@ -182,8 +183,8 @@ fn cubic_starves_it_in_a_deep_buffer_but_not_completely() {
     }
 }
 
-/// docs/evidence/derivations.md: losses of 2 % change nothing for the thresholds; the model treats them as inherent, with a
-/// price. Above 5 % the loss bounds the rate: 100 kbit/s / (loss - 0.05), at 10 % 2 Mbit/s.
+/// docs/evidence/derivations.md: losses of 2 % do not matter for the thresholds; the model treats them as inherent,
+/// with a penalty. Above 5 % the loss bounds the rate: 100 kbit/s / (loss - 0.05), which is 2 Mbit/s at 10 %.
 #[test]
 fn random_loss_is_tolerated_up_to_a_bound() {
     let lossy = |probability: f64| {

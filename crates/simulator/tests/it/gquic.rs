@@ -1,4 +1,4 @@
-//! Behaviour of Chromium's CUBIC of 2017 against published and computed figures.
+//! Behavior of Chromium's CUBIC of 2017 against published and computed figures.
 
 use crate::harness::{bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn gquic(parameters: &Value) -> Value {
         "recovery": "prr", "initial_window": 32, "pacing_gain": 0}})
 }
 
-/// `dumbbell` with a queue that counts bytes: QUIC's packets are shorter than 1500.
+/// Returns `dumbbell` with a queue that counts bytes, because QUIC's packets are shorter than 1500 bytes.
 fn in_bytes(rate_mbps: f64, rtt_ms: f64, queue_bytes: f64) -> Value {
     let mut path = dumbbell(rate_mbps, rtt_ms, 1);
     path["data"][0]["queue"] = json!({"kind": "droptail", "bytes": queue_bytes as u64});
@@ -45,7 +45,8 @@ fn two_connections_fill_a_link_with_a_fifth_of_a_bdp_of_buffer() {
     assert!(two > one + 0.01, "{two:.3} for two connections, {one:.3} for one");
 }
 
-/// What N = 2 is for: beside one TCP CUBIC about twice its share (1.5 to 3 allowed); N = 1 about the same (0.6 to 1.4).
+/// N = 2 is designed for about twice the share of one TCP CUBIC competitor (1.5 to 3 allowed); N = 1 for about an equal
+/// share (0.6 to 1.4).
 #[test]
 fn it_takes_the_share_of_two_connections() {
     let ratio = |connections: &str| {

@@ -1,6 +1,6 @@
-//! How fast every controller grows without loss at a constant RTT: no faster than its source says.
+//! Growth of every controller without loss at a constant RTT: not faster than its source says.
 //!
-//! The path has a delay and nothing else. A round is one RTT; what counts is what leaves in it.
+//! The path has only a delay. A round is one RTT; measured are the packets sent in a round.
 
 use crate::harness::ends;
 use congestion::Registry;
@@ -10,25 +10,25 @@ use units::{Span, Time};
 
 const RTT: Span = Span::from_ms(100);
 const ROUNDS: usize = 80;
-/// A flow that sends more than this in a round has shown enough.
+/// Number of packets in a round after which a flow is stopped.
 const ENOUGH_PACKETS: u64 = 10_000;
-/// The loss comes in a round in which this many packets have left, or in this round at the latest.
+/// Number of packets in a round at which the loss is made, and the latest round for the loss.
 const LOSE_AT_PACKETS: u64 = 200;
 const LOSE_AT_ROUND: usize = 30;
-/// Rounds until the loss is known and recovery is over.
+/// Number of rounds until the loss is known and recovery is over.
 const SETTLED: usize = 2;
 
-/// From one round to the next a flow sends at most `factor` times what it sent in any round before, and `packets` more.
+/// Bound on growth: in a round a flow sends at most `factor` times its largest earlier round, and `packets` more.
 #[derive(Clone, Copy, Debug)]
 struct Growth {
     factor: f64,
     packets: f64,
 }
 
-/// Rounds begin and end between packets, and windows are whole numbers of them.
+/// Tolerance in packets: rounds begin and end between packets, and windows are whole numbers of packets.
 const ROUNDING_PACKETS: f64 = 2.0;
 
-/// No promise.
+/// Growth without a bound.
 const ANY: Growth = times(f64::INFINITY);
 
 const fn times(factor: f64) -> Growth {
@@ -39,12 +39,12 @@ const fn plus(packets: f64) -> Growth {
     Growth { factor: 1.0, packets }
 }
 
-/// What a controller's source says about its growth.
+/// Growth of a controller according to its source.
 struct Promise {
     controller: &'static str,
-    /// From the first packet on.
+    /// Bound from the first packet on.
     start: Growth,
-    /// After a loss.
+    /// Bound after a loss.
     later: Growth,
     because: &'static str,
 }
@@ -165,7 +165,7 @@ struct Rounds {
     lost_in: Option<usize>,
 }
 
-/// Runs a flow until it has sent enough; with `with_loss` one packet of it is lost.
+/// Runs a flow until it has sent enough; with `with_loss` one packet is lost.
 fn rounds(controller: &str, with_loss: bool) -> Rounds {
     let stop = Time::ZERO + RTT * ROUNDS as u64;
     let (mut sender, mut receiver) = ends(controller, stop, |controller| controller, |half| half);
@@ -209,7 +209,7 @@ fn rounds(controller: &str, with_loss: bool) -> Rounds {
     }
 }
 
-/// The first round after `from` that sends more than `growth` allows.
+/// Returns the first round after `from` that sends more than `growth` allows.
 fn broken(sent: &[u64], from: usize, growth: Growth) -> Option<usize> {
     (from + 1..sent.len()).find(|&round| {
         let before = sent[from..round].iter().copied().max().unwrap_or(0) as f64;

@@ -1,4 +1,4 @@
-//! Builds run specifications, runs them, and reads back statistics and time series.
+//! Harness that builds and runs run specs, and reads back statistics and time series.
 #![allow(clippy::disallowed_methods, reason = "runs write their files to a temporary directory")]
 
 use crate::files::{files, parameters};
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use transport::{Application, ApplicationSpec, Config, Receiver, Sender};
 use units::Time;
 
-/// IP datagram of a full TCP segment of 1448 bytes.
+/// IP datagram of a full TCP segment of 1448 bytes, bytes.
 pub(crate) const PACKET_BYTES: f64 = 1500.0;
 
-/// A temporary directory that goes away with the value.
+/// Temporary directory that is removed with the value.
 pub(crate) struct Scratch(pub(crate) PathBuf);
 
 impl Scratch {
@@ -34,46 +34,46 @@ impl Drop for Scratch {
     }
 }
 
-/// What a run left.
+/// Results of a run.
 pub(crate) struct Outcome {
     pub(crate) stats: Value,
     pub(crate) memory: Memory,
 }
 
 impl Outcome {
-    /// A number of flow `flow` (from 1).
+    /// Returns a statistic of flow `flow` (from 1).
     pub(crate) fn flow(&self, flow: usize, key: &str) -> f64 {
         self.stats["flows"][flow - 1][key].as_f64().unwrap_or_else(|| panic!("flow {flow} has no `{key}`"))
     }
 
-    /// A number of the bottleneck link.
+    /// Returns a statistic of the bottleneck link.
     pub(crate) fn link(&self, key: &str) -> f64 {
         self.stats["links"][0][key].as_f64().unwrap_or_else(|| panic!("the bottleneck has no `{key}`"))
     }
 
-    /// A number of the network.
+    /// Returns a statistic of the network.
     pub(crate) fn network(&self, key: &str) -> f64 {
         self.stats["network"][key].as_f64().unwrap_or_else(|| panic!("the network has no `{key}`"))
     }
 
-    /// Samples of a flow's field within an interval of seconds, with their times.
+    /// Returns the samples of a flow's field within an interval of seconds, with their times.
     pub(crate) fn series(&self, flow: u32, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
         let samples = &self.memory.flows;
         select(samples, |row| samples.owner[row] == flow, field, from_s, to_s)
     }
 
-    /// Samples of the data direction's first link.
+    /// Returns the samples of the data direction's first link.
     pub(crate) fn link_series(&self, field: &str, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
         let samples = &self.memory.links;
         select(samples, |row| samples.owner.get(row).starts_with("data"), field, from_s, to_s)
     }
 
-    /// Mean of a flow's field within an interval of seconds.
+    /// Returns the mean of a flow's field within an interval of seconds.
     pub(crate) fn mean(&self, flow: u32, field: &str, from_s: f64, to_s: f64) -> f64 {
         mean(&self.series(flow, field, from_s, to_s))
     }
 
-    /// Mean queue of the bottleneck, packets.
+    /// Returns the mean queue of the bottleneck, packets.
     pub(crate) fn mean_queue(&self, from_s: f64, to_s: f64) -> f64 {
         mean(&self.link_series("queue", from_s, to_s))
     }
@@ -93,7 +93,7 @@ fn select<K>(
         .collect()
 }
 
-/// Mean of the values of a series.
+/// Returns the mean of the values of a series.
 pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
     assert!(!series.is_empty(), "no samples");
     series.iter().map(|(_, value)| value).sum::<f64>() / series.len() as f64
@@ -106,7 +106,7 @@ pub(crate) fn run(spec: &Value) -> Outcome {
     Outcome { stats, memory }
 }
 
-/// Runs a specification with its files in `directory`; the statistics.
+/// Runs a specification with its files in `directory`; returns the statistics.
 pub(crate) fn record(spec: &Value, directory: &Path) -> Value {
     let spec = read(spec);
     let (stats, recorder) = observed(&spec, Recorder::create(Some(directory), &spec).expect("files"));
@@ -118,7 +118,7 @@ fn read(spec: &Value) -> RunSpec {
     with_files(serde_json::from_value(spec.clone()).expect("a valid specification"))
 }
 
-/// The same run with the files that its controllers need.
+/// Adds the files that the controllers of the run need.
 pub(crate) fn with_files(mut spec: RunSpec) -> RunSpec {
     for flow in &mut spec.flows {
         flow.files = files(&flow.controller);
@@ -136,12 +136,12 @@ fn observed<O: Observer>(spec: &RunSpec, observer: O) -> (Value, O) {
     (serde_json::to_value(stats).expect("statistics are JSON"), observer)
 }
 
-/// Bandwidth-delay product in full packets.
+/// Returns the bandwidth-delay product in full packets.
 pub(crate) fn bdp_packets(rate_mbps: f64, rtt_ms: f64) -> f64 {
     rate_mbps * 1e6 * rtt_ms / 1e3 / 8.0 / PACKET_BYTES
 }
 
-/// A dumbbell: a droptail bottleneck of `queue` packets, half the RTT on each side.
+/// Returns a dumbbell: a droptail bottleneck of `queue` packets, half the RTT on each side.
 pub(crate) fn dumbbell(rate_mbps: f64, rtt_ms: f64, queue: u64) -> Value {
     json!({
         "data": [
@@ -152,27 +152,27 @@ pub(crate) fn dumbbell(rate_mbps: f64, rtt_ms: f64, queue: u64) -> Value {
     })
 }
 
-/// A flow of a controller with TCP's transport and one ACK per packet.
+/// Returns a flow of a controller with TCP's transport and one ACK per packet.
 pub(crate) fn flow(controller: &str) -> Value {
     json!({"scheme": controller, "controller": controller, "transport": {"profile": "tcp", "ack_every": 1}})
 }
 
-/// A flow with genericCC's transport: unreliable datagrams of 1482 bytes, every one acknowledged.
+/// Returns a flow with genericCC's transport: unreliable datagrams of 1482 bytes, each acknowledged.
 pub(crate) fn datagram_flow(controller: &str) -> Value {
     json!({"scheme": controller, "controller": controller, "transport": {
         "profile": "datagram", "payload_bytes": 1440, "header_bytes": 42, "ack_bytes": 60,
         "timer": "silence", "timeout_initial_ms": 2000, "window_rounding": "up", "quirk_pace_after_block": true}})
 }
 
-/// A run of `flows` over `path` for `seconds`.
+/// Returns a run of `flows` over `path` for `seconds`.
 #[expect(clippy::needless_pass_by_value, reason = "tests build both in place")]
 pub(crate) fn spec(path: Value, flows: Vec<Value>, seconds: f64) -> Value {
     json!({"seed": 1, "duration_s": seconds, "sample_interval_s": 0.01, "warmup_s": 0.0, "log": "none",
            "path": path, "flows": flows})
 }
 
-/// The ends of a greedy flow until `stop`, with one ACK per packet or, for schemes with a half at the receiver, when that
-/// wants it. `watch` and `watch_half` may put something around the controller and its half.
+/// Returns the ends of a greedy flow until `stop`. There is one ACK per packet or, for schemes with a receiver half, an
+/// ACK when the half requests it. `watch` and `watch_half` may wrap the controller and its half.
 pub(crate) fn ends(
     controller: &str,
     stop: Time,

@@ -1,10 +1,10 @@
-//! Behaviour of the Koho family and of sourdough's fixed window against an independent simulation
+//! Behavior of the Koho family and of sourdough's fixed window against an independent simulation
 //! (docs/evidence/derivations.md, Koho) and first principles.
 
 use crate::harness::{Outcome, dumbbell, run, spec};
 use serde_json::{Value, json};
 
-/// A flow with datagrump's transport (1500 bytes per packet, as in that simulation).
+/// Returns a flow with datagrump's transport (1500 bytes per packet, as in that simulation).
 fn datagrump(controller: &str, parameters: &Value, keepalive_ms: f64) -> Value {
     json!({"scheme": controller, "controller": controller, "parameters": parameters, "transport": {
         "profile": "datagram", "payload_bytes": 1424, "header_bytes": 76, "ack_bytes": 76,
@@ -23,7 +23,7 @@ fn new_koho() -> Value {
     datagrump("koho", &parameters, 50.0)
 }
 
-/// One flow for 30 s: rate Mbit/s, one-way delay ms, queue packets.
+/// Runs one flow for 30 s: rate Mbit/s, one-way delay ms, queue packets.
 fn alone(flow: Value, rate: f64, one_way: f64, queue: u64) -> Outcome {
     run(&spec(dumbbell(rate, 2.0 * one_way, queue), vec![flow], 30.0))
 }
@@ -45,7 +45,7 @@ fn calibrated_koho_matches_an_independent_simulation() {
     }
 }
 
-/// The same simulation: 99.7 % and 61 ms; where 25 ms are more than the buffer holds, 14 % are lost (2 points allowed).
+/// Independent simulation: 99.7 % and 61 ms; if the buffer holds less than 25 ms, 14 % are lost (2 points allowed).
 #[test]
 fn new_koho_matches_an_independent_simulation_and_overflows_short_buffers() {
     let outcome = alone(new_koho(), 12.0, 20.0, 1000);
@@ -60,8 +60,9 @@ fn new_koho_matches_an_independent_simulation_and_overflows_short_buffers() {
     assert!((loss - 0.14).abs() < 0.02, "{loss:.3}");
 }
 
-/// The same simulation: of two such flows, the second 10 s later, the first keeps 44.8 and the second gets 4.7 of
-/// 50 Mbit/s: what the second takes for an empty queue is the first one's. Duration unknown; 60 s here, 5 Mbit/s allowed.
+/// Independent simulation of two such flows, the second 10 s later: the first keeps 44.8 and the second gets 4.7 of 50
+/// Mbit/s. The second flow takes the first one's queue for an empty queue. Duration unknown; 60 s here, 5 Mbit/s
+/// allowed.
 #[test]
 fn a_late_calibrated_koho_flow_starves() {
     let mut second = calibrated_koho();

@@ -1,4 +1,4 @@
-//! Behaviour of LEDBAT++ against its draft (draft-irtf-iccrg-ledbat-plus-plus-06).
+//! Behavior of LEDBAT++ against its draft (draft-irtf-iccrg-ledbat-plus-plus-06).
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn lone(slowdowns: &str) -> Outcome {
     run(&spec)
 }
 
-/// Alone it keeps 60 ms of queue, and its slowdowns cost at most a tenth.
+/// A lone flow keeps 60 ms of queue, and its slowdowns cost at most a tenth.
 #[test]
 fn it_holds_sixty_milliseconds_and_slowdowns_cost_at_most_a_tenth() {
     let (with, without) = (lone("true"), lone("false"));
@@ -46,7 +46,8 @@ fn it_yields_to_cubic() {
     assert!(background < 0.1 * cubic, "{background:.2} beside {cubic:.2} Mbit/s");
 }
 
-/// A flow of `controller`, then after 30 s another one; the late-comer's goodput over the first one's after 90 s.
+/// Returns the late-comer's goodput divided by the first flow's after 90 s; both flows use `controller`, and the
+/// late-comer starts after 30 s.
 fn advantage_of_the_late_comer(controller: &str) -> f64 {
     let mut late = flow(controller);
     late["start_s"] = json!(30.0);
@@ -56,7 +57,7 @@ fn advantage_of_the_late_comer(controller: &str) -> f64 {
     outcome.flow(2, "goodput_mbps") / outcome.flow(1, "goodput_mbps")
 }
 
-/// LEDBAT's late-comer takes the incumbent's queue for the base delay and starves it; LEDBAT++'s does not.
+/// LEDBAT's late-comer takes the incumbent's queue for the base delay and starves the incumbent; LEDBAT++'s does not.
 #[test]
 fn a_late_comer_has_no_advantage() {
     let plain = advantage_of_the_late_comer("ledbat");

@@ -1,10 +1,10 @@
-//! libutp's two faces: whether a connection has a fast retransmit depends on the number of its first packet
-//! (bittorrent/libutp@b3465b9, `utp_internal.cpp`).
+//! Two variants of libutp connections: the number of the first packet decides whether a connection has a fast
+//! retransmit (bittorrent/libutp@b3465b9, `utp_internal.cpp`).
 
 use crate::harness::{Outcome, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
 
-/// The transport of the scheme `libutp-ledbat`.
+/// Returns the transport of the scheme `libutp-ledbat`.
 fn transport(first_number: Option<u16>) -> Value {
     json!({"profile": "tcp", "payload_bytes": 1382, "header_bytes": 48, "ack_bytes": 48, "ack_every": 1,
            "ack_delay_ms": 0.0, "ack_ranges": 1, "sack_packets": 30, "loss_detection": "utp", "undo": false,
@@ -13,7 +13,7 @@ fn transport(first_number: Option<u16>) -> Value {
            "timeout_check_ms": 500, "first_number": first_number})
 }
 
-/// One flow over `path` for `seconds`.
+/// Runs one flow over `path` for `seconds`.
 fn over(path: &Value, first_number: Option<u16>, seed: u64, seconds: f64) -> Outcome {
     let mut flow = flow("libutp-ledbat");
     flow["transport"] = transport(first_number);
@@ -22,19 +22,19 @@ fn over(path: &Value, first_number: Option<u16>, seed: u64, seconds: f64) -> Out
     run(&spec)
 }
 
-/// 12 Mbit/s, 40 ms, 60 packets; `loss` comes first.
+/// Returns 12 Mbit/s, 40 ms, 60 packets; `loss` comes first.
 fn short_queue(loss: &Value) -> Value {
     let mut path = dumbbell(12.0, 40.0, 60);
     path["data"].as_array_mut().expect("elements").insert(0, loss.clone());
     path
 }
 
-/// One packet is lost, the 101st.
+/// Returns a path that loses one packet, the 101st.
 fn one_loss() -> Value {
     short_queue(&json!({"kind": "loss", "packets": [100]}))
 }
 
-/// A connection draws its face: without the mark in reach the one lost packet waits for a timeout.
+/// A connection draws its variant: without the mark in reach, the lost packet waits for a timeout.
 #[test]
 fn half_of_the_connections_have_no_fast_retransmit() {
     let waited =
@@ -47,11 +47,11 @@ fn half_of_the_connections_have_no_fast_retransmit() {
 fn it_comes_back_when_the_number_has_wrapped() {
     let timeouts = |first: u16| over(&one_loss(), Some(first), 1, 5.0).flow(1, "timeouts");
     assert_eq!((timeouts(32_767), timeouts(32_768)), (0.0, 1.0));
-    // The 101st packet bears a number of at most 65,535, or at least 1 again.
+    // The 101st packet has a number of at most 65,535, or at least 1 again.
     assert_eq!((timeouts(65_400), timeouts(65_450)), (1.0, 0.0));
 }
 
-/// libutp's own code in virtual time over this queue: 8.6 Mbit/s or 10.8 without loss, 0.9 or 3.7 with 1 %; emulated,
+/// libutp's own code in virtual time over this queue: 8.6 or 10.8 Mbit/s without loss, 0.9 or 3.7 with 1 %; emulated,
 /// 11.5 and 5.4 with its own number (docs/schemes/libutp-ledbat.md).
 #[test]
 fn the_two_faces_differ_as_those_of_libutp_do() {

@@ -1,4 +1,4 @@
-//! Behaviour of controllers, queues and the whole simulator in runs under virtual time.
+//! Behavior of controllers, queues and the whole simulator in runs under virtual time.
 
 mod allocations;
 mod aqm;

@@ -1,19 +1,19 @@
-//! Behaviour of SCReAM (both versions) and NADA with a live encoder, against published figures.
+//! Behavior of SCReAM (both versions) and NADA with a live encoder, against published figures.
 
 use crate::harness::{Outcome, dumbbell, run, spec};
 use serde_json::{Value, json};
 
-/// A flow of a live encoder.
+/// Returns a flow of a live encoder.
 fn media_flow(controller: &str, transport: &Value, application: &Value) -> Value {
     json!({"scheme": controller, "controller": controller, "transport": transport, "application": application})
 }
 
-/// SCReAM version 2 as in the catalog, with an encoder of at most `max_mbps`.
+/// Returns SCReAM version 2 as in the catalog, with an encoder of at most `max_mbps`.
 fn scream(max_mbps: f64) -> Value {
     scream_with(json!({}), max_mbps)
 }
 
-/// The same as its draft has it (scheme `scream-draft`).
+/// Returns SCReAM version 2 as in its draft (scheme `scream-draft`).
 fn scream_draft(max_mbps: f64) -> Value {
     let parameters = json!({
         "form": "draft", "loss_threshold": "0", "loss_delay_packets": "0", "jitter_scaling": "false", "acked_margin": "0", "beta_ecn": "0.8",
@@ -36,7 +36,7 @@ fn scream_with(mut parameters: Value, max_mbps: f64) -> Value {
     flow
 }
 
-/// SCReAM version 1 with Pantheon's encoder.
+/// Returns SCReAM version 1 with Pantheon's encoder.
 fn scream_v1(parameters: &Value, max_mbps: f64) -> Value {
     let transport = json!({
         "profile": "datagram", "payload_bytes": 1220, "header_bytes": 34, "ack_bytes": 46, "ack_every": 1_000_000,
@@ -49,7 +49,7 @@ fn scream_v1(parameters: &Value, max_mbps: f64) -> Value {
     flow
 }
 
-/// NADA as in the catalog.
+/// Returns NADA as in the catalog.
 fn nada() -> Value {
     let transport = json!({
         "profile": "datagram", "payload_bytes": 1000, "header_bytes": 40, "ack_bytes": 80, "ack_every": 1000,
@@ -59,26 +59,26 @@ fn nada() -> Value {
     media_flow("nada", &transport, &application)
 }
 
-/// The arguments Pantheon's client passes, as the library understands them.
+/// Returns the arguments that Pantheon's client passes, as the library understands them.
 fn pantheon_arguments() -> Value {
     json!({"start_rate_kbps": "100000", "max_rate_kbps": "200", "ramp_up_kbps_per_s": "0.002",
            "max_rtp_queue_delay_ms": "500", "tx_queue_size_factor": "0.3", "quirk_repair_frame": "true",
            "quirk_one_packet_per_event": "true"})
 }
 
-/// The arguments it meant.
+/// Returns the arguments that Pantheon's client intended.
 fn intended_arguments() -> Value {
     json!({"max_rtp_queue_delay_ms": "500", "tx_queue_size_factor": "0.3"})
 }
 
-/// A dumbbell whose queue holds `bytes`.
+/// Returns a dumbbell whose queue holds `bytes`.
 fn path(rate_mbps: f64, rtt_ms: f64, bytes: u64) -> Value {
     let mut path = dumbbell(rate_mbps, rtt_ms, 1);
     path["data"][0]["queue"] = json!({"kind": "droptail", "bytes": bytes});
     path
 }
 
-/// Mean bitrate of the encoder of flow `flow` within an interval of seconds, Mbit/s.
+/// Returns the mean bitrate of the encoder of flow `flow` within an interval of seconds, Mbit/s.
 fn encoder_rate(outcome: &Outcome, flow: u32, from_s: f64, to_s: f64) -> f64 {
     outcome.mean(flow, "encoder_rate", from_s, to_s)
 }
@@ -92,7 +92,7 @@ fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
         let throughput = outcome.flow(1, "throughput_mbps");
         assert!((0.20..=0.23).contains(&throughput), "{rate} Mbit/s: {throughput:.3}");
         assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
-        // A frame is one packet of about 1034 bytes, now and then two: no more than their own serialisation.
+        // A frame is one packet of about 1034 bytes, and sometimes two: no more delay than their own serialization.
         let own = 2.0 * 1300.0 * 8.0 / (rate * 1e3);
         let delay = outcome.flow(1, "delay_p95_ms") - rtt / 2.0;
         assert!(delay <= own, "{rate} Mbit/s: {delay:.2} ms of queue, {own:.2} of its own");
@@ -112,8 +112,8 @@ fn scream_v1_climbs_200_kbit_per_second() {
     assert!((climbed - 2.0).abs() < 0.1, "{climbed:.3} Mbit/s in 10 s");
 }
 
-/// RFC 8298 with a delay target of 100 ms: limited by the network it oscillates, with about 20 to 60 ms of queueing
-/// delay.
+/// RFC 8298 with a delay target of 100 ms: limited by the network, the rate oscillates, with about 20 to 60 ms of
+/// queueing delay.
 #[test]
 fn scream_v1_oscillates_around_a_short_queue() {
     let outcome = run(&spec(path(2.0, 50.0, 150_000), vec![scream_v1(&intended_arguments(), 100.0)], 60.0));
@@ -256,8 +256,8 @@ fn two_nada_flows_share_equally() {
     assert!((20.0..=40.0).contains(&delay), "{delay:.1} ms");
 }
 
-/// Losses that no queue causes cost little (docs/evidence/derivations.md, NADA): at half a percent their penalty is
-/// 10 ms * 0.5^2 = 2.5 ms, far from the 10 ms that the highest rate of 1.5 Mbit/s allows.
+/// Losses without a queue cost little (docs/evidence/derivations.md, NADA): at half a percent their penalty is 10 ms *
+/// 0.5^2 = 2.5 ms, far below the 10 ms that the highest rate of 1.5 Mbit/s allows.
 #[test]
 fn nada_bears_half_a_percent_of_loss() {
     let mut path = path(10.0, 50.0, 100_000);

@@ -1,25 +1,27 @@
-//! What receivers that misbehave gain over honest ones behind the same bottleneck (RFC 9743 7.6; Savage et al. 1999), and
-//! what traffic without congestion control takes.
+//! Gain of misbehaving receivers over honest ones behind one bottleneck (RFC 9743 7.6; Savage et al. 1999), and shares
+//! of traffic without congestion control.
 
 use crate::harness::{datagram_flow, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
 
-/// A bottleneck of 10 Mbit/s with a BDP of queue, 40 ms.
+/// Returns a bottleneck of 10 Mbit/s with a BDP of queue, 40 ms.
 fn bottleneck() -> Value {
     dumbbell(10.0, 40.0, 33)
 }
 
-/// Throughput of a flow whose receiver is `receiver` over that of an honest one of the same scheme beside it.
+/// Returns the throughput of a flow whose receiver is `receiver`, divided by that of a competing flow of the same
+/// scheme with an honest receiver.
 fn gain(mut lying: Value, receiver: &Value) -> f64 {
     let honest = lying.clone();
     lying["transport"]["receiver"] = receiver.clone();
-    // No receiver grants more than this: without losses windows know no other end.
+    // No receiver grants more than this: without losses nothing else limits the windows.
     lying["transport"]["max_window_bytes"] = json!(1_000_000);
     let outcome = run(&spec(bottleneck(), vec![lying, honest], 40.0));
     outcome.flow(1, "throughput_mbps") / outcome.flow(2, "throughput_mbps")
 }
 
-/// Bytes delivered in the first four round trips of a long, fast path, over those with an honest receiver.
+/// Returns the bytes delivered in the first four round trips of a long, fast path, divided by those with an honest
+/// receiver.
 fn head_start(mut lying: Value, receiver: &Value) -> f64 {
     let delivered = |flow: &Value| {
         let path = dumbbell(1000.0, 100.0, 10_000);
@@ -41,7 +43,7 @@ fn ack_division_gains_nothing_where_bytes_are_counted() {
 
 #[test]
 fn ack_division_hurries_slow_start_where_acks_are_counted() {
-    // Both add a packet for every ACK of slow start, however little it acknowledges.
+    // Both add a packet for every ACK of slow start, even if it acknowledges little.
     let receiver = json!({"kind": "ack-division", "parts": 10});
     for name in ["gquic_cubic", "copa-gcc2018"] {
         let start = head_start(datagram_flow(name), &receiver);
@@ -56,7 +58,7 @@ fn optimistic_acks_starve_others_where_losses_are_all_that_counts() {
         let gain = gain(flow(name), &receiver);
         assert!(gain > 10.0, "{name}: {gain}");
     }
-    // BBR believes the rate of arrivals, which a lie about single packets does not change for long.
+    // BBR uses the rate of arrivals, which false ACKs of single packets do not change for long.
     let gain = gain(flow("bbr"), &receiver);
     assert!(gain < 1.5, "bbr: {gain}");
 }
@@ -80,7 +82,7 @@ fn a_sender_without_feedback_stops_and_comes_back() {
         let mut silenced = flow(name);
         silenced["transport"]["receiver"] = json!({"kind": "silent", "after_s": 10.0, "for_s": 5.0});
         let outcome = run(&spec(bottleneck(), vec![silenced], 40.0));
-        // Retransmissions with doubling distances are all that may leave.
+        // Only retransmissions at doubling intervals may leave.
         let sent = |from_s, to_s| outcome.link_series("delivered", from_s, to_s);
         let (before, during) = (sent(11.0, 11.02), sent(14.9, 14.95));
         let bytes = during[0].1 - before[0].1;
@@ -112,8 +114,8 @@ fn unresponsive_traffic_takes_its_rate_whatever_it_costs_others() {
 
 #[test]
 fn divided_acks_do_not_raise_the_rate_that_bbr_measures() {
-    // Each part of an acknowledged packet counted as a delivery of its own, measured from the moment of the part before: BBR
-    // believed in up to 4 % more than the link has and lost three to five times as many packets.
+    // In an earlier version each part of an acknowledged packet counted as a separate delivery, measured from the part
+    // before. BBR then estimated up to 4 % more than the link's rate and lost three to five times as many packets.
     let path = json!({
         "data": [{"kind": "link", "rate_mbps": 8.0, "queue": {"kind": "droptail", "packets": 20}},
             {"kind": "delay", "delay_ms": 30.0}],
@@ -126,7 +128,7 @@ fn divided_acks_do_not_raise_the_rate_that_bbr_measures() {
             lone["transport"]["receiver"] = receiver.clone();
             let outcome = run(&spec(path.clone(), vec![lone], 40.0));
             for (at_s, bw) in outcome.series(1, "bw", 0.0, 40.0) {
-                // Parts that wait behind those of another ACK bring two tenths of a percent.
+                // Parts that wait behind those of another ACK add two tenths of a percent.
                 assert!(bw < 1.002 * payload_mbps, "{name}, {receiver}: {bw} Mbit/s at {at_s} s");
             }
             outcome.flow(1, "packets_dropped")
@@ -138,9 +140,10 @@ fn divided_acks_do_not_raise_the_rate_that_bbr_measures() {
 
 #[test]
 fn divided_acks_cost_bbr3_no_throughput() {
-    // The first part of an ACK for two packets sent far apart, as after ProbeRTT, acknowledged a part of the later one: by time the
-    // earlier was lost then, and BBR's answer cost 11 % of the throughput. And an ACK without a sample made it forget the rate from
-    // which it looks for a plateau: its probes filled the queue.
+    // In an earlier version the first part of an ACK for two packets sent far apart, as after ProbeRTT, acknowledged a
+    // part of the later packet. The earlier packet then counted as lost by time, and BBR's reaction cost 11 % of the
+    // throughput. Also, an ACK without a sample made BBR forget the rate from which it searches for a plateau: its
+    // probes filled the queue.
     let throughput = |receiver: Value| {
         let mut lone = flow("bbr3");
         lone["transport"] = json!({"profile": "tcp", "recovery": "immediate", "receiver": receiver});

@@ -69,7 +69,7 @@ fn experiment_15_gives_the_published_values() {
     within("queue delay, ms", link["mean_queue_delay_ms"].as_f64().unwrap(), 0.381);
 }
 
-/// The first moment from `from_s` on at which a field is not what it was.
+/// Returns the first time from `from_s` on at which a field has a different value, and the value.
 fn change(outcome: &Outcome, field: &str, from_s: f64) -> (f64, f64) {
     let series = outcome.series(1, field, from_s, 1.0);
     *series.iter().find(|(_, value)| *value != series[0].1).expect("a change")
@@ -84,11 +84,11 @@ fn experiment_15_starts_as_in_ns3() {
     let dropped = outcome.link_series("dropped", 0.0, 0.75);
     let first = dropped.iter().find(|(_, count)| *count > 0.0).expect("drops").0;
     near("first drop, s", first, 0.3996, 0.002);
-    // Before that it is infinite, which has no samples.
+    // Until then ssthresh is infinite, and has no samples.
     let (recovery, ssthresh) = outcome.series(1, "ssthresh", 0.0, 0.75)[0];
     near("recovery, s", recovery, 0.4748, 0.002);
     near("ssthresh, segments", ssthresh, 493.0, 4.93);
-    // The ACK that ends an episode is the first after it that makes the window grow.
+    // The ACK that ends an episode is the first one afterwards that lets the window grow.
     let (left, _) = change(&outcome, "cwnd", recovery);
     near("recovery over, s", left, 0.6680, 0.002);
     let (again, ssthresh) = change(&outcome, "ssthresh", recovery);

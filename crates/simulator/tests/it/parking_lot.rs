@@ -1,4 +1,4 @@
-//! Several bottlenecks: one flow passes three links in a row, each of which another flow passes alone.
+//! Several bottlenecks: one flow passes three links in a row, and each link has a competing flow of its own.
 
 use crate::harness::{Outcome, flow, run, spec};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const MBPS: f64 = 10.0;
 const RTT_MS: f64 = 80.0;
 
-/// Three links of 10 Mbit/s called hop-1 to hop-3 with `queue` each, all delay behind the last.
+/// Returns three links of 10 Mbit/s called hop-1 to hop-3 with `queue` each; all delay is behind the last.
 fn path(queue: &Value) -> Value {
     let hop =
         |number| json!({"kind": "link", "name": format!("hop-{number}"), "rate_mbps": MBPS, "queue": queue});
@@ -14,7 +14,7 @@ fn path(queue: &Value) -> Value {
            "ack": [{"kind": "delay", "delay_ms": RTT_MS / 2.0}]})
 }
 
-/// A long flow of Reno and one flow across each hop, all with the same base RTT.
+/// Runs a long Reno flow and one Reno flow across each hop, all with one base RTT.
 fn parking_lot(queue: &Value) -> Outcome {
     let mut flows = vec![flow("reno")];
     for number in 1..=3 {
@@ -29,10 +29,10 @@ fn parking_lot(queue: &Value) -> Outcome {
     run(&spec)
 }
 
-/// Where losses are independent (RED) the long flow sees three times those of a cross flow. With rates of
-/// 1 / (RTT sqrt(p)) it gets 1 / sqrt 3 of a cross flow's rate at equal RTTs (the allocation of least potential delay:
-/// Massoulie and Roberts 1999, Kunniyur and Srikant 2003), and less by the ratio of the RTTs, since it waits in three queues:
-/// within a quarter. That is below its share by max-min fairness, a half of the link.
+/// If losses are independent (RED), the long flow has three times the loss rate of a cross flow. Rates are 1 / (RTT
+/// sqrt(p)). So at equal RTTs the long flow gets 1 / sqrt 3 of a cross flow's rate (the allocation of least potential
+/// delay: Massoulie and Roberts 1999, Kunniyur and Srikant 2003). It gets even less, by the ratio of the RTTs, because
+/// it waits in three queues. Tolerance: a quarter. That is below its share by max-min fairness, a half of the link.
 #[test]
 fn the_long_flow_of_a_parking_lot_gets_less_than_its_fair_share() {
     let red =
@@ -48,7 +48,7 @@ fn the_long_flow_of_a_parking_lot_gets_less_than_its_fair_share() {
         let used = long + share(number);
         assert!((0.9..=1.0).contains(&used), "hop of flow {number}: {used:.3}");
     }
-    // One link's worth of flow passes every hop, none of which loses or makes a packet.
+    // One link's worth of data passes every hop, and no hop loses or creates packets.
     for link in outcome.stats["links"].as_array().expect("links") {
         let number = |key: &str| link[key].as_f64().expect("a number");
         let inside = number("packets_in") - number("packets_out") - number("packets_dropped");
@@ -56,7 +56,7 @@ fn the_long_flow_of_a_parking_lot_gets_less_than_its_fair_share() {
     }
 }
 
-/// A flow that leaves in the middle has the delays that it passes, not those behind.
+/// A flow that leaves in the middle has only the delays that it passes.
 #[test]
 fn delays_that_are_not_passed_do_not_count() {
     let path = json!({"data": [{"kind": "delay", "name": "near", "delay_ms": 5.0}, {"kind": "delay", "name": "far", "delay_ms": 30.0}],

@@ -4,7 +4,8 @@
 use crate::harness::{Outcome, run, spec};
 use serde_json::{Value, json};
 
-/// UDT's transport: 44 bytes of headers, paced, reliable, a report per `every` packets whatever is missing.
+/// Returns UDT's transport: 44 bytes of headers, paced, reliable, one report per `every` packets even if packets are
+/// missing.
 fn udt(payload_bytes: u32, every: u32) -> Value {
     json!({"profile": "quic", "payload_bytes": payload_bytes, "header_bytes": 44, "ack_bytes": 44 + 4 * every,
            "ack_range_bytes": 0, "ack_ranges": 1024, "ack_every": every, "ack_delay_ms": 1000.0, "ack_on_gap": every == 1,
@@ -30,7 +31,7 @@ fn vivace_lte() -> Value {
 const DEEP: u64 = 850_000;
 const ONE_BDP: u64 = 120_000;
 
-/// 40 Mbit/s and 24 ms with a buffer of `bytes`, and `more` between the link and the delay.
+/// Returns a path of 40 Mbit/s and 24 ms with a buffer of `bytes`, and `more` between the link and the delay.
 fn path(bytes: u64, more: Option<Value>) -> Value {
     let mut data =
         vec![json!({"kind": "link", "rate_mbps": 40.0, "queue": {"kind": "droptail", "bytes": bytes}})];
@@ -45,7 +46,7 @@ fn run_seed(flow: &Value, path: &Value, seed: u64) -> Outcome {
     run(&spec)
 }
 
-/// Median over `seeds` of a metric of 30 s.
+/// Returns the median over `seeds` of a metric of 30 s.
 fn median(outcomes: &[Outcome], key: &str) -> f64 {
     let mut values: Vec<f64> = outcomes.iter().map(|outcome| outcome.flow(1, key)).collect();
     values.sort_by(f64::total_cmp);
@@ -150,9 +151,9 @@ fn two_flows_share_the_link() {
     }
 }
 
-/// Two models of the program, written apart from each other, and ours: 1.2 to 2.5, and 1.6 to 2.8 % of loss from 20 to 60 s
-/// with a deep buffer. (The first of the models had said 4.9 to 6.2 %; that is what comes of counting from 10 s on, while
-/// the start's overshoot still goes.) Here the median of three seeds, 1 to 3 %.
+/// Two independent models of the program, and this simulation: 1.2 to 2.5, and 1.6 to 2.8 % of loss from 20 to 60 s
+/// with a deep buffer. (An earlier figure of the first model, 4.9 to 6.2 %, counted from 10 s on, when the start's
+/// overshoot still lasted.) Here the median of three seeds must be 1 to 3 %.
 #[test]
 fn pcc_with_the_papers_utility_settles_at_little_loss() {
     let lost = |from: f64| {
@@ -171,9 +172,9 @@ fn pcc_with_the_papers_utility_settles_at_little_loss() {
     assert!((4.0..11.0).contains(&with_overshoot), "{with_overshoot:.1} % from 10 s on");
 }
 
-/// From 5 % of loss on the LTE binary gives all probes the worst one's, which only a smaller rate can improve on: ours stays
-/// at 0.5 to 5.6 Mbit/s of 40, a second model of the binary at 0.5 to 1.8. The worst of four intervals has more than
-/// the 5.5 % from which the utility falls with the rate (0.9 X^-0.1 = 11.35 L).
+/// From 5 % of loss on, the LTE binary gives all probes the worst probe's result, which only a smaller rate can
+/// improve. So this simulation stays at 0.5 to 5.6 Mbit/s of 40, and a second model of the binary at 0.5 to 1.8. The
+/// worst of four intervals has more than the 5.5 % from which the utility falls with the rate (0.9 X^-0.1 = 11.35 L).
 #[test]
 fn vivace_lte_falls_to_its_floor_where_one_packet_in_twenty_is_lost() {
     let path = path(ONE_BDP, Some(json!({"kind": "loss", "probability": 0.05})));
@@ -182,10 +183,11 @@ fn vivace_lte_falls_to_its_floor_where_one_packet_in_twenty_is_lost() {
     assert!(throughput < 2.0, "{throughput:.1} Mbit/s");
 }
 
-/// The utility grows with the rate as long as `11.35 L < 0.9 X^-0.1`: at 100 Mbit/s up to 5.0 % of loss. That is so where
-/// every 20th packet is lost and an interval knows its loss; it goes on to 6 %, near the limit steps are small. At
-/// random an interval of 250 packets knows 5 % to 1.4 points, and probes that differ by 5 % of rate differ by less: the
-/// same loss then leaves a quarter to a half. Loss from 10 s on, after the start, whose short intervals tell even less.
+/// The utility grows with the rate while `11.35 L < 0.9 X^-0.1`: at 100 Mbit/s up to 5.0 % of loss. That holds if every
+/// 20th packet is lost, so that an interval measures its loss; growth continues to 6 %, because near the limit steps
+/// are small. With random loss an interval of 250 packets measures 5 % with an error of 1.4 points, more than probes
+/// that differ by 5 % of the rate do. An equal loss rate then leaves a quarter to a half. The loss begins at 10 s,
+/// after the start, whose short intervals measure even less.
 #[test]
 fn vivace_tolerates_five_percent_of_loss_that_its_intervals_can_measure() {
     let goodput = |loss: Value| {

@@ -20,7 +20,7 @@ fn proteus(role: &str) -> Value {
     rate_flow("proteus", 1420, &json!({"role": role}))
 }
 
-/// A 40 Mbit/s link with 24 ms and a droptail queue of `bytes`; `element` behind the link.
+/// Returns a 40 Mbit/s link with 24 ms and a droptail queue of `bytes`; `element` is behind the link.
 fn path(bytes: u32, element: Option<Value>) -> Value {
     let mut path = dumbbell(40.0, 24.0, 1);
     path["data"][0]["queue"] = json!({"kind": "droptail", "bytes": bytes});
@@ -119,8 +119,8 @@ fn one_percent_of_random_loss_costs_little() {
     }
 }
 
-/// Runs `first` from the start and `second` from 5 s on over 50 Mbit/s, 30 ms and two BDPs of queue; the first's share of
-/// the bytes from 20 s to 60 s.
+/// Returns the share of `first` in the bytes from 20 s to 60 s, over 50 Mbit/s, 30 ms and two BDPs of queue. `first`
+/// runs from the start and `second` from 5 s on.
 fn share_of_first(first: Value, mut second: Value) -> f64 {
     second["start_s"] = json!(5.0);
     let queue = 2 * bdp_packets(50.0, 30.0) as u64;
@@ -154,8 +154,8 @@ fn a_scavenger_yields_to_a_primary_where_a_primary_shares() {
     assert!(yielding > 0.75, "{yielding:.3}");
 }
 
-/// A hybrid competes up to its switching rate and yields above: of two shares of 25 Mbit/s it takes about what it was
-/// told.
+/// A hybrid flow competes up to its switching rate and yields above: of two shares of 25 Mbit/s it takes about its
+/// switching rate.
 #[test]
 fn a_hybrid_stops_at_its_switching_rate() {
     let hybrid = |rate: f64| {

@@ -1,4 +1,4 @@
-//! Any path, any transport, any application, any controller: runs end, count consistently, and never stall the clock.
+//! Random paths, transports, applications and controllers: runs end, count consistently, and never stall the clock.
 
 use crate::harness::with_files;
 use measure::RunMeter;
@@ -71,15 +71,16 @@ fn transport() -> impl Strategy<Value = Value> {
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (profile, timer, recovery, switches, 1u32..4, 1u64..6, prop::sample::select(vec![0.0, 50.0]), receiver()).prop_map(
         |(profile, timer, recovery, (sack, limited, handshake, reliable, tlp), every, threshold, keepalive, receiver)| {
-            // Losses by sequence need all of TCP.
+            // Loss detection by sequence needs the full TCP profile.
             let by_segment = profile == "ns3-compat" || profile == "utp";
             let (timer, sack, reliable) = if by_segment { ("rto", true, true) } else { (timer, sack, reliable) };
             let mut transport = json!({"profile": profile, "timer": timer, "recovery": recovery, "sack": sack,
                    "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
                    "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,
                    "keepalive_ms": keepalive, "receiver": receiver, "timeout_initial_ms": 1000.0,
-                   // Where nothing takes time and a queue of one packet drops the rest, windows that follow what is in
-                   // flight (SCReAM's below 10 ms of RTT) know no end: millions of packets a second leave, and are lost.
+                   // If nothing takes time and a queue of one packet drops the rest, windows that follow the bytes in
+                   // flight (SCReAM's below 10 ms of RTT) have no limit: millions of packets per second leave, and are
+                   // lost.
                    "max_window_bytes": 500_000});
             if profile == "utp" {
                 transport["profile"] = json!("tcp");
@@ -105,7 +106,7 @@ fn flow() -> impl Strategy<Value = Value> {
 fn run_spec() -> impl Strategy<Value = Value> {
     let direction = || prop::collection::vec(element(), 0..4);
     (direction(), direction(), prop::collection::vec(flow(), 1..4), any::<u32>()).prop_map(|(data, ack, flows, seed)| {
-        // A link on either side keeps what greedy senders can put on the path finite.
+        // A link on each side bounds the data that greedy senders can put on the path.
         let link = json!({"kind": "link", "rate_mbps": 20.0, "queue": {"kind": "droptail", "packets": 100}});
         let with_link = |mut elements: Vec<Value>| {
             elements.push(link.clone());
@@ -120,7 +121,7 @@ proptest! {
     #[test]
     fn any_run_ends_and_counts_consistently(value in run_spec()) {
         let spec = with_files(serde_json::from_value(value.clone()).expect("a valid specification"));
-        // Asked every 16,384 events: a run that stalls the clock would be asked for ever.
+        // The stop request is checked every 16,384 events: a run that stalls the clock would check it for ever.
         let asked = Cell::new(0);
         let stop = || {
             asked.set(asked.get() + 1);
@@ -136,7 +137,7 @@ proptest! {
             let count = |key: &str| flow[key].as_u64().unwrap_or(0);
             prop_assert!(count("data_bytes_delivered") <= count("bytes_sent"), "{flow} for {value}");
             let rate = |key: &str| flow[key].as_f64().unwrap_or(0.0);
-            // What is read was sent, and before that accepted.
+            // Data that are read were sent, and accepted before that.
             prop_assert!(rate("mean_throughput_l4") <= rate("mean_sending_rate_l4") + 1e-9, "{flow} for {value}");
             prop_assert!(rate("mean_throughput_l7") <= rate("mean_sending_rate_l7") + 1e-9, "{flow} for {value}");
         }
@@ -149,7 +150,7 @@ proptest! {
             let count = |key: &str| link[key].as_u64().unwrap_or(0);
             prop_assert!(count("packets_out") + count("packets_dropped") <= count("packets_in"), "{link}");
             prop_assert!(link["utilization"].as_f64().is_none_or(|share| share <= 1.001), "{link}");
-            // Whatever payload arrived was on the wire of every link of its direction.
+            // All payload that arrived was on the wire of every link of its direction.
             let payload_mbps = (payload_bytes[usize::from(link["direction"] == "ack")] * 8) as f64 / 1.5e6;
             let wire_mbps = link["mean_sending_rate_l1"].as_f64().unwrap_or(0.0);
             prop_assert!(wire_mbps >= payload_mbps - 1e-9, "{link}: {payload_mbps} for {value}");

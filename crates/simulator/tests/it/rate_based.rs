@@ -1,4 +1,4 @@
-//! Behaviour of BBR against published figures.
+//! Behavior of BBR against published figures.
 
 use crate::harness::{bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
@@ -77,8 +77,8 @@ fn two_bbr_flows_share_the_link() {
     assert!((0.3..=1.6).contains(&queue), "queue {queue:.2} BDP");
 }
 
-/// Carried by a link of 100 Mbit/s, 100 ms and without a limit to its queue, with random loss behind it: Mbit/s, lost
-/// packets included.
+/// Returns the rate carried by a link of 100 Mbit/s, 100 ms and an unlimited queue, with random loss behind the link:
+/// Mbit/s, including lost packets.
 fn carried_with_loss(loss: f64, transport: &[(&str, Value)]) -> f64 {
     let mut path = dumbbell(100.0, 100.0, 1);
     path["data"][0]["queue"] = json!({"kind": "infinite"});

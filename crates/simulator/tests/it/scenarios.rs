@@ -1,10 +1,10 @@
-//! Paths that rewrite the ECN field, lose large packets, share one channel between both directions, or thin ACKs; each
-//! expectation is computed from the settings.
+//! Paths that rewrite the ECN field, lose large packets, share one channel between both directions, or thin ACKs. Every
+//! expected value is computed from the settings.
 
 use crate::harness::{Outcome, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
 
-/// A number of the link called `name`.
+/// Returns a statistic of the link called `name`.
 fn link(outcome: &Outcome, name: &str, key: &str) -> f64 {
     let links = outcome.stats["links"].as_array().expect("links");
     let link =
@@ -12,7 +12,7 @@ fn link(outcome: &Outcome, name: &str, key: &str) -> f64 {
     link[key].as_f64().unwrap_or_else(|| panic!("{name} has no `{key}`"))
 }
 
-/// A flow with these keys of its transport besides TCP's with an ACK for each packet.
+/// Returns a flow with these transport keys, in addition to TCP's keys with an ACK for each packet.
 fn flow_with(controller: &str, transport: &Value) -> Value {
     let mut flow = flow(controller);
     for (key, value) in transport.as_object().expect("a table") {
@@ -21,7 +21,8 @@ fn flow_with(controller: &str, transport: &Value) -> Value {
     flow
 }
 
-/// A link of 20 Mbit/s and 20 ms that marks beyond 1 ms, with a queue of 100 packets, behind or before a `remark`.
+/// Returns a link of 20 Mbit/s and 20 ms that marks beyond 1 ms, with a queue of 100 packets, behind or before a
+/// `remark`.
 fn marking(remark: &Value, is_before: bool) -> Value {
     let mut path = dumbbell(20.0, 20.0, 100);
     path["data"][0]["queue"] = json!({"kind": "step", "packets": 100, "threshold_ms": 1.0});
@@ -37,7 +38,8 @@ fn prague() -> Value {
     flow_with("prague", &json!({"ecn": "ect1", "recovery": "immediate"}))
 }
 
-/// A path that clears the field before the queue leaves nothing to mark: Prague fills the queue until it drops, as CUBIC does.
+/// A path that clears the field before the queue leaves nothing to mark: Prague fills the queue until it drops, like
+/// CUBIC.
 #[test]
 fn a_bleached_prague_is_driven_by_losses() {
     let seconds = 20.0;
@@ -57,7 +59,7 @@ fn a_bleached_prague_is_driven_by_losses() {
     assert!(marked < 5.0 && lossy > 25.0, "{marked} and {lossy} packets");
 }
 
-/// Behind the queue the same path hides marks that were made: the sender does not slow down, and the queue drops.
+/// Behind the queue this path hides the marks: the sender does not slow down, and the queue drops.
 #[test]
 fn marks_that_are_cleared_are_not_seen() {
     let outcome = run(&spec(marking(&bleach(), false), vec![prague()], 20.0));
@@ -65,13 +67,13 @@ fn marks_that_are_cleared_are_not_seen() {
     let hidden =
         flow_with("prague", &json!({"ecn": "ect1", "recovery": "immediate", "ecn_validation": "handshake"}));
     let outcome = run(&spec(marking(&bleach(), false), vec![hidden], 20.0));
-    // With the first ACK the sender knows, and sends nothing more that could be marked.
+    // With the first ACK the sender learns this, and sends no more packets that can be marked.
     assert_eq!(outcome.link("packets_marked"), 0.0);
     assert!(outcome.link("packets_dropped") > 0.0);
 }
 
-/// RFC 9000, section 13.4.2: a path that exchanges ECT(0) and ECT(1) fails the validation with the first ACK, from which on
-/// nothing can be marked. A sender without a test is marked as long as it sends.
+/// RFC 9000, section 13.4.2: a path that exchanges ECT(0) and ECT(1) fails the validation with the first ACK. Later
+/// packets cannot be marked. Without validation packets are marked as long as the sender sends.
 #[test]
 fn a_quic_sender_stops_using_ecn_where_it_is_rewritten() {
     let marked = |validation: &str, remark: &Value| {
@@ -106,7 +108,7 @@ fn bleaching_in_the_middle_of_a_run_is_noticed_by_counts_only() {
     assert!(after > meanwhile + 10.0, "{meanwhile} {after}");
 }
 
-/// Everything is CE: Reno's window never grows beyond its smallest, two packets per round trip of 20 ms.
+/// All packets are CE-marked: Reno's window never grows beyond its smallest, two packets per round trip of 20 ms.
 #[test]
 fn ce_for_all_holds_the_window_at_its_smallest() {
     let all = json!({"kind": "remark", "codepoint": "ect", "becomes": "ce"});
@@ -118,7 +120,7 @@ fn ce_for_all_holds_the_window_at_its_smallest() {
     assert!((0.4..=1.6).contains(&(goodput / expected)), "{goodput} of {expected} Mbit/s");
 }
 
-/// A black hole from 5 s on: packets of 1500 bytes never arrive again, those of 1400 always do.
+/// A black hole from 5 s on: packets of 1500 bytes never arrive again, packets of 1400 bytes always do.
 #[test]
 fn packets_above_the_size_never_arrive() {
     let mut path = dumbbell(10.0, 40.0, 100);
@@ -138,7 +140,8 @@ fn packets_above_the_size_never_arrive() {
     assert!((small / expected - 1.0).abs() < 0.02, "{small} of {expected} bytes");
 }
 
-/// The MTU falls from 1500 to 1000 at 5 s: each datagram of 1500 bytes is 996 and 524 from then on (20 + 976, 20 + 504).
+/// The MTU falls from 1500 to 1000 at 5 s: each datagram of 1500 bytes then becomes 996 and 524 bytes (20 + 976, 20 +
+/// 504).
 #[test]
 fn a_smaller_mtu_makes_two_packets_of_one() {
     let mut path = dumbbell(20.0, 40.0, 1000);
@@ -148,7 +151,8 @@ fn a_smaller_mtu_makes_two_packets_of_one() {
     let mut flow = flow_with("cubic", &json!({}));
     flow["application"] = json!({"kind": "constant", "rate_mbps": 1.1584});
     let outcome = run(&spec(path, vec![flow], 10.0));
-    // 100 packets of 1448 bytes a second: 500, and 500 in two fragments each; the opener and the round trip at the start.
+    // 100 packets of 1448 bytes a second: 500, and 500 in two fragments each; the handshake packet and the round trip
+    // at the start.
     let packets = outcome.link("packets_out");
     assert!((packets - 1500.0).abs() < 25.0, "{packets}");
     let (mbps, expected) =
@@ -156,8 +160,8 @@ fn a_smaller_mtu_makes_two_packets_of_one() {
     assert!((mbps / expected - 1.0).abs() < 0.02, "{mbps} of {expected} Mbit/s");
 }
 
-/// A channel of 20 Mbit/s, 100 us for each turn: with turns of `packets` of data and as many of ACKs, one for each
-/// `ack_every` packets.
+/// Returns a run over a channel of 20 Mbit/s, 100 us for each turn. A turn has up to `packets` data packets or as many
+/// ACKs, one for each `ack_every` packets.
 fn turns(packets: u32, ack_every: u32) -> Value {
     let station = |packets: u32| {
         json!({"kind": "half-duplex", "rate_mbps": 20.0, "access_us": 100.0, "turn_packets": packets,
@@ -174,8 +178,8 @@ fn goodput_of_turns(packets: u32, ack_every: u32) -> f64 {
     run(&turns(packets, ack_every)).flow(1, "goodput_mbps")
 }
 
-/// Goodput is the rate times the share of the air time that payload has: a packet of 1500 bytes with 1448 of payload takes
-/// 600 us, an ACK of 52 bytes 20.8 us, and each turn 100 us.
+/// Goodput is the rate times the payload's share of the air time: a packet of 1500 bytes with 1448 of payload takes 600
+/// us, an ACK of 52 bytes 20.8 us, and each turn 100 us.
 #[test]
 fn a_shared_channel_divides_its_air_time() {
     // One packet, one ACK: 100 + 600 + 100 + 20.8 us.
@@ -192,7 +196,7 @@ fn a_shared_channel_divides_its_air_time() {
     assert!((found / expected - 1.0).abs() < 0.01, "{found} of {expected} Mbit/s");
 }
 
-/// Neither what is logged nor when samples are taken changes who has the next turn.
+/// Neither the log level nor the sample interval changes the order of turns.
 #[test]
 fn turns_do_not_depend_on_who_watches() {
     let links = |key: &str, value: Value| {
@@ -205,7 +209,8 @@ fn turns_do_not_depend_on_who_watches() {
     assert_eq!(expected, links("sample_interval_s", json!(0.0031)));
 }
 
-/// 20 Mbit/s of data, and a way back that carries 100 kbit/s: 240 ACKs of 52 bytes a second of 1667 that are sent.
+/// Runs 20 Mbit/s of data with an ACK direction of 100 kbit/s, which carries 240 ACKs of 52 bytes a second of 1667 that
+/// are sent.
 fn narrow_way_back(queue: &Value, transport: &Value) -> Outcome {
     let mut path = dumbbell(20.0, 20.0, 200);
     path["ack"] =
@@ -223,17 +228,17 @@ fn an_ack_filter_leaves_the_acks_that_the_way_back_carries() {
     let outcome = narrow_way_back(&filter, &window);
     let (expected, acks) = (20.0 * 100e3 / (52.0 * 8.0), link(&outcome, "ack/link", "packets_out"));
     assert!((acks / expected - 1.0).abs() < 0.05, "{acks} of {expected} ACKs");
-    // At most one ACK waits, for the one before it: 4.16 ms.
+    // At most one ACK waits, behind the previous one: 4.16 ms.
     let most = link(&outcome, "ack/link", "max_queue_delay_ms");
     assert!(most <= 4.17, "{most} ms");
     let share = outcome.flow(1, "goodput_mbps") * 1500.0 / 1448.0 / 20.0;
     assert!(share > 0.95, "{share}");
-    // Without it as many wait as the window has, 69 packets: 0.28 s.
+    // Without the filter all ACKs of the window wait, 69 packets: 0.28 s.
     let droptail = narrow_way_back(&json!({"kind": "droptail", "packets": 100}), &window);
     assert!(link(&droptail, "ack/link", "max_queue_delay_ms") > 200.0);
 }
 
-/// QUIC's ACKs are encrypted: nothing on the way can tell which are superfluous.
+/// QUIC's ACKs are encrypted: a device on the path cannot tell which are superfluous.
 #[test]
 fn an_ack_filter_does_not_read_quic() {
     let filter = json!({"kind": "ack-filter", "packets": 100});
@@ -241,7 +246,7 @@ fn an_ack_filter_does_not_read_quic() {
     assert!(link(&quic, "ack/link", "max_queue_delay_ms") > 400.0);
 }
 
-/// One ACK of four arrives: what the others said is in its ranges, and the link stays full.
+/// One ACK of four arrives. Its ranges contain the information of the others, and the link stays full.
 #[test]
 fn thinned_acks_are_a_quarter_and_cost_nothing() {
     let mut path = dumbbell(20.0, 20.0, 100);

@@ -1,16 +1,18 @@
-//! Behaviour of Sprout against the program's own classes under a virtual clock and its ceiling (docs/evidence/derivations.md, Sprout).
+//! Behavior of Sprout against the program's own classes under a virtual clock, and its ceiling
+//! (docs/evidence/derivations.md, Sprout).
 
 use crate::harness::{Outcome, run, spec};
 use serde_json::{Value, json};
 
-/// Sprout with the transport of its scheme: 1418 bytes of UDP payload, ACKs when the receiver's half says so.
+/// Returns Sprout with the transport of its scheme: 1418 bytes of UDP payload, ACKs when the receiver half requests
+/// them.
 fn sprout() -> Value {
     json!({"scheme": "sprout", "controller": "sprout", "transport": {
         "profile": "datagram", "payload_bytes": 1400, "header_bytes": 46, "ack_bytes": 28, "ack_every": 1_000_000,
         "ack_delay_ms": 10000.0, "ack_on_gap": false, "ack_ranges": 32, "ecn": "ect0"}})
 }
 
-/// Both directions the same: an endless queue in front of a link, then a delay.
+/// Returns a path with two equal directions: an infinite queue in front of a link, then a delay.
 fn symmetric(rate_mbps: f64, one_way_ms: f64) -> Value {
     let direction = json!([
         {"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "infinite"}},
@@ -19,14 +21,14 @@ fn symmetric(rate_mbps: f64, one_way_ms: f64) -> Value {
     json!({"data": direction, "ack": direction})
 }
 
-/// The paper's use of it: the receiver fills the return path.
+/// Returns Sprout as used in the paper: the receiver fills the return path.
 fn both_ways() -> Value {
     let mut flow = sprout();
     flow["parameters"] = json!({"feedback_only": "false"});
     flow
 }
 
-/// 30 s, of which the last 70 % count.
+/// Runs 30 s, of which the last 70 % count.
 fn closed_loop(rate_mbps: f64, one_way_ms: f64, flow: &Value) -> Outcome {
     let mut spec = spec(symmetric(rate_mbps, one_way_ms), vec![flow.clone()], 30.0);
     spec["warmup_s"] = json!(9.0);
@@ -37,8 +39,8 @@ fn back_mbps(outcome: &Outcome) -> f64 {
     outcome.stats["flows"][0]["acklink"]["throughput_mbps"].as_f64().expect("throughput of the ACK direction")
 }
 
-/// About 121 kB per RTT and tick, whatever the link has. The loop locks into the
-/// grid of ticks and polls, so each figure is the mean over delays within 1 ms.
+/// The ceiling is about 121 kB per RTT and tick, on any link. The loop locks into the grid of ticks and polls, so each
+/// figure is the mean over delays within 1 ms.
 #[test]
 fn the_ceiling_is_the_largest_window_per_rtt_and_tick() {
     let cells = [
@@ -78,7 +80,7 @@ fn slower_links_are_filled_with_a_bounded_queue() {
     }
 }
 
-/// The same where both ends send: from 12 Mbit/s on both directions are full; below that one can stay in a low state.
+/// If both ends send: from 12 Mbit/s on both directions are full; below that one direction can stay in a low state.
 #[test]
 fn both_directions_are_filled_where_both_ends_send() {
     for (rate_mbps, one_way_ms, mbps) in [(12.0, 5.0, 11.98), (12.0, 20.0, 11.96), (20.0, 12.0, 19.01)] {
@@ -100,8 +102,8 @@ fn beyond_100_ms_of_rtt_sprout_starves() {
     }
 }
 
-/// keithw/sprout@366e35c, `src/examples/sproutbt2.cc`, sends in one direction only: 26 kbit/s of reports come back, of the
-/// program's own classes as of ours, where a receiver with a flow of its own took 12 Mbit/s.
+/// keithw/sprout@366e35c, `src/examples/sproutbt2.cc`, sends in one direction only: 26 kbit/s of reports come back,
+/// from the program's own classes and from this simulation. A receiver with a flow of its own took 12 Mbit/s.
 #[test]
 fn the_return_path_is_left_empty() {
     let outcome = closed_loop(12.0, 20.0, &sprout());

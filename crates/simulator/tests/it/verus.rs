@@ -1,4 +1,4 @@
-//! Behaviour of Verus against its paper and published figures.
+//! Behavior of Verus against its paper and published figures.
 
 use crate::harness::{dumbbell, run, spec};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn verus(parameters: &Value) -> Value {
         "profile": "datagram", "payload_bytes": 1378, "header_bytes": 64, "ack_bytes": 64}})
 }
 
-/// `rate_mbps` with a droptail queue of `queue_bytes` and half of `rtt_ms` on each side.
+/// Returns a link of `rate_mbps` with a droptail queue of `queue_bytes` and half of `rtt_ms` on each side.
 fn link(rate_mbps: f64, rtt_ms: f64, queue_bytes: u64) -> Value {
     json!({
         "data": [
@@ -54,9 +54,9 @@ fn a_smaller_r_means_less_delay() {
     assert!(two < 0.75 * four && four < 0.85 * six, "{two:.0}, {four:.0}, {six:.0} ms");
 }
 
-/// Where the p95 queue of the first test comes from: R bounds the ratio of the delay to its minimum (40 ms and one packet's
-/// transmission), so the queue is R - 1 of these, and 3 to 10 % more, since the delay that is held to the bound is a round
-/// trip of up to 250 ms old. `40 to 200 ms` is the bound itself: 5 times 40.
+/// Origin of the p95 queue of the first test: R bounds the ratio of the delay to its minimum (40 ms and one packet's
+/// transmission), so the queue is R - 1 of these. It is 3 to 10 % more, because the bounded delay is up to one round
+/// trip of 250 ms old. `40 to 200 ms` is the bound itself: 5 times 40.
 #[test]
 fn the_queue_is_r_less_one_round_trips_and_a_little_more() {
     for r in [5.0, 5.5, 6.0] {
@@ -100,7 +100,7 @@ fn a_cellular_like_buffer_is_nearly_filled() {
     }
 }
 
-/// docs/evidence/derivations.md, Verus: a buffer of less than five RTTs overflows again and again.
+/// docs/evidence/derivations.md, Verus: a buffer of less than five RTTs overflows repeatedly.
 #[test]
 fn a_buffer_below_five_round_trips_overflows_continuously() {
     let lost_late = |queue_bytes: u64| {

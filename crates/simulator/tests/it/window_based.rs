@@ -1,9 +1,9 @@
-//! Behaviour of the window-based controllers against published or computed figures.
+//! Behavior of the window-based controllers against published or computed figures.
 
 use crate::harness::{bdp_packets, dumbbell, flow, run, spec};
 use serde_json::{Value, json};
 
-/// A path without bottleneck: 100 Gbit/s, `rtt_ms`, and the given loss element.
+/// Returns a path without bottleneck: 100 Gbit/s, `rtt_ms`, and the given loss element.
 fn lossy(rtt_ms: f64, loss: Value) -> Value {
     let mut path = dumbbell(100_000.0, rtt_ms, 1_000_000);
     path["data"].as_array_mut().expect("a list").insert(1, loss);
@@ -142,8 +142,8 @@ fn reno_overshoots_on_the_india_path_as_ns3_does() {
     assert!((86.5..=89.0).contains(&goodput), "{goodput:.2} Mbit/s");
 }
 
-/// Jain's index of twenty flows with 15, 30, ... 300 ms of base RTT over a link with 300 ms of buffer; packets are late by
-/// `jitter_ms` on average.
+/// Returns Jain's index of twenty flows with 15, 30, ... 300 ms of base RTT over a link with 300 ms of buffer; packets
+/// are late by `jitter_ms` on average.
 fn jain_of_twenty_rtts(controller: &str, rate_mbps: f64, seconds: f64, jitter_ms: f64) -> f64 {
     let flows = (1..=20)
         .map(|step| {
@@ -165,9 +165,9 @@ fn jain_of_twenty_rtts(controller: &str, rate_mbps: f64, seconds: f64, jitter_ms
 }
 
 /// Arun et al., NSDI 2018, figure 6: 0.37 for NewReno and 0.12 for CUBIC with 100 Mbit/s, 300 ms of buffer, 100 s. Six
-/// runs of NewReno have 0.37 to 0.63 here, 0.51 on average. CUBIC's figure does not come out, nor does Linux's own CUBIC
-/// give it: over real packets and 12 Mbit/s (300 packets, 60 s) that has 0.95. Without any jitter the figure is one of phase effects, so packets are late by 20 us here, as those of
-/// hosts are at least.
+/// runs of NewReno have 0.37 to 0.63 here, 0.51 on average. CUBIC's figure is not reproduced, and Linux's own CUBIC
+/// does not give it either: with real packets and 12 Mbit/s (300 packets, 60 s) that has 0.95. Without any jitter phase
+/// effects determine the figure. So packets are late by 20 us here, the minimum of real hosts.
 #[test]
 fn twenty_rtts_are_as_unequal_as_published_for_reno_and_as_equal_as_the_kernels_for_cubic() {
     let reno = jain_of_twenty_rtts("reno", 100.0, 100.0, 0.02);
@@ -197,7 +197,8 @@ fn cubic_as_linux_has_it_gets_what_the_kernel_gets_under_one_percent_of_loss() {
     assert!((2.03..=2.75).contains(&mean), "{mean:.2} Mbit/s");
 }
 
-/// Mbit/s and p95 of the one-way delay, ms, of a flow over a link of 12 Mbit/s, 40 ms, whose queue has no end.
+/// Returns Mbit/s and the p95 of the one-way delay, ms, of a flow over a link of 12 Mbit/s, 40 ms, with an infinite
+/// queue.
 fn over_an_endless_queue(scheme: &str, transport: &Value) -> (f64, f64) {
     let mut path = dumbbell(12.0, 40.0, 1);
     path["data"][0]["queue"] = json!({"kind": "infinite"});
@@ -209,23 +210,24 @@ fn over_an_endless_queue(scheme: &str, transport: &Value) -> (f64, f64) {
     (outcome.flow(1, "throughput_mbps"), outcome.flow(1, "delay_p95_ms"))
 }
 
-/// Linux's `tcp_wmem` holds 1,821 packets, 1.82 s at 12 Mbit/s; without it the queue of an endless buffer grows as long as
-/// the window does.
+/// Linux's `tcp_wmem` holds 1,821 packets, 1.82 s at 12 Mbit/s. Without this limit the queue of an infinite buffer
+/// grows as long as the window grows.
 #[test]
 fn a_send_buffer_bounds_the_queue_of_an_endless_buffer() {
     for scheme in ["reno", "cubic"] {
         let (mbps, p95_ms) = over_an_endless_queue(scheme, &json!({"profile": "linux"}));
         let (_, unbounded_ms) = over_an_endless_queue(scheme, &json!({}));
         println!("{scheme}: {mbps:.2} Mbit/s, p95 {p95_ms:.0} ms, unbounded {unbounded_ms:.0} ms");
-        // One packet takes 1 ms; the rest of the 1,821 is on its way, and a fraction of a third waits to be written.
+        // One packet takes 1 ms; the rest of the 1,821 packets is in flight, and a fraction of a third waits to be
+        // written.
         assert!((1500.0..=1825.0).contains(&p95_ms), "{scheme}: {p95_ms:.0} ms");
         assert!(unbounded_ms > 1.2 * p95_ms, "{scheme}: {unbounded_ms:.0} ms without buffers");
         assert!(mbps > 11.8, "{scheme}: {mbps:.2} Mbit/s");
     }
 }
 
-/// The same bound where the bandwidth-delay product is larger: 1,821 packets per RTT of 400 ms are 53 Mbit/s, and a third of
-/// the buffer is written only when it is free.
+/// This bound also holds if the bandwidth-delay product is larger: 1,821 packets per RTT of 400 ms are 53 Mbit/s, and a
+/// third of the buffer is written only when it is free.
 #[test]
 fn a_send_buffer_bounds_throughput_over_a_long_path() {
     let carried = |wmem: Value| {
@@ -240,6 +242,6 @@ fn a_send_buffer_bounds_throughput_over_a_long_path() {
         (carried(json!([4096, 16384, 4_194_304])), carried(json!([4096, 16384, 67_108_864])));
     println!("{linux:.1} and {raised:.1} Mbit/s");
     assert!((35.0..=53.0).contains(&linux), "{linux:.1} Mbit/s");
-    // Half of the 6 MiB of the receiver's buffer, which alone bounds it now: 3 MiB per RTT are 63 Mbit/s.
+    // Half of the 6 MiB of the receiver's buffer, now the only bound: 3 MiB per RTT are 63 Mbit/s.
     assert!((55.0..=64.0).contains(&raised), "{raised:.1} Mbit/s");
 }
