@@ -151,17 +151,18 @@ pub struct Config {
     /// `TCP_MAX_QUICKACKS`, 16).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub quick_acks: u32,
-    /// An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half wants.
+    /// Send an ACK at once for a packet out of order; off: only by count and time, and on request of the scheme's receiver
+    /// half.
     pub ack_on_gap: bool,
-    /// An ACK at once for a packet that carries a CE mark (RFC 9000 section 13.2.1); off: by count and time, as TCP does.
+    /// Send an ACK at once for a packet with a CE mark (RFC 9000 section 13.2.1); off: by count and time, as in TCP.
     pub ack_on_ce: bool,
     /// Maximum number of packet ranges in an ACK (TCP: the cumulative point and its SACK blocks).
     #[schemars(range(min = 1, max = 1024))]
     pub ack_ranges: usize,
     /// Selective acknowledgement; off: only data below the first hole are acknowledged.
     pub sack: bool,
-    /// Packets above the first missing one, and the one behind it, that an ACK can name (uTP: a mask of 30); those beyond
-    /// are acknowledged when it has arrived. 0: any number.
+    /// Number of packets that an ACK can name, beginning with the second one after the first missing packet (uTP: a mask of
+    /// 30). Later packets are acknowledged when the missing packet has arrived. 0: any number.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub sack_packets: u32,
     /// Sign that a packet was lost.
@@ -177,8 +178,8 @@ pub struct Config {
     pub time_threshold: f64,
     /// Adaptation of the two thresholds to packets that arrive late.
     pub reordering: Reordering,
-    /// An episode whose losses all turn out to have arrived is undone, and so is a timeout after which a packet arrives that
-    /// was sent before it (RFC 3522, RFC 4015, RFC 9438 4.9).
+    /// Undo an episode if all its losses turn out to have arrived. Undo a timeout if a packet sent before it arrives
+    /// (RFC 3522, RFC 4015, RFC 9438 4.9).
     pub undo: bool,
     /// While nothing is in flight windows are halved for each retransmission timeout, down to the initial window, by
     /// controllers that follow the kernel (RFC 5681 4.1; Linux's `tcp_slow_start_after_idle`).
@@ -221,8 +222,8 @@ pub struct Config {
     /// Maximum bytes in flight regardless of the controller: receive window and socket buffers.
     #[schemars(range(min = 1))]
     pub max_window_bytes: u64,
-    /// Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
-    /// is sent at once, applications write when something may be sent.
+    /// Bytes that the sending socket holds until they are acknowledged: applications write ahead into it. 0: no buffer;
+    /// applications write only when data may be sent.
     #[schemars(range(min = 0, max = 1_000_000_000_000_u64))]
     pub send_buffer_bytes: u64,
     /// Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number.
@@ -241,9 +242,9 @@ pub struct Config {
     /// For controllers without a pacing rate: pace at this multiple of window / srtt; 0 sends unpaced.
     #[schemars(range(min = 0, max = 100))]
     pub pacing_gain: f64,
-    /// Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR: controllers without a pacing
-    /// rate are paced from the 11th packet on, at 2 windows per srtt while the window is below half of the slow start
-    /// threshold, else at 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
+    /// Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR. Controllers without a
+    /// pacing rate are paced from the 11th packet on. The rate is 2 windows per srtt while the window is below half of the
+    /// slow start threshold, else 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
     pub fq: bool,
     /// Segmentation offload: data that would leave in this time at the pacing rate leave at once; 0: packets leave one by one.
     #[schemars(range(min = 0, max = 1000))]
@@ -255,8 +256,8 @@ pub struct Config {
     pub quirk_pace_after_block: bool,
     /// Quirk of Remy and genericCC: a new pacing rate also applies to the packet that already waits.
     pub quirk_pace_by_latest: bool,
-    /// Quirk of Linux before 4.13 without the `fq` queueing discipline: nobody keeps to a controller's pacing rate, its window
-    /// alone counts (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
+    /// Quirk of Linux before 4.13 without the `fq` queueing discipline: the sender ignores the controller's pacing rate and
+    /// uses only its window (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
     pub quirk_unpaced: bool,
     /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
     #[schemars(range(min = 0, max = 60_000))]

@@ -38,8 +38,8 @@ macro_rules! kinds {
         use tables::*;
 
         /// A queue discipline with its settings. `packets` and `bytes` limit the backlog; a backlog equal to a limit is
-        /// allowed, an absent limit is none. With `ecn`, ECN-capable packets are marked where others are dropped, except
-        /// when a size limit drops them.
+        /// allowed, and an absent limit means no limit. With `ecn`, ECN-capable packets are marked instead of dropped,
+        /// except when a size limit drops them.
         #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
         #[serde(tag = "kind")]
         pub enum QueueSpec {

@@ -56,7 +56,7 @@ pub struct RedSpec {
     /// Raise the probability to 1 between once and twice the upper threshold instead of at once.
     #[serde(default = "yes")]
     pub gentle: bool,
-    /// Mark instead of drop, except where everything is dropped.
+    /// Mark instead of drop, except if everything is dropped.
     #[serde(default)]
     pub ecn: bool,
 }
