@@ -50,7 +50,7 @@ def write(result: Calibration, file: Path) -> list[Path]:
 
 def drawing(result: Calibration) -> str:
     """Return the figure of measured and emulated points, as SVG."""
-    from dumbbell.present.plots import Replicated, replication_figure, styles
+    from dumbbell.present.plots import ReplicationPoint, replication_figure, styles
 
     schemes = result.target.experiment.schemes
     looks = styles((name, scheme.color, scheme.marker) for name, scheme in schemes.items())
@@ -60,7 +60,7 @@ def drawing(result: Calibration) -> str:
         got = outcomes.get(point.key)
         emulated_point = None if got is None or got.delay_p95_ms is None else (got.delay_p95_ms, got.throughput_mbps)
         measured_point = (point.delay_p95_ms.mean, point.throughput_mbps.mean)
-        points.append(Replicated(point.label, looks[point.scheme], measured_point, emulated_point))
+        points.append(ReplicationPoint(point.label, looks[point.scheme], measured_point, emulated_point))
     title = f"{result.target.source}\nmodel {result.model.name}: {result.in_sample_error:.1%} off, in-sample"
     return replication_figure("calibration", title, points)
 

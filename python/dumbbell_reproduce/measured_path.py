@@ -235,7 +235,7 @@ def _least_delay(run: MeasuredRun) -> float | None:
 
 
 def _mahimahi_path(measured_set: MeasuredSet, shared_path: "_SharedPath", name: str) -> MeasuredPath:
-    """Return the path of the shells `mm-delay D mm-loss uplink P mm-link`: link, loss and delay (docs/reference/paths.md)."""
+    """Return the path of the shells `mm-delay D mm-loss uplink P mm-link` (docs/reference/paths.md)."""
     command = shared_path.command
     delay: list[Element] = [{"kind": "delay", "delay_ms": command.delay_ms}] if command.delay_ms else []
     losses = [[{"kind": "loss", "probability": rate}] if rate else [] for rate in (command.loss, command.ack_loss)]

@@ -98,8 +98,9 @@ def reproduce(
 ) -> Reproduction:
     """Simulate measured runs on the paths in their logs, as `dumbbell reproduce` does. Progress goes to stderr.
 
-    docs/how-to/reproduce.md describes the steps. `out` gets the measured runs (`measured`), the simulated runs (`simulated`,
-    and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links (`traces`).
+    docs/how-to/reproduce.md describes the steps. `out` gets the measured runs (`measured`) and the simulated ones
+    (`simulated`, and `simulated-hosts` with host profiles) as results directories, and opportunities of logged links
+    (`traces`).
 
     Args:
         source: data directories of Pantheon, captures, qlogs or JSON of iperf3, in it or below it; or results of

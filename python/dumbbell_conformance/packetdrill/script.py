@@ -1,4 +1,4 @@
-"""Conversion of scripts in packetdrill's syntax to scripts of `dumbbell vectors` (docs/packetdrill.md).
+"""Conversion of scripts in packetdrill's syntax to scripts of `dumbbell vectors` (docs/how-to/packetdrill.md).
 
 Syntax: google/packetdrill@2c4001c, gtests/net/packetdrill/parser.y. What the built-in transport lacks is left out with
 a note if nothing else depends on it. Otherwise the script ends there, or is refused if nothing was tested before.

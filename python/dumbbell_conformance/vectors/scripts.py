@@ -1,4 +1,4 @@
-"""Scripts: timelines of inputs to a controller or transport, and of the expected results (docs/vectors.md)."""
+"""Scripts: timelines of inputs to a controller or transport, and of the expected results (docs/how-to/vectors.md)."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
