@@ -65,7 +65,7 @@ pub struct FlowSpec {
     /// Parameters that differ from the defaults, as text.
     #[serde(default)]
     pub parameters: BTreeMap<String, String>,
-    /// The files that parameters name, read by whoever drives the run.
+    /// Files that parameters name, read by the driver of the run.
     #[serde(skip)]
     pub files: Files,
     /// Transport table: `profile` and the keys that differ from it.

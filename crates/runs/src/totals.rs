@@ -3,7 +3,7 @@
 use crate::Error;
 use measure::{LinkCounters, RunMeter, RunStats, SenderCounters};
 
-/// Final counters of a run, which the driver returns beside the events for its observer.
+/// Final counters of a run, which the driver returns in addition to the observer's events.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Counters of all links. The data direction comes first, and the bottleneck at the very start.

@@ -51,8 +51,8 @@ pub(crate) fn between(rng: &mut Rng, low: f64, high: f64) -> f64 {
 
 /// Returns two machines, a path and queues of this kind.
 ///
-/// They last 10 s or 60 s. Offsets are 37 ms or 1 s, skews up to 100 ppm, round trips 1 to 150 ms. Half
-/// of them have only probes, a third loaded machines, half 5 % loss.
+/// Runs last 10 s or 60 s. Offsets are 37 ms or 1 s, skews up to 100 ppm, round trips 1 to 150 ms. Half of the runs
+/// have only probes, a third have loaded machines, half have 5 % loss.
 pub(crate) fn world(rng: &mut Rng, path: Path, load: Load) -> World {
     let seconds = if rng.chance(0.5) { 60.0 } else { 10.0 };
     let trip = between(rng, 1.0, 150.0) * MS;

@@ -87,8 +87,8 @@ struct Import {
 ///
 /// Writes `packets.parquet` and `flows.parquet`. Returns the title and totals of each trace.
 ///
-/// Damaged events are left out, as are unusable traces beside usable ones. Notes list them; the notes of the file are
-/// with its first trace.
+/// Damaged events are left out, as are unusable traces if another trace is usable. Notes list them; the notes of the
+/// file are with its first trace.
 ///
 /// # Errors
 ///
