@@ -270,6 +270,6 @@ fn present<T>(cells: &[Option<T>]) -> Vec<bool> {
     cells.iter().map(Option::is_some).collect()
 }
 
-fn filled<T: Copy + Default>(cells: &[Option<T>]) -> Vec<T> {
+fn fill_absent<T: Copy + Default>(cells: &[Option<T>]) -> Vec<T> {
     cells.iter().map(|cell| cell.unwrap_or_default()).collect()
 }
