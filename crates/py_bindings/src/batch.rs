@@ -81,11 +81,66 @@ pub(crate) fn simulate_batch(
         let batch = Batch::new(&prepared, &runs, limits);
         let mut tables: Vec<_> = folders.iter().map(|_| NumberTables::default()).collect();
         let (runs_made, failures, interrupt) = batch.make(started_at, &mut tables, told.as_ref());
-        let mut filled = tables.into_iter().zip(&folders).filter(|(table, _)| !table.is_empty());
-        let write_result = filled.try_for_each(|(table, folder)| table.write(folder));
-        (write_result.map(|()| runs_made).map_err(error), failures, interrupt)
+        (write(tables, &folders).map(|()| runs_made).map_err(error), failures, interrupt)
     });
     Ok((runs_made?, failures, interrupt.map(|raised| raised.into_value(py).into_any())))
+}
+
+/// Run that another process made: index of its folder, path, scheme or mix, repetition, seed, statistics, and the reason
+/// if the run failed.
+type ReportedRun<'py> = (usize, String, String, u32, u64, Bound<'py, PyAny>, Option<String>);
+
+/// Writes the numbers of runs that other processes made into `folders`, as [`simulate_batch`] does.
+#[pyfunction]
+pub(crate) fn write_numbers(
+    py: Python<'_>,
+    runs: Vec<ReportedRun<'_>>,
+    folders: Vec<PathBuf>,
+    started_at: &str,
+) -> PyResult<()> {
+    let mut tables: Vec<_> = folders.iter().map(|_| NumberTables::default()).collect();
+    for (folder, path, scheme, run, seed, statistics, failure) in runs {
+        let table = tables.get_mut(folder).ok_or_else(|| error("a run of a batch has no folder"))?;
+        let failure = failure.as_deref();
+        let identity = NumberedRun { path: &path, scheme: &scheme, run, seed, started_at, failure };
+        let text = match failure {
+            Some(_) => EMPTY_STATISTICS.to_owned(),
+            None => serde_json::to_string(&PythonStatistics(statistics)).map_err(error)?,
+        };
+        table.add(&identity, &text);
+    }
+    py.detach(|| write(tables, &folders)).map_err(error)
+}
+
+/// Writes each table that has runs into its folder.
+fn write(tables: Vec<NumberTables>, folders: &[PathBuf]) -> Result<(), packetlog::Error> {
+    let mut filled = tables.into_iter().zip(folders).filter(|(table, _)| !table.is_empty());
+    filled.try_for_each(|(table, folder)| table.write(folder))
+}
+
+/// Statistics that Python read from JSON. The core writes them as its own statistics, to the last digit.
+struct PythonStatistics<'py>(Bound<'py, PyAny>);
+
+impl Serialize for PythonStatistics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value = &self.0;
+        if let Ok(table) = value.cast::<PyDict>() {
+            serializer
+                .collect_map(table.iter().map(|(key, inner)| (key.to_string(), PythonStatistics(inner))))
+        } else if let Ok(list) = value.cast::<PyList>() {
+            serializer.collect_seq(list.iter().map(PythonStatistics))
+        } else if let Ok(text) = value.cast::<PyString>() {
+            serializer.collect_str(text)
+        } else if value.is_none() {
+            serializer.serialize_unit()
+        } else if let Ok(flag) = value.cast::<PyBool>() {
+            serializer.serialize_bool(flag.is_true())
+        } else if let Ok(number) = value.extract::<i64>() {
+            serializer.serialize_i64(number)
+        } else {
+            serializer.serialize_f64(value.extract().map_err(S::Error::custom)?)
+        }
+    }
 }
 
 /// Batch of runs in progress.

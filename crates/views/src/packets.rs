@@ -63,6 +63,7 @@ impl Packet {
 
 /// ACK with the times of its events, ns.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_field_names, reason = "each is a time, and says its unit")]
 struct Ack {
     send_ns: Option<u64>,
     deliver_ns: Option<u64>,
