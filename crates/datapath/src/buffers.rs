@@ -1,6 +1,7 @@
 //! Memory of the packets inside the path: slots of one size that are reused, no allocation per packet.
 
 use crate::inspect::Content;
+use crate::superpacket::HEADER_BYTES;
 
 /// Reference-counted slots, each one packet; a slot's number is the token of the path's packets. Each has memory of its
 /// own: one block for all would be copied, at length, whenever a queue grows.
@@ -15,6 +16,7 @@ pub(crate) struct Buffers {
 #[derive(Debug)]
 struct Slot {
     memory: Box<[u8]>,
+    /// Of the packet, bytes: its header is before it.
     length: u32,
     users: u32,
     content: Content,
@@ -23,7 +25,12 @@ struct Slot {
 impl Buffers {
     /// At most `most_slots` slots for packets of at most `mtu_bytes`.
     pub(crate) const fn new(mtu_bytes: u32, most_slots: usize) -> Self {
-        Self { slot_bytes: mtu_bytes as usize, most_slots, slots: Vec::new(), free: Vec::new() }
+        Self {
+            slot_bytes: HEADER_BYTES + mtu_bytes as usize,
+            most_slots,
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
     }
 
     /// A free slot with one user, and its memory; none if all that there may be are in use.
@@ -48,10 +55,10 @@ impl Buffers {
         Some((self.slots.len() - 1) as u32)
     }
 
-    /// The slot holds a packet of that length, which is given back.
+    /// The slot holds a header and a packet, of that length together; gives the packet back.
     #[inline]
     pub(crate) fn fill(&mut self, token: u32, length: usize) -> &[u8] {
-        self.slots[token as usize].length = length as u32;
+        self.slots[token as usize].length = (length - HEADER_BYTES) as u32;
         self.packet(token)
     }
 
@@ -64,13 +71,20 @@ impl Buffers {
     #[inline]
     pub(crate) fn packet(&mut self, token: u32) -> &mut [u8] {
         let slot = &mut self.slots[token as usize];
-        &mut slot.memory[..slot.length as usize]
+        &mut slot.memory[HEADER_BYTES..][..slot.length as usize]
+    }
+
+    /// Header and packet in the slot.
+    #[inline]
+    pub(crate) fn framed(&self, token: u32) -> &[u8] {
+        let slot = &self.slots[token as usize];
+        &slot.memory[..HEADER_BYTES + slot.length as usize]
     }
 
     /// The packet in the slot, to look at.
     pub(crate) fn peek(&self, token: u32) -> &[u8] {
         let slot = &self.slots[token as usize];
-        &slot.memory[..slot.length as usize]
+        &slot.memory[HEADER_BYTES..][..slot.length as usize]
     }
 
     #[inline]
@@ -102,8 +116,8 @@ mod tests {
     fn a_slot_is_reused_when_its_last_user_is_gone() {
         let mut buffers = Buffers::new(1500, 2);
         let (token, memory) = buffers.take().unwrap();
-        memory[..3].copy_from_slice(b"abc");
-        assert_eq!(buffers.fill(token, 3), b"abc");
+        memory[HEADER_BYTES..][..3].copy_from_slice(b"abc");
+        assert_eq!(buffers.fill(token, HEADER_BYTES + 3), b"abc");
         buffers.tell(token, Content::Opaque { payload_bytes: 1 });
         buffers.share(token);
         buffers.release(token);

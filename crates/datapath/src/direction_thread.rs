@@ -8,6 +8,7 @@ use crate::buffers::Buffers;
 use crate::inspect::{Arrived, Inspector, Reading, set_ecn};
 use crate::lateness::Lateness;
 use crate::pure_acks::supersedes;
+use crate::superpacket::{HEADER_BYTES, MOST_BYTES, Superpacket};
 use crate::tun::Tun;
 use endpoint::{Clock, EventLog, Meter, Pace, Scheduled, Session, Urgency, Waiter};
 use nix::sys::epoll::EpollFlags;
@@ -142,6 +143,8 @@ pub(crate) struct DirectionThread {
     inlets: Vec<Inlet>,
     /// The numbers of those with a delay of their own.
     delayed: Vec<usize>,
+    /// What was read last.
+    read: Box<[u8]>,
     buffers: Buffers,
     reassembler: Reassembler,
     log: EventLog,
@@ -228,6 +231,7 @@ impl DirectionThread {
             waiter.watch(&*inlet.from, number as u64, EpollFlags::EPOLLIN)?;
         }
         Ok(Self {
+            read: vec![0; MOST_BYTES].into_boxed_slice(),
             buffers: Buffers::new(config.mtu_bytes, config.most_packets),
             next_sample: Time::ZERO + config.sample_interval,
             config,
@@ -294,17 +298,27 @@ impl DirectionThread {
 
     /// Reads what flow `number` has sent; whether there may be more.
     fn read(&mut self, number: usize, end: Time) -> io::Result<bool> {
-        for _ in 0..BATCH {
-            let Some((token, memory)) = self.buffers.take() else { return Err(self.full()) };
-            let received = self.inlets[number].from.receive(memory);
+        let mut read = std::mem::take(&mut self.read);
+        let more = self.read_into(&mut read, number, end);
+        self.read = read;
+        more
+    }
+
+    fn read_into(&mut self, read: &mut [u8], number: usize, end: Time) -> io::Result<bool> {
+        let mut packets = 0;
+        while packets < BATCH {
+            let Some(length) = self.inlets[number].from.receive(read)? else { return Ok(false) };
             let now = self.config.clock.now();
-            match received {
-                Ok(Some(length)) if now < end => self.arrive(now, number, token, length),
-                other => {
-                    self.buffers.release(token);
-                    return other.map(|_| false);
-                }
+            if now >= end {
+                return Ok(false);
             }
+            let Some(superpacket) = Superpacket::of(&read[..length]) else { return Err(unreadable(length)) };
+            for index in 0..superpacket.count() {
+                let Some((token, memory)) = self.buffers.take() else { return Err(self.full()) };
+                let Some(length) = superpacket.write(index, memory) else { return Err(unreadable(length)) };
+                self.arrive(now, number, token, length);
+            }
+            packets += superpacket.count();
         }
         Ok(true)
     }
@@ -327,7 +341,7 @@ impl DirectionThread {
         let inlet = &mut self.inlets[number];
         let sighting = inlet.inspector.inspect(self.buffers.fill(token, length));
         self.buffers.tell(token, sighting.content);
-        let size_bytes = length as u32 + self.config.overhead_bytes;
+        let size_bytes = (length - HEADER_BYTES) as u32 + self.config.overhead_bytes;
         let mut packet = Packet::new(number as u32, sighting.number, size_bytes, token, now);
         (packet.fragment, packet.fragments) = (sighting.fragment, u16::from(sighting.fragments));
         packet.ecn = sighting.ecn;
@@ -402,10 +416,9 @@ impl DirectionThread {
     #[inline]
     fn depart(&mut self, due: Time, packet: &Packet) {
         let inlet = &mut self.inlets[packet.flow as usize];
-        let bytes = self.buffers.packet(packet.token);
-        set_ecn(bytes, packet.ecn);
+        set_ecn(self.buffers.packet(packet.token), packet.ecn);
         let now = self.config.clock.now();
-        if let Err(error) = inlet.to.send(bytes) {
+        if let Err(error) = inlet.to.send(self.buffers.framed(packet.token)) {
             self.refused += 1;
             self.refusal.get_or_insert_with(|| error.to_string());
         }
@@ -449,4 +462,9 @@ impl DirectionThread {
             }
         }
     }
+}
+
+#[cold]
+fn unreadable(length: usize) -> io::Error {
+    io::Error::other(format!("a device handed over {length} bytes that are no packet"))
 }

@@ -104,6 +104,7 @@ impl Pair {
             peer,
             ipv6: Some(ipv6),
             mtu_bytes,
+            offloads: true,
             default_route: true,
             default_ipv6_route: true,
         };

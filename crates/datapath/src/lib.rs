@@ -34,6 +34,7 @@ mod run;
 mod scheduling;
 mod scratch;
 mod shell;
+mod superpacket;
 mod sysctl;
 mod tun;
 

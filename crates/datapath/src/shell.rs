@@ -156,6 +156,7 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
                 peer: inside,
                 ipv6: Some(outside_ipv6),
                 mtu_bytes,
+                offloads: true,
                 default_route: false,
                 default_ipv6_route: false,
             };
@@ -165,6 +166,7 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
                 peer: outside,
                 ipv6: Some(inside_ipv6),
                 mtu_bytes,
+                offloads: true,
                 default_route: true,
                 // What is not forwarded would be answered by nobody; without a route it fails at once.
                 default_ipv6_route: !spec.internet || Internet::forwards_ipv6(),

@@ -1,8 +1,7 @@
 //! TUN devices: where real packets leave a flow's end and enter the emulator.
 //!
-//! Opened without packet information and without offloads, so that every read is one IP packet of at most the MTU with
-//! valid checksums, as it would be on a wire: with `IFF_VNET_HDR` a read would be up to 64 kB that no queue
-//! limit, loss or mark could treat packet by packet (Linux, `Documentation/networking/tuntap.rst`).
+//! With offloads, every read and write begins with what is left to do for a packet (`superpacket.rs`): its checksum, and to take
+//! apart what the kernel's TCP hands over at once. Without, a read is one IP packet of at most the MTU, as on a wire.
 #![allow(unsafe_code, reason = "interface ioctls; each call passes a zeroed, fully sized structure")]
 
 use crate::Error;
@@ -15,6 +14,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 mod ioctl {
+    nix::ioctl_write_int_bad!(tun_set_offload, nix::request_code_write!(b'T', 208, 4));
     nix::ioctl_write_ptr_bad!(tun_set_interface, nix::request_code_write!(b'T', 202, 4), libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_address, libc::SIOCSIFADDR, libc::ifreq);
     nix::ioctl_write_ptr_bad!(set_peer, libc::SIOCSIFDSTADDR, libc::ifreq);
@@ -28,6 +28,10 @@ mod ioctl {
 
 /// Packets that may wait between the stack and us: beyond it the device drops in silence, which invalidates a run.
 const QUEUE_PACKETS: u32 = 20_000;
+
+/// What a device does for the kernel: checksums, and to take apart packets of TCP over IPv4 and IPv6 (Linux v6.12,
+/// `include/uapi/linux/if_tun.h`, `TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6`).
+const OFFLOADS: libc::c_int = 0x1 | 0x2 | 0x4;
 
 /// Length of the prefix that the IPv6 addresses of both ends share.
 const IPV6_PREFIX_BITS: u32 = 126;
@@ -69,6 +73,8 @@ pub(crate) struct TunConfig {
     /// Its address of IPv6; `None` leaves the device without IPv6.
     pub(crate) ipv6: Option<Ipv6Addr>,
     pub(crate) mtu_bytes: u32,
+    /// The kernel leaves checksums, and to take apart what TCP sends at once, to who reads.
+    pub(crate) offloads: bool,
     /// Send everything that has no other way through the device.
     pub(crate) default_route: bool,
     /// Likewise everything of IPv6.
@@ -99,7 +105,9 @@ impl Tun {
                 Error::not_permitted("/dev/net/tun", error, fix)
             })?;
         let mut request = named(&config.name);
-        request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as i16;
+        let header = if config.offloads { libc::IFF_VNET_HDR } else { 0 };
+        let flags = libc::IFF_TUN | libc::IFF_NO_PI | header;
+        request.ifr_ifru.ifru_flags = flags as i16;
         unsafe { ioctl::tun_set_interface(device.as_raw_fd(), &raw const request) }.map_err(|error| {
             Error::not_permitted(
                 format!("cannot create the TUN device {}", config.name),
@@ -107,6 +115,12 @@ impl Tun {
                 "run as root",
             )
         })?;
+        if config.offloads {
+            // SAFETY: takes a number.
+            unsafe { ioctl::tun_set_offload(device.as_raw_fd(), OFFLOADS) }.map_err(|error| {
+                Error::system(format!("offloads of the TUN device {}", config.name), io::Error::from(error))
+            })?;
+        }
         let has_ipv6 = configure(config).map_err(|error| {
             Error::not_permitted(
                 format!("cannot set up the TUN device {}", config.name),
@@ -127,7 +141,7 @@ impl Tun {
         self.has_ipv6
     }
 
-    /// The next packet the stack has sent, into `buffer`; `None` if there is none.
+    /// Reads what the stack has sent next into `buffer`, with offloads behind its header; `None` if there is nothing.
     #[inline]
     pub(crate) fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.device).read(buffer) {
@@ -137,7 +151,7 @@ impl Tun {
         }
     }
 
-    /// Hands a packet to the stack, which processes it at once.
+    /// Hands a packet, with offloads behind its header, to the stack, which processes it at once.
     #[inline]
     pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
         (&self.device).write(packet).map(|_| ())

@@ -326,8 +326,18 @@ impl RunPart {
         let (address, peer) = self.inner(index);
         let (name, mtu_bytes) = (DEVICE.to_owned(), self.inner_mtu_bytes);
         let (ipv6, default_route, default_ipv6_route) = (None, true, false);
-        End::create(&TunConfig { name, address, peer, ipv6, mtu_bytes, default_route, default_ipv6_route })
-            .map(Some)
+        let offloads = false; // packets leave for another machine as they are
+        End::create(&TunConfig {
+            name,
+            address,
+            peer,
+            ipv6,
+            mtu_bytes,
+            offloads,
+            default_route,
+            default_ipv6_route,
+        })
+        .map(Some)
     }
 
     /// The addresses in a tunnel: of this side, of the other.
