@@ -30,8 +30,10 @@ Figures = dict[str, Any]
 def flow(scheme: str) -> dict[str, Any]:
     """A flow of the kernel (`kernel-NAME`) or of our transport over UDP, one ACK per packet."""
     if scheme.startswith("kernel-"):
-        return {"scheme": scheme, "kernel": {"congestion_control": scheme.removeprefix("kernel-")}}
-    return {"scheme": scheme, "controller": scheme, "transport": {"profile": "tcp", "ack_every": 1}}
+        sender = {"kernel": {"congestion_control": scheme.removeprefix("kernel-")}}
+    else:
+        sender = {"controller": scheme, "transport": {"profile": "tcp", "ack_every": 1}}
+    return {"scheme": scheme, **sender, "loss_based": scheme.endswith("cubic")}
 
 
 def measure(scheme: str, rate_mbps: float | None, delay_ms: float, seconds: float) -> Figures:

@@ -42,11 +42,15 @@ def pauses_of(length_ms: float, rate_error: float, seed: int) -> Iterator[tuple[
 
 
 def measured(
-    scheme: str, rate_mbps: float, times: list[float], times_of_acks: list[float] | None = None
+    scheme: str,
+    rate_mbps: float,
+    times: list[float],
+    times_of_acks: list[float] | None = None,
+    queue_ms: float = RTT_MS,
 ) -> tuple[float, float]:
     """Return throughput (Mbit/s) and mean one-way delay (ms) of a run on a machine that looks at these times."""
     made = dumbbell.specification(scheme, duration=DURATION_S, log="none")
-    queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e3 / 8 * RTT_MS)}
+    queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e3 / 8 * queue_ms)}
     late, late_acks = (
         {"kind": "trace", "times_ms": each, "opportunity_bytes": 1_000_000} for each in (times, times_of_acks or times)
     )
@@ -78,6 +82,26 @@ def test_runs_that_were_as_late_as_they_may_be_were_degraded_although_their_numb
         throughput, mean_ms = measured(scheme, rate_mbps, times)
         assert abs(throughput / punctual[0] - 1.0) < THROUGHPUT, bound
         assert abs(mean_ms - punctual[1]) < DELAY_MS, bound
+
+
+@pytest.mark.parametrize("rate_mbps", [12.0, pytest.param(96.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("scheme", ["cubic", "reno"])
+def test_pauses_cost_flows_that_go_by_losses_nothing_while_the_queue_is_twice_as_long(
+    scheme: str, rate_mbps: float
+) -> None:
+    queue_ms, longest_ms = 8.0, 4.0
+
+    def with_pauses(length_ms: float, share: float) -> tuple[float, float]:
+        times = looks(pauses_of(length_ms, 10 * share, seed=1))
+        return measured(scheme, rate_mbps, times, queue_ms=queue_ms)
+
+    throughput, mean_ms = measured(scheme, rate_mbps, looks(iter(())), queue_ms=queue_ms)
+    for length_ms in (1.5, 0.95 * longest_ms):
+        late = with_pauses(length_ms, 0.02)
+        assert abs(late[0] / throughput - 1.0) < THROUGHPUT, length_ms
+        assert abs(late[1] - mean_ms) < DELAY_MS, length_ms
+    # Pauses as long as the queue cost packets.
+    assert with_pauses(queue_ms, 0.02)[0] < throughput * (1.0 - THROUGHPUT)
 
 
 def errors(scheme: str, rate_mbps: float, period_ms: float) -> list[tuple[float, float]]:

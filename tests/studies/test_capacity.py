@@ -82,6 +82,7 @@ def test_the_command_prints_what_is_carried(dumbbell: Dumbbell, monkeypatch: pyt
         "kernel TCP at 300 Mbit/s: late\n"
         "This machine carries up to 100 Mbit/s of kernel TCP.\n"
         "Load of the minute before: 0.5, on 2 processors.\n"
+        "Keep the links of experiments at or below these rates, and measure again when the machine is busier.\n"
     )
     told = json.loads(dumbbell("doctor", "--measure", "--json", expect=None).stdout)
     assert [rate["verdict"] for rate in told["capacity"]["rates"]] == ["carried", "degraded"]

@@ -404,6 +404,7 @@ impl DirectionThread {
     #[inline]
     fn hand_over(&mut self, due: Time) {
         while let Some(packet) = self.direction.pop() {
+            self.lateness.record_passage(due - packet.entered);
             let extra = &mut self.inlets[packet.flow as usize].extra;
             if extra.is_zero() {
                 self.depart(due, &packet);

@@ -27,12 +27,20 @@ const SHORTEST_PAUSE: Span = BOUND;
 /// Maximum number of pauses that are kept.
 const MAX_PAUSES: usize = 1 << 16;
 
+/// Share of the longest queue that a pause may last without a loss of its own: so much has left the queue meanwhile, and has
+/// room in it afterwards (`tests/core/test_lateness_bounds.py`).
+const QUEUE_SHARE: u64 = 2;
+
+/// What a loss that would not have been costs a flow of CUBIC: so much of the time at its rate (likewise, 0.1 to 0.7 s).
+const LOSS: Span = Span::from_ms(500);
+
 /// Lateness of every departure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lateness {
     delays: DelayHistogram,
     buckets: [u64; BUCKETS],
     pauses: Pauses,
+    passages: Option<(Span, Span)>,
 }
 
 /// Times in which a direction stood still; afterwards what was due left at once.
@@ -61,6 +69,18 @@ impl Pauses {
     /// Returns the time of all pauses together.
     fn total(&self) -> Span {
         self.longest.iter().fold(Span::ZERO, |sum, longest| sum + *longest)
+    }
+
+    /// Returns for how long rates were wrong because of all pauses. What was due leaves in a burst, which a controller that keeps
+    /// the highest rate remembers. Of flows that go by losses the burst finds room if the pause is shorter than `unnoticed`:
+    /// then the link had nothing to send for so long at most.
+    fn remembered(&self, unnoticed: Option<Span>) -> Span {
+        let time = |pause: Span| match unnoticed {
+            None => pause * REMEMBERED_RTTS,
+            Some(unnoticed) if pause < unnoticed => pause,
+            Some(_) => pause.max(LOSS),
+        };
+        self.longest.iter().fold(Span::ZERO, |sum, pause| sum + time(*pause))
     }
 
     fn longer_than(&self, bound: Span) -> u64 {
@@ -95,6 +115,8 @@ pub struct LatenessReport {
     pub pauses_bound: u64,
     /// Time in which this direction stood still for longer than 1 ms, us.
     pub paused: u64,
+    /// Time for which controllers took rates for others because of that, us.
+    pub remembered: u64,
     /// Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before.
     pub histogram: Vec<u64>,
 }
@@ -108,7 +130,22 @@ impl Lateness {
         self.buckets[(u64::BITS - us.leading_zeros()).min(BUCKETS as u32 - 1) as usize] += 1;
     }
 
+    /// A packet takes so long through the path, by the path's own clock.
+    #[inline]
+    pub(crate) fn record_passage(&mut self, time: Span) {
+        let (shortest, longest) = self.passages.get_or_insert((time, time));
+        (*shortest, *longest) = ((*shortest).min(time), (*longest).max(time));
+    }
+
+    /// Returns how long packets were in queues, of the direction where that is longest.
+    fn longest_queue(&self) -> Span {
+        self.passages.map_or(Span::ZERO, |(shortest, longest)| longest - shortest)
+    }
+
     pub(crate) fn merge(&mut self, other: &Self) {
+        if other.longest_queue() > self.longest_queue() {
+            self.passages = other.passages;
+        }
         self.delays.merge(&other.delays);
         // One pause of the machine is one of both directions.
         if other.pauses.total() > self.pauses.total() {
@@ -124,11 +161,13 @@ impl Lateness {
         self.delays.summary().map_or(0.0, |summary| summary.mean_us)
     }
 
-    /// Returns the distribution on a path of this base RTT, in a run of this duration.
-    pub(crate) fn report(&mut self, base_rtt: Span, duration: Span) -> LatenessReport {
+    /// Returns the distribution on a path of this base RTT, in a run of this duration; `loss_based`: all flows go by losses alone.
+    pub(crate) fn report(&mut self, base_rtt: Span, duration: Span, loss_based: bool) -> LatenessReport {
         let remembered_ns = base_rtt.as_ns().saturating_mul(REMEMBERED_RTTS * PAUSED_PARTS).max(1);
         let packets = self.delays.count();
         let (mean, paused) = (self.mean_us(), self.pauses.total().as_ns() / 1000);
+        let unnoticed = loss_based.then(|| self.longest_queue() / QUEUE_SHARE);
+        let remembered = self.pauses.remembered(unnoticed).as_ns() / 1000;
         let mut percentile = |percent: f64| self.delays.percentile_us(percent).unwrap_or(0);
         let used = self.buckets.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
         LatenessReport {
@@ -144,6 +183,7 @@ impl Lateness {
             pauses: self.pauses.longer_than(bound(base_rtt)),
             pauses_bound: (duration.as_ns() / remembered_ns).max(1),
             paused,
+            remembered,
             histogram: self.buckets[..used].to_vec(),
         }
     }
@@ -197,7 +237,7 @@ mod tests {
         }
         let mut sum = Lateness::default();
         sum.merge(&lateness);
-        sum.report(Span::from_ms(rtt_ms), Span::from_secs(10))
+        sum.report(Span::from_ms(rtt_ms), Span::from_secs(10), false)
     }
 
     #[test]

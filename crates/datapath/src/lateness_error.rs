@@ -3,7 +3,7 @@
 //! At the bounds a simulated run differs by at most 2 % of its throughput and 1 ms of its mean one-way delay from the same
 //! run without lateness (`tests/core/test_lateness_bounds.py`), which is what runs of one scheme differ by among themselves.
 
-use crate::lateness::{Lateness, LatenessReport, REMEMBERED_RTTS, bound};
+use crate::lateness::{Lateness, LatenessReport, bound};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Span;
@@ -74,8 +74,7 @@ impl LatenessError {
         }
     }
 
-    /// Adds what both directions of a path do, whose lateness together is `report`. After a pause what was due leaves in a
-    /// burst: a controller that keeps the highest rate takes it for that much more for ten round trips.
+    /// Adds what both directions of a path do, whose lateness together is `report`.
     pub(crate) fn with_path(
         mut self,
         directions: [&mut Lateness; 2],
@@ -84,8 +83,7 @@ impl LatenessError {
     ) -> Self {
         self.delay_ms += directions.into_iter().map(|direction| direction.mean_us() / 1e3).sum::<f64>();
         self.delay_p95_ms = report.p95 as f64 / 1e3;
-        let remembered = Span::from_us(report.paused * REMEMBERED_RTTS);
-        self.rate += share(remembered, duration);
+        self.rate += share(Span::from_us(report.remembered), duration);
         self.longest_ms = self.longest_ms.max(report.max as f64 / 1e3);
         self
     }
@@ -164,40 +162,46 @@ mod tests {
     use super::*;
 
     /// A run of 10 s on a path of 40 ms in which these packets of each direction were so late.
-    fn path(late_us: impl Iterator<Item = u64> + Clone) -> LatenessError {
+    fn path(late_us: impl Iterator<Item = u64> + Clone, loss_based: bool) -> LatenessError {
         let mut direction = Lateness::default();
+        // A queue of 10 ms was full and empty.
+        [5, 15].map(|ms| direction.record_passage(Span::from_ms(ms)));
         late_us.for_each(|us| direction.record(Span::from_us(us)));
         let (rtt, duration) = (Span::from_ms(40), Span::from_secs(10));
         let mut both = direction.clone();
         both.merge(&direction);
-        let report = both.report(rtt, duration);
+        let report = both.report(rtt, duration, loss_based);
         LatenessError::none(rtt).with_path([&mut direction, &mut both], &report, duration)
     }
 
     #[test]
     fn a_run_that_was_late_on_a_busy_machine_is_done_with_its_error_and_not_degraded_for_ever() {
         // A run of docs/evidence/agreement.md: the emulator stood still 9 times for up to 3.1 ms, and 7 times were allowed.
-        let pauses = path((0..20_000).map(|number| if number % 2000 == 0 { 3100 } else { 20 }));
+        let often = (0..20_000).map(|number| if number % 2000 == 0 { 3100 } else { 20 });
+        let pauses = path(often.clone(), false);
         let verdict = pauses.verdict(Some("the emulator stood still"));
         assert_eq!(
             verdict.degraded.as_deref(),
             Some("the emulator stood still; lateness made rates wrong by up to 3.1 %, bound 2 %")
         );
-        let pauses = path((0..20_000).map(|number| if number % 4000 == 0 { 3100 } else { 20 }));
+        assert_eq!(path(often, true).verdict(None), Verdict::default(), "the queue hides pauses of 3.1 ms");
+        let longer = (0..20_000).map(|number| if number % 2000 == 0 { 5100 } else { 20 });
+        assert!(path(longer, true).verdict(None).degraded.is_some(), "but not those of half of its length");
+        let pauses = path((0..20_000).map(|number| if number % 4000 == 0 { 3100 } else { 20 }), false);
         let verdict = pauses.verdict(Some("the emulator stood still"));
         assert_eq!(verdict.degraded, None);
         assert_eq!(
             verdict.remark.unwrap(),
             "the emulator stood still; lateness added 0.04 ms to a round trip and made rates wrong by at most 1.6 %"
         );
-        assert_eq!(path([20; 1000].into_iter()).verdict(None), Verdict::default());
+        assert_eq!(path([20; 1000].into_iter(), false).verdict(None), Verdict::default());
     }
 
     #[test]
     fn delays_that_are_wrong_in_the_mean_or_in_one_packet_of_twenty_degrade_a_run() {
-        let mean = path([260; 1000].into_iter()).verdict(None).degraded.unwrap();
+        let mean = path([260; 1000].into_iter(), false).verdict(None).degraded.unwrap();
         assert_eq!(mean, "lateness added 0.52 ms to a round trip, bound 0.50 ms");
-        let mut tail = path([20; 1000].into_iter());
+        let mut tail = path([20; 1000].into_iter(), false);
         tail.delay_p95_ms = 2.5;
         assert_eq!(
             tail.verdict(None).degraded.unwrap(),

@@ -395,9 +395,11 @@ fn judged(
     let (base_rtt, duration) = (spec.path.base_rtt(), spec.duration());
     let mut lateness = directions[0].clone();
     lateness.merge(&directions[1]);
-    let report = lateness.report(base_rtt, duration);
+    let loss_based = spec.flows.iter().all(|flow| flow.loss_based);
+    let report = lateness.report(base_rtt, duration, loss_based);
     let worst = (1..=spec.flows.len()).fold(EndError::default(), |worst, flow| {
-        let of_flow = ends.iter().filter(|end| end.flow == flow).map(EndReport::error);
+        let in_kernel = spec.flows[flow - 1].kernel.is_some();
+        let of_flow = ends.iter().filter(|end| end.flow == flow).map(|end| end.error(in_kernel));
         worst.max(of_flow.fold(EndError::default(), EndError::and))
     });
     let error = LatenessError::none(base_rtt).with_path(directions.each_mut(), &report, duration).with_ends(

@@ -58,12 +58,12 @@ pub struct EndReport {
 
 impl EndReport {
     /// Returns how far the end makes numbers wrong. An end of dumbbell's own measures how late it is; of others the wait
-    /// for a processor is known.
-    pub(crate) fn error(&self) -> EndError {
+    /// for a processor is known. That of a thread whose packets the kernel sends and acknowledges (`in_kernel`) delays none.
+    pub(crate) fn error(&self, in_kernel: bool) -> EndError {
         match &self.late {
             Some(late) => late.into(),
             None => EndError {
-                delay_ms: self.wait_mean_us / 1e3,
+                delay_ms: if in_kernel { 0.0 } else { self.wait_mean_us / 1e3 },
                 rate: self.starved_wait_s / self.watched_s.max(f64::MIN_POSITIVE),
             },
         }
@@ -343,8 +343,14 @@ mod tests {
             starved,
             "flow 2 (quic) sender had too little of a processor for 20 % of the time, bound 5 %"
         );
-        let error = end(900, 2.0).error();
+        let error = end(900, 2.0).error(false);
         assert_eq!((error.delay_ms, error.rate), (0.1, 0.1), "it waited in half of the 2 s of 10");
+        let error = end(900, 2.0).error(true);
+        assert_eq!(
+            (error.delay_ms, error.rate),
+            (0.0, 0.1),
+            "packets of the kernel do not wait for its thread"
+        );
     }
 
     #[test]

@@ -350,7 +350,7 @@ fn summarize(directions: &mut [DirectionReport; 2], path: &PathSpec, lasted: Spa
     for direction in &*directions {
         lateness.merge(&direction.lateness);
     }
-    let report = lateness.report(path.base_rtt(), lasted);
+    let report = lateness.report(path.base_rtt(), lasted, false);
     let error = LatenessError::none(path.base_rtt()).with_path(
         directions.each_mut().map(|direction| &mut direction.lateness),
         &report,

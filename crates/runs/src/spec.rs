@@ -78,6 +78,10 @@ pub struct FlowSpec {
     /// Two programs instead of the built-in transport; real packets only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
+    /// The controller goes by losses alone: it takes neither lateness for a queue nor a burst for a rate. For the verdict on
+    /// late real packets.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loss_based: bool,
     /// The application.
     #[serde(default)]
     pub application: ApplicationSpec,
@@ -428,6 +432,7 @@ impl FlowSpec {
             transport,
             kernel: None,
             program: None,
+            loss_based: false,
             application,
             start_s: 0.0,
             stop_s: None,

@@ -807,6 +807,10 @@ class FlowSpec(TypedDict):
     """The kernel's TCP instead of the built-in transport; real packets only."""
     leave: NotRequired[ReadOnly[str | None]]
     """Name of the last element that data passes; the last of its direction if absent. Simulated runs only."""
+    loss_based: NotRequired[ReadOnly[bool]]
+    """The controller goes by losses alone: it takes neither lateness for a queue nor a burst for a rate. For the
+    verdict on late real packets.
+    """
     parameters: NotRequired[ReadOnly[Mapping[str, str]]]
     """Parameters that differ from the defaults, as text."""
     plugin: NotRequired[ReadOnly[PluginSpec | None]]

@@ -507,6 +507,8 @@ class LatenessReport(TypedDict):
     """Times that a direction stood still for longer than the bound, of the one that stood still for longer in all."""
     pauses_bound: NotRequired[ReadOnly[int]]
     """How many of them there may be before a run tells of them."""
+    remembered: NotRequired[ReadOnly[int]]
+    """Time for which controllers took rates for others because of that, us."""
 
 
 Level: TypeAlias = Literal["flow", "link", "network"]

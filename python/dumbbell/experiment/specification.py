@@ -72,7 +72,7 @@ def _specified(
         "most_packets": settings.most_packets,
         "log": cast("LogLevel", settings.log),
         "path": between_hosts(path.spec(), settings),
-        "flows": [_flow(flow, schemes[flow.scheme], path) for flow in flows],
+        "flows": [_flow(flow, schemes[flow.scheme], path, settings.capabilities.real_packets) for flow in flows],
     }
 
 
@@ -89,10 +89,11 @@ def between_hosts(path: PathSpec, settings: Settings) -> PathSpec:
     return {**path, "ack": [*path["ack"], late]}
 
 
-def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel) -> FlowSpec:
+def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel, real_packets: bool) -> FlowSpec:
     made = {
         "scheme": scheme.name,
         **_sender(replace(scheme, transport=scheme.transport | flow.transport), path),
+        **({"loss_based": True} if real_packets and scheme.family == "loss" else {}),
         "application": flow.application or scheme.application,
         "start_s": flow.start_s,
         "stop_s": flow.stop_s,

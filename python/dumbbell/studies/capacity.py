@@ -21,11 +21,11 @@ Verdict = Literal["carried", "not filled", "degraded", "invalid"]
 
 SENDERS: dict[str, tuple[dict[str, Any], tuple[float, ...]]] = {
     "kernel TCP": (
-        {"scheme": "kernel-cubic", "kernel": {"congestion_control": "cubic"}},
+        {"scheme": "kernel-cubic", "kernel": {"congestion_control": "cubic"}, "loss_based": True},
         (100.0, 300.0, 1000.0, 1500.0, 2000.0, 3000.0),
     ),
     "dumbbell's ends": (
-        {"scheme": "cubic", "controller": "cubic", "transport": {"profile": "tcp"}},
+        {"scheme": "cubic", "controller": "cubic", "transport": {"profile": "tcp"}, "loss_based": True},
         (100.0, 300.0, 500.0, 1000.0),
     ),
 }

@@ -57,3 +57,4 @@ def _print_capacity(capacity: dumbbell.Capacity) -> None:
         said = f"up to {most:g} Mbit/s" if most is not None else "no rate that was tried"
         print(f"This machine carries {said} of {sender}.")
     print(f"Load of the minute before: {capacity.load:.1f}, on {capacity.processors} processors.")
+    print("Keep the links of experiments at or below these rates, and measure again when the machine is busier.")
