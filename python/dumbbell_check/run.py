@@ -22,6 +22,7 @@ from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.catalog.run_request import Names, names_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution
+from dumbbell.execution.pool import Pool
 from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.cost import cost_beside
 from dumbbell_check.baseline import (
@@ -163,8 +164,8 @@ def check(
         most_runs = FIRST if identical else most_runs
         request = _Request.of(candidate, against, suite, cells, seed, most_runs, backend)
         compared = replace(request.suite, safety=()) if identical else request.suite
-        with _directory(out) as folder, interruptible():
-            how = Execution(jobs=jobs, command=command)
+        with _directory(out) as folder, interruptible(), Pool(progress.clock) as pool:
+            how = Execution(jobs=jobs, command=command, pool=pool)
             keeps_files = out is not None
             comparison = Comparison(
                 compared, request.sides, folder, how, request.seed, progress, keeps_files=keeps_files
@@ -219,8 +220,8 @@ def update_baseline(
         made = Kept({}, str(target), __version__, side.given, side.transport)
         if others is not None:
             made = others_of(others, made, chosen.name, number)
-        with _directory(None) as folder, interruptible():
-            how = Execution(jobs=jobs, command=command)
+        with _directory(None) as folder, interruptible(), Pool(progress.clock) as pool:
+            how = Execution(jobs=jobs, command=command, pool=pool)
             comparison = Comparison(chosen, [side], folder, how, number, progress)
             made = made.with_cells(comparison.observe(), comparison.kept_rules(), comparison.first_packets())
         write_baseline(target, made, chosen.name, number)

@@ -18,6 +18,7 @@ from dumbbell.catalog.conformance_cases import Suite, find_suite
 from dumbbell.catalog.run_request import Names, Schemes, names_of, schemes_of
 from dumbbell.catalog.scheme import Scheme
 from dumbbell.execution.perform import Execution, default_directory, perform_apart
+from dumbbell.execution.pool import Pool
 from dumbbell.formats.staging import refuse_used
 from dumbbell.present.tables import Table
 from dumbbell.results import ResultsDirectory, write_atomically
@@ -140,9 +141,8 @@ def check_conformance(
             raise UserError(problem, argument="against", value=name, fix="give it another name")
     place = default_directory(f"conformance-{conformance_suite.name}") if out is None else Path(out)
     refuse_used(place)
-    execution = Execution(jobs=jobs, command=command)
-
-    with Progress() as progress, interruptible():
+    with Progress() as progress, interruptible(), Pool(progress.clock) as pool:
+        execution = Execution(jobs=jobs, command=command, pool=pool)
 
         def make(plans: Sequence[PlannedCase]) -> Sequence[ResultsDirectory]:
             parts, outcome = perform_apart([(plan.folder, plan.experiment) for plan in plans], execution, progress)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from dumbbell.execution.worker import Task
 
 
-def make_guarded(making: Making, jobs: int) -> None:
-    """Simulate runs on so many processes, which make each run in a process of its own, one batch after the other.
+def make_guarded(making: Making, jobs: int, pool: Pool) -> None:
+    """Simulate runs on so many processes of `pool`, each run in a process of its own, one batch after the other.
 
     Raises:
         OSError: the tables cannot be written.
@@ -29,8 +29,8 @@ def make_guarded(making: Making, jobs: int) -> None:
     """
     results = making.writes
     words = Path.cwd() / results.unfinished.path / "last-words"
-    pool = Pool(find_executor(results.experiment), jobs, words, has_plugins=True, clock=making.clock)
     try:
+        pool.begin(find_executor(results.experiment), jobs, words, has_plugins=True)
         for batch in making:
             _make(batch, making, pool)
     finally:

@@ -23,7 +23,7 @@ from dumbbell.catalog.run_request import RunRequest
 from dumbbell.execution.batches import execute_batches, make_here, require_batches, unfinished_runs
 from dumbbell.execution.check import check
 from dumbbell.execution.guarded_batches import make_guarded
-from dumbbell.execution.pool import Outcome, Tell, Work, execute
+from dumbbell.execution.pool import Outcome, Pool, Tell, Work, execute
 from dumbbell.execution.scheduler import perform_campaign
 from dumbbell.execution.trust import trusted
 from dumbbell.execution.until import Enough
@@ -46,6 +46,7 @@ class Execution:
     `command` are the words of the command line that asks for it, if one does.
     `trust` agrees to run the programs and plug-ins that an experiment file names. With `until`, runs are added until
     the means are known as well as it says. `beside` goes on while runs are executed: it shows them to somebody.
+    `pool` has the workers of a command that executes several times: they wait for the next time.
     """
 
     jobs: int | None = None
@@ -58,6 +59,7 @@ class Execution:
     trust: bool = False
     until: Enough | None = None
     beside: Beside | None = None
+    pool: Pool | None = None
 
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
@@ -122,9 +124,10 @@ def perform(
             own = find_executor(results.experiment).environment(results.experiment)
             write_environment(results, made | own)
         if not is_campaign:
-            outcome = _execute_unfinished(parts, jobs, how, gathering, progress)
+            pool = how.pool or held.enter_context(Pool(progress.clock))
+            outcome = _execute_unfinished(parts, jobs, pool, how, gathering, progress)
             if how.until is not None:
-                parts, outcome = _execute_more(how.until, parts, outcome, jobs, how, gathering, progress)
+                parts, outcome = _execute_more(how.until, parts, outcome, jobs, pool, how, gathering, progress)
             return parts, outcome
         ready.close()  # between rounds a machine is left alone
         (results,) = parts
@@ -226,12 +229,17 @@ def default_directory(name: str, clock: Clock = SYSTEM_CLOCK) -> Path:
 
 
 def _execute_unfinished(
-    parts: list[ResultsDirectory], jobs: int, how: Execution, gathering: Gathering | None, progress: Progress
+    parts: list[ResultsDirectory],
+    jobs: int,
+    pool: Pool,
+    how: Execution,
+    gathering: Gathering | None,
+    progress: Progress,
 ) -> Outcome:
     """Executes all runs that are not finished yet."""
     outcome = Outcome()
     if numbered := [part for part in parts if part.experiment.keeps_numbers]:
-        outcome = _execute_in_batches(numbered, jobs, how, progress)
+        outcome = _execute_in_batches(numbered, jobs, pool, how, progress)
     parts = [part for part in parts if not part.experiment.keeps_numbers]
     if not parts or outcome.interrupted:
         return outcome
@@ -239,10 +247,12 @@ def _execute_unfinished(
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
         _tell_finished(total - todo, total, progress)
-    return outcome.with_more(execute(work, jobs, progress, how.cluster, gathering))
+    return outcome.with_more(execute(work, jobs, progress, pool, how.cluster, gathering))
 
 
-def _execute_in_batches(parts: list[ResultsDirectory], jobs: int, how: Execution, progress: Progress) -> Outcome:
+def _execute_in_batches(
+    parts: list[ResultsDirectory], jobs: int, pool: Pool, how: Execution, progress: Progress
+) -> Outcome:
     """Executes all runs of which only the numbers are kept, and which are not finished yet."""
     progress.doing("looking for what is finished")
     work = [Work(part, unfinished_runs(part, progress)) for part in parts]
@@ -251,8 +261,8 @@ def _execute_in_batches(parts: list[ResultsDirectory], jobs: int, how: Execution
         _tell_finished(total - todo, total, progress)
     if how.cluster is None:
         has_plugins = any(part.experiment.has_plugins for part in parts)
-        make = partial(make_guarded, jobs=min(jobs, todo)) if has_plugins else partial(make_here, threads=jobs)
-        return execute_batches(work, make, progress)
+        guarded = partial(make_guarded, jobs=min(jobs, todo), pool=pool)
+        return execute_batches(work, guarded if has_plugins else partial(make_here, threads=jobs), progress)
     from dumbbell.execution.cluster_batches import make_there
 
     return execute_batches(work, partial(make_there, address=how.cluster, shards=how.shards), progress)
@@ -267,6 +277,7 @@ def _execute_more(
     parts: list[ResultsDirectory],
     outcome: Outcome,
     jobs: int,
+    pool: Pool,
     how: Execution,
     gathering: Gathering | None,
     progress: Progress,
@@ -285,7 +296,7 @@ def _execute_more(
             break
         progress.line(printable(f"{few}: {max(wanted for _, wanted, _ in lacking)} are made"))
         parts = [extended(part, wanted) for part, (wanted, _) in zip(parts, needed, strict=True)]
-        outcome = outcome.with_more(_execute_unfinished(parts, jobs, how, gathering, progress))
+        outcome = outcome.with_more(_execute_unfinished(parts, jobs, pool, how, gathering, progress))
     return parts, outcome
 
 
@@ -300,8 +311,8 @@ def _execute_rounds(
     experiment = results.experiment
 
     def make(runs: list[Run], tell: Tell) -> Outcome:
-        with find_executor(experiment).prepared(experiment):
-            return execute([Work(results, runs)], jobs, progress, cluster, gathering, tell)
+        with find_executor(experiment).prepared(experiment), Pool(progress.clock) as pool:
+            return execute([Work(results, runs)], jobs, progress, pool, cluster, gathering, tell)
 
     return perform_campaign(results, _unfinished(results, progress), make, jobs, progress, progress.clock)
 

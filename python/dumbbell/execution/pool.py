@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, Self, TypeAlias
 
 from dumbbell.backends import Executor, find_executor
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
@@ -112,11 +112,12 @@ def execute(
     work: list[Work],
     jobs: int,
     progress: Progress,
+    pool: Pool,
     cluster: str | None = None,
     gathering: Gathering | None = None,
     tell: Tell = lambda *_: None,
 ) -> Outcome:
-    """Executes experiments of one backend on `jobs` processes, or on a Dask cluster, with no pause between them.
+    """Executes experiments of one backend on `jobs` processes of `pool`, or on a Dask cluster, without a pause.
 
     Ctrl-C stops at once; what is finished stays. `gathering` is a database for all of them. Before a run begins that
     could use up too much, it stops.
@@ -134,25 +135,27 @@ def execute(
         for part in work:
             remove_left(part.results.directory)
             part.results.unfinished.clear(ignore_errors=True)
-        pool: Pool | Here | Cluster | None = None
+        places: Pool | Here | Cluster | None = None
         try:
             place = work[0].results.unfinished.path
             jobs = min(jobs, len(todo))
             has_plugins = any(results.experiment.outside(run) for results, run in todo)
             if cluster is None and _is_made_here(executor, todo, has_plugins):
-                pool = Here(executor, progress.clock)
+                places = Here(executor, progress.clock)
             elif cluster is None:
-                pool = Pool(executor, jobs, place / "last-words", has_plugins, progress.clock)
+                places = pool
+                pool.begin(executor, jobs, place / "last-words", has_plugins)
             else:
                 from dumbbell.execution.cluster import Cluster
 
-                pool = Cluster(cluster, executor)
-            stage = progress.expect(RUNS, _pieces(work), pool.side_by_side, START_S)
+                places = Cluster(cluster, executor)
+            stage = progress.expect(RUNS, _pieces(work), places.side_by_side, START_S)
             # a plug-in may leave the working directory, and takes the other runs of its process along
             here = Path.cwd() if has_plugins else Path()
             tasks = _Tasks(map(following.begin, tasks_of(todo, executors, here)), todo, limits)
-            log.info("%d runs begin on %d places backend=%s", len(todo), pool.side_by_side, executor.backend.full_name)
-            for done, statistics, seconds in pool.map(tasks, stage):
+            side_by_side, backend = places.side_by_side, executor.backend.full_name
+            log.info("%d runs begin on %d places backend=%s", len(todo), side_by_side, backend)
+            for done, statistics, seconds in places.map(tasks, stage):
                 results, run = todo[done]
                 for budget in limits[results.directory]:
                     budget.made(run, statistics)
@@ -177,8 +180,8 @@ def execute(
             progress.doing("finishing")
             with Undisturbed() as cleaning:
                 log.info("processes of runs are ended, and what they have left is removed")
-                if pool is not None:
-                    pool.stop()
+                if places is not None:
+                    places.stop()
                 executor.clean_up()
             outcome.interrupted |= cleaning.was_interrupted
     finally:
@@ -322,39 +325,71 @@ class _Worker(Connected):
 class Pool:
     """Worker processes that survive each other: one that dies fails its run only, and is replaced.
 
-    A plug-in that has ended a process is not executed again.
+    A plug-in that has ended a process is not executed again in the same stage. Between stages workers wait.
     """
 
-    def __init__(
-        self, executor: Executor, count: int, folder: Path, has_plugins: bool, clock: Clock = SYSTEM_CLOCK
-    ) -> None:
-        """Starts `count` processes; what they say as they end, and what plug-ins print, goes into `folder`."""
-        self.executor = executor
-        self.folder = folder
-        with contextlib.suppress(OSError):  # without it runs say themselves that nothing can be written
-            folder.mkdir(parents=True, exist_ok=True)
+    executor: Executor
+    folder: Path
+
+    def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self.started = 0
-        self._has_plugins = has_plugins
+        """Number of workers that a stage began with or started, over all stages."""
+        self._has_plugins = False
         self._clock = clock
-        self._memory_bytes = max(LEAST_MEMORY_BYTES, machine_memory_bytes() * 3 // 4 // max(1, count))
+        self._memory_bytes = 0
         self._ended: dict[frozenset[str], str] = {}
         """Plug-ins that have ended a process, each with the run in which it did; several if any may have."""
         self._skipped: deque[Done] = deque()
         self.workers: list[_Worker] = []
-        try:
-            for _ in range(count):
-                self.workers.append(self._start())
-        except BaseException:
-            self.stop()
-            raise
+        """Workers of the stage."""
+        self._waiting: list[_Worker] = []
+        """Workers that have nothing to do until a stage of their kind begins."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with Undisturbed() as cleaning:
+            self._end()
+        if cleaning.was_interrupted:
+            raise KeyboardInterrupt
+
+    def begin(self, executor: Executor, count: int, folder: Path, has_plugins: bool) -> None:
+        """Begin a stage with `count` workers. Their last words, and what plug-ins print, go into `folder`."""
+        if self._waiting and (self.executor, self._has_plugins) != (executor, has_plugins):
+            self._end()
+        self.executor, self.folder, self._has_plugins = executor, folder, has_plugins
+        with contextlib.suppress(OSError):  # without it runs say themselves that nothing can be written
+            folder.mkdir(parents=True, exist_ok=True)
+        self._memory_bytes = max(LEAST_MEMORY_BYTES, machine_memory_bytes() * 3 // 4 // max(1, count))
+        self._ended.clear()
+        for _ in range(count):
+            self.workers.append(self._woken() or self._start())
+
+    def _woken(self) -> _Worker | None:
+        """Return a worker of an earlier stage, which is told its new bounds; None if there is none."""
+        while self._waiting:
+            worker = self._waiting.pop()
+            if worker.process.is_alive():
+                fresh = _Worker(worker.process, worker.connection, worker.inbox, self._bounds())
+                if fresh.bounds is not None:
+                    with contextlib.suppress(OSError):  # it has just died: the end of the connection is what comes next
+                        fresh.connection.send(fresh.bounds)
+                return fresh
+            end_connected([worker])
+        return None
+
+    def _bounds(self) -> Bounds | None:
+        """Return the bounds of the next worker; None without plug-ins."""
+        self.started += 1
+        if not self._has_plugins:
+            return None
+        words, output = self.folder / str(self.started), self.folder / f"{self.started}.output"
+        most = PROCESSES_OF_PROGRAMS if self.executor.backend.capabilities.real_packets else PROCESSES
+        return Bounds(words, output, most, self._memory_bytes)
 
     def _start(self) -> _Worker:
-        self.started += 1
-        bounds = None
-        if self._has_plugins:
-            words, output = self.folder / str(self.started), self.folder / f"{self.started}.output"
-            most = PROCESSES_OF_PROGRAMS if self.executor.backend.capabilities.real_packets else PROCESSES
-            bounds = Bounds(words, output, most, self._memory_bytes)
+        bounds = self._bounds()
         token = os.urandom(TOKEN_BYTES)
         process, connection = start_connected(serve, Post(self.executor, token, bounds))
         log.info("a process that makes runs has started pid=%s plug-ins=%s", process.pid, self._has_plugins)
@@ -479,5 +514,15 @@ class Pool:
         return over
 
     def stop(self) -> None:
-        """Ends all workers, at once."""
-        end_connected(self.workers)
+        """End the stage: all workers at once if one still makes runs, or has to do with real packets."""
+        is_over = not (self._skipped or any(worker.waiting or worker.kept for worker in self.workers))
+        self._waiting += self.workers
+        self.workers = []
+        if not is_over or self.executor.backend.capabilities.real_packets:
+            self._end()
+
+    def _end(self) -> None:
+        """End all workers at once."""
+        end_connected([*self.workers, *self._waiting])
+        self.workers, self._waiting = [], []
+        self._skipped.clear()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError, argument, one_line
-from dumbbell.base.interrupts import Undisturbed, interruptible
+from dumbbell.base.interrupts import interruptible
 from dumbbell.base.progress import Piece, Progress
 from dumbbell.execution.check import check
 from dumbbell.execution.estimate import START_S
@@ -70,14 +70,10 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
 
 def _made_by_itself(task: Task) -> RunStatistics:
     """Make a run with plug-ins in a process of its own; return its statistics."""
-    with Progress() as progress:
+    with Progress() as progress, Pool(progress.clock) as pool:
         stage = progress.expect(RUNS, [Piece(task.label, START_S)])
-        pool = Pool(task.executor, 1, task.temporary.with_name("last-words"), has_plugins=True)
-        try:
-            return next(statistics for _, statistics, _ in pool.map(iter([task]), stage))
-        finally:
-            with Undisturbed():
-                pool.stop()
+        pool.begin(task.executor, 1, task.temporary.with_name("last-words"), has_plugins=True)
+        return next(statistics for _, statistics, _ in pool.map(iter([task]), stage))
 
 
 def _has_files(results: ResultsDirectory, run: Run) -> bool:

@@ -187,7 +187,7 @@ def _serve(connection: Connection, token: bytes, obstacle: str | None, clock: Cl
     tell = Telling(connection, token)
     made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
     _begin(_publish, made, tell)
-    while (task := _next(connection)) is not None:
+    while isinstance(task := _next(connection), Task):
         started = clock.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
         tell(Made(task.number, clock.monotonic() - started))
@@ -210,8 +210,12 @@ def _serve_apart(
     while True:
         if made and not (connection.poll(0) and len(made) < PUBLISHING):
             _keep_all(made, tell)  # several at once take little longer than one
-        if (task := _next(connection)) is None:
+        task = _next(connection)
+        if task is None:
             os._exit(0)
+        if isinstance(task, Bounds):  # another stage begins
+            bounds = task
+            continue
         started = clock.monotonic()
         ours, theirs = Pipe()
         heard = _Heard(ours, token, tell)
@@ -314,13 +318,13 @@ class _Heard:
                 self.hear()
 
 
-def _next(connection: Connection) -> Task | None:
-    """Wait for the next task and return it; return None if the parent has closed the connection."""
+def _next(connection: Connection) -> Task | Bounds | None:
+    """Wait for the next task, or for the bounds of the tasks after it; None if the parent has closed the connection."""
     try:
-        task: Task = connection.recv()
+        given: Task | Bounds = connection.recv()
     except (EOFError, OSError):
         return None
-    return task
+    return given
 
 
 def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 (whatever it takes)

@@ -5,31 +5,23 @@ the plug. Tests of both have processes (`dumbbell` in `command.py` says which). 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from dumbbell.backends import Executor
-from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.execution import pool
-from dumbbell.execution.here import Here
 from dumbbell.results import environment
 from support.commands.forks import own_cpu
 
-_Pool = pool.Pool
 _git = cache(environment._git)
 """What git says of this repository: every command asks, and nothing changes while the tests run."""
 
 
-def _pool(
-    executor: Executor, count: int, folder: Path, has_plugins: bool, clock: Clock = SYSTEM_CLOCK
-) -> Here | pool.Pool:
-    if has_plugins or executor.backend.capabilities.real_packets:
-        return _Pool(executor, count, folder, has_plugins, clock)
-    return Here(executor, clock)
+def _is_made_here(executor: Executor, _: Sequence[object], has_plugins: bool) -> bool:
+    return not (has_plugins or executor.backend.capabilities.real_packets)
 
 
 @contextmanager
@@ -37,7 +29,7 @@ def runs_here() -> Iterator[None]:
     """Simulations are made in this process meanwhile, which has one CPU, so that it starts no helpers either."""
     cpus = os.sched_getaffinity(0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "Pool", _pool)
+        patch.setattr(pool, "_is_made_here", _is_made_here)
         patch.setattr(os, "fsync", lambda _: None)
         patch.setattr(environment, "_git", _git)
         os.sched_setaffinity(0, {own_cpu(cpus)})

@@ -7,7 +7,7 @@ from dumbbell.catalog.experiment_file import parse_experiment_file
 from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.execution.check import check
-from dumbbell.execution.pool import Work, execute
+from dumbbell.execution.pool import Pool, Work, execute
 from dumbbell.experiment import resolve
 from dumbbell.results import prepare, write_environment
 from dumbbell.results.benchmark_directory import Benchmark, Part
@@ -95,6 +95,7 @@ def make(directory: Path, names: list[str] | None = None) -> Benchmark:
         work.append(Work(results, experiment.all_runs()))
         parts.append(Part(plan, results))
     count = sum(len(part.runs) for part in work)
-    outcome = execute(work, 2, Progress())
+    with Pool() as pool:
+        outcome = execute(work, 2, Progress(), pool)
     assert outcome.finished == count, outcome
     return Benchmark(directory, EXAMINED, True, tuple(parts))
