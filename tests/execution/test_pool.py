@@ -18,9 +18,9 @@ def pids(pool: Pool) -> list[int | None]:
 def stage(pool: Pool, folder: Path, count: int, has_plugins: bool = True) -> list[int | None]:
     """Begin a stage and end it; return the processes of its workers."""
     pool.begin(EXECUTOR, count, folder, has_plugins)
-    found = pids(pool)
+    processes = pids(pool)
     pool.stop()
-    return found
+    return processes
 
 
 def test_workers_wait_for_the_next_stage_and_get_its_folder_and_share_of_memory(tmp_path: Path) -> None:
@@ -35,9 +35,9 @@ def test_workers_wait_for_the_next_stage_and_get_its_folder_and_share_of_memory(
         pool.stop()
         pool.begin(EXECUTOR, 2, tmp_path / "third", has_plugins=True)
         assert pids(pool) == before
-        assert all(each.bounds is not None and each.bounds.memory_bytes <= alone for each in pool.workers)
-        assert len({each.bounds for each in pool.workers}) == 2
-        processes = [each.process for each in pool.workers]
+        assert all(worker.bounds is not None and worker.bounds.memory_bytes <= alone for worker in pool.workers)
+        assert len({worker.bounds for worker in pool.workers}) == 2
+        processes = [worker.process for worker in pool.workers]
     assert not any(process.is_alive() for process in processes)
 
 

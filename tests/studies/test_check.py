@@ -10,18 +10,21 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
 import yaml
 
+from dumbbell.base.processes import start_connected
 from dumbbell.base.progress import Progress
 from dumbbell.catalog.check_suite import JUDGED
-from dumbbell.execution import perform
+from dumbbell.execution import perform, pool
 from dumbbell.execution.batches import Making, execute_batches
 from dumbbell.execution.pool import Outcome, Work
 from dumbbell_check.first_difference import FirstDifference, StateField
 from dumbbell_check.judging import FIRST, judge, looks
+from dumbbell_check.run import check
 from dumbbell_check.written import difference_lines
 from support.commands.command import COMMAND, Dumbbell
 from support.punctual import Punctual, Run, runs_of
@@ -96,6 +99,21 @@ def test_runs_of_which_only_numbers_are_kept_tell_the_same(
     again = dumbbell(*words, expect=None)
     assert (again.stdout, again.returncode) == (kept.stdout, kept.returncode)
     assert sum(len(part.runs) for part in work) == len(more) + len(list((folder / "kept/nudged").glob("*/runs/*/*/*")))
+
+
+def test_a_check_of_plug_ins_starts_its_workers_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "chaotic.py").write_text(CHAOTIC)
+    (tmp_path / "small.suite.toml").write_text(SUITE)
+    workers: list[object] = []
+
+    def noted(*arguments: Any) -> object:  # noqa: ANN401 (whatever it takes)
+        workers.append(arguments)
+        return start_connected(*arguments)
+
+    monkeypatch.setattr(pool, "start_connected", noted)
+    results = check(tmp_path / "chaotic.py", against="cubic", suite=tmp_path / "small.suite.toml", jobs=2)
+    assert not any(cell.failures for cell in results.cells)
+    assert len(workers) == 2
 
 
 def _answer(difference: float, scatter: float, draw: random.Random, *, shared: float = 0.0, most_runs: int = 60) -> str:

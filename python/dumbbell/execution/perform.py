@@ -261,8 +261,8 @@ def _execute_in_batches(
         _tell_finished(total - todo, total, progress)
     if how.cluster is None:
         has_plugins = any(part.experiment.has_plugins for part in parts)
-        guarded = partial(make_guarded, jobs=min(jobs, todo), pool=pool)
-        return execute_batches(work, guarded if has_plugins else partial(make_here, threads=jobs), progress)
+        make_each_apart = partial(make_guarded, jobs=min(jobs, todo), pool=pool)
+        return execute_batches(work, make_each_apart if has_plugins else partial(make_here, threads=jobs), progress)
     from dumbbell.execution.cluster_batches import make_there
 
     return execute_batches(work, partial(make_there, address=how.cluster, shards=how.shards), progress)

@@ -321,10 +321,10 @@ class _Heard:
 def _next(connection: Connection) -> Task | Bounds | None:
     """Wait for the next task, or for the bounds of the tasks after it; None if the parent has closed the connection."""
     try:
-        given: Task | Bounds = connection.recv()
+        message: Task | Bounds = connection.recv()
     except (EOFError, OSError):
         return None
-    return given
+    return message
 
 
 def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 (whatever it takes)
