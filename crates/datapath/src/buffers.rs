@@ -16,7 +16,7 @@ pub(crate) struct Buffers {
 #[derive(Debug)]
 struct Slot {
     memory: Box<[u8]>,
-    /// Of the packet, bytes: its header is before it.
+    /// Length of the packet behind its header, bytes.
     length: u32,
     users: u32,
     content: Content,

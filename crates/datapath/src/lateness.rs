@@ -115,7 +115,7 @@ pub struct LatenessReport {
     pub pauses_bound: u64,
     /// Time in which this direction stood still for longer than 1 ms, us.
     pub paused: u64,
-    /// Time for which controllers took rates for others because of that, us.
+    /// Time for which pauses made rates wrong, us.
     pub remembered: u64,
     /// Departures that were less late than 1, 2, 4, 8, ... us, and not less than the value before.
     pub histogram: Vec<u64>,
