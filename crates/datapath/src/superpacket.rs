@@ -13,7 +13,7 @@ pub(crate) const HEADER_BYTES: usize = 10;
 /// Most bytes that are read at once, header and packet.
 pub(crate) const MOST_BYTES: usize = HEADER_BYTES + 0xffff;
 
-/// Flag: the checksum is that of the pseudo header, and the rest is to be added.
+/// Flag: the field has the sum of the pseudo header only, and the device adds the rest.
 const NEEDS_CHECKSUM: u8 = 1;
 /// Kinds: one packet, and packets of TCP over IPv4 and IPv6.
 const ONE: u8 = 0;
@@ -30,12 +30,12 @@ pub(crate) struct Superpacket<'a> {
     /// Headers of IP and TCP, bytes.
     headers_bytes: usize,
     ip_bytes: usize,
-    /// Most data in one packet, bytes; all of it where it is one packet.
+    /// Maximum data of a packet, bytes.
     data_bytes: usize,
 }
 
 impl<'a> Superpacket<'a> {
-    /// Returns what was read; `None` where that is no packet, or of a kind that the device was not told to hand over.
+    /// Returns the superpacket; `None` where the bytes are no packet, or have a kind that the device may not hand over.
     pub(crate) fn of(read: &'a [u8]) -> Option<Self> {
         let (header, packet) = read.split_first_chunk::<HEADER_BYTES>()?;
         let one = Self { header, packet, headers_bytes: 0, ip_bytes: 0, data_bytes: packet.len() };
