@@ -165,7 +165,9 @@ mod tests {
     fn path(late_us: impl Iterator<Item = u64> + Clone, loss_based: bool) -> LatenessError {
         let mut direction = Lateness::default();
         // A queue of 10 ms was full and empty.
-        [5, 15].into_iter().for_each(|ms| direction.record_passage(Span::from_ms(ms)));
+        for ms in [5, 15] {
+            direction.record_passage(Span::from_ms(ms));
+        }
         late_us.for_each(|us| direction.record(Span::from_us(us)));
         let (rtt, duration) = (Span::from_ms(40), Span::from_secs(10));
         let mut both = direction.clone();
