@@ -30,7 +30,7 @@ class ConstantApplication(TypedDict):
 
     kind: ReadOnly[Literal["constant"]]
     bytes: NotRequired[ReadOnly[int]]
-    """Bytes in all; 0: no end. Default: 0. From 0 to 1e+15."""
+    """Total bytes; 0: no end. Default: 0. From 0 to 1e+15."""
     rate_mbps: ReadOnly[float]
     """Payload rate. From 0 to 1e+06 (not included)."""
 
@@ -40,7 +40,7 @@ class PoissonApplication(TypedDict):
 
     kind: ReadOnly[Literal["poisson"]]
     bytes: NotRequired[ReadOnly[int]]
-    """Bytes in all; 0: no end. Default: 0. From 0 to 1e+15."""
+    """Total bytes; 0: no end. Default: 0. From 0 to 1e+15."""
     packet_bytes: NotRequired[ReadOnly[int]]
     """Payload of a packet; 0: a full one. Default: 0. From 0 to 1e+15."""
     rate_mbps: ReadOnly[float]
@@ -54,7 +54,7 @@ class FilesApplication(TypedDict):
 
     kind: ReadOnly[Literal["files"]]
     idle_first: NotRequired[ReadOnly[bool]]
-    """Whether it begins with a pause. Default: false."""
+    """Begin with a pause, not with a file. Default: false."""
     idle_ms: ReadOnly[float]
     """Mean pause. From 0 to 1e+09 (not included)."""
     least_bytes: ReadOnly[int]
@@ -64,21 +64,19 @@ class FilesApplication(TypedDict):
 
 
 class OnOffApplication(TypedDict):
-    """Greedy for a while, then silent or at a low rate for a while; durations are fixed or exponential."""
+    """Greedy phases in turn with silent or low-rate phases; durations are fixed or exponential."""
 
     kind: ReadOnly[Literal["on-off"]]
     anew: NotRequired[ReadOnly[bool]]
-    """Each greedy phase is a flow of its own: what was in flight is forgotten, and the controller begins anew. Default:
-    false.
-    """
+    """Each greedy phase is a new flow: packets in flight are forgotten, and the controller restarts. Default: false."""
     exponential: NotRequired[ReadOnly[bool]]
-    """Draw both from exponential distributions. Default: false."""
+    """Draw both lengths from exponential distributions. Default: false."""
     off_first: NotRequired[ReadOnly[bool]]
-    """Begin with one of the other phases, not with a greedy one. Default: false."""
+    """Begin with a silent or low-rate phase, not with a greedy one. Default: false."""
     off_mbps: NotRequired[ReadOnly[float]]
-    """Payload rate of the other phases, one packet at a time; 0: silent. Default: 0.0. From 0 to 1e+06."""
+    """Payload rate of the low-rate phases, one packet at a time; 0: silent. Default: 0.0. From 0 to 1e+06."""
     off_ms: ReadOnly[float]
-    """(Mean) length of the other phases. From 0.001 to 1e+09."""
+    """(Mean) length of the silent or low-rate phases. From 0.001 to 1e+09."""
     on_ms: ReadOnly[float]
     """(Mean) length of the greedy phases. From 0.001 to 1e+09."""
 
@@ -100,7 +98,7 @@ class EncoderApplication(TypedDict):
     fps: NotRequired[ReadOnly[float]]
     """Frames per second. Default: 30.0. From 1 to 1000."""
     key_after_loss: NotRequired[ReadOnly[bool]]
-    """Packets lost for good are answered by a key frame. Default: true."""
+    """Send a key frame after a packet is lost for good. Default: true."""
     key_factor: NotRequired[ReadOnly[float]]
     """Size of a key frame relative to the others. Default: 4.0. From 1 to 100."""
     key_interval_s: NotRequired[ReadOnly[float]]
@@ -111,7 +109,7 @@ class EncoderApplication(TypedDict):
     min_rate_mbps: NotRequired[ReadOnly[float]]
     """Lowest bitrate. Default: 0.03. From 0.001 to 100000."""
     pauses: NotRequired[ReadOnly[Sequence[Sequence[float]]]]
-    """Times at which the source is paused by plan, s since its start: beginning and end of each."""
+    """Planned pauses of the source: beginning and end, s since its start."""
     ramp_mbps_per_s: NotRequired[ReadOnly[float]]
     """Fastest rise of the bitrate, Mbit/s per second; 0: no limit. Default: 0.0. From 0 to 100000."""
     reaction_ms: NotRequired[ReadOnly[float]]
@@ -139,7 +137,7 @@ ApplicationSpec: TypeAlias = (
 """An application as written in an experiment."""
 
 Change: TypeAlias = Mapping[str, float | Mapping[str, float]]
-"""A scheduled change of an element: new values of any of its numeric settings, and of its queue's."""
+"""A scheduled change of an element: new values of its numeric settings and of its queue's settings."""
 
 
 class TransportSpec(TypedDict):
@@ -148,33 +146,31 @@ class TransportSpec(TypedDict):
     ack_bytes: NotRequired[ReadOnly[int]]
     """IP datagram size of a pure ACK. From 1 to 65000."""
     ack_delay_ms: NotRequired[ReadOnly[float]]
-    """An ACK at the latest after this time. From 0 to 10000."""
+    """Maximum delay of an ACK. From 0 to 10000."""
     ack_every: NotRequired[ReadOnly[int]]
-    """An ACK at the latest after this many packets. From 1 to 1e+06."""
+    """Maximum number of packets before an ACK. From 1 to 1e+06."""
     ack_on_ce: NotRequired[ReadOnly[bool]]
-    """An ACK at once for a packet that carries a CE mark (RFC 9000 section 13.2.1); off: by count and time, as TCP
-    does.
-    """
+    """Send an ACK at once for a packet with a CE mark (RFC 9000 section 13.2.1); off: by count and time, as in TCP."""
     ack_on_gap: NotRequired[ReadOnly[bool]]
-    """An ACK at once for a packet out of order; off: only by count and time, and when the scheme's receiver-side half
-    wants.
+    """Send an ACK at once for a packet out of order; off: only by count and time, and on request of the scheme's
+    receiver half.
     """
     ack_option_bytes: NotRequired[ReadOnly[int]]
-    """Additional ACK bytes if there is such a range: what the option itself takes."""
+    """Additional ACK bytes of the option if there is such a range."""
     ack_range_bytes: NotRequired[ReadOnly[int]]
     """Additional ACK bytes for each range beyond the first."""
     ack_ranges: NotRequired[ReadOnly[int]]
-    """Most packet ranges an ACK carries (TCP: the cumulative point and its SACK blocks). From 1 to 1024."""
+    """Maximum number of packet ranges in an ACK (TCP: the cumulative point and its SACK blocks). From 1 to 1024."""
     ack_tick_ms: NotRequired[ReadOnly[float]]
-    """The timer of a delayed ACK counts in ticks of this length and goes off one after the delay is over, as Linux's
-    does since v4.8 (`kernel/time/timer.c`, `calc_index`; a tick is 4 ms where `HZ` is 250); 0: it goes off at its
-    time. From 0 to 1000.
+    """Tick of the delayed-ACK timer, which expires one tick after the end of the delay, as in Linux since v4.8
+    (`kernel/time/timer.c`, `calc_index`; a tick is 4 ms if `HZ` is 250); 0: the timer expires exactly on time. From
+    0 to 1000.
     """
     burst_bytes: NotRequired[ReadOnly[int]]
-    """Most payload bytes of such a burst. From 1 to 1e+09."""
+    """Maximum payload bytes of such a burst. From 1 to 1e+09."""
     burst_ms: NotRequired[ReadOnly[float]]
-    """Segmentation offload: what leaves in this time at the pacing rate leaves at once; 0: packets leave one by one.
-    From 0 to 1000.
+    """Segmentation offload: data that would leave in this time at the pacing rate leave at once; 0: packets leave one
+    by one. From 0 to 1000.
     """
     cumulative_growth: NotRequired[ReadOnly[bool]]
     """Windows grow by bytes as the stream is completed, and by none with ACKs that report a hole; off: as they arrive.
@@ -186,14 +182,16 @@ class TransportSpec(TypedDict):
     first_number: NotRequired[ReadOnly[int | None]]
     """With `utp`: the number that the connection's first packet has; none: drawn for each run. From 0 to 65535."""
     fq: NotRequired[ReadOnly[bool]]
-    """Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR: controllers without a
-    pacing rate are paced from the 11th packet on, at 2 windows per srtt while the window is below half of the slow
-    start threshold, else at 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
+    """Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR. Controllers without a
+    pacing rate are paced from the 11th packet on. The rate is 2 windows per srtt while the window is below half of
+    the slow start threshold, else 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
     """
     handshake: NotRequired[ReadOnly[bool]]
     """The connection is set up before data leave."""
     handshake_repeat_ms: NotRequired[ReadOnly[float]]
-    """The opener is repeated after this time without an answer; 0: when the timer says so. From 0 to 600000."""
+    """Time without an answer after which the handshake packet is retransmitted; 0: when the timer expires. From 0 to
+    600000.
+    """
     handshake_rounds: NotRequired[ReadOnly[int]]
     """Round trips that connection set-up takes. From 1 to 10."""
     header_bytes: NotRequired[ReadOnly[int]]
@@ -205,9 +203,9 @@ class TransportSpec(TypedDict):
     limited_transmit: NotRequired[ReadOnly[bool]]
     """New data may leave on the first two duplicate ACKs (RFC 3042)."""
     loss_detection: NotRequired[ReadOnly[LossDetection]]
-    """What tells that a packet was lost."""
+    """Sign that a packet was lost."""
     max_window_bytes: NotRequired[ReadOnly[int]]
-    """Most bytes in flight whatever the controller says: receive window and socket buffers."""
+    """Maximum bytes in flight regardless of the controller: receive window and socket buffers."""
     message_bytes: NotRequired[ReadOnly[int]]
     """Size of the application's messages: no packet carries bytes of two. 0: it writes a stream without messages. From
     0 to 1e+09.
@@ -219,44 +217,44 @@ class TransportSpec(TypedDict):
     payload_bytes: NotRequired[ReadOnly[int]]
     """Payload bytes of a full packet: the segment size that windows and rates count. From 1 to 65000."""
     profile: NotRequired[ReadOnly[str]]
-    """Name of the profile the other values started from: `linux-like` (also called `tcp`), `linux`, `linux-offload`,
-    `ns3-compat`, `quic` or `datagram`.
+    """Name of the profile that gives the other values their defaults: `linux-like` (also called `tcp`), `linux`,
+    `linux-offload`, `ns3-compat`, `quic` or `datagram`.
     """
     quick_acks: NotRequired[ReadOnly[int]]
-    """So many packets at the start are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`:
+    """Number of packets at the start that are acknowledged one by one (Linux v5.15, `net/ipv4/tcp_input.c`:
     `TCP_MAX_QUICKACKS`, 16). From 0 to 1e+06.
     """
     quirk_pace_after_block: NotRequired[ReadOnly[bool]]
     """Quirk of genericCC: the ACK that opens a full window releases the next packet one pacing gap later."""
     quirk_pace_by_latest: NotRequired[ReadOnly[bool]]
-    """Quirk of Remy and genericCC: a change of the pacing rate holds for the packet that waits already."""
+    """Quirk of Remy and genericCC: a new pacing rate also applies to the packet that already waits."""
     quirk_unpaced: NotRequired[ReadOnly[bool]]
-    """Quirk of Linux before 4.13 without the `fq` queueing discipline: nobody keeps to a controller's pacing rate, its
-    window alone counts (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
+    """Quirk of Linux before 4.13 without the `fq` queueing discipline: the sender ignores the controller's pacing rate
+    and uses only its window (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
     """
     receive_window_bytes: NotRequired[ReadOnly[int]]
     """Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number."""
     receiver: NotRequired[ReadOnly[ReceiverBehavior | Literal["honest"]]]
-    """What the receiver makes of its duty to give feedback: `honest`, or a table with a `kind`."""
+    """Behavior of the receiver: `honest`, or a table with a `kind`."""
     recovery: NotRequired[ReadOnly[Reduction]]
-    """What limits sending during a loss episode."""
+    """Limit on sending during a loss episode."""
     reliable: NotRequired[ReadOnly[bool]]
     """Lost payload is sent again."""
     reordering: NotRequired[ReadOnly[Reordering]]
-    """How the two thresholds adapt to packets that arrive late."""
+    """Adaptation of the two thresholds to packets that arrive late."""
     restart_window: NotRequired[ReadOnly[bool]]
     """While nothing is in flight windows are halved for each retransmission timeout, down to the initial window, by
     controllers that follow the kernel (RFC 5681 4.1; Linux's `tcp_slow_start_after_idle`).
     """
     sack: NotRequired[ReadOnly[bool]]
-    """Selective acknowledgement; off: only what is complete up to the first hole is acknowledged."""
+    """Selective acknowledgement; off: only data below the first hole are acknowledged."""
     sack_packets: NotRequired[ReadOnly[int]]
-    """Packets above the first missing one, and the one behind it, that an ACK can name (uTP: a mask of 30); those
-    beyond are acknowledged when it has arrived. 0: any number. From 0 to 1e+06.
+    """Number of packets that an ACK can name, beginning with the second one after the first missing packet (uTP: a mask
+    of 30). Later packets are acknowledged when the missing packet has arrived. 0: any number. From 0 to 1e+06.
     """
     send_buffer_bytes: NotRequired[ReadOnly[int]]
-    """Bytes the sending socket holds until they are acknowledged: applications write ahead into it. 0: what is written
-    is sent at once, applications write when something may be sent. From 0 to 1e+12.
+    """Bytes that the sending socket holds until they are acknowledged: applications write ahead into it. 0: no buffer;
+    applications write only when data may be sent. From 0 to 1e+12.
     """
     skb_truesize_bytes: NotRequired[ReadOnly[int]]
     """Memory that one full packet occupies in a socket (`truesize` of an skb); 0: worked out from `payload_bytes`."""
@@ -276,15 +274,15 @@ class TransportSpec(TypedDict):
     The smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
     """
     time_threshold: NotRequired[ReadOnly[float]]
-    """Lost after this multiple of the RTT once something later is acknowledged; 0 turns it off. By age: whether or not
-    something is. With `rack` the part beyond 1 is a share of the smallest RTT. From 0 to 100.
+    """Time after which a packet is lost once a later one is acknowledged, as a multiple of the RTT; 0 turns it off. By
+    age no acknowledgement is needed. With `rack` the part beyond 1 is a share of the smallest RTT. From 0 to 100.
     """
     timeout_check_ms: NotRequired[ReadOnly[float]]
-    """The timer is looked at this often and expires at the next look; 0: at its time. From 0 to 600000."""
+    """Interval between checks of the timer, which expires at the next check; 0: exactly on time. From 0 to 600000."""
     timeout_floor: NotRequired[ReadOnly[RtoFloor]]
-    """Where `timeout_min_ms` applies."""
+    """Part of the timeout that `timeout_min_ms` applies to."""
     timeout_initial_ms: NotRequired[ReadOnly[float]]
-    """Timeout before the first RTT sample; the fixed one of `silence`. From 1 to 600000."""
+    """Timeout before the first RTT sample; with `silence` the fixed timeout. From 1 to 600000."""
     timeout_max_ms: NotRequired[ReadOnly[float]]
     """Largest timeout after backing off. From 1 to 6e+06."""
     timeout_min_ms: NotRequired[ReadOnly[float]]
@@ -292,19 +290,19 @@ class TransportSpec(TypedDict):
     timer: NotRequired[ReadOnly[TimerKind]]
     """Timer over outstanding packets."""
     timer_restart: NotRequired[ReadOnly[TimerRestart]]
-    """Which ACKs restart it."""
+    """ACKs that restart the timer."""
     timestamp_ms: NotRequired[ReadOnly[float]]
     """Clock tick of the timestamps that RTTs are taken from; 0: exact. From 0 to 1000."""
     undo: NotRequired[ReadOnly[bool]]
-    """An episode whose losses all turn out to have arrived is undone, and so is a timeout after which a packet arrives
-    that was sent before it (RFC 3522, RFC 4015, RFC 9438 4.9).
+    """Undo an episode if all its losses turn out to have arrived. Undo a timeout if a packet sent before it arrives
+    (RFC 3522, RFC 4015, RFC 9438 4.9).
     """
     window_rounding: NotRequired[ReadOnly[WindowRounding]]
-    """How a fractional window counts."""
+    """Treatment of a fractional window."""
 
 
 Distribution: TypeAlias = Literal["uniform", "normal", "exponential", "pareto"]
-"""The distribution of a random delay."""
+"""Distribution of a random delay."""
 
 EcnMode: TypeAlias = Literal["off", "ect0", "ect1"]
 """ECN codepoint of data packets."""
@@ -320,17 +318,17 @@ class LinkElement(TypedDict):
     count_in_service: NotRequired[ReadOnly[bool]]
     """Quirk: the packet being sent counts for the queue's limits (droptail only). Default: false."""
     device_packets: NotRequired[ReadOnly[int]]
-    """The device's own queue below the queue discipline, packets, as in ns-3: only packets above it count for the
-    limit. Default: 0. From 0 to 1e+06.
+    """Length of the device's own queue below the queue discipline, packets, as in ns-3: only packets above it count for
+    the limit. Default: 0. From 0 to 1e+06.
     """
     framing_bytes: NotRequired[ReadOnly[int]]
     """Bytes added to every packet on the wire; the queue does not count them. Default: 0. From 0 to 10000."""
     name: NotRequired[ReadOnly[str | None]]
     """Name in statistics."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the link. Default: {"kind": "infinite"}."""
     rate_mbps: ReadOnly[float]
-    """Rate, Mbit/s; a scheduled 0 stops the link, the packet being sent included, until the next change. From 1e-06 to
+    """Rate, Mbit/s; a scheduled 0 stops the link, including the packet being sent, until the next change. From 1e-06 to
     1e+06.
     """
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
@@ -344,29 +342,29 @@ class TraceElement(TypedDict):
 
     kind: ReadOnly[Literal["trace"]]
     base_ms: NotRequired[ReadOnly[float]]
-    """Where on the run's clock the trace starts, ms. Default: 0.0. From 0 to 3.6e+06."""
+    """Start of the trace on the run's clock, ms. Default: 0.0. From 0 to 3.6e+06."""
     count_in_service: NotRequired[ReadOnly[bool]]
     """Quirk: a packet that is served in part counts for the queue's limits (droptail only). Default: false."""
     even: NotRequired[ReadOnly[EvenSpec | None]]
     """Opportunities spread evenly, instead of `times_ms`."""
     file: NotRequired[ReadOnly[str | None]]
-    """File that `times_ms` were read from, for whoever reads the specification. It is not opened here."""
+    """File that `times_ms` were read from, for readers of the specification. It is not opened here."""
     mode: NotRequired[ReadOnly[TraceMode]]
-    """How packets are counted and times rounded: `precise`, or `mahimahi` as mm-link does. Default: "precise"."""
+    """Counting of packets and rounding of times: `precise`, or `mahimahi` as in mm-link. Default: "precise"."""
     name: NotRequired[ReadOnly[str | None]]
     """Name in statistics."""
     once: NotRequired[ReadOnly[bool]]
-    """Nothing passes after the last opportunity, instead of starting over. Default: false."""
+    """Nothing passes after the last opportunity; false: the trace repeats. Default: false."""
     opportunity_bytes: NotRequired[ReadOnly[int | None]]
     """Bytes that an opportunity serves: 1500 if absent. Fixed in mode `mahimahi`. From 1 to 1e+06."""
     poisson: NotRequired[ReadOnly[PoissonTraceSpec | None]]
     """Opportunities at exponential gaps, drawn once, instead of `times_ms`."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the link. Default: {"kind": "infinite"}."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run: of the queue only."""
     sha256: NotRequired[ReadOnly[str | None]]
-    """SHA-256 of `file`, hexadecimal; another one is refused."""
+    """SHA-256 of `file`, hexadecimal; a file with another one is refused."""
     times_ms: NotRequired[ReadOnly[Sequence[float] | None]]
     """Times of the opportunities, ms since the start, not decreasing. The last one is the period."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
@@ -378,7 +376,7 @@ class PoissonElement(TypedDict):
 
     kind: ReadOnly[Literal["poisson"]]
     head_gap_ms: NotRequired[ReadOnly[float]]
-    """Distance of the opportunities in the head, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    """Time between opportunities in the head, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
     head_s: NotRequired[ReadOnly[float]]
     """Length of a head of evenly spaced opportunities, s. Default: 0.0. From 0 to 86400."""
     name: NotRequired[ReadOnly[str | None]]
@@ -386,7 +384,7 @@ class PoissonElement(TypedDict):
     opportunity_bytes: NotRequired[ReadOnly[int]]
     """Bytes that an opportunity serves. Default: 1500. From 1 to 1e+06."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the link. Default: {"kind": "infinite"}."""
     rate_mbps: ReadOnly[float]
     """Mean rate, Mbit/s. From 1e-06 to 1e+06."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
@@ -396,7 +394,7 @@ class PoissonElement(TypedDict):
 
 
 class CellularElement(TypedDict):
-    """Delivery opportunities of a rate that wanders and stops."""
+    """Delivery opportunities of a random rate that can stop."""
 
     kind: ReadOnly[Literal["cellular"]]
     max_mbps: NotRequired[ReadOnly[float | None]]
@@ -410,31 +408,31 @@ class CellularElement(TypedDict):
     outage_escape_per_s: NotRequired[ReadOnly[float]]
     """Rate at which outages end, 1/s. Default: 1.0. From 0 to 50 (not included)."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the link. Default: {"kind": "infinite"}."""
     reversion_per_s: NotRequired[ReadOnly[float]]
-    """How fast deviations from the level fade, 1/s; the slower, the more outages. Default: 1.0. From 0 to 50 (not
+    """Rate at which deviations from the level fade, 1/s; the slower, the more outages. Default: 1.0. From 0 to 50 (not
     included).
     """
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     sigma: NotRequired[ReadOnly[float | None]]
-    """How fast the rate wanders, opportunities/s per sqrt(s); 0.4 times the mean if absent."""
+    """Standard deviation of the rate's random changes, opportunities/s per sqrt(s); 0.4 times the mean if absent."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
     """Random walks of settings."""
 
 
 class SharedElement(TypedDict):
-    """A rate that goes by what waits."""
+    """Rate that depends on the backlog."""
 
     kind: ReadOnly[Literal["shared"]]
     full_bytes: ReadOnly[int]
-    """Backlog from which on the rate is the whole one, bytes."""
+    """Backlog at which the rate reaches `rate_mbps`, bytes."""
     least_mbps: ReadOnly[float]
-    """Rate with next to nothing waiting, Mbit/s; at most `rate_mbps`. From 1e-06 to 1e+06."""
+    """Rate with almost no backlog, Mbit/s; at most `rate_mbps`. From 1e-06 to 1e+06."""
     name: NotRequired[ReadOnly[str | None]]
     """Name in statistics."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the link. Default: {"kind": "infinite"}."""
     rate_mbps: ReadOnly[float]
     """Rate with a backlog of `full_bytes` or more, Mbit/s. From 1e-06 to 1e+06."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
@@ -444,25 +442,23 @@ class SharedElement(TypedDict):
 
 
 class HalfDuplexElement(TypedDict):
-    """A channel that both directions take turns on."""
+    """Channel that both directions use in turns."""
 
     kind: ReadOnly[Literal["half-duplex"]]
     access_us: NotRequired[ReadOnly[float]]
-    """Time that each of its turns takes besides its packets, us. Default: 0.0. From 0 to 1e+06."""
+    """Time of each turn besides its packets, us. Default: 0.0. From 0 to 1e+06."""
     channel: NotRequired[ReadOnly[str | None]]
-    """Channel that it shares with the element of the other direction that has the same one; needed if there are
-    several.
-    """
+    """Name of the channel, equal for both stations; needed if there are several channels."""
     name: NotRequired[ReadOnly[str | None]]
     """Name in statistics."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the link. Default: {"kind": "infinite"}."""
     rate_mbps: ReadOnly[float]
-    """Rate of its turns, Mbit/s. From 1e-06 to 1e+06."""
+    """Rate of the station's turns, Mbit/s. From 1e-06 to 1e+06."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     turn_packets: NotRequired[ReadOnly[int]]
-    """Most packets of one of its turns. Default: 1. From 1 to 100000."""
+    """Maximum number of packets in a turn. Default: 1. From 1 to 100000."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
     """Random walks of settings."""
 
@@ -474,11 +470,11 @@ class ShaperElement(TypedDict):
     burst_bytes: ReadOnly[int]
     """Depth of the bucket, bytes; it is full at the start. From 1 to 1e+09."""
     deficit: NotRequired[ReadOnly[bool]]
-    """A packet leaves on any level that is not negative and takes it into debt, as htb does. Default: false."""
+    """A packet leaves at any level that is not negative and can make the level negative, as in htb. Default: false."""
     name: NotRequired[ReadOnly[str | None]]
     """Name in statistics."""
     queue: NotRequired[ReadOnly[QueueSpec]]
-    """What waits. Default: {"kind": "infinite"}."""
+    """Queue in front of the shaper. Default: {"kind": "infinite"}."""
     rate_mbps: ReadOnly[float]
     """Rate of the tokens, Mbit/s. From 1e-06 to 1e+06."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
@@ -492,7 +488,7 @@ class PolicerElement(TypedDict):
 
     kind: ReadOnly[Literal["policer"]]
     action: NotRequired[ReadOnly[PolicerAction]]
-    """What happens to a packet in excess: `drop`, or `mark` (set CE and pass without tokens; packets that are not ECN-
+    """Treatment of a packet in excess: `drop`, or `mark` (set CE and pass without tokens; packets that are not ECN-
     capable are dropped). Default: "drop".
     """
     burst_bytes: ReadOnly[int]
@@ -516,7 +512,7 @@ class DelayElement(TypedDict):
     name: NotRequired[ReadOnly[str | None]]
     """Name, for the reader."""
     preserve_order: NotRequired[ReadOnly[bool]]
-    """After a decrease packets wait for those before them; false: they overtake. Default: true."""
+    """After a decrease packets wait for earlier packets; false: they overtake. Default: true."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     tick_ms: NotRequired[ReadOnly[float | None]]
@@ -543,11 +539,11 @@ class JitterElement(TypedDict):
     name: NotRequired[ReadOnly[str | None]]
     """Name, for the reader."""
     preserve_order: NotRequired[ReadOnly[bool]]
-    """Packets wait for those before them; false: they overtake. Default: true."""
+    """Packets wait for earlier packets; false: they overtake. Default: true."""
     redraw_max_ms: NotRequired[ReadOnly[float | None]]
-    """The same: at most this, ms. From 0.001 to 3.6e+06."""
+    """Maximum time between two draws of the delay, ms; needs `redraw_min_ms`. From 0.001 to 3.6e+06."""
     redraw_min_ms: NotRequired[ReadOnly[float | None]]
-    """The delay is drawn anew, whatever the traffic, after a time of at least this, ms; needs `redraw_max_ms`. From
+    """Minimum time between two draws of the delay, ms; draws do not depend on the traffic; needs `redraw_max_ms`. From
     0.001 to 3.6e+06.
     """
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
@@ -561,7 +557,7 @@ class AggregateElement(TypedDict):
 
     kind: ReadOnly[Literal["aggregate"]]
     max_packets: NotRequired[ReadOnly[int | None]]
-    """Most packets of one slot."""
+    """Maximum number of packets per slot."""
     name: NotRequired[ReadOnly[str | None]]
     """Name, for the reader."""
     phase_ms: NotRequired[ReadOnly[float]]
@@ -569,7 +565,7 @@ class AggregateElement(TypedDict):
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     slot_ms: ReadOnly[float]
-    """Distance of the slots, ms. From 1e-06 to 3.6e+06."""
+    """Time between slots, ms. From 1e-06 to 3.6e+06."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
     """Random walks of settings."""
 
@@ -583,31 +579,31 @@ class SlottedElement(TypedDict):
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     slot_ms: ReadOnly[float]
-    """Distance of the slots, and range of their offsets, ms. From 0.001 to 3.6e+06."""
+    """Time between slots, and range of their offsets, ms. From 0.001 to 3.6e+06."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
     """Random walks of settings."""
 
 
 class GrantedElement(TypedDict):
-    """Grants that have to be asked for."""
+    """Uplink grants that must be requested."""
 
     kind: ReadOnly[Literal["granted"]]
     first_bytes: NotRequired[ReadOnly[int]]
-    """What the first grant carries, bytes. Default: 1500. From 1 to 1e+06."""
+    """Size of the first grant, bytes. Default: 1500. From 1 to 1e+06."""
     grant_bytes: NotRequired[ReadOnly[int | None]]
-    """Most that a later grant carries, bytes: a rate of `grant_bytes` per `grant_ms` and half of `spread_ms`; no limit
-    if absent. From 1 to 1e+06.
+    """Maximum size of a later grant, bytes: a rate of `grant_bytes` per `grant_ms` and half of `spread_ms`; no limit if
+    absent. From 1 to 1e+06.
     """
     grant_ms: ReadOnly[float]
-    """From asking to sending, ms; part of the base RTT. From 1e-06 to 3.6e+06."""
+    """Time from request to transmission, ms; part of the base RTT. From 1e-06 to 3.6e+06."""
     name: NotRequired[ReadOnly[str | None]]
     """Name, for the reader."""
     request_ms: ReadOnly[float]
-    """Distance of the opportunities to ask, ms; where they lie is drawn once. From 1e-06 to 3.6e+06."""
+    """Time between request opportunities, ms; their phase is drawn once. From 1e-06 to 3.6e+06."""
     schedule: NotRequired[ReadOnly[Sequence[Change]]]
     """Changes during the run."""
     spread_ms: NotRequired[ReadOnly[float]]
-    """Most that a grant comes later, ms, uniform. Default: 0.0. From 0 to 3.6e+06."""
+    """Maximum additional delay of a grant, ms, uniform. Default: 0.0. From 0 to 3.6e+06."""
     walk: NotRequired[ReadOnly[WalkSpec | None]]
     """Random walks of settings."""
 
@@ -617,9 +613,9 @@ class LossElement(TypedDict):
 
     kind: ReadOnly[Literal["loss"]]
     every: NotRequired[ReadOnly[int | None]]
-    """Lose every so many-th packet."""
+    """Lose every n-th packet."""
     keep_every: NotRequired[ReadOnly[int | None]]
-    """Lose all but the first of so many packets, as a thinning of ACKs does."""
+    """Lose all but the first of every n packets, as a thinning of ACKs does."""
     max_bytes: NotRequired[ReadOnly[int | None]]
     """Largest packet that can be lost, bytes with the path's overhead. From 1 to 1e+06."""
     min_bytes: NotRequired[ReadOnly[int | None]]
@@ -637,11 +633,11 @@ class LossElement(TypedDict):
 
 
 class RemarkElement(TypedDict):
-    """Another ECN codepoint."""
+    """Rewriting of the ECN codepoint."""
 
     kind: ReadOnly[Literal["remark"]]
     becomes: ReadOnly[RemarkTo]
-    """Codepoint that they leave with."""
+    """Codepoint after the rewriting."""
     codepoint: ReadOnly[RemarkFrom]
     """Packets that are rewritten: `ect` is ECT(0) or ECT(1), `capable` is `ect` or CE."""
     name: NotRequired[ReadOnly[str | None]]
@@ -675,15 +671,15 @@ class GilbertElliottElement(TypedDict):
 
 
 class BlackoutElement(TypedDict):
-    """Nothing passes from time to time."""
+    """Periodic blackouts."""
 
     kind: ReadOnly[Literal["blackout"]]
     every_ms: ReadOnly[float]
-    """From the beginning of a blackout to that of the next, ms. From 1e-06 to 3.6e+06."""
+    """Time from the beginning of a blackout to the beginning of the next, ms. From 1e-06 to 3.6e+06."""
     first_ms: NotRequired[ReadOnly[float]]
-    """When the first begins, ms. Default: 0.0. From 0 to 3.6e+06."""
+    """Beginning of the first blackout, ms. Default: 0.0. From 0 to 3.6e+06."""
     hold: NotRequired[ReadOnly[bool]]
-    """What arrives meanwhile is held until the end; false: it is lost. Default: false."""
+    """Hold packets that arrive in a blackout until its end; false: they are lost. Default: false."""
     lasts_ms: ReadOnly[float]
     """Length of a blackout, ms; below `every_ms`. From 0 to 3.6e+06."""
     name: NotRequired[ReadOnly[str | None]]
@@ -695,13 +691,13 @@ class BlackoutElement(TypedDict):
 
 
 class ReorderElement(TypedDict):
-    """Holding packets back."""
+    """Reordering of packets."""
 
     kind: ReadOnly[Literal["reorder"]]
     delay_ms: NotRequired[ReadOnly[float | None]]
     """Time that a packet is held, ms. From 1e-06 to 3.6e+06."""
     gap: NotRequired[ReadOnly[int | None]]
-    """Later packets that overtake it; with `gap` alone a packet that nothing follows stays."""
+    """Number of later packets that overtake a held packet; with `gap` alone a packet stays if no packet follows."""
     name: NotRequired[ReadOnly[str | None]]
     """Name, for the reader."""
     probability: ReadOnly[float]
@@ -713,7 +709,7 @@ class ReorderElement(TypedDict):
 
 
 class DuplicateElement(TypedDict):
-    """Copying packets."""
+    """Duplication of packets."""
 
     kind: ReadOnly[Literal["duplicate"]]
     name: NotRequired[ReadOnly[str | None]]
@@ -727,17 +723,17 @@ class DuplicateElement(TypedDict):
 
 
 class NetemElement(TypedDict):
-    """Delay and shaper with one limit for both."""
+    """Delay and shaper with a common limit."""
 
     kind: ReadOnly[Literal["netem"]]
     burst_bytes: NotRequired[ReadOnly[int | None]]
     """Depth of the shaper's bucket, bytes; needs `rate_mbps`. From 1 to 1e+09."""
     deficit: NotRequired[ReadOnly[bool]]
-    """A packet leaves on any level that is not negative, as htb does. Default: true."""
+    """A packet leaves at any level that is not negative, as in htb. Default: true."""
     delay_ms: ReadOnly[float]
     """Delay before the shaper, ms. From 0 to 3.6e+06."""
     limit_packets: NotRequired[ReadOnly[int]]
-    """Most packets inside, delayed and waiting together; netem's default is 1000. Default: 1000."""
+    """Maximum number of packets inside, delayed and waiting together; netem's default is 1000. Default: 1000."""
     name: NotRequired[ReadOnly[str | None]]
     """Name in statistics."""
     rate_mbps: NotRequired[ReadOnly[float | None]]
@@ -774,7 +770,7 @@ ElementSpec: TypeAlias = (
 
 
 class EvenSpec(TypedDict):
-    """`lines` opportunities in `period_ms`.
+    """Evenly spread opportunities: `lines` in `period_ms`.
 
     Mode `mahimahi`: number i = 0, 1, ... is at floor(i `period_ms` / `lines`) ms, as in Pantheon's traces. These
     start at 0, and their last time, up to one step short of `period_ms`, is the period of repetition
@@ -785,7 +781,7 @@ class EvenSpec(TypedDict):
     lines: ReadOnly[int]
     """Number of opportunities. From 1 to 1e+08."""
     period_ms: ReadOnly[float]
-    """Time that they are spread over, ms. From 1e-06 to 8.64e+07."""
+    """Time over which the opportunities are spread, ms. From 1e-06 to 8.64e+07."""
 
 
 FlowEnd: TypeAlias = Literal["sender", "receiver"]
@@ -845,10 +841,10 @@ class KernelSpec(TypedDict):
 
 
 class KeyWalk(TypedDict):
-    """The walk of one setting, in its unit."""
+    """Random walk of one setting, in the setting's unit."""
 
     corr: ReadOnly[float]
-    """Share of the last step that the next one keeps, 0 to 1. From 0 to 1."""
+    """Share of the last step that the next step keeps, 0 to 1. From 0 to 1."""
     max: ReadOnly[float]
     """Highest value."""
     min: ReadOnly[float]
@@ -856,27 +852,29 @@ class KeyWalk(TypedDict):
     start: NotRequired[ReadOnly[float | None]]
     """First value; the middle if absent."""
     std: ReadOnly[float]
-    """Standard deviation of what is added to it."""
+    """Standard deviation of the random part of each step."""
 
 
 LogLevel: TypeAlias = Literal["none", "packets", "full"]
 """Contents of the packet log."""
 
 LossDetection: TypeAlias = Literal["packet", "sequence", "utp", "age"]
-"""What tells that a packet was lost."""
+"""Sign that a packet was lost."""
 
 
 class MtuChange(TypedDict):
-    """A scheduled change of a path's MTU, from which on larger datagrams are fragmented."""
+    """A scheduled change of a path's MTU: later datagrams that are larger are fragmented."""
 
     at_s: ReadOnly[float]
-    """When, s. From 0 to 3.1536e+07."""
+    """Time of the change, s. From 0 to 3.1536e+07."""
     mtu_bytes: ReadOnly[int]
-    """Largest packet from then on, overhead included."""
+    """New largest packet, overhead included."""
 
 
 class PathSpec(TypedDict):
-    """A path: what data passes one way and ACKs the other, and how datagrams become packets."""
+    """A path: the elements of the data direction and of the ACK direction, and the encapsulation of datagrams in
+    packets.
+    """
 
     ack: ReadOnly[Sequence[ElementSpec]]
     """Elements from receiver to sender."""
@@ -885,7 +883,7 @@ class PathSpec(TypedDict):
     fragment: NotRequired[ReadOnly[bool]]
     """Fragment datagrams that are too large instead of refusing them. Default: false."""
     mtu_bytes: NotRequired[ReadOnly[int | None]]
-    """Largest packet, overhead included; none if absent."""
+    """Largest packet, overhead included; no limit if absent."""
     overhead_bytes: NotRequired[ReadOnly[int]]
     """Bytes added to every datagram, and to every fragment of one. Default: 0."""
     schedule: NotRequired[ReadOnly[Sequence[MtuChange]]]
@@ -902,16 +900,18 @@ class PluginSpec(TypedDict):
 
 
 class PoissonTraceSpec(TypedDict):
-    """Exponential gaps, after an optional head of opportunities at fixed distance (Pantheon's calibrated traces begin
-    so).
+    """Exponential gaps, after an optional head of opportunities with fixed gaps (as at the beginning of Pantheon's
+    calibrated traces).
     """
 
     head_gap_ms: NotRequired[ReadOnly[float]]
-    """Distance of the opportunities in the head, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
+    """Time between opportunities in the head, ms. Default: 100.0. From 1e-06 to 3.6e+06."""
     head_s: NotRequired[ReadOnly[float]]
     """Length of the head, s. Default: 0.0. From 0 to 86400."""
     period_s: NotRequired[ReadOnly[float]]
-    """The first opportunity at or after this time is the last of the trace, s. Default: 60.0. From 0.001 to 86400."""
+    """Minimum length, s: the first opportunity at or after this time is the last of the trace. Default: 60.0. From
+    0.001 to 86400.
+    """
     rate_mbps: ReadOnly[float]
     """Mean rate after the head, Mbit/s of opportunity bytes. From 1e-06 to 1e+06."""
     seed: NotRequired[ReadOnly[int | None]]
@@ -919,7 +919,7 @@ class PoissonTraceSpec(TypedDict):
 
 
 PolicerAction: TypeAlias = Literal["drop", "mark"]
-"""What a policer does with a packet in excess."""
+"""Treatment of a packet in excess by a policer."""
 
 
 class ProgramSpec(TypedDict):
@@ -951,7 +951,7 @@ class PythonSpec(TypedDict):
 
 
 QueueQuirk: TypeAlias = Literal["none", "mahimahi"]
-"""Known differences to a discipline's RFC, kept for comparison with results measured with them."""
+"""Known differences from a discipline's RFC, for comparison with results measured with them."""
 
 
 class InfiniteQueue(TypedDict):
@@ -1017,7 +1017,7 @@ class PieQueue(TypedDict):
     ecn: NotRequired[ReadOnly[bool]]
     """Mark instead of drop while the probability is at most 10 %. Default: false."""
     max_burst_ms: NotRequired[ReadOnly[float]]
-    """Burst let in unharmed after calm, ms. Default: 150.0. From 0 to 3.6e+06."""
+    """Length of a burst that is accepted after a calm time, ms. Default: 150.0. From 0 to 3.6e+06."""
     packets: NotRequired[ReadOnly[int | None]]
     """Limit, packets."""
     quirk: NotRequired[ReadOnly[QueueQuirk]]
@@ -1025,7 +1025,7 @@ class PieQueue(TypedDict):
     t_update_ms: NotRequired[ReadOnly[float | None]]
     """Time between updates of the probability, ms: 15 if absent, 30 with quirk `mahimahi`. From 1e-06 to 3.6e+06."""
     target_ms: NotRequired[ReadOnly[float]]
-    """Delay to hold, ms. Default: 15.0. From 1e-06 to 3.6e+06."""
+    """Target delay, ms. Default: 15.0. From 1e-06 to 3.6e+06."""
 
 
 class RedQueue(TypedDict):
@@ -1035,7 +1035,7 @@ class RedQueue(TypedDict):
     bytes: NotRequired[ReadOnly[int | None]]
     """Limit, bytes."""
     ecn: NotRequired[ReadOnly[bool]]
-    """Mark instead of drop, except where everything is dropped. Default: false."""
+    """Mark instead of drop, except if everything is dropped. Default: false."""
     gentle: NotRequired[ReadOnly[bool]]
     """Raise the probability to 1 between once and twice the upper threshold instead of at once. Default: true."""
     max_probability: NotRequired[ReadOnly[float]]
@@ -1114,26 +1114,25 @@ class Dualpi2Queue(TypedDict):
     """Integral gain: change of p' per update and second off target, Hz. Default: 0.16. From 0 to 1000 (not included).
     """
     beta_hz: NotRequired[ReadOnly[float]]
-    """Proportional gain: change of p' per second the delay has grown, Hz. Default: 3.2. From 0 to 1000 (not included).
-    """
+    """Proportional gain: change of p' per second of delay growth, Hz. Default: 3.2. From 0 to 1000 (not included)."""
     bytes: NotRequired[ReadOnly[int | None]]
     """Limit over both queues, bytes."""
     classic_share: NotRequired[ReadOnly[float]]
     """Share of the link for the classic queue while both wait. Default: 0.1. From 0 to 1 (not included)."""
     coupling: NotRequired[ReadOnly[float]]
-    """L4S packets are marked with this times p'. Default: 2.0. From 0 to 1000 (not included)."""
+    """Coupling factor: L4S packets are marked with this times p'. Default: 2.0. From 0 to 1000 (not included)."""
     l4s_min_ms: NotRequired[ReadOnly[float]]
     """Delay from which on L4S packets are marked by the ramp, ms. Default: 0.8. From 1e-06 to 3.6e+06."""
     l4s_range_ms: NotRequired[ReadOnly[float]]
     """Width of the ramp, ms; 0 makes it a step. Default: 0.4. From 0 to 3.6e+06."""
     l4s_spared_packets: NotRequired[ReadOnly[int]]
-    """The ramp does nothing while at most so many L4S packets wait. Default: 1."""
+    """Number of waiting L4S packets up to which the ramp does nothing. Default: 1."""
     packets: NotRequired[ReadOnly[int | None]]
     """Limit over both queues, packets."""
     t_update_ms: NotRequired[ReadOnly[float]]
     """Time between updates of the probability, ms. Default: 16.0. From 1e-06 to 3.6e+06."""
     target_ms: NotRequired[ReadOnly[float]]
-    """Delay to hold in the classic queue, ms. Default: 15.0. From 1e-06 to 3.6e+06."""
+    """Target delay of the classic queue, ms. Default: 15.0. From 1e-06 to 3.6e+06."""
 
 
 QueueSpec: TypeAlias = (
@@ -1150,41 +1149,41 @@ QueueSpec: TypeAlias = (
     | Dualpi2Queue
 )
 """A queue discipline with its settings. `packets` and `bytes` limit the backlog; a backlog equal to a limit is allowed,
-an absent limit is none. With `ecn`, ECN-capable packets are marked where others are dropped, except when a size
+and an absent limit means no limit. With `ecn`, ECN-capable packets are marked instead of dropped, except when a size
 limit drops them.
 """
 
 
 class HonestReceiver(TypedDict):
-    """Says what arrived, when it is due."""
+    """Sends correct ACKs at their times."""
 
     kind: ReadOnly[Literal["honest"]]
 
 
 class AckDivisionReceiver(TypedDict):
-    """Makes several ACKs out of each, each of which acknowledges an equal part of every packet in it."""
+    """Splits each ACK into several ACKs. Each one acknowledges an equal part of every packet."""
 
     kind: ReadOnly[Literal["ack-division"]]
     parts: ReadOnly[int]
-    """ACKs sent for one that is due. From 1 to 1000."""
+    """Number of ACKs sent instead of one. From 1 to 1000."""
 
 
 class OptimisticReceiver(TypedDict):
-    """Acknowledges packets before they arrive, and hides that any are missing below."""
+    """Acknowledges packets before they arrive, and hides missing packets below them."""
 
     kind: ReadOnly[Literal["optimistic"]]
     ahead_packets: ReadOnly[int]
-    """How far beyond the highest number that arrived. From 1 to 1000."""
+    """Packets acknowledged beyond the highest number that arrived. From 1 to 1000."""
 
 
 class SilentReceiver(TypedDict):
-    """Sends no feedback at all for a while."""
+    """Sends no feedback during one interval."""
 
     kind: ReadOnly[Literal["silent"]]
     after_s: ReadOnly[float]
-    """Beginning, s after the first packet arrived. From 0 to 1e+06."""
+    """Beginning of the interval, s after the first packet arrived. From 0 to 1e+06."""
     for_s: NotRequired[ReadOnly[float | None]]
-    """Length, s; absent: to the end. From 0 to 1e+06."""
+    """Length of the interval, s; absent: to the end. From 0 to 1e+06."""
 
 
 class DropFeedbackReceiver(TypedDict):
@@ -1192,16 +1191,16 @@ class DropFeedbackReceiver(TypedDict):
 
     kind: ReadOnly[Literal["drop-feedback"]]
     probability: ReadOnly[float]
-    """Probability of each. From 0 to 1."""
+    """Probability that an ACK is left out. From 0 to 1."""
 
 
 ReceiverBehavior: TypeAlias = (
     HonestReceiver | AckDivisionReceiver | OptimisticReceiver | SilentReceiver | DropFeedbackReceiver
 )
-"""How a receiver behaves, as the transport's key `receiver`."""
+"""Behavior of a receiver: the transport's key `receiver`."""
 
 Reduction: TypeAlias = Literal["prr", "prr-ns3", "immediate"]
-"""What limits sending during a loss episode."""
+"""Limit on sending during a loss episode."""
 
 RemarkFrom: TypeAlias = Literal["not-ect", "ect0", "ect1", "ect", "ce", "capable", "any"]
 """Packets that are rewritten, by their codepoint."""
@@ -1210,25 +1209,25 @@ RemarkTo: TypeAlias = Literal["not-ect", "ect0", "ect1", "ce"]
 """Codepoint that packets are rewritten to."""
 
 Reordering: TypeAlias = Literal["fixed", "distance", "rack"]
-"""How loss detection adapts to packets that arrive late."""
+"""Adaptation of loss detection to packets that arrive late."""
 
 RtoFloor: TypeAlias = Literal["total", "variation"]
-"""Where the minimum RTO applies."""
+"""Part of the RTO that the minimum RTO applies to."""
 
 TimerKind: TypeAlias = Literal["rto", "pto", "silence", "none"]
-"""Which timer watches over outstanding packets."""
+"""Timer over outstanding packets."""
 
 TimerRestart: TypeAlias = Literal["any", "first-partial"]
-"""Which ACKs restart the retransmission timer."""
+"""ACKs that restart the retransmission timer."""
 
 TraceMode: TypeAlias = Literal["precise", "mahimahi"]
-"""How a trace link counts and rounds."""
+"""Counting and rounding of a trace link."""
 
 WalkSpec: TypeAlias = Mapping[str, KeyWalk | float]
-"""The walks of one element: which of its numeric settings wander, and how often they move."""
+"""Random walks of one element: the interval, and the numeric settings that change."""
 
 WindowRounding: TypeAlias = Literal["down", "up"]
-"""How a window that is not a whole number of packets counts."""
+"""Treatment of a window that is not a whole number of packets."""
 
 
 class RunSpec(TypedDict):

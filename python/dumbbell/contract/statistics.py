@@ -12,7 +12,7 @@ from dumbbell.contract.read_only import ReadOnly
 
 
 class AckLinkStats(TypedDict):
-    """The return direction, in the Pantheon convention."""
+    """Statistics of the return direction, in the Pantheon convention."""
 
     delay_p95_ms: NotRequired[ReadOnly[float | None]]
     """ms: delay_p95_ms of the return direction."""
@@ -111,7 +111,7 @@ class Completion(TypedDict):
 
 
 Convention: TypeAlias = Literal["pantheon", "corrected", "counter", "ccperf"]
-"""The rules a metric follows."""
+"""Convention of a metric."""
 
 
 class Definition(TypedDict):
@@ -120,7 +120,7 @@ class Definition(TypedDict):
     better: ReadOnly[Better]
     """Better direction."""
     convention: ReadOnly[Convention]
-    """The rules it follows."""
+    """Convention of the metric."""
     formula: ReadOnly[str]
     """Formula, in words."""
     fraction: ReadOnly[bool]
@@ -130,9 +130,9 @@ class Definition(TypedDict):
     name: ReadOnly[str]
     """Key in the JSON; `a.b` is key `b` of the object `a`."""
     one_way: ReadOnly[OneWay | None]
-    """Dependence on the clocks of both ends; `None` if the metric is of one clock."""
+    """Dependence on the clocks of both ends; `None` if the metric depends on one clock."""
     sampled: ReadOnly[bool]
-    """Whether it is computed from values per sample interval, and so depends on its length."""
+    """True if the metric is computed from values per sample interval, and so depends on the interval's length."""
     source: ReadOnly[str]
     """Source of the definition."""
     unit: ReadOnly[str]
@@ -146,11 +146,11 @@ class EmulatedRun(TypedDict):
     events: ReadOnly[int]
     """Number of recorded events of real packets."""
     flows: ReadOnly[Sequence[FlowStats]]
-    """In order of flow numbers."""
+    """Statistics of flows, in order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
-    """In the driver's order; the first is the bottleneck in the data direction."""
+    """Statistics of links, in the driver's order; the first is the bottleneck in the data direction."""
     network: ReadOnly[NetworkStats]
-    """Over all flows."""
+    """Statistics over all flows."""
 
 
 class EmulationReport(TypedDict):
@@ -210,7 +210,7 @@ class EndReport(TypedDict):
 
 
 class FlowStats(TypedDict):
-    """One flow."""
+    """Statistics of one flow."""
 
     acklink: NotRequired[ReadOnly[AckLinkStats | None]]
     bytes_delivered: NotRequired[ReadOnly[int | float | None]]
@@ -427,11 +427,11 @@ class JoinedRun(TypedDict):
     events: ReadOnly[int]
     """Number of packet events on both machines."""
     flows: ReadOnly[Sequence[FlowStats]]
-    """In order of flow numbers."""
+    """Statistics of flows, in order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
-    """In the driver's order; the first is the bottleneck in the data direction."""
+    """Statistics of links, in the driver's order; the first is the bottleneck in the data direction."""
     network: ReadOnly[NetworkStats]
-    """Over all flows."""
+    """Statistics over all flows."""
     remote: ReadOnly[BetweenMachines]
 
 
@@ -445,7 +445,7 @@ class Judged(TypedDict):
 
 
 class Label(TypedDict):
-    """A key of the statistics that names or dates something and is no metric."""
+    """A key of the statistics for a name or a date, not a metric."""
 
     level: ReadOnly[Level]
     """Entity that has the metric or the key."""
@@ -508,7 +508,7 @@ class LatenessReport(TypedDict):
     pauses_bound: NotRequired[ReadOnly[int]]
     """How many of them there may be before a run tells of them."""
     remembered: NotRequired[ReadOnly[int]]
-    """Time for which pauses made rates wrong, us."""
+    """Time for which controllers took rates for others because of that, us."""
 
 
 Level: TypeAlias = Literal["flow", "link", "network"]
@@ -516,7 +516,7 @@ Level: TypeAlias = Literal["flow", "link", "network"]
 
 
 class LinkStats(TypedDict):
-    """One link."""
+    """Statistics of one link."""
 
     capacity_mbps: NotRequired[ReadOnly[float | None]]
     """Mbit/s: bits the link could have carried / elapsed time; null without a limit."""
@@ -563,7 +563,7 @@ class LinkStats(TypedDict):
 
 
 class MediaStats(TypedDict):
-    """A flow of a live source."""
+    """Statistics of a live source's flow."""
 
     frame_delay_p50_ms: NotRequired[ReadOnly[float | None]]
     """ms: median of the times from capture to decoding."""
@@ -597,7 +597,7 @@ class MediaStats(TypedDict):
 
 
 class NetworkStats(TypedDict):
-    """All flows together."""
+    """Statistics of all flows together."""
 
     acklink: NotRequired[ReadOnly[AckLinkStats | None]]
     capacity_mbps: NotRequired[ReadOnly[float | None]]
@@ -759,14 +759,14 @@ class QlogReport(TypedDict):
 
 
 class RunStats(TypedDict):
-    """The statistics of a run as they are stored. `None` (null) is "not defined" or "the log does not tell"."""
+    """The statistics of a run as they are stored. `None` (null) means "not defined" or "the log does not tell"."""
 
     flows: ReadOnly[Sequence[FlowStats]]
-    """In order of flow numbers."""
+    """Statistics of flows, in order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
-    """In the driver's order; the first is the bottleneck in the data direction."""
+    """Statistics of links, in the driver's order; the first is the bottleneck in the data direction."""
     network: ReadOnly[NetworkStats]
-    """Over all flows."""
+    """Statistics over all flows."""
 
 
 class SimulatedRun(TypedDict):
@@ -775,10 +775,10 @@ class SimulatedRun(TypedDict):
     events: ReadOnly[int]
     """Number of events that the simulator processed."""
     flows: ReadOnly[Sequence[FlowStats]]
-    """In order of flow numbers."""
+    """Statistics of flows, in order of flow numbers."""
     links: ReadOnly[Sequence[LinkStats]]
-    """In the driver's order; the first is the bottleneck in the data direction."""
+    """Statistics of links, in the driver's order; the first is the bottleneck in the data direction."""
     network: ReadOnly[NetworkStats]
-    """Over all flows."""
+    """Statistics over all flows."""
     sim_wall_s: ReadOnly[float]
     """Time in the simulator's loop by this machine's clock, s."""
