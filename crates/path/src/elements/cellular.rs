@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::element_settings::{above_zero, full_packet, packet_bytes, rate, refuse};
-use crate::opportunity_link::{RandomOpportunities, OpportunityLink, Process};
+use crate::opportunity_link::{OpportunityLink, Process, RandomOpportunities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strict_input::Refusal;

@@ -146,8 +146,7 @@ impl Link {
     /// Returns this link, working ahead; `None` if its queue does not tell when packets leave.
     pub(crate) fn ahead(&self) -> Option<FastLink> {
         let (most_packets, most_bytes) = self.buffer.refuses_beyond()?;
-        let terms =
-            Terms { rate: self.rate, device_packets: self.device_packets, most_packets, most_bytes };
+        let terms = Terms { rate: self.rate, device_packets: self.device_packets, most_packets, most_bytes };
         FastLink::new(terms, self.buffer.gauge.clone())
     }
 

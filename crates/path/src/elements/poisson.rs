@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::change::{Change, WalkSpec};
 use crate::element::{Capacity, ElementTable, Streams, Table, settings};
 use crate::element_settings::{full_packet, milliseconds_above_zero, not_negative, packet_bytes, rate};
-use crate::opportunity_link::{RandomOpportunities, OpportunityLink, Process};
+use crate::opportunity_link::{OpportunityLink, Process, RandomOpportunities};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strict_input::Refusal;
