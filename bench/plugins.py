@@ -36,9 +36,9 @@ PATH = {
     "ack": [{"kind": "delay", "delay_ms": 20.0}],
 }
 
-TEXT = """`python -m bench.plugins`, {date}, {cpu}: [aimd.c](../../examples/c/aimd.c) and
-[aimd.py](../../examples/python/aimd.py) beside the built-in `reno`, which decides the same, over 100 Mbit/s and 40 ms
-for 20 s with an ACK for every packet. The library: all calls of the run made again on fresh controllers, the fastest of
+TEXT = """`python -m bench.plugins`, {date}, {cpu}: [aimd.c]({repository}/examples/c/aimd.c) and
+[aimd.py]({repository}/examples/python/aimd.py) beside the built-in `reno`, which decides the same, over 100 Mbit/s and
+40 ms for 20 s with an ACK for every packet. The library: all calls of the run made again on fresh controllers, the fastest of
 20 repetitions. The class: what the simulated run takes longer with it, the least of {repetitions} pairs of runs.
 Bounds: {bound_c:.0f} ns and {bound_python:.0f} ns more than the built-in one.
 
@@ -92,6 +92,7 @@ def main() -> None:
     section = TEXT.format(
         date=datetime.datetime.now(tz=datetime.UTC).date(),
         cpu=environment([])["cpu"],
+        repository="../..",  # from the page
         repetitions=REPETITIONS,
         bound_c=BOUND_C_NS,
         bound_python=BOUND_PYTHON_NS,

@@ -58,6 +58,8 @@ from validation.mutations.mutation import load
 
 DATA = Path(__file__).parent / "data/gate.json"
 PAGE = Path(__file__).parent.parent / "docs/how-to/check.md"
+REPOSITORY = "../.."
+"""Root of the repository, from the page."""
 SUITE = "quick"
 
 WANTED = {
@@ -441,7 +443,8 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         shown = verdicts.count("worse") + better
         yield (
             f"{SETS[group]} It has {len(found)} slips of built-in controllers "
-            f"([list](../../validation/mutations/{group})). {differ} change packets of the suite, which `--identical` "
+            f"([list]({REPOSITORY}/validation/mutations/{group})). "
+            f"{differ} change packets of the suite, which `--identical` "
             f"finds. {verdicts.count('worse')} are answered `worse` ({unsafe} of them `worse: unsafe`), and {better} "
             f"more have quantities that are better, which is said too: {shown} in all."
         )

@@ -351,7 +351,7 @@ def test_a_criterion_with_a_mistake_is_refused_by_its_key(tmp_path: Path) -> Non
 def test_facts_are_marked_where_their_rule_is_met(copied: Benchmark) -> None:
     facts = {fact.name: fact for criterion in load().criteria for fact in criterion.facts}
     fact = facts["Starves a competitor"]
-    assert look(MeasuredBenchmark(copied), fact, "bbr").looked in (0, 1)
+    assert look(MeasuredBenchmark(copied), fact, "bbr").examined_count in (0, 1)
 
     def starved(seconds: float) -> Callable[[dict[str, Any]], None]:
         def edit(run: dict[str, Any]) -> None:
