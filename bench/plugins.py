@@ -37,9 +37,10 @@ PATH = {
 }
 
 TEXT = """`python -m bench.plugins`, {date}, {cpu}: [aimd.c]({repository}/examples/c/aimd.c) and
-[aimd.py]({repository}/examples/python/aimd.py) beside the built-in `reno`, which decides the same, over 100 Mbit/s and
-40 ms for 20 s with an ACK for every packet. The library: all calls of the run made again on fresh controllers, the fastest of
-20 repetitions. The class: what the simulated run takes longer with it, the least of {repetitions} pairs of runs.
+[aimd.py]({repository}/examples/python/aimd.py) beside the built-in `reno`, which decides the same.
+The path has 100 Mbit/s and 40 ms; runs take 20 s with an ACK for every packet. The library: all calls of the run made
+again on fresh controllers, the fastest of 20 repetitions. The class: what the simulated run takes longer with it, the
+least of {repetitions} pairs of runs.
 Bounds: {bound_c:.0f} ns and {bound_python:.0f} ns more than the built-in one.
 
 | | ns per ACK | more than built in |
