@@ -12,6 +12,14 @@ from dumbbell.base import logs
 from dumbbell.execution import here, worker
 
 
+@pytest.fixture(autouse=True)
+def default_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the loggers their default levels, whatever other tests in this process have set."""
+    for name, _ in logs.levels().by_name:
+        level = logging.WARNING if name == logs.PACKAGE else logging.NOTSET
+        monkeypatch.setattr(logging.getLogger(name), "level", level)
+
+
 @pytest.fixture
 def makers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The process of each run that this process has kept."""
@@ -49,9 +57,9 @@ def test_the_logs_of_the_process_are_afterwards_as_they_were(tmp_path: Path) -> 
     package, below = logging.getLogger(logs.PACKAGE), logging.getLogger(f"{logs.PACKAGE}.execution")
     below.setLevel(logging.ERROR)
     try:
-        before = package.level, below.level, [*package.handlers]
+        levels, handlers = (package.level, below.level), set(package.handlers)
         run(tmp_path)
-        assert (package.level, below.level, package.handlers) == before
+        assert ((package.level, below.level), set(package.handlers)) == (levels, handlers)
     finally:
         below.setLevel(logging.NOTSET)
 

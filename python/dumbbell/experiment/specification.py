@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from dumbbell import core
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
+from dumbbell.catalog.families import family
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.catalog.open_tables import Transport
 from dumbbell.catalog.path import PathModel
@@ -93,7 +94,7 @@ def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel, real_packets: bool) -
     made = {
         "scheme": scheme.name,
         **_sender(replace(scheme, transport=scheme.transport | flow.transport), path),
-        **({"loss_based": True} if real_packets and scheme.family == "loss" else {}),
+        **({"loss_based": True} if real_packets and family(scheme.name) == "loss" else {}),
         "application": flow.application or scheme.application,
         "start_s": flow.start_s,
         "stop_s": flow.stop_s,

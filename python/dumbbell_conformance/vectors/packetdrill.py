@@ -1,4 +1,4 @@
-"""Conversion of packetdrill's scripts to scripts of dumbbell."""
+"""Scripts of packetdrill, converted to scripts of dumbbell."""
 
 from os import PathLike
 from pathlib import Path
