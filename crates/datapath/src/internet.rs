@@ -79,22 +79,15 @@ impl Internet {
             "table inet {device} {{ flags owner; chain translate {{ type nat hook postrouting priority 100; {rules}}}; }}\n"
         );
         // With a check first: an `nft` that reads commands one by one goes on after an error.
-        translated(Command::new(NFT).args(["--check", "--file", "-"]), &table)?;
-        let mut nft = Command::new(NFT)
-            .arg("--interactive")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(no_nft)?;
+        run_nft(&["--check", "--file", "-"], &table)?;
+        let mut nft = start_nft(&["--interactive"], Stdio::null())?;
         if let Some(input) = &mut nft.stdin {
             input.write_all(table.as_bytes()).map_err(no_nft)?;
         }
         let internet = Self { nft };
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match translated(Command::new(NFT).args(["list", "table", "inet", device]), "") {
+            match run_nft(&["list", "table", "inet", device], "") {
                 Err(error) if Instant::now() > deadline => return Err(error),
                 Err(_) => thread::sleep(LOOK),
                 Ok(()) => return Ok(internet),
@@ -110,15 +103,16 @@ impl Drop for Internet {
     }
 }
 
+/// Starts `nft`, with a pipe to its input, in a process group of its own: Ctrl-C does not end it.
+fn start_nft(arguments: &[&str], errors: Stdio) -> Result<Child, Error> {
+    let mut command = Command::new(NFT);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(errors).process_group(0);
+    command.spawn().map_err(no_nft)
+}
+
 /// Runs `nft` to its end.
-fn translated(command: &mut Command, input: &str) -> Result<(), Error> {
-    let mut nft = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .map_err(no_nft)?;
+fn run_nft(arguments: &[&str], input: &str) -> Result<(), Error> {
+    let mut nft = start_nft(arguments, Stdio::piped())?;
     if let Some(mut stdin) = nft.stdin.take() {
         // A program that does not read says why in its output.
         let _written = stdin.write_all(input.as_bytes());
