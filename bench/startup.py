@@ -1,4 +1,4 @@
-"""What starting, a run and its table cost: CPU time (user and system) of short commands, with Python's own start.
+"""CPU time (user and system) of short commands: start, one run, and its table. Python's own start is included.
 
 Usage: python -m bench.startup [--rounds 20] [--write docs/develop/speed.md].
 """

@@ -141,9 +141,9 @@ pub(crate) struct DirectionThread {
     direction: Direction,
     waiter: Waiter,
     inlets: Vec<Inlet>,
-    /// The numbers of those with a delay of their own.
+    /// Numbers of the inlets with a delay of their own.
     delayed: Vec<usize>,
-    /// What was read last.
+    /// Memory for a read of a device.
     read: Box<[u8]>,
     buffers: Buffers,
     reassembler: Reassembler,
@@ -312,7 +312,9 @@ impl DirectionThread {
             if now >= end {
                 return Ok(false);
             }
-            let Some(superpacket) = Superpacket::of(&read[..length]) else { return Err(unreadable(length)) };
+            let Some(superpacket) = Superpacket::parse(&read[..length]) else {
+                return Err(unreadable(length));
+            };
             for index in 0..superpacket.count() {
                 let Some((token, memory)) = self.buffers.take() else { return Err(self.full()) };
                 let Some(length) = superpacket.write(index, memory) else { return Err(unreadable(length)) };

@@ -168,7 +168,7 @@ fn create_pair(spec: &ShellSpec) -> Result<Pair, Error> {
                 mtu_bytes,
                 offloads: true,
                 default_route: true,
-                // What is not forwarded would be answered by nobody; without a route it fails at once.
+                // Without a route a connection over IPv6 fails at once. With a route and no forwarding it would wait for an answer.
                 default_ipv6_route: !spec.internet || Internet::forwards_ipv6(),
             };
             let right = End::here(&right).map_err(|error| Error::NoDevice(Box::new(error)))?;

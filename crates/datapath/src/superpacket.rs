@@ -1,28 +1,28 @@
-//! What a TUN device hands over at once: a packet, or many of one TCP connection whose headers and checksums the kernel leaves
-//! to the device (`struct virtio_net_hdr` of Linux v6.12, `include/uapi/linux/virtio_net.h`).
+//! Superpackets of a TUN device: one packet, or data of one TCP connection for several packets. The kernel leaves their
+//! headers and checksums to the device (`struct virtio_net_hdr` of Linux v6.12, `include/uapi/linux/virtio_net.h`).
 //!
-//! One read in the place of forty, and no checksum that is written to be checked on the same machine. The packets of a
-//! superpacket are taken apart before they enter the path, so that each meets queue, loss and delay on its own.
+//! One read replaces up to forty, and the two ends exchange no checksums. Each packet is written before it enters the path,
+//! so that each packet meets queue, loss and delay.
 
 use crate::inspect::IpHeader;
 use std::ops::Range;
 
-/// Bytes before a packet that say what is left to do: flags, kind, length of headers, of a packet's data, and where the
-/// checksum begins and belongs.
+/// Length of the header before a packet, bytes: flags, kind, length of the headers, data of a packet, and start and place of
+/// the checksum.
 pub(crate) const HEADER_BYTES: usize = 10;
-/// Most bytes that are read at once, header and packet.
+/// Maximum length of a read, header and packet, bytes.
 pub(crate) const MOST_BYTES: usize = HEADER_BYTES + 0xffff;
 
-/// Flag: the field has the sum of the pseudo header only, and the device adds the rest.
+/// Flag: the checksum field has the sum of the pseudo header only. The device adds the rest.
 const NEEDS_CHECKSUM: u8 = 1;
 /// Kinds: one packet, and packets of TCP over IPv4 and IPv6.
 const ONE: u8 = 0;
 const TCP_V4: u8 = 1;
 const TCP_V6: u8 = 4;
-/// Flags of TCP that only the last packet has: FIN and PSH.
+/// TCP flags of the last packet only: FIN and PSH.
 const LAST_FLAGS: u8 = 0b1001;
 
-/// A packet or several, as read from a device.
+/// One packet or several, as read from a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Superpacket<'a> {
     header: &'a [u8; HEADER_BYTES],
@@ -35,8 +35,8 @@ pub(crate) struct Superpacket<'a> {
 }
 
 impl<'a> Superpacket<'a> {
-    /// Returns the superpacket; `None` where the bytes are no packet, or have a kind that the device may not hand over.
-    pub(crate) fn of(read: &'a [u8]) -> Option<Self> {
+    /// Returns the superpacket; `None` if the bytes are no packet, or have a kind that was not asked for.
+    pub(crate) fn parse(read: &'a [u8]) -> Option<Self> {
         let (header, packet) = read.split_first_chunk::<HEADER_BYTES>()?;
         let one = Self { header, packet, headers_bytes: 0, ip_bytes: 0, data_bytes: packet.len() };
         match header[1] {
@@ -52,12 +52,12 @@ impl<'a> Superpacket<'a> {
         }
     }
 
-    /// Returns how many packets it is.
+    /// Returns the number of packets.
     pub(crate) fn count(&self) -> usize {
         (self.packet.len() - self.headers_bytes).div_ceil(self.data_bytes.max(1)).max(1)
     }
 
-    /// Writes packet `index` with its header into `memory`, and returns their length; `None` if it has not that much room.
+    /// Writes packet `index` with its header into `memory` and returns their length; `None` if `memory` is too short.
     pub(crate) fn write(&self, index: usize, memory: &mut [u8]) -> Option<usize> {
         if self.headers_bytes == 0 {
             let length = HEADER_BYTES + self.packet.len();
@@ -74,12 +74,12 @@ impl<'a> Superpacket<'a> {
         header[6..].copy_from_slice(&self.header[6..]);
         packet[..self.headers_bytes].copy_from_slice(&self.packet[..self.headers_bytes]);
         packet[self.headers_bytes..].copy_from_slice(&self.packet[begin..end]);
-        self.mend(index, end == self.packet.len(), packet);
+        self.adjust_headers(index, end == self.packet.len(), packet);
         Some(length)
     }
 
-    /// Writes into the headers of packet `index` what differs from those of the whole.
-    fn mend(&self, index: usize, is_last: bool, packet: &mut [u8]) {
+    /// Adjusts the headers of packet `index`: lengths, identification, sequence number, flags and checksums.
+    fn adjust_headers(&self, index: usize, is_last: bool, packet: &mut [u8]) {
         let length = packet.len();
         let (ip, tcp) = packet.split_at_mut(self.ip_bytes);
         if ip[0] >> 4 == 4 {
@@ -98,7 +98,7 @@ impl<'a> Superpacket<'a> {
         if !is_last {
             tcp[13] &= !LAST_FLAGS;
         }
-        // The pseudo header has the length of what TCP is given (RFC 9293, section 3.1).
+        // The pseudo header contains the length of TCP header and data (RFC 9293, section 3.1).
         let [before, after] = [self.packet.len(), length].map(|bytes| (bytes - self.ip_bytes) as u16);
         let sum = u32::from(get(tcp, 16)) + u32::from(!before) + u32::from(after);
         put(tcp, 16..18, folded(sum));
@@ -127,14 +127,14 @@ mod tests {
 
     const TCP: u8 = 6;
 
-    /// The sum of the pseudo header of a packet, over what TCP is given.
+    /// Returns the sum of the pseudo header of a packet.
     fn pseudo(packet: &[u8], ip_bytes: usize) -> u16 {
         let addresses = IpHeader::addresses(packet);
         let sum: u32 = addresses.chunks_exact(2).map(|pair| u32::from(get(pair, 0))).sum();
         folded(sum + u32::from(TCP) + (packet.len() - ip_bytes) as u32)
     }
 
-    /// A superpacket with so much data in all and in each packet, whose last one has FIN and PSH.
+    /// Returns a superpacket of `data` bytes, for packets of `each` bytes, with FIN and PSH.
     fn superpacket(version: u8, data: usize, each: u16) -> Vec<u8> {
         let ip_bytes = if version == 4 { 20 } else { 40 };
         let mut packet = vec![0; ip_bytes + 32];
@@ -162,7 +162,7 @@ mod tests {
     }
 
     fn parts(read: &[u8]) -> Vec<Vec<u8>> {
-        let whole = Superpacket::of(read).unwrap();
+        let whole = Superpacket::parse(read).unwrap();
         (0..whole.count())
             .map(|index| {
                 let mut memory = vec![0; MOST_BYTES];
@@ -208,7 +208,7 @@ mod tests {
         let read = [&[0; HEADER_BYTES][..], &[0x45, 1, 2, 3]].concat();
         assert_eq!(parts(&read), [read]);
         let whole = superpacket(4, 100, 1000);
-        let small = Superpacket::of(&whole).unwrap();
+        let small = Superpacket::parse(&whole).unwrap();
         assert_eq!((small.count(), small.write(0, &mut [0; 100])), (1, None), "no room");
     }
 
@@ -218,7 +218,7 @@ mod tests {
             if let Some(place) = read.get_mut(1) {
                 *place = kind;
             }
-            if let Some(whole) = Superpacket::of(&read) {
+            if let Some(whole) = Superpacket::parse(&read) {
                 for index in 0..whole.count() {
                     prop_assert!(whole.write(index, &mut [0; 400]).is_some());
                 }

@@ -86,14 +86,14 @@ class Outcome:
         )
 
 
-class Told(Protocol):
-    """What is told which runs begin, and what happens to them."""
+class RunListener(Protocol):
+    """Receiver of the events of runs: `Stage`, or parts of many runs."""
 
     def begin(self, number: int, /) -> None:
-        """A run begins."""
+        """Note that a run begins."""
 
     def say(self, number: int, text: str, stands_still: bool = False, /) -> None:
-        """Something happens to a run."""
+        """Show an event of a run."""
 
 
 @dataclass(frozen=True)
@@ -400,7 +400,7 @@ class Pool:
         """How many runs go on at once."""
         return len(self.workers)
 
-    def map(self, tasks: Iterator[Task], stage: Told) -> Iterator[tuple[int, RunStatistics, float | None]]:
+    def map(self, tasks: Iterator[Task], stage: RunListener) -> Iterator[tuple[int, RunStatistics, float | None]]:
         """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
 
         `stage` is told what happens to them.
@@ -429,7 +429,7 @@ class Pool:
             worker.silent_s = 0.0 if connection in ready else worker.silent_s + waited_s
         return [each for connection, each in busy.items() if connection in ready or each.silent_s > SILENCE_S]
 
-    def _hear(self, worker: _Worker, stage: Told) -> list[Done]:
+    def _hear(self, worker: _Worker, stage: RunListener) -> list[Done]:
         """Takes note of what a process tells; the runs that are over."""
         if worker.silent_s > SILENCE_S:
             return self._replace(worker, f"has told nothing for {SILENCE_S} s")
@@ -455,7 +455,7 @@ class Pool:
             over += self._replace(worker, "told of a run that it was not given")
         return over
 
-    def _hand_out(self, worker: _Worker, tasks: Iterator[Task], stage: Told) -> None:
+    def _hand_out(self, worker: _Worker, tasks: Iterator[Task], stage: RunListener) -> None:
         while worker.has_room and (task := self._next(tasks)) is not None:
             if not worker.waiting:
                 stage.begin(task.number)
