@@ -45,7 +45,7 @@ pub struct Direction {
 }
 
 /// Returns true if the elements are at most one link, which decides on arrival, and a delay that keeps the order. Then
-/// the first packet of the delay is the next to leave, whatever the link does meanwhile. A second link would drop
+/// the first packet in the delay is the next to leave, and the link cannot change this. A second link would drop
 /// packets between arrivals and departures.
 fn is_quiet(elements: &[ElementSpec]) -> bool {
     match elements {

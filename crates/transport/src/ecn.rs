@@ -1,14 +1,16 @@
-//! Validation of ECN: whether the path carries the codepoint that the sender sets, and what the sender does if not.
+//! Validation of ECN: tests if the path carries the codepoint that the sender sets, and reacts if it does not.
 //!
-//! - `none`: the sender goes on setting its codepoint. RFC 3168 has no test of the path, so a TCP sender that negotiated ECN
-//!   does not notice a path that clears the field.
-//! - `handshake`: the first ACK tells how the first packet arrived (RFC 9768, section 3.2.2.3). If its codepoint was changed
-//!   to anything but CE, later packets are not ECN-capable. What the path does later is not noticed.
-//! - `counts`: every ACK that raises the largest acknowledged number is compared with what was sent (RFC 9000, section
-//!   13.4.2.1). After a failure packets are not ECN-capable, and marks are ignored. There is no second attempt.
+//! - `none`: the sender goes on setting its codepoint. RFC 3168 has no test of the path, so a TCP sender that
+//!   negotiated ECN does not notice a path that clears the field.
+//! - `handshake`: the first ACK reports the codepoint with which the first packet arrived (RFC 9768, section 3.2.2.3).
+//!   If the codepoint was changed to anything but CE, later packets are not ECN-capable. Later changes by the path are
+//!   not noticed.
+//! - `counts`: every ACK that raises the largest acknowledged number is compared with the codepoints sent (RFC 9000,
+//!   section 13.4.2.1). After a failure packets are not ECN-capable, and marks are ignored. There is no second attempt.
 //!
-//! Two rules of RFC 9000 are left out. A sender keeps ECN although all its first packets were lost (section 13.4.2). The test
-//! for more packets counted than sent is made only for the codepoint that was never sent: the receiver counts duplicates too.
+//! Two rules of RFC 9000 are left out. A sender keeps ECN although all its first packets were lost (section 13.4.2).
+//! The counters may exceed the number of sent packets for a codepoint in use, because the receiver counts duplicates
+//! too. Only for the unused codepoint an excess is a failure.
 
 use crate::wire::EcnCounts;
 use schemars::JsonSchema;
@@ -26,7 +28,7 @@ pub enum EcnMode {
     Ect1,
 }
 
-/// Test of whether the path carries the ECN field.
+/// Test of the path: does it carry the ECN field?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnValidation {

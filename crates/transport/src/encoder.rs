@@ -226,7 +226,7 @@ impl Encoder {
             self.ticks = self.ticks.max((to * self.spec.fps).ceil() as u64);
             self.pauses += 1;
             self.paused += Span::from_secs_f64(to - from);
-            // After the pause a receiver needs a key frame, because it has no reference frame.
+            // A viewer needs a fresh picture after the pause.
             self.key_requested = true;
         }
     }

@@ -1,7 +1,7 @@
 //! The sans-IO transport: a [`Sender`] and a [`Receiver`] that any driver (simulator, datapath) can run.
 //!
-//! One state machine serves TCP-like, QUIC-like and plain datagram schemes; what differs is configuration
-//! ([`Config`]). Every transmission gets its own packet number (RFC 9002 3.2), so every acknowledgement is unambiguous.
+//! One state machine serves TCP-like, QUIC-like and plain datagram schemes; they differ in configuration ([`Config`]).
+//! Every transmission gets its own packet number (RFC 9002 3.2), so every acknowledgement is unambiguous.
 
 mod ack_size;
 mod advance;

@@ -1,8 +1,8 @@
 //! Loss that does not depend on earlier losses: random, periodic, or a list of packets.
 //!
-//! One random number is drawn per packet, so one seed loses the same packets by index, whatever their times.
-//! `min_bytes` and `max_bytes` limit the packets that the element considers: others pass, are not counted and draw
-//! nothing.
+//! One random number is drawn per packet, so one seed loses the same packets, by index, at any arrival times.
+//! `min_bytes` and `max_bytes` limit the packets that the element considers: others pass, are not counted and need no
+//! random number.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};

@@ -1,6 +1,6 @@
 //! Rewriting of the ECN field: a path that clears it, exchanges the two ECN-capable codepoints, or sets or clears CE.
 //!
-//! One random number is drawn per packet, whatever its codepoint, so the same seed rewrites the same packets by their index.
+//! One random number is drawn per packet, for every codepoint. So one seed rewrites the same packets, by index.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};

@@ -1,4 +1,4 @@
-//! Behaviour of the schemes that read the share of marked packets, DCTCP and Prague, at a queue that marks beyond a
+//! Behavior of the schemes that read the share of marked packets, DCTCP and Prague, at a queue that marks beyond a
 //! threshold (RFC 8257; draft-briscoe-iccrg-prague-congestion-control).
 
 use crate::harness::{bdp_packets, dumbbell, flow, run, spec};

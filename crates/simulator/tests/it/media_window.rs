@@ -140,9 +140,10 @@ fn scream_fills_five_megabits_with_a_short_queue() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// The authors' program (EricssonResearch/scream@c8f84c3) by its wrapper (validation/originals), means of five runs: 4.61
-/// Mbit/s and a p95 of 59.0 ms over 5 Mbit/s, 50 ms, 500 kB; 4.00 Mbit/s, 30.6 ms over 12 Mbit/s, 40 ms, 60 kB with 1 % of
-/// random loss, where its draft has 1.4 (docs/schemes/scream.md). Allowed: 10 %; with loss 25 %, for one seed.
+/// Means of five runs of the authors' program (EricssonResearch/scream@c8f84c3) in its wrapper (validation/originals).
+/// Over 5 Mbit/s, 50 ms, 500 kB: 4.61 Mbit/s and a p95 of 59.0 ms. Over 12 Mbit/s, 40 ms, 60 kB with 1 % of random
+/// loss: 4.00 Mbit/s and 30.6 ms, while its draft has 1.4 (docs/schemes/scream.md). Allowed: 10 %; with loss 25 %, for
+/// one seed.
 #[test]
 fn scream_does_as_its_authors_program_with_and_without_loss() {
     let smooth = run(&spec(path(5.0, 50.0, 500_000), vec![scream(100.0)], 30.0));

@@ -4,8 +4,8 @@
 use crate::harness::{Outcome, run};
 use serde_json::{Value, json};
 
-/// ccperf's dumbbell as ns-3 has it (docs/evidence/derivations.md): an access link of 10 Gbit/s, a bottleneck of 100.42 Mbit/s
-/// with 173 packets in the queue discipline and one in the device, 27 ms each way, 2 bytes of framing.
+/// ccperf's dumbbell in ns-3 (docs/evidence/derivations.md): an access link of 10 Gbit/s, and a bottleneck of 100.42
+/// Mbit/s with 173 packets in the queue discipline and one in the device. Delay is 27 ms each way, framing 2 bytes.
 fn india() -> Value {
     json!({
         "data": [
@@ -45,8 +45,8 @@ fn near(what: &str, value: f64, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance, "{what}: {value:.4}, ns-3 {expected} +- {tolerance:.4}");
 }
 
-/// ccperf's table of #15: published values within 2 %, counts within 8. Queue delay and length are exact
-/// integrals and compared with those of our run of ns-3 (published, sampled: 0.30 ms and 2.08 packets).
+/// ccperf's table of #15: published values within 2 %, counts within 8. Queue delay and length are exact integrals.
+/// They are compared with exact integrals from the own run of ns-3 (published, sampled: 0.30 ms and 2.08 packets).
 #[test]
 fn experiment_15_gives_the_published_values() {
     let outcome = newreno(15.0, 0.1);
@@ -75,9 +75,9 @@ fn change(outcome: &Outcome, field: &str, from_s: f64) -> (f64, f64) {
     *series.iter().find(|(_, value)| *value != series[0].1).expect("a change")
 }
 
-/// The start of our run of ns-3 (docs/evidence/derivations.md), within 2 ms: overshoot, recovery, the burst that ends it, and
-/// the second halving by segments whose retransmissions are under way. Both episodes last 126.06 ms on average (within
-/// 2 %).
+/// Start of the own run of ns-3 (docs/evidence/derivations.md), within 2 ms: overshoot, recovery, and the burst that
+/// ends recovery. The second halving is caused by segments whose retransmissions are in flight. Both episodes last
+/// 126.06 ms on average (within 2 %).
 #[test]
 fn experiment_15_starts_as_in_ns3() {
     let outcome = newreno(0.75, 0.000_02);
@@ -126,8 +126,8 @@ fn experiment_15_climbs_as_in_ns3() {
     }
 }
 
-/// Rows of docs/evidence/derivations.md, ns-3: one change each. What a change does, not its exact figure, for the model is
-/// chaotic at the drop of a packet.
+/// Rows of docs/evidence/derivations.md, ns-3, with one change each. Goodput is compared within 2 %, because the model
+/// is chaotic at the drop of a packet.
 #[test]
 fn one_change_to_experiment_15_does_what_it_does_in_ns3() {
     let parameters = || json!({"reduce_from": "flight", "increase": "truncated"});
@@ -136,7 +136,7 @@ fn one_change_to_experiment_15_does_what_it_does_in_ns3() {
     let outcome = experiment(delayed, parameters(), 15.0, 0.1);
     near("goodput with delayed ACKs", outcome.flow(1, "goodput_mbps"), 91.18, 0.02 * 91.18);
     near("episodes with delayed ACKs", outcome.flow(1, "loss_episodes"), 1.0, 0.0);
-    // TcpLinuxReno: 78.11 Mbit/s, the same losses.
+    // TcpLinuxReno: 78.11 Mbit/s, with equal losses.
     let outcome = experiment(json!({"profile": "ns3-compat"}), json!({"increase": "counted"}), 15.0, 0.1);
     near("goodput of Linux Reno", outcome.flow(1, "goodput_mbps"), 78.11, 0.02 * 78.11);
     near("retransmissions of Linux Reno", outcome.flow(1, "retransmissions"), 403.0, 8.0);
@@ -146,9 +146,10 @@ fn one_change_to_experiment_15_does_what_it_does_in_ns3() {
     near("episodes with a window of 4", outcome.flow(1, "loss_episodes"), 1.0, 0.0);
 }
 
-/// The network table that ccperf prints under #15 is of another experiment: its 27.72 Mbit/s and 251.80 segments in flight are
-/// those of five NewReno flows from AWS Korea to China, its entropy and product rather those of six, and its Jain's index
-/// of 0.91 that of the whole run, not the mean over samples. Each within the range of twenty seeds.
+/// The network table that ccperf prints under #15 belongs to another experiment. Its 27.72 Mbit/s and 251.80 segments
+/// in flight are from five NewReno flows from AWS Korea to China. Its entropy and product fit six such flows better.
+/// Its Jain's index of 0.91 is from the whole run, not the mean over samples. Each value must be within the range of
+/// twenty seeds.
 #[test]
 fn the_table_under_experiment_15_is_of_five_or_six_flows_from_korea_to_china() {
     let ranges = |flows: u32| {

@@ -1,5 +1,6 @@
-//! Behaviour of PCC-Allegro and Vivace against models of their programs (docs/evidence/derivations.md). Tolerances: throughput 5
-//! %, loss 3 points, p95 delay 5 ms on smooth paths; where deliveries are bursty only ranges over seven seeds.
+//! Behavior of PCC-Allegro and Vivace against models of their programs (docs/evidence/derivations.md). Tolerances on
+//! smooth paths: throughput 5 %, loss 3 points, p95 delay 5 ms. With bursty deliveries, only ranges over seven seeds
+//! are tested.
 
 use crate::harness::{Outcome, run, spec};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Behaviour of PCC-Expr and Proteus: against one published run, the model of Vivace's class
+//! Behavior of PCC-Expr and Proteus: against one published run, the model of Vivace's class
 //! (docs/evidence/derivations.md, PCC and Vivace), and the paper.
 
 use crate::harness::{Outcome, bdp_packets, dumbbell, flow, run, spec};
@@ -53,7 +53,7 @@ fn expr_uses_less_than_half_of_a_very_short_path() {
     assert!((throughput - 5.1).abs() < 1.5, "{throughput:.2} Mbit/s, published 5.100");
 }
 
-/// PCCproject/PCC-Uspace@cd43e34, `src/pcc`: a floor of 2 Mi bit/s, whatever the link can carry.
+/// PCCproject/PCC-Uspace@cd43e34, `src/pcc`: a floor of 2 Mi bit/s on every link.
 #[test]
 fn expr_never_sends_less_than_its_floor() {
     let outcome = run(&spec(dumbbell(1.0, 24.0, 20), vec![expr()], 30.0));
@@ -90,7 +90,7 @@ fn expr_fills_a_smooth_link_and_not_a_bursty_one() {
     }
 }
 
-/// The same class, with the tolerances of `pcc_family`: 37.3 Mbit/s +-5 %, p95 13 ms +-5 ms, no loss after the start.
+/// Vivace's class, with the tolerances of `pcc_family`: 37.3 Mbit/s +-5 %, p95 13 ms +-5 ms, no loss after the start.
 #[test]
 fn proteus_alone_fills_the_link_without_a_queue() {
     for role in ["primary", "scavenger"] {

@@ -34,7 +34,7 @@ fn a_lone_flow_fills_the_link_with_up_to_five_round_trips_of_queue() {
 }
 
 /// docs/evidence/derivations.md, Verus: with an infinite buffer the smoothed RTT stays below about 6.5 times the
-/// smallest (5 % more allowed: ours is the transport's, smoothed less evenly).
+/// smallest RTT. 5 % more is allowed, because the tested value is the transport's, which is smoothed less evenly.
 #[test]
 fn r_bounds_the_delay_of_an_infinite_buffer() {
     let outcome = run(&spec(dumbbell(12.0, 40.0, 1_000_000), vec![verus(&json!({}))], 60.0));

@@ -109,8 +109,9 @@ fn hybla_gains_rate_alike_at_every_rtt() {
     }
 }
 
-/// The same paper: under random loss the rate is that of Reno at rtt0, whatever the RTT: C / (rtt0 * sqrt(p)), where C of
-/// Linux's Reno is 1.25 (above). The law takes many round trips between losses: 20 at the longest RTT here. Allowed: 15 %.
+/// Caini and Firrincieli 2004: under random loss the rate at every RTT equals that of Reno at rtt0: C / (rtt0 *
+/// sqrt(p)). C of Linux's Reno is 1.25 (above). The law needs many round trips between losses: 20 at the longest RTT
+/// here. Allowed: 15 %.
 #[test]
 fn hybla_is_as_fast_under_loss_at_every_rtt() {
     for rtt_ms in [25.0, 50.0, 100.0] {
@@ -124,9 +125,9 @@ fn hybla_is_as_fast_under_loss_at_every_rtt() {
     }
 }
 
-/// docs/evidence/derivations.md, ns-3: the slow start of one NewReno flow on the India path in ns-3. First drop at 0.3996 s, 362
-/// drops until 0.47 s. After it Reno with its exact increase climbs from 494 segments to BDP + queue (626) in
-/// (626 - 494) round trips of 54 to 75 ms and halves a second time, which is why 15 s average less than the
+/// docs/evidence/derivations.md, ns-3: the slow start of one NewReno flow on the India path in ns-3. First drop at
+/// 0.3996 s, 362 drops until 0.47 s. Afterwards Reno with its exact increase climbs from 494 segments to BDP + queue
+/// (626) in (626 - 494) round trips of 54 to 75 ms and halves a second time. So its average over 15 s is less than the
 /// 91 to 94 Mbit/s of runs that halve once.
 #[test]
 fn reno_overshoots_on_the_india_path_as_ns3_does() {
@@ -180,8 +181,8 @@ fn twenty_rtts_are_as_unequal_as_published_for_reno_and_as_equal_as_the_kernels_
     assert!(even < 0.7, "CUBIC at 12 Mbit/s, nothing ever late: {even:.2}");
 }
 
-/// Linux 6.18's own CUBIC over the same path with real packets (`--schemes kernel-cubic`): 2.39 Mbit/s in five runs, 95 % interval
-/// 2.16 to 2.64. Allowed: 15 % in the mean of ten runs.
+/// Linux 6.18's own CUBIC over an equal path with real packets (`--schemes kernel-cubic`): 2.39 Mbit/s in five runs, 95
+/// % interval 2.16 to 2.64. Allowed: 15 % in the mean of ten runs.
 #[test]
 fn cubic_as_linux_has_it_gets_what_the_kernel_gets_under_one_percent_of_loss() {
     let mut path = dumbbell(20.0, 60.0, 100);

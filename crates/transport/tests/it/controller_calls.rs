@@ -38,7 +38,7 @@ impl Call {
 const RTO: Call = Call::Timeout { kind: TimeoutKind::Rto };
 const PERSISTENT: Call = Call::Timeout { kind: TimeoutKind::PersistentCongestion };
 
-/// The flags of an ACK that say what limited the sender.
+/// Flags of an ACK: the limits that held the sender back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Limits {
     window: bool,
@@ -444,15 +444,16 @@ fn an_ack_says_what_limited_the_sender_before_it() {
     let paced = said(ApplicationSpec::Greedy, slow);
     assert!(paced.iter().all(|&(_, limits)| limits == Limits { pacing: true, ..none }), "{paced:?}");
 
-    // Three packets, and at 60 ms more than the window allows: from 100 ms on the ACKs say so. The ACK of the first of
-    // the later packets, at 160 ms, is the first that does not call the sender limited by the application.
+    // Three packets, and from 60 ms on more data than the window allows. From 100 ms on the ACKs report the window as
+    // limit. The ACK at 160 ms, of the first later packet, is the first one that does not report the application as
+    // limit.
     let more = said(writes(&[(0.0, 3), (60.0, 1000)]), window(10));
     assert!(more.iter().all(|&(_, limits)| limits.window && !limits.pacing), "{more:?}");
     let app: Vec<(u64, bool)> = more.iter().map(|&(at, limits)| (at, limits.app)).take(4).collect();
     assert_eq!(app, [(100, true), (100, true), (100, true), (160, false)]);
 
     // Thirteen packets, of which ten fill the window: three wait for the ACKs at 100 ms. The rounds end at 100, 200 and
-    // 400 ms; the ACK that ends one still speaks of it and of the one before.
+    // 400 ms. The ACK that ends a round reports the limits of that round and of the one before.
     let end = said(writes(&[(0.0, 13), (300.0, 2)]), window(10));
     let windows: Vec<(u64, bool)> = end.iter().map(|&(at, limits)| (at, limits.window)).collect();
     assert!(windows[..13].iter().all(|&(_, window)| window), "{windows:?}");

@@ -32,7 +32,7 @@ fn three_packets_of_four_late_cause_next_to_no_retransmission() {
     assert!(fixed > 100 && distance < fixed / 2, "{fixed} {distance}");
 }
 
-/// Counts what a controller is told of, and keeps a window of ten segments.
+/// Controller that counts the reported episodes and undone episodes, with a window of ten segments.
 #[derive(Debug)]
 struct Counter {
     episodes: Arc<AtomicU64>,
@@ -53,7 +53,7 @@ impl Controller for Counter {
     fn fields(&self, _sink: &mut dyn FieldSink) {}
 }
 
-/// Episodes and how many were undone, in a flow of 3000 ms that `script` changes.
+/// Returns the number of episodes and of undone episodes in a flow of 3000 ms that `script` changes.
 fn undone(config: &Config, script: impl FnOnce(&mut Pair)) -> (u64, u64) {
     let (episodes, undone) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
     let counter = Counter { episodes: episodes.clone(), undone: undone.clone() };

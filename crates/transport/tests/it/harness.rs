@@ -32,7 +32,7 @@ pub(crate) struct Pair {
     pub(crate) drop: Vec<u64>,
     /// Packet numbers that arrive marked with CE.
     pub(crate) mark: Vec<u64>,
-    /// Packet numbers that arrive so many milliseconds later.
+    /// Packets that arrive late: packet number and extra delay, ms.
     pub(crate) late: Vec<(u64, u64)>,
     /// Packets that leave from the first of these milliseconds on arrive at the second one at the earliest.
     pub(crate) hold: Option<(u64, u64)>,
@@ -58,7 +58,7 @@ impl Pair {
         )
     }
 
-    /// The same with the controller that `build` builds and a receiver-side half.
+    /// Returns a pair with the controller that `build` builds and a receiver half.
     pub(crate) fn with(
         config: &Config,
         application: ApplicationSpec,

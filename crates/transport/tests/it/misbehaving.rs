@@ -98,8 +98,8 @@ fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() 
     let config = tcp(ReceiverBehavior::AckDivision { parts: 4 });
     let mut pair =
         Pair::with(&config, ApplicationSpec::Fixed { bytes: 30 * 1448 }, |_| Box::new(samples), None);
-    // The opener's ACKs are 0 to 3. Of the first packet's the last is lost: with its first part the second packet's first ACK
-    // brings ranges, in which both packets are complete.
+    // ACKs 0 to 3 are for the handshake packet, ACKs 4 to 7 for the first data packet. The last of these is lost. The
+    // first ACK for the second data packet then contains ranges in which both packets are complete.
     pair.drop_acks = vec![7];
     pair.run_to(1000);
     let seen = seen.lock().unwrap();

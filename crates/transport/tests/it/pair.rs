@@ -189,7 +189,7 @@ fn without_selective_acks_a_timeout_starts_over_with_what_is_missing() {
     };
     let resent = |pair: &Pair| pair.sent.iter().position(|(_, data)| data.retransmission);
     let again = resent(&run(&[5])).unwrap();
-    // The retransmission is lost too: of all that is in flight at the timeout it has the highest number but one.
+    // The retransmission is lost too. Among the packets in flight at the timeout it has the second highest number.
     let pair = run(&[5, again as u64]);
     let stats = pair.sender.stats();
     assert_eq!((stats.timeouts, stats.completed_at.is_some()), (1, true));
@@ -272,7 +272,7 @@ fn with_segmentation_offload_a_paced_window_leaves_in_bursts_and_no_slower() {
         (per_ms.clone().filter(|sent| *sent > 0).count(), per_ms.sum::<usize>())
     });
     assert!(single.0 > 60, "{single:?}");
-    // A fifth of the window at a time, and what ACKs let go meanwhile.
+    // Each burst is a fifth of the window, plus the packets that ACKs allow in the meantime.
     assert!(bursts.0 < 20, "{bursts:?}");
     assert!(bursts.1 * 10 > single.1 * 9, "{bursts:?}, one by one {single:?}");
 }

@@ -25,7 +25,8 @@ fn resent(pair: &Pair) -> Vec<u64> {
     again.map(|(_, data)| data.offset / SEGMENT).collect()
 }
 
-/// A pair that loses packet 2 and those that `also` picks among the packets of a run with that loss alone.
+/// Returns a pair that loses packet 2 and a second packet, and the number of the second packet. `also` picks that
+/// packet from the packets of a run in which only packet 2 is lost.
 fn losing(config: &Config, also: impl Fn(&[Data]) -> u64) -> (Pair, u64) {
     let mut pair = greedy(config);
     pair.drop = vec![2];
@@ -51,8 +52,9 @@ fn by_sequence_a_lost_retransmission_waits_for_the_timeout() {
 }
 
 #[test]
-fn by_sequence_a_segment_whose_retransmission_is_under_way_begins_another_episode() {
-    // New data sent within the first episode is lost and sent again in it, but the episode ends before that arrives.
+fn by_sequence_a_segment_whose_retransmission_is_in_flight_begins_another_episode() {
+    // A packet with new data is lost during the first episode and sent again in it. The episode ends before the
+    // retransmission arrives.
     let newest = |sent: &[Data]| sent.last().expect("packets").number;
     let (pair, number) = losing(&Config { loss_detection: LossDetection::Sequence, ..tcp() }, newest);
     let stats = pair.sender.stats();
@@ -281,7 +283,7 @@ fn a_timer_that_is_looked_at_now_and_then_expires_at_the_next_look() {
 
 #[test]
 fn libutp_finds_a_lost_retransmission_by_the_timeout_alone() {
-    // ACKs of what is sent later put the timeout off, until what a mask can name ends.
+    // ACKs of later packets restart the timeout, until a mask can name no more of them.
     for (sack_packets, timeouts) in [(30, 1), (0, 0)] {
         let retransmission =
             |sent: &[Data]| sent.iter().find(|data| data.retransmission).expect("one").number;
