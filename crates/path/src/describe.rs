@@ -198,8 +198,8 @@ impl PathSpec {
     }
 
     fn base_rtts(&self, until: Until<'_>) -> Result<Option<Steps>, Error> {
-        let found = over_time(self.data.iter().chain(&self.ack), delay_ms, |delays| delays.sum(), until)?;
-        Ok(found.filter(|found| found.iter().any(|&(_, ms)| ms > 0.0)).map(steps))
+        let rtts = over_time(self.data.iter().chain(&self.ack), delay_ms, |delays| delays.sum(), until)?;
+        Ok(rtts.filter(|rtts| rtts.iter().any(|&(_, ms)| ms > 0.0)).map(steps))
     }
 
     fn rates(&self, until: Until<'_>) -> Result<Option<Steps>, Error> {
@@ -270,20 +270,20 @@ mod tests {
 
     #[test]
     fn links_are_named_as_in_statistics_and_the_narrowest_is_the_bottleneck() {
-        let found = described(
+        let description = described(
             r#"{"kind": "link", "rate_mbps": 30}, {"kind": "delay", "delay_ms": 1}, {"kind": "link", "rate_mbps": 20},
                {"kind": "shaper", "name": "isp", "rate_mbps": 20, "burst_bytes": 9}, {"kind": "netem", "delay_ms": 2}"#,
             r#"{"kind": "cellular", "mean_mbps": 3}"#,
         );
         let names: Vec<(&str, usize)> =
-            found.links.iter().map(|link| (link.name.as_str(), link.element)).collect();
+            description.links.iter().map(|link| (link.name.as_str(), link.element)).collect();
         let expected =
             [("data/link", 0), ("data/link-2", 2), ("data/isp", 3), ("data/netem", 4), ("ack/cellular", 0)];
         assert_eq!(names, expected);
-        let rates: Vec<Option<f64>> = found.links.iter().map(|link| link.rate_mbps).collect();
+        let rates: Vec<Option<f64>> = description.links.iter().map(|link| link.rate_mbps).collect();
         assert_eq!(rates, [Some(30.0), Some(20.0), Some(20.0), None, Some(3.0)]);
-        assert_eq!((found.bottleneck, found.base_rtt_ms), (Some(1), 3.0));
-        assert_eq!(found.rates_mbps, None);
+        assert_eq!((description.bottleneck, description.base_rtt_ms), (Some(1), 3.0));
+        assert_eq!(description.rates_mbps, None);
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn rates_delays_and_losses_follow_their_schedules() {
-        let found = described(
+        let description = described(
             r#"{"kind": "link", "rate_mbps": 9, "schedule": [{"at_s": 4, "rate_mbps": 3}, {"at_s": 6, "rate_mbps": 20}]},
                {"kind": "link", "rate_mbps": 12, "schedule": [{"at_s": 5, "queue": {"packets": 9}}],
                 "queue": {"kind": "droptail", "packets": 5}},
@@ -310,19 +310,19 @@ mod tests {
             r#"{"kind": "netem", "delay_ms": 10.5}, {"kind": "delay", "delay_ms": 2,
                 "schedule": [{"at_s": 5, "delay_ms": 80}]}"#,
         );
-        assert_eq!(found.rates_mbps, Some(vec![(0.0, 9.0), (4.0, 3.0), (6.0, 12.0)]));
-        assert_eq!(found.losses, Some(vec![(0.0, 0.75), (2.0, 0.5)]));
+        assert_eq!(description.rates_mbps, Some(vec![(0.0, 9.0), (4.0, 3.0), (6.0, 12.0)]));
+        assert_eq!(description.losses, Some(vec![(0.0, 0.75), (2.0, 0.5)]));
         // Reordered packets are late, but not every packet is reordered.
-        assert_eq!(found.base_rtts_ms, Some(vec![(0.0, 40.5), (5.0, 118.5)]));
-        assert_eq!((found.base_rtt_ms, found.bottleneck), (40.5, Some(0)));
+        assert_eq!(description.base_rtts_ms, Some(vec![(0.0, 40.5), (5.0, 118.5)]));
+        assert_eq!((description.base_rtt_ms, description.bottleneck), (40.5, Some(0)));
         let delay = |direction, element, delay_ms| DelayDescription { direction, element, delay_ms };
-        assert_eq!(found.delays, [delay("data", 4, 28.0), delay("ack", 0, 10.5), delay("ack", 1, 2.0)]);
+        assert_eq!(description.delays, [delay("data", 4, 28.0), delay("ack", 0, 10.5), delay("ack", 1, 2.0)]);
     }
 
     #[test]
     fn what_walks_at_random_is_known_at_the_start_only() {
         let walk = r#""corr": 0.5, "std": 1.0, "min": 10.0, "max": 30.0"#;
-        let found = described(
+        let description = described(
             &format!(
                 r#"{{"kind": "link", "rate_mbps": 9, "walk": {{"rate_mbps": {{{walk}}}}}}},
                    {{"kind": "link", "rate_mbps": 25}}, {{"kind": "loss", "probability": 0.1}},
@@ -330,11 +330,11 @@ mod tests {
             ),
             "",
         );
-        assert_eq!((found.rates_mbps, found.base_rtts_ms), (None, None));
-        assert_eq!(found.losses, Some(vec![(0.0, 0.1)]));
+        assert_eq!((description.rates_mbps, description.base_rtts_ms), (None, None));
+        assert_eq!(description.losses, Some(vec![(0.0, 0.1)]));
         // 20 in the middle of 10 to 30.
-        assert_eq!((found.links[0].rate_mbps, found.bottleneck), (Some(20.0), Some(0)));
-        assert_eq!(found.base_rtt_ms, 11.0);
+        assert_eq!((description.links[0].rate_mbps, description.bottleneck), (Some(20.0), Some(0)));
+        assert_eq!(description.base_rtt_ms, 11.0);
         let empty = described("", "");
         assert_eq!(
             (empty.losses, empty.base_rtts_ms, empty.rates_mbps, empty.bottleneck),
@@ -393,8 +393,8 @@ mod tests {
             let path: PathSpec = serde_json::from_value(table).unwrap();
             path.validate().unwrap();
             let rate: Quantity<f64> = |table| limit_mbps(table).unwrap_or(0.0);
-            let found = over_time(path.data.iter(), rate, |rates| rates.sum(), &mut to_the_end);
-            prop_assert_eq!(found.unwrap().unwrap(), anew_for_each_time(&path, rate));
+            let result = over_time(path.data.iter(), rate, |rates| rates.sum(), &mut to_the_end);
+            prop_assert_eq!(result.unwrap().unwrap(), anew_for_each_time(&path, rate));
         }
     }
 
@@ -406,11 +406,11 @@ mod tests {
             let table = json!({"data": [{"kind": "link", "rate_mbps": 9, "schedule": changes}], "ack": []});
             let path: PathSpec = serde_json::from_value(table).unwrap();
             let mut steps = 0;
-            let found = path.describe_until(&mut |more| {
+            let result = path.describe_until(&mut |more| {
                 steps += more;
                 Ok(())
             });
-            assert_eq!(found.unwrap().rates_mbps.map(|rates| rates.len()), Some(changes.len()));
+            assert_eq!(result.unwrap().rates_mbps.map(|rates| rates.len()), Some(changes.len()));
             let ended = path.describe_until(&mut |_| Err(crate::Interruption)).unwrap_err().to_string();
             assert!(ended.ends_with("interrupted"), "{ended}");
             steps

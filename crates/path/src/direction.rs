@@ -294,8 +294,8 @@ impl Direction {
     /// Updates counters to `now`. Call it after [`Direction::advance`], at the end of a run or to sample: it counts
     /// everything up to the time of that call.
     pub fn settle(&mut self, now: Time) {
-        let done = self.clock;
-        self.stages.iter_mut().for_each(|stage| stage.settle(done, now));
+        let clock = self.clock;
+        self.stages.iter_mut().for_each(|stage| stage.settle(clock, now));
     }
 
     /// Measures the longest waiting time of packets that leave a queue at `at` or later separately
@@ -327,10 +327,10 @@ impl Direction {
     fn pass<T: Tap>(&mut self, first: usize, now: Time, mut packet: Packet, tap: &mut T) {
         let end = self.subpaths.get(packet.flow as usize).map_or(self.stages.len(), |subpath| subpath.to);
         for stage in first..end {
-            let passed = self.stages[stage].arrive(now, packet, tap);
+            let output = self.stages[stage].arrive(now, packet, tap);
             self.due[stage] = self.stages[stage].next_event();
-            match passed {
-                Some(passed) => packet = passed,
+            match output {
+                Some(output) => packet = output,
                 None => return,
             }
         }

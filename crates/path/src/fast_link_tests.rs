@@ -76,9 +76,9 @@ fn run(path: &str, traffic: &[(u64, u32)], prepare: impl Fn(&mut Bench)) -> RunR
     let mut sample_until = |bench: &mut Bench, end: Time| {
         while next_sample <= end {
             // As in the simulator, events at the time of a sample come after the sample.
-            let done = next_sample - Span::from_ns(1);
-            bench.run_until(done);
-            bench.direction.advance(done, &mut bench.log);
+            let just_before = next_sample - Span::from_ns(1);
+            bench.run_until(just_before);
+            bench.direction.advance(just_before, &mut bench.log);
             bench.direction.settle(next_sample);
             samples.push((bench.direction.links().cloned().collect(), bench.direction.packets_inside()));
             next_sample += Span::from_us(1_300);

@@ -97,9 +97,9 @@ mod tests {
         // Traffic does not matter.
         (0..100).for_each(|i| bench.send(at_ms(i * 9), 1200));
         bench.run_until(at_ms(4000));
-        let seen: Vec<Time> = bench.log.opportunities.iter().map(|(time, _)| *time).collect();
+        let run_times: Vec<Time> = bench.log.opportunities.iter().map(|(time, _)| *time).collect();
         assert!(times.len() > 100);
-        assert_eq!(times, seen);
+        assert_eq!(times, run_times);
     }
 
     #[test]
@@ -138,12 +138,13 @@ mod tests {
         for (keys, most) in [(fast, 1), (later, 200)] {
             let json = format!(r#"[{{"kind": "poisson", {keys}}}]"#);
             let mut steps = 0;
-            let found = opportunities(&elements(&json), "data", 1, Span::from_secs(1_000_000), &mut |more| {
-                steps += more;
-                Ok(())
-            });
+            let result =
+                opportunities(&elements(&json), "data", 1, Span::from_secs(1_000_000), &mut |more| {
+                    steps += more;
+                    Ok(())
+                });
             assert_eq!(
-                found.unwrap_err().to_string(),
+                result.unwrap_err().to_string(),
                 "data: opportunities of 1 bytes: must be 1500 in a trace"
             );
             assert!(steps <= most, "{steps}");
@@ -153,23 +154,23 @@ mod tests {
     #[test]
     fn as_many_as_are_allowed_and_one_more() {
         let json = r#"[{"kind": "trace", "even": {"lines": 10, "period_ms": 1}}]"#;
-        let found = |ms| {
+        let count = |ms| {
             let elements = elements(json);
             at_most(50, &elements, "data", 1, Span::from_ms(ms), &mut to_the_end).map(|times| times.len())
         };
-        assert_eq!(found(5), Ok(50));
+        assert_eq!(count(5), Ok(50));
         let why = "data: more than 50 opportunities in 0.0051 s: allowed are at most 50";
-        assert_eq!(found(6).unwrap_err().to_string(), why);
+        assert_eq!(count(6).unwrap_err().to_string(), why);
     }
 
     #[test]
     fn who_waits_can_end_it() {
         let json = r#"[{"kind": "poisson", "rate_mbps": 10}]"#;
-        let mut asked = 0;
-        let found = opportunities(&elements(json), "data", 1, Span::from_secs(1_000_000), &mut |_| {
-            asked += 1;
-            if asked < 1000 { Ok(()) } else { Err(Interruption) }
+        let mut calls = 0;
+        let result = opportunities(&elements(json), "data", 1, Span::from_secs(1_000_000), &mut |_| {
+            calls += 1;
+            if calls < 1000 { Ok(()) } else { Err(Interruption) }
         });
-        assert_eq!(found.unwrap_err().to_string(), "interrupted");
+        assert_eq!(result.unwrap_err().to_string(), "interrupted");
     }
 }

@@ -154,9 +154,9 @@ mod tests {
         assert_eq!(spec.encapsulation(), expected);
         let later: Vec<_> = spec.later_encapsulations().collect();
         assert_eq!(later, [(Time::from_secs_f64(3.0), Encapsulation { mtu_bytes: Some(1400), ..expected })]);
-        let written = serde_json::to_string(&spec).unwrap();
-        let again: PathSpec = serde_json::from_str(&written).unwrap();
-        assert_eq!(serde_json::to_string(&again).unwrap(), written);
+        let text = serde_json::to_string(&spec).unwrap();
+        let again: PathSpec = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), text);
     }
 
     #[test]
@@ -167,17 +167,17 @@ mod tests {
             {"kind": "jitter", "distribution": "exponential", "mean_ms": 2}]"#;
         let read: Vec<ElementSpec> = serde_json::from_str(json).unwrap();
         let queue = QueueSpec::Droptail(DroptailSpec { packets: Some(9), bytes: None });
-        let made = [
+        let originals = [
             ElementSpec::Link(LinkSpec::new(12.0, queue.clone())),
             ElementSpec::Link(LinkSpec::new(3.0, QueueSpec::default())),
             ElementSpec::Delay(DelaySpec::new(28.0)),
             ElementSpec::Loss(LossSpec::random(0.01)),
             ElementSpec::Jitter(JitterSpec::exponential(2.0)),
         ];
-        assert_eq!(made, *read);
-        let limits = made.each_ref().map(|element| element.queue().and_then(QueueSpec::packets));
+        assert_eq!(originals, *read);
+        let limits = originals.each_ref().map(|element| element.queue().and_then(QueueSpec::packets));
         assert_eq!(limits, [Some(9), None, None, None, None]);
-        assert_eq!(made[2].queue(), None);
+        assert_eq!(originals[2].queue(), None);
     }
 
     #[test]
@@ -196,9 +196,9 @@ mod tests {
             {"kind": "link", "rate_mbps": 3, "schedule": [{"at_s": 1, "rate_mbps": 2, "queue": {}}]}]"#;
         let elements: Vec<ElementSpec> = serde_json::from_str(json).unwrap();
         assert!(elements.iter().all(|element| element.validate().is_ok()));
-        let written = serde_json::to_string(&elements).unwrap();
-        let again: Vec<ElementSpec> = serde_json::from_str(&written).unwrap();
+        let text = serde_json::to_string(&elements).unwrap();
+        let again: Vec<ElementSpec> = serde_json::from_str(&text).unwrap();
         assert!(again.iter().all(|element| element.validate().is_ok()));
-        assert_eq!(serde_json::to_string(&again).unwrap(), written);
+        assert_eq!(serde_json::to_string(&again).unwrap(), text);
     }
 }

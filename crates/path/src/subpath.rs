@@ -29,12 +29,12 @@ impl Subpath {
 
 /// Returns the index of the element named `name`, if there is one.
 fn position(elements: &[ElementSpec], name: &str, direction: &str) -> Result<Option<usize>, Refusal> {
-    let mut found = elements
+    let mut matches = elements
         .iter()
         .enumerate()
         .filter(|(_, element)| element.name() == Some(name))
         .map(|(index, _)| index);
-    match (found.next(), found.next()) {
+    match (matches.next(), matches.next()) {
         (Some(_), Some(_)) => {
             Err(Refusal::new(format!("two elements of the {direction} direction have the name `{name}`")))
         }
@@ -63,13 +63,13 @@ impl PathSpec {
     ) -> Result<[Subpath; 2], Refusal> {
         let (data, ack) = ((self.data.as_slice(), "data"), (self.ack.as_slice(), "ack"));
         let ((there, name), (back, back_name)) = if reverse { (ack, data) } else { (data, ack) };
-        let named = |key, wanted: Option<&str>| match wanted {
-            Some(wanted) => {
-                position(there, wanted, name)?.map(Some).ok_or_else(|| unknown(key, wanted, there, name))
+        let resolve = |key, label: Option<&str>| match label {
+            Some(label) => {
+                position(there, label, name)?.map(Some).ok_or_else(|| unknown(key, label, there, name))
             }
             None => Ok(None),
         };
-        let (first, last) = (named("enter", enter)?, named("leave", leave)?);
+        let (first, last) = (resolve("enter", enter)?, resolve("leave", leave)?);
         let forward = Subpath { from: first.unwrap_or(0), to: last.map_or(there.len(), |last| last + 1) };
         if forward.from >= forward.to && first.is_some() {
             return Err(Refusal::of_key(
@@ -88,7 +88,7 @@ impl PathSpec {
             return Err(Refusal::of_key(
                 "enter, leave",
                 format!(
-                    "packets of the {back_name} direction pass the element named like `enter` first; it \
+                    "packets of the {back_name} direction pass the element resolve like `enter` first; it \
                  must be the last"
                 ),
             ));

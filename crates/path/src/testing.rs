@@ -122,7 +122,7 @@ impl Bench {
 
     /// Returns true if sent + duplicated = out + inside + dropped.
     pub(crate) fn is_conserved(&self) -> bool {
-        let made = self.sent + self.log.duplicated.len() as u64;
-        made == self.out.len() as u64 + self.direction.packets_inside() + self.log.dropped.len() as u64
+        let packets = self.sent + self.log.duplicated.len() as u64;
+        packets == self.out.len() as u64 + self.direction.packets_inside() + self.log.dropped.len() as u64
     }
 }

@@ -185,9 +185,9 @@ impl PathSpec {
                 let ElementSpec::HalfDuplex(station) = element else { continue };
                 let is_same = |element: &&ElementSpec| matches!(element, ElementSpec::HalfDuplex(other) if other.channel == station.channel);
                 if [data, ack].iter().any(|elements| elements.iter().filter(is_same).count() != 1) {
-                    let found =
+                    let value =
                         station.channel.as_ref().map_or(String::new(), |channel| format!(" = `{channel}`"));
-                    let key = format!("channel{found}");
+                    let key = format!("channel{value}");
                     return Err(Refusal::of_key(key, "must be that of one element of each direction")
                         .at(format!("{name}[{index}] (half-duplex)")));
                 }

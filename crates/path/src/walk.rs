@@ -34,9 +34,9 @@ struct Key {
 impl Key {
     fn advance(&mut self) {
         self.step = self.walk.corr * self.step + self.rng.normal(0.0, self.walk.std);
-        let wanted = self.value + self.step;
-        self.value = wanted.clamp(self.walk.min, self.walk.max);
-        if self.value != wanted {
+        let next = self.value + self.step;
+        self.value = next.clamp(self.walk.min, self.walk.max);
+        if self.value != next {
             self.step = 0.0;
         }
     }

@@ -67,8 +67,8 @@ impl Recorder {
     // A separate function, so that runs without a packet log do not pay for it.
     #[inline(never)]
     fn write(&mut self, record: &Record) {
-        let written = self.packets.as_mut().map_or(Ok(()), |packets| packets.write(record));
-        self.note(written);
+        let result = self.packets.as_mut().map_or(Ok(()), |packets| packets.write(record));
+        self.note(result);
     }
 
     /// Stops all writing after the first error.
@@ -94,15 +94,15 @@ impl Observer for Recorder {
 
     fn flow_value(&mut self, at: Time, flow: u32, field: &str, unit: &str, value: f64) {
         if let Some(samples) = &mut self.samples {
-            let written = samples.flows.flow(at.as_ns(), flow, field, unit, value);
-            self.note(written);
+            let result = samples.flows.flow(at.as_ns(), flow, field, unit, value);
+            self.note(result);
         }
     }
 
     fn link_value(&mut self, at: Time, link: &str, field: &str, unit: &str, value: f64) {
         if let Some(samples) = &mut self.samples {
-            let written = samples.links.link(at.as_ns(), link, field, unit, value);
-            self.note(written);
+            let result = samples.links.link(at.as_ns(), link, field, unit, value);
+            self.note(result);
         }
     }
 

@@ -262,8 +262,8 @@ impl<'a> Text<'a> {
                     shape.push_str("[]");
                 } else {
                     let list = self.whole();
-                    let put = list != "[]" && sink.rows.put(column(name), Value::Text(list));
-                    shape.push_str(if put { "@" } else { list });
+                    let has_cell = list != "[]" && sink.rows.put(column(name), Value::Text(list));
+                    shape.push_str(if has_cell { "@" } else { list });
                 }
             }
             _ => {
@@ -584,9 +584,9 @@ mod tests {
         tables.write(&folder).unwrap();
         let batch = read(&folder).unwrap();
         for (row, statistics) in STATISTICS.iter().enumerate() {
-            let found = batch.statistics(row).unwrap();
-            assert!(found.ends_with(&statistics[1..]), "{found}");
-            let object: serde_json::Value = serde_json::from_str(&found).unwrap();
+            let json = batch.statistics(row).unwrap();
+            assert!(json.ends_with(&statistics[1..]), "{json}");
+            let object: serde_json::Value = serde_json::from_str(&json).unwrap();
             assert_eq!((&object["path"], &object["scheme"]), (&"slow".into(), &"cubic+bbr".into()));
             assert_eq!(object["run"], row + 1);
             assert_eq!(object["seed"], 1_u64 << 52);

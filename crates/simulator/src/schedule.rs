@@ -35,12 +35,12 @@ struct NextAction {
 impl Schedule {
     /// Returns a schedule of `actors` actors without actions, including the busy actors.
     pub(crate) fn new(actors: usize) -> Self {
-        let others = BUSY..actors.max(BUSY + 1);
+        let heap_actors = BUSY..actors.max(BUSY + 1);
         let action = |position| NextAction { time: Time::NEVER, bound: Time::NEVER, position };
         Self {
             busy: [Time::NEVER; BUSY],
-            heap: others.clone().map(|actor| (Time::NEVER, actor as Actor)).collect(),
-            actions: (0..others.len() as u32).map(action).collect(),
+            heap: heap_actors.clone().map(|actor| (Time::NEVER, actor as Actor)).collect(),
+            actions: (0..heap_actors.len() as u32).map(action).collect(),
         }
     }
 

@@ -371,8 +371,8 @@ impl World {
         if !self.budget.is_exceeded() {
             let inside: u64 = self.directions.iter().map(Direction::packets_inside).sum();
             let delayed: u64 = self.flows.iter().map(|flow| flow.extra.packets_inside()).sum();
-            let held: u64 = self.flows.iter().map(|flow| flow.sender.packets_held()).sum();
-            self.budget.look(self.now, held.max(inside + delayed));
+            let held_packets: u64 = self.flows.iter().map(|flow| flow.sender.packets_held()).sum();
+            self.budget.look(self.now, held_packets.max(inside + delayed));
         }
         !self.budget.is_exceeded()
     }
@@ -567,13 +567,13 @@ impl World {
         let mut read = Read::default();
         let (event, data_bytes) = match handle {
             Handle::Data(slot) if complete => {
-                let seen = EcnCounts {
+                let ecn_counts = EcnCounts {
                     ect0: u64::from(packet.ecn == Ecn::ECT0),
                     ect1: u64::from(packet.ecn == Ecn::ECT1),
                     ce: u64::from(packet.ecn == Ecn::CE),
                 };
                 let data = self.contents.data(slot);
-                let new_bytes = flow.receiver.on_data(self.now, data, seen);
+                let new_bytes = flow.receiver.on_data(self.now, data, ecn_counts);
                 (read.bytes, read.waited_byte_ns) = flow.read(self.now, data, new_bytes);
                 (Event::Deliver, new_bytes)
             }

@@ -115,8 +115,8 @@ fn entry_at_fault(
         }
         Value::Object(table) => {
             let only = |keys: &[&str]| {
-                let kept = table.iter().filter(|(key, _)| keys.contains(&key.as_str()));
-                Value::Object(kept.map(|(key, entry)| (key.clone(), entry.clone())).collect())
+                let entries = table.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+                Value::Object(entries.map(|(key, entry)| (key.clone(), entry.clone())).collect())
             };
             let is_missing = message.starts_with("missing field");
             if is_same(refusal(only(if is_missing { &[TAG] } else { &[] }))) {
@@ -124,8 +124,8 @@ fn entry_at_fault(
             }
             let mut keys: Vec<&str> = table.keys().map(String::as_str).collect();
             keys.sort_by_key(|key| *key != TAG);
-            let found = keys.iter().find(|key| is_same(refusal(only(&[TAG, key]))));
-            found
+            let culprit = keys.iter().find(|key| is_same(refusal(only(&[TAG, key]))));
+            culprit
                 .filter(|key| !message.starts_with(&format!("unknown field `{key}`")))
                 .map(|key| (Step::Key((*key).to_owned()), table[*key].clone()))
         }

@@ -582,8 +582,8 @@ mod tests {
         };
         let mut application = Application::new(spec, at(0), 1000, 1);
         // 0.8 Mbit/s are a packet of 1000 B every 10 ms; the first one comes at once.
-        let written = [0, 9, 10, 29].map(|ms| application.available(at(ms), 0));
-        assert_eq!(written, [1000, 1000, 2000, 3000]);
+        let bytes = [0, 9, 10, 29].map(|ms| application.available(at(ms), 0));
+        assert_eq!(bytes, [1000, 1000, 2000, 3000]);
         assert_eq!(application.available(at(30), 3000), u64::MAX - 3000);
         assert_eq!(application.available(at(39), 500_000), u64::MAX - 500_000);
         assert_eq!([40, 55].map(|ms| application.available(at(ms), 500_000)), [1000, 2000]);

@@ -77,8 +77,8 @@ impl LinuxSendBuffer {
     fn expand(&mut self, window_bytes: u64) {
         let segments = (window_bytes / self.payload_bytes).max(LEAST_SEGMENTS);
         let per_segment = alone_bytes(self.payload_bytes.max(LEAST_CLAMP_BYTES));
-        let wanted = segments.saturating_mul(WINDOWS * per_segment);
-        self.bytes = self.bytes.max(wanted.min(self.most_bytes));
+        let needed_bytes = segments.saturating_mul(WINDOWS * per_segment);
+        self.bytes = self.bytes.max(needed_bytes.min(self.most_bytes));
     }
 
     /// Returns the payload bytes that fit. A packet may be written while the other packets take less than all memory.
@@ -134,8 +134,8 @@ impl SendBuffer {
                     buffer.expand(window_bytes);
                 }
                 let capacity = buffer.capacity_bytes();
-                let held = accepted.saturating_sub(complete);
-                let is_asleep = accepted >= room && capacity.saturating_sub(held) < held / 2;
+                let held_bytes = accepted.saturating_sub(complete);
+                let is_asleep = accepted >= room && capacity.saturating_sub(held_bytes) < held_bytes / 2;
                 (!is_asleep).then_some(complete + capacity)
             }
         }
@@ -180,8 +180,8 @@ impl LinuxReceiveWindow {
         if copied > self.space {
             let window = 2 * copied + 16 * self.segment_bytes;
             let growth = window.saturating_mul(copied - self.space) / self.space;
-            let wanted = (window + 2 * growth) * ANNOUNCED;
-            self.bytes = self.bytes.max(wanted.min(self.most_bytes));
+            let needed_bytes = (window + 2 * growth) * ANNOUNCED;
+            self.bytes = self.bytes.max(needed_bytes.min(self.most_bytes));
             self.space = copied;
         }
         (self.from, self.since) = (complete, now);

@@ -254,8 +254,8 @@ impl Encoder {
     /// Drops the frames that have waited longer than `limit` and have no bytes among the first `sent` bytes. Later data
     /// move up. Later frames cannot be decoded without a key frame.
     pub(crate) fn drop_frames(&mut self, now: Time, sent: u64, limit: Span) {
-        let begun = self.index(sent);
-        let first = begun + usize::from(self.frames.get(begun).is_some_and(|frame| frame.begin() < sent));
+        let current = self.index(sent);
+        let first = current + usize::from(self.frames.get(current).is_some_and(|frame| frame.begin() < sent));
         let waited_too_long = |frame: &&WrittenFrame| now - frame.mark.captured_at > limit;
         let count = self.frames.iter().skip(first).take_while(waited_too_long).count();
         if count == 0 {
@@ -369,8 +369,8 @@ impl Encoder {
             self.debt -= repaid;
             fair - repaid
         };
-        let drawn = self.rng.normal(size, size * self.spec.deviation);
-        drawn.max(fair * SMALLEST_SHARE).max(1.0).round() as u32
+        let random_size = self.rng.normal(size, size * self.spec.deviation);
+        random_size.max(fair * SMALLEST_SHARE).max(1.0).round() as u32
     }
 }
 
@@ -404,8 +404,8 @@ mod tests {
         for (target, rate) in [(1.0, 1.0), (0.001, 0.03), (50.0, 2.5)] {
             let mut encoder = encoder(|spec| spec.key_factor = 1.0);
             run(&mut encoder, at(9_999), Some(Rate::from_mbps(target)));
-            let written = encoder.written() as f64 * 8.0 / 10e6;
-            assert!((written / rate - 1.0).abs() < 0.01, "target {target}: {written} Mbit/s");
+            let mean_mbps = encoder.written() as f64 * 8.0 / 10e6;
+            assert!((mean_mbps / rate - 1.0).abs() < 0.01, "target {target}: {mean_mbps} Mbit/s");
         }
     }
 

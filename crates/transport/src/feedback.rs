@@ -169,17 +169,23 @@ mod tests {
         let mut frame = AckFrame { feedback: vec![1, 2], padding_bytes: 40, ..frame() };
         assert_eq!(feedback.next_timer(), Time::NEVER);
         feedback.falsify(at(9), &mut frame, 5000);
-        let mut seen = vec![];
+        let mut parts = vec![];
         loop {
             assert_eq!((frame.number, frame.arrivals.len()), (7, 2));
             let part = frame.part.unwrap();
-            seen.push((part.index, part.count, frame.next_offset, frame.feedback.len(), frame.padding_bytes));
+            parts.push((
+                part.index,
+                part.count,
+                frame.next_offset,
+                frame.feedback.len(),
+                frame.padding_bytes,
+            ));
             assert_eq!(feedback.next_timer(), if part.index < 2 { at(9) } else { Time::NEVER });
             if !feedback.next_part(&mut frame) {
                 break;
             }
         }
-        assert_eq!(seen, [(0, 3, 0, 2, 40), (1, 3, 0, 0, 0), (2, 3, 5000, 0, 0)]);
+        assert_eq!(parts, [(0, 3, 0, 2, 40), (1, 3, 0, 0, 0), (2, 3, 5000, 0, 0)]);
         let mut next = AckFrame { next_offset: 6000, ..self::frame() };
         feedback.falsify(at(10), &mut next, 6000);
         assert_eq!(next.next_offset, 5000, "what was complete before");

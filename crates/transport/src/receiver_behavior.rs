@@ -49,8 +49,8 @@ impl ReceiverBehavior {
     /// # Errors
     /// The error of serde.
     pub(crate) fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let given = serde_json::Value::deserialize(deserializer)?;
-        let table = if given.is_string() { serde_json::json!({ "kind": given }) } else { given };
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let table = if value.is_string() { serde_json::json!({ "kind": value }) } else { value };
         Self::deserialize(table).map_err(serde::de::Error::custom)
     }
 

@@ -140,11 +140,11 @@ impl Timers {
     /// Returns the time of the tail loss probe: two RTTs after the latest transmission or progress, but not after the
     /// timeout (RFC 8985 7.2). For a single packet the receiver's ACK delay is added.
     fn probe_at(&self, rtt: &RttEstimator, timeout: Time) -> Option<Time> {
-        let wanted =
+        let may_probe =
             self.kind == TimerKind::Rto && self.tail_loss_probe && !self.probe_done && self.backoff == 0;
         let delay = if self.is_single { self.max_ack_delay } else { Span::ZERO };
         let at = self.last_sent.max(self.started) + rtt.smoothed() * 2 + delay;
-        (wanted && !self.is_recovering && rtt.has_sample()).then(|| at.min(timeout))
+        (may_probe && !self.is_recovering && rtt.has_sample()).then(|| at.min(timeout))
     }
 
     /// Returns true if a probe repeats the latest payload and not the oldest.

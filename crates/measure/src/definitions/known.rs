@@ -152,8 +152,8 @@ impl KnownFlow<'_> {
 
     /// Returns the mean smoothed RTT minus the mean base RTT over the time with samples.
     pub(crate) fn estimated_queueing_delay_ms(&self) -> Option<f64> {
-        let known = self.sender?.srtt_active.as_ns().min(self.to.as_ns());
-        Some(self.srtt_ms()? - self.base_rtt_ms(Time::from_ns(self.to.as_ns() - known))?)
+        let sampled_ns = self.sender?.srtt_active.as_ns().min(self.to.as_ns());
+        Some(self.srtt_ms()? - self.base_rtt_ms(Time::from_ns(self.to.as_ns() - sampled_ns))?)
     }
 
     /// Returns the mean of the sender's delivery-rate samples.

@@ -89,17 +89,17 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
         ]
     });
     let (mut totals, mut completions) = (Sums::default(), Completions::default());
-    let mut taken = Vec::with_capacity(meter.flows.len());
+    let mut summaries = Vec::with_capacity(meter.flows.len());
     for flow in &mut meter.flows {
         let (sender, share_mbps) = (sender_of(flow), shares_mbps[usize::from(flow.info.facts.reverse)]);
-        taken.push(FlowSummaries::of(flow, sender, &scope, share_mbps, &mut totals));
+        summaries.push(FlowSummaries::of(flow, sender, &scope, share_mbps, &mut totals));
         completions.flow(&flow.info, sender.and_then(|sender| sender.completed));
     }
-    let of_flows = meter.flows.iter().zip(taken);
-    let known: Vec<_> = of_flows
-        .map(|(flow, taken)| {
+    let of_flows = meter.flows.iter().zip(summaries);
+    let known_flows: Vec<_> = of_flows
+        .map(|(flow, summaries)| {
             let bytes = direction_bytes[usize::from(flow.info.facts.reverse)];
-            known_flow(flow, taken, sender_of(flow), links, &scope, bytes)
+            known_flow(flow, summaries, sender_of(flow), links, &scope, bytes)
         })
         .collect();
     totals.delivered.begin(meter.first_delivery_ns);
@@ -108,7 +108,7 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
     totals.delay.merge(&totals.other_delay);
     let (transfers, by_size) = completions.finish();
     let run = KnownRun {
-        flows: &known,
+        flows: &known_flows,
         links,
         sampling: &meter.sampling,
         clock,
@@ -131,13 +131,13 @@ fn run_stats(mut meter: RunMeter, links: &[LinkCounters], senders: &[SenderCount
         completions: by_size.iter().map(|transfers| Completion::of(transfers, log)).collect(),
     };
     let mut stats = RunStats {
-        flows: known.iter().map(|flow| FlowStats::of(flow, log)).collect(),
+        flows: known_flows.iter().map(|flow| FlowStats::of(flow, log)).collect(),
         links: links.iter().map(|link| LinkStats::of(link, log)).collect(),
         network: NetworkStats::of(&run, log),
         contradiction: None,
     };
     let sampled: Vec<_> = meter.flows.iter().map(|flow| flow.samples.throughput_mbps.mean()).collect();
-    let active_s: Vec<_> = known.iter().map(|flow| flow.active().as_secs_f64()).collect();
+    let active_s: Vec<_> = known_flows.iter().map(|flow| flow.active().as_secs_f64()).collect();
     stats.contradiction = contradiction(&stats, &sampled, &active_s, run.active().as_secs_f64());
     if !meter.tells.arrivals {
         stated_totals::put_in(&mut stats, senders);
@@ -188,23 +188,23 @@ impl FlowSummaries {
 
 fn known_flow<'a>(
     flow: &'a FlowMeter,
-    taken: FlowSummaries,
+    summaries: FlowSummaries,
     sender: Option<&'a SenderCounters>,
     links: &[LinkCounters],
     scope: &Scope,
     [direction_bytes, common_direction_bytes]: [u64; 2],
 ) -> KnownFlow<'a> {
     let stop = stop(flow, scope);
-    let done = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
+    let completion = sender.and_then(|sender| sender.completed).or(flow.samples.done_ns.map(Time::from_ns));
     // On a part of the path the narrowest link is unknown.
     let link = bottleneck(links, flow.info.facts.reverse).filter(|_| !flow.info.facts.confined);
-    let FlowSummaries { delay, whole, fate, common, acks, media } = taken;
+    let FlowSummaries { delay, whole, fate, common, acks, media } = summaries;
     KnownFlow {
         flow,
         sender,
         clock: scope.clock,
         from: flow.info.start,
-        to: done.map_or(stop, |done| done.min(stop)),
+        to: completion.map_or(stop, |completion| completion.min(stop)),
         stop,
         measured: active_span(flow, scope),
         delay,
@@ -257,19 +257,23 @@ impl Sums {
 /// convention's time.
 fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> Fate {
     if let Some(declared) = flow.declared.as_ref().filter(|_| !scope.log.drops) {
-        let gone = flow.delivered.packets + declared.open();
+        let not_in_flight = flow.delivered.packets + declared.open();
         return Fate {
             lost: declared.measured(),
             delivered,
-            under_way: flow.sent.packets.saturating_sub(gone),
+            under_way: flow.sent.packets.saturating_sub(not_in_flight),
         };
     }
     if !scope.log.drops {
         let max_delay_ns = u64::try_from(max_delay_us).unwrap_or(0).saturating_mul(1_000);
         return flow.ledger.fate(scope.last_record_ns.saturating_sub(max_delay_ns));
     }
-    let gone = flow.delivered.packets + flow.dropped_packets;
-    Fate { lost: flow.measured_dropped_packets, delivered, under_way: flow.sent.packets.saturating_sub(gone) }
+    let not_in_flight = flow.delivered.packets + flow.dropped_packets;
+    Fate {
+        lost: flow.measured_dropped_packets,
+        delivered,
+        under_way: flow.sent.packets.saturating_sub(not_in_flight),
+    }
 }
 
 /// Returns the stop of a flow, at the latest the end of the run.

@@ -78,8 +78,8 @@ impl MemoryBound {
         if self.latest != Some(record.flow) {
             self.latest = Some(record.flow);
             self.flows.insert(record.flow);
-            let each = MOST_INTERVALS / self.flows.len() as u64;
-            self.limit_ns = self.interval_ns.saturating_mul(each);
+            let per_flow = MOST_INTERVALS / self.flows.len() as u64;
+            self.limit_ns = self.interval_ns.saturating_mul(per_flow);
         }
         if self.exceeded.is_none() && (record.time_ns >= self.limit_ns || self.flows.len() > MOST_FLOWS) {
             self.exceed(record.time_ns);
@@ -107,9 +107,9 @@ mod tests {
     use super::*;
     use record::Event;
 
-    fn said(interval: Span, records: impl Iterator<Item = (u64, u32)>) -> (u64, Option<String>) {
+    fn outcome(interval: Span, records: impl Iterator<Item = (u64, u32)>) -> (u64, Option<String>) {
         let mut bound = MemoryBound::new(interval);
-        let taken = records
+        let count = records
             .filter(|&(time_ns, flow)| {
                 let event = Event::Send;
                 let (seq, size_bytes, data_bytes, one_way_delay_ns) = (0, 1500, 1448, 0);
@@ -117,26 +117,26 @@ mod tests {
                 bound.takes(&record)
             })
             .count();
-        (taken as u64, bound.exceeded().map(|error| error.to_string()))
+        (count as u64, bound.exceeded().map(|error| error.to_string()))
     }
 
     #[test]
     fn a_day_of_a_hundred_flows_by_the_second_is_within() {
         let records = (0..86_400).flat_map(|second| (0..100).map(move |flow| (second * 1_000_000_000, flow)));
-        assert_eq!(said(Span::from_ms(1000), records), (8_640_000, None));
+        assert_eq!(outcome(Span::from_ms(1000), records), (8_640_000, None));
     }
 
     #[test]
     fn a_time_beyond_all_intervals_ends_it() {
-        let (taken, what) = said(Span::from_ms(1), [(0, 1), (1 << 62, 1), (5, 1)].into_iter());
-        assert_eq!(taken, 1);
-        assert!(what.unwrap().contains("which are more than 16777216 intervals of 0.001 s of its 1 flows"));
+        let (count, reason) = outcome(Span::from_ms(1), [(0, 1), (1 << 62, 1), (5, 1)].into_iter());
+        assert_eq!(count, 1);
+        assert!(reason.unwrap().contains("which are more than 16777216 intervals of 0.001 s of its 1 flows"));
     }
 
     #[test]
     fn a_flow_beyond_the_most_ends_it() {
-        let (taken, what) = said(Span::from_ms(1000), (0..20_000).map(|flow| (0, flow)));
-        assert_eq!(taken, 10_000);
-        assert_eq!(what.unwrap(), "has more than 10000 flows, which is the most that is counted by time");
+        let (count, reason) = outcome(Span::from_ms(1000), (0..20_000).map(|flow| (0, flow)));
+        assert_eq!(count, 10_000);
+        assert_eq!(reason.unwrap(), "has more than 10000 flows, which is the most that is counted by time");
     }
 }

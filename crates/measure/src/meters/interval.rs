@@ -204,14 +204,14 @@ impl IntervalMeter {
         self.flows.sort_by_key(|flow| flow.info.flow);
         let mut rows = Vec::new();
         for view in [View::Client, View::Server] {
-            let known = |flow| Some((flow, self.extent(flow, view)?));
-            let known: Vec<(&FlowIntervals, Extent)> = self.flows.iter().filter_map(known).collect();
-            let end_ns = known.iter().map(|(_, extent)| extent.end_ns).max().unwrap_or(0);
-            check_rows(known.len(), self.interval_ns, end_ns)?;
+            let with_extent = |flow| Some((flow, self.extent(flow, view)?));
+            let extents: Vec<(&FlowIntervals, Extent)> = self.flows.iter().filter_map(with_extent).collect();
+            let end_ns = extents.iter().map(|(_, extent)| extent.end_ns).max().unwrap_or(0);
+            check_rows(extents.len(), self.interval_ns, end_ns)?;
             let column = |(flow, extent): (&FlowIntervals, Extent)| {
                 (Some(flow.info.flow), self.column(flow.counted(view), extent))
             };
-            let columns = known.into_iter().map(column).collect();
+            let columns = extents.into_iter().map(column).collect();
             self.view_rows(view, columns, &mut rows);
         }
         Ok(Transfers {
@@ -234,12 +234,12 @@ impl IntervalMeter {
 
     /// Returns the time in which one flow has intervals at one end; `None` if the flow had no time.
     fn extent(&self, flow: &FlowIntervals, view: View) -> Option<Extent> {
-        let counted = flow.counted(view);
+        let tally = flow.counted(view);
         let start_ns = if flow.info.start.is_finite() { flow.info.start.as_ns() } else { flow.first_ns? };
         let run_ns = if self.duration.is_zero() { self.last_ns } else { self.duration.as_ns() };
         let planned_ns = flow.info.stop.as_ns().min(run_ns);
-        let late = counted.last_ns.saturating_sub(planned_ns) > self.interval_ns / STRAGGLERS;
-        let end_ns = if late { counted.last_ns } else { planned_ns };
+        let late = tally.last_ns.saturating_sub(planned_ns) > self.interval_ns / STRAGGLERS;
+        let end_ns = if late { tally.last_ns } else { planned_ns };
         (start_ns < end_ns).then_some(Extent { start_ns, end_ns })
     }
 

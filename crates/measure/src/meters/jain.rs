@@ -91,14 +91,14 @@ impl JainWindows {
         match self.rule {
             ActiveRule::SeenInBucket => {
                 let shares = || self.flows.iter().map(|flow| flow.bytes).filter(|&bytes| bytes > 0);
-                let seen = shares().count();
-                if self.seen_before == Some(seen)
+                let count = shares().count();
+                if self.seen_before == Some(count)
                     && let Some(index) = jain_index_of(shares().map(|bytes| bytes as f64))
                 {
                     self.found.push((now_ns, index));
                 }
                 // no window precedes the first one
-                self.seen_before = (self.end_ns > 0).then_some(seen);
+                self.seen_before = (self.end_ns > 0).then_some(count);
                 self.start_ns = now_ns;
             }
             ActiveRule::ScheduledActive => {
@@ -243,34 +243,34 @@ mod tests {
 
     #[test]
     fn windows_begin_with_deliveries_and_flows_are_those_seen() {
-        let found = series(ActiveRule::SeenInBucket, &[(0, 500), (0, 500)], DELIVERIES, 500);
-        assert_eq!((found.time_s, found.index), (vec![0.345], vec![0.8]));
+        let result = series(ActiveRule::SeenInBucket, &[(0, 500), (0, 500)], DELIVERIES, 500);
+        assert_eq!((result.time_s, result.index), (vec![0.345], vec![0.8]));
     }
 
     #[test]
     fn a_flow_that_gets_nothing_counts_where_it_is_scheduled() {
-        let found = series(ActiveRule::ScheduledActive, &[(0, 500), (100, 450)], DELIVERIES, 500);
+        let result = series(ActiveRule::ScheduledActive, &[(0, 500), (100, 450)], DELIVERIES, 500);
         // 0-100: one flow. 100-200: (800, 0). 200-300: (300, 100). 300-400: (900, 100), 1e6 / (2 x 820,000). 400-500:
         // the second flow stops within, so only the first counts.
-        assert_eq!(found.time_s, [0.1, 0.2, 0.3, 0.4, 0.5]);
+        assert_eq!(result.time_s, [0.1, 0.2, 0.3, 0.4, 0.5]);
         let expected = [1.0, 0.5, 0.8, 1e6 / (2.0 * 820_000.0), 1.0];
-        assert!(found.index.iter().zip(expected).all(|(index, wanted)| (index - wanted).abs() < 1e-12));
-        assert_eq!((found.median(), found.p05()), (Some(0.8), Some(0.5)));
+        assert!(result.index.iter().zip(expected).all(|(index, wanted)| (index - wanted).abs() < 1e-12));
+        assert_eq!((result.median(), result.p05()), (Some(0.8), Some(0.5)));
     }
 
     #[test]
     fn silence_costs_no_time_and_has_no_index() {
         for rule in [ActiveRule::SeenInBucket, ActiveRule::ScheduledActive] {
             let year_ms = 365 * 86_400_000;
-            let found =
+            let result =
                 series(rule, &[(0, 2 * year_ms)], &[(0, 0, 1), (150, 0, 1), (year_ms, 0, 1)], year_ms);
-            assert_eq!(found.index, if rule == ActiveRule::SeenInBucket { vec![1.0] } else { vec![1.0; 2] });
+            assert_eq!(result.index, if rule == ActiveRule::SeenInBucket { vec![1.0] } else { vec![1.0; 2] });
         }
     }
 
     #[test]
     fn nothing_delivered_has_no_median() {
-        let found = series(ActiveRule::ScheduledActive, &[(0, 500)], &[], 500);
-        assert_eq!((found.median(), found.p05()), (None, None));
+        let result = series(ActiveRule::ScheduledActive, &[(0, 500)], &[], 500);
+        assert_eq!((result.median(), result.p05()), (None, None));
     }
 }

@@ -74,12 +74,12 @@ mod tests {
         for at in [0, 10, 20, 100, 101, 500] {
             episodes.lost(at * 1_000_000, 40_000_000);
         }
-        let found: Vec<_> = episodes
+        let ranges: Vec<_> = episodes
             .list
             .iter()
             .map(|one| (one.from_ns / 1_000_000, one.to_ns / 1_000_000, one.packets))
             .collect();
-        assert_eq!(found, [(0, 20, 3), (100, 101, 2), (500, 500, 1)]);
+        assert_eq!(ranges, [(0, 20, 3), (100, 101, 2), (500, 500, 1)]);
     }
 
     #[test]

@@ -67,11 +67,11 @@ pub(super) fn limits(
         links.iter().flat_map(|link| link.full()).map(|(from_ns, to_ns)| (from_ns, to_ns, Limit::Path));
     let mut of_path: Vec<(u64, u64, Limit)> = outages.chain(full).collect();
     of_path.sort_unstable();
-    let mut found: Vec<(u64, u64, Limit)> = Vec::new();
-    let mut add = |from_ns: u64, to_ns: u64, limit: Limit| match found.last_mut() {
+    let mut blocks: Vec<(u64, u64, Limit)> = Vec::new();
+    let mut add = |from_ns: u64, to_ns: u64, limit: Limit| match blocks.last_mut() {
         _ if from_ns >= to_ns => {}
         Some(last) if last.2 == limit && last.1 == from_ns => last.1 = to_ns,
-        _ => found.push((from_ns, to_ns, limit)),
+        _ => blocks.push((from_ns, to_ns, limit)),
     };
     for part in &states.parts {
         let limit = limit(part, states, packets, application);
@@ -81,8 +81,8 @@ pub(super) fn limits(
         }
         let mut from_ns = part.from_ns;
         // intervals of several links overlap: an interval must not be skipped because another one ends later
-        let begun = of_path.iter().take_while(|each| each.0 < part.to_ns);
-        for &(begin, end, by) in begun.filter(|each| each.1 > part.from_ns) {
+        let candidates = of_path.iter().take_while(|interval| interval.0 < part.to_ns);
+        for &(begin, end, by) in candidates.filter(|interval| interval.1 > part.from_ns) {
             add(from_ns, begin.max(from_ns).min(part.to_ns), limit);
             add(begin.max(from_ns), end.min(part.to_ns), by);
             from_ns = from_ns.max(end.min(part.to_ns));
@@ -93,13 +93,13 @@ pub(super) fn limits(
         // A greedy application always has data. A short time below the pacing rate lies between two packets, or the
         // rate was a different one when it was sampled.
         let short = if states.is_full { Limit::Pacing } else { Limit::Unknown };
-        for part in &mut found {
+        for part in &mut blocks {
             if part.2 == Limit::Application && part.1 - part.0 < LEAST_BLOCKED_NS {
                 part.2 = short;
             }
         }
     }
-    found
+    blocks
 }
 
 fn limit(

@@ -95,21 +95,21 @@ impl Link {
 
     /// Returns the intervals in which the link delivered almost its full capacity.
     pub(super) fn full(&self) -> Vec<(u64, u64)> {
-        let mut found: Vec<(u64, u64)> = Vec::new();
+        let mut intervals: Vec<(u64, u64)> = Vec::new();
         let mut before = LinkSample { offered: Some(0.0), ..LinkSample::default() };
         for sample in &self.samples {
             if let (Some(offered), Some(already)) = (sample.offered, before.offered)
                 && offered > already
                 && sample.delivered - before.delivered >= FULL * (offered - already)
             {
-                match found.last_mut() {
+                match intervals.last_mut() {
                     Some(last) if last.1 == before.time_ns => last.1 = sample.time_ns,
-                    _ => found.push((before.time_ns, sample.time_ns)),
+                    _ => intervals.push((before.time_ns, sample.time_ns)),
                 }
             }
             before = *sample;
         }
-        found
+        intervals
     }
 
     /// Returns the capacity of the link around a time, Mbit/s.

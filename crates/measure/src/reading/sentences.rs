@@ -125,7 +125,7 @@ fn shares(meter: &ReadingMeter, numbers: &[u32], drafts: &mut Vec<Draft>) {
         return;
     }
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let told: Vec<String> = shares
+    let phrases: Vec<String> = shares
         .iter()
         .take(MOST_FLOWS)
         .map(|(flow, share)| format!("{} {}", who(meter, *flow, 2).replacen('F', "f", 1), percent(*share)))
@@ -133,7 +133,7 @@ fn shares(meter: &ReadingMeter, numbers: &[u32], drafts: &mut Vec<Draft>) {
     let text = format!(
         "Of all bytes that were delivered, {} got these shares: {}.",
         count(shares.len() as u64, "flow"),
-        told.join(", ")
+        phrases.join(", ")
     );
     let evidence = [
         ("flows", shares.len() as f64),
@@ -305,11 +305,11 @@ impl Teller<'_> {
         match cause {
             Cause::Queue(name) => {
                 let link = self.meter.links.list.iter().find(|link| link.name == *name);
-                let held = link.and_then(|link: &Link| link.queue_bytes(times.0, times.1));
-                let held = held.map_or_else(String::new, |held| {
-                    format!(", which held up to {} in the samples then", bytes(held))
+                let queued = link.and_then(|link: &Link| link.queue_bytes(times.0, times.1));
+                let queued = queued.map_or_else(String::new, |queued| {
+                    format!(", which held up to {} in the samples then", bytes(queued))
                 });
-                format!("by the queue of link {name}{held}")
+                format!("by the queue of link {name}{queued}")
             }
             Cause::Mixed(name) => format!("some by the queue of link {name}, others elsewhere in the path"),
             Cause::Outage => "in an outage: nothing arrived meanwhile".to_owned(),
@@ -461,14 +461,14 @@ impl Teller<'_> {
             .filter(|(_, share)| *share > 0.0)
             .collect();
         shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let told: Vec<String> = shares
+        let phrases: Vec<String> = shares
             .iter()
             .enumerate()
             .filter(|&(rank, &(_, share))| rank == 0 || share >= LEAST_SHARE)
-            .map(|(_, told)| told)
+            .map(|(_, entry)| entry)
             .map(|(limit, share)| format!("{} for {} of its time", limit.words(), percent(*share)))
             .collect();
-        let text = format!("{} was limited by {}.", self.who, told.join(", by "));
+        let text = format!("{} was limited by {}.", self.who, phrases.join(", by "));
         let evidence: Vec<_> = shares.iter().map(|(limit, share)| (limit.key(), *share)).collect();
         drafts.push((0, self.say("limit", (first.0, last.1), text, &evidence)));
         // the longest time of each limit except the most frequent one
@@ -499,9 +499,9 @@ impl Teller<'_> {
             let times = mode.times(self.meter.end_ns);
             let visits =
                 |name: &str| mode.changes.iter().filter(|change| mode.names[change.1] == name).count() as u64;
-            let mut told: Vec<(&str, u64)> = times.iter().map(|(name, ns)| (*name, *ns)).collect();
-            told.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
-            let told: Vec<String> = told
+            let mut durations: Vec<(&str, u64)> = times.iter().map(|(name, ns)| (*name, *ns)).collect();
+            durations.sort_by_key(|&(_, ns)| std::cmp::Reverse(ns));
+            let phrases: Vec<String> = durations
                 .iter()
                 .map(|(name, ns)| {
                     let entered = match visits(name) {
@@ -515,7 +515,7 @@ impl Teller<'_> {
             let text = format!(
                 "{} was {}; its {} changed {}.",
                 self.who,
-                told.join(", "),
+                phrases.join(", "),
                 mode.field,
                 count(changes, "time")
             );
@@ -591,8 +591,9 @@ impl Teller<'_> {
     /// the window.
     fn timeouts(&self, drafts: &mut Vec<Draft>) {
         let fact = self.meter.facts.flows.iter().find(|fact| fact.flow == self.flow);
-        let told = fact.and_then(|fact| Some((fact, fact.metrics.timeouts.filter(|&number| number >= 1.0)?)));
-        let Some((packets, (fact, number))) = self.packets.zip(told) else { return };
+        let timeouts =
+            fact.and_then(|fact| Some((fact, fact.metrics.timeouts.filter(|&number| number >= 1.0)?)));
+        let Some((packets, (fact, number))) = self.packets.zip(timeouts) else { return };
         let text = if fact.timer.as_deref() == Some("pto") {
             format!(
                 "{} had persistent congestion {}: all packets of more than three probe timeouts were lost, and its window \
@@ -613,8 +614,9 @@ impl Teller<'_> {
 
     fn retransmissions(&self, drafts: &mut Vec<Draft>) {
         let fact = self.meter.facts.flows.iter().find(|fact| fact.flow == self.flow);
-        let told = fact.and_then(|fact| fact.metrics.retransmissions).filter(|&number| number >= 1.0);
-        let Some((packets, number)) = self.packets.zip(told) else { return };
+        let retransmissions =
+            fact.and_then(|fact| fact.metrics.retransmissions).filter(|&number| number >= 1.0);
+        let Some((packets, number)) = self.packets.zip(retransmissions) else { return };
         let part = number / packets.sent.max(1) as f64;
         let text =
             format!("{} sent {} again, {} of all.", self.who, count(number as u64, "packet"), percent(part));

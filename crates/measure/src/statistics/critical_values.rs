@@ -80,8 +80,8 @@ mod tests {
             (2, 4.0, 3.495),
             (2, 10.0, 2.634),
         ] {
-            let found = value(&table, tests, freedom);
-            assert!((found - printed).abs() < 6e-4, "{tests} {freedom}: {found}");
+            let quantile = value(&table, tests, freedom);
+            assert!((quantile - printed).abs() < 6e-4, "{tests} {freedom}: {quantile}");
         }
     }
 

@@ -61,7 +61,7 @@ impl DelayHistogram {
     #[inline]
     pub fn record(&mut self, delay_us: i64) {
         self.count += 1;
-        let counted = match (&mut self.store, i32::try_from(delay_us)) {
+        let has_room = match (&mut self.store, i32::try_from(delay_us)) {
             (Store::Paged(pages), _) => pages.increment(delay_us),
             (Store::Raw(values), Ok(small)) if values.len() < self.raw_limit => {
                 values.push(small);
@@ -69,7 +69,7 @@ impl DelayHistogram {
             }
             (Store::Raw(_), _) => false,
         };
-        if !counted {
+        if !has_room {
             self.add_slowly(delay_us, 1);
         }
     }
@@ -103,25 +103,25 @@ impl DelayHistogram {
     /// the sorted delays, halves rounded to even (numpy's `nearest`), as in Pantheon's `tunnel_graph.py`.
     pub fn percentile_us(&mut self, percent: f64) -> Option<i64> {
         let rank = self.rank(percent);
-        let mut passed = 0;
+        let mut cumulative = 0;
         self.sorted().find_map(|(value, count)| {
-            passed += count;
-            (rank < passed).then_some(value)
+            cumulative += count;
+            (rank < cumulative).then_some(value)
         })
     }
 
     /// Returns minimum, mean and percentiles; `None` without delays.
     pub fn summary(&mut self) -> Option<DelaySummary> {
         let ranks = [10.0, 50.0, 95.0, 99.0].map(|percent| self.rank(percent));
-        let (mut passed, mut sum, mut min_us, mut max_us) = (0, 0_i128, None, 0);
+        let (mut cumulative, mut sum, mut min_us, mut max_us) = (0, 0_i128, None, 0);
         let mut percentiles = [0; 4];
         for (value, count) in self.sorted() {
             for (percentile, rank) in percentiles.iter_mut().zip(ranks) {
-                if (passed..passed + count).contains(&rank) {
+                if (cumulative..cumulative + count).contains(&rank) {
                     *percentile = value;
                 }
             }
-            passed += count;
+            cumulative += count;
             sum += i128::from(value) * i128::from(count);
             min_us.get_or_insert(value);
             max_us = value;
@@ -129,7 +129,7 @@ impl DelayHistogram {
         let [p10_us, p50_us, p95_us, p99_us] = percentiles;
         Some(DelaySummary {
             min_us: min_us?,
-            mean_us: sum as f64 / passed as f64,
+            mean_us: sum as f64 / cumulative as f64,
             p10_us,
             p50_us,
             p95_us,
@@ -157,16 +157,16 @@ impl DelayHistogram {
         let pieces = most.max(2) as u64 - 1;
         let target =
             |piece: u64| first + (u128::from(all - first) * u128::from(piece) / u128::from(pieces)) as u64;
-        let (mut steps, mut passed, mut piece) = (Vec::<(i64, u64)>::new(), 0, 0);
+        let (mut steps, mut cumulative, mut piece) = (Vec::<(i64, u64)>::new(), 0, 0);
         let mut sorted = self.sorted().peekable();
         while let Some((value, count)) = sorted.next() {
-            passed += count;
+            cumulative += count;
             if sorted.peek().is_some_and(|&(next, _)| next == value) {
                 continue; // it comes twice: the second time with all of them
             }
-            if different <= most || passed >= target(piece) {
-                steps.push((value, passed));
-                while piece < pieces && passed >= target(piece) {
+            if different <= most || cumulative >= target(piece) {
+                steps.push((value, cumulative));
+                while piece < pieces && cumulative >= target(piece) {
                     piece += 1;
                 }
             }

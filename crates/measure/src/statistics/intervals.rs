@@ -192,11 +192,11 @@ mod tests {
     /// is 0.24.
     fn covers(n: usize, draw: impl Fn(&mut Rng) -> f64, holds: impl Fn(&[f64]) -> bool) -> f64 {
         let mut rng = Rng::new(n as u64, "coverage");
-        let found = (0..8_000).filter(|_| {
+        let hits = (0..8_000).filter(|_| {
             let values: Vec<f64> = (0..n).map(|_| draw(&mut rng)).collect();
             holds(&values)
         });
-        found.count() as f64 / 80.0
+        hits.count() as f64 / 80.0
     }
 
     fn is_in(interval: Option<(f64, f64)>, truth: f64) -> bool {
@@ -209,13 +209,17 @@ mod tests {
         let log_mean = |deviation: f64| libm::exp(deviation * deviation / 2.0);
         for n in [5, 6, 8, 10, 30] {
             let holds = |truth: f64| move |values: &[f64]| is_in(confidence_interval(values, 0.95), truth);
-            let mut found = vec![
+            let mut percentages = vec![
                 covers(n, |rng| rng.normal(100.0, 3.0), holds(100.0)),
                 covers(n, |rng| rng.normal(10.0, 2.0), holds(10.0)),
                 covers(n, |rng| rng.normal(0.0, 1.0), holds(0.0)),
             ];
-            found.extend([0.1, 0.5, 1.0].map(|each| covers(n, log_normal(each), holds(log_mean(each)))));
-            assert!(found.iter().all(|percent| (93.0..=97.0).contains(percent)), "{n}: {found:?}");
+            percentages
+                .extend([0.1, 0.5, 1.0].map(|sigma| covers(n, log_normal(sigma), holds(log_mean(sigma)))));
+            assert!(
+                percentages.iter().all(|percent| (93.0..=97.0).contains(percent)),
+                "{n}: {percentages:?}"
+            );
             // Only few different samples are possible, so coverage moves in steps: 93.8 at 5, 97.9 at 10, 95.7 at 30.
             let two = covers(n, |rng| if rng.uniform() < 0.5 { 1.0 } else { 2.0 }, holds(1.5));
             assert!((92.0..=98.5).contains(&two), "{n}: {two}");
@@ -260,9 +264,9 @@ mod tests {
         let first = [10.0, 20.0, 30.0, 40.0, 50.0];
         let second = [11.1, 20.9, 31.0, 41.2, 50.8];
         // Differences 1.1, 0.9, 1, 1.2, 0.8: mean 1, deviation sqrt(0.025), half 2.776 sqrt(0.005) = 0.196.
-        let found = paired_difference(&first, &second, 0.95).unwrap();
-        assert!((found.low - 0.804).abs() < 1e-3 && (found.high - 1.196).abs() < 1e-3, "{found:?}");
-        assert!(found.p < 0.001);
+        let interval = paired_difference(&first, &second, 0.95).unwrap();
+        assert!((interval.low - 0.804).abs() < 1e-3 && (interval.high - 1.196).abs() < 1e-3, "{interval:?}");
+        assert!(interval.p < 0.001);
         assert!(difference(&first, &second, 0.95).unwrap().p > 0.9);
     }
 

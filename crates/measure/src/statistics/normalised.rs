@@ -57,10 +57,10 @@ pub struct NormalisedScheme {
 
 /// Returns the normalised means of each scheme, in order of names; flows of `most_mbps` or more are left out.
 pub fn normalised(flows: &[FlowOfRun], most_mbps: f64, denominators: Denominators) -> Vec<NormalisedScheme> {
-    let counted: Vec<_> = flows.iter().filter(|flow| flow.throughput_mbps < most_mbps).collect();
+    let slow_flows: Vec<_> = flows.iter().filter(|flow| flow.throughput_mbps < most_mbps).collect();
     let mut largest: BTreeMap<&str, f64> = BTreeMap::new();
     let mut schemes: BTreeMap<&str, BTreeMap<&str, Vec<&FlowOfRun>>> = BTreeMap::new();
-    for flow in counted {
+    for flow in slow_flows {
         let most = largest.entry(&flow.experiment).or_default();
         *most = most.max(flow.throughput_mbps);
         schemes.entry(&flow.scheme).or_default().entry(&flow.experiment).or_default().push(flow);
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn shares_are_of_the_largest_flow_and_delays_of_the_experiments_that_have_the_scheme() {
-        let found = normalised(&flows(), MOST_MBPS, Denominators::Own);
+        let results = normalised(&flows(), MOST_MBPS, Denominators::Own);
         let expected = [
             // 100/100 and 10/10; 20 and 100 ms
             ("bbr", 1.0, Some(60.0), 2, 2),
@@ -141,24 +141,25 @@ mod tests {
             ("copa", 0.7, Some(5.0), 2, 1),
             ("dead", 0.0, None, 1, 1),
         ];
-        for (found, (scheme, throughput, queueing_delay_ms, flows, experiments)) in found.iter().zip(expected)
+        for (result, (scheme, throughput, queueing_delay_ms, flows, experiments)) in
+            results.iter().zip(expected)
         {
             let scheme = scheme.to_owned();
             assert_eq!(
-                *found,
+                *result,
                 NormalisedScheme { scheme, throughput, queueing_delay_ms, flows, experiments }
             );
         }
-        assert_eq!(found.len(), 3);
+        assert_eq!(results.len(), 3);
     }
 
     #[test]
     fn the_published_denominators_are_all_experiments_and_no_smallest_delay_is_above_a_second() {
-        let found = normalised(&flows(), MOST_MBPS, Denominators::Legacy);
+        let results = normalised(&flows(), MOST_MBPS, Denominators::Legacy);
         // bbr: (20 + (1,300 - 1,000)) / 2; copa: 5 / 2, though it was only in one of the two experiments
-        let delays: Vec<_> = found.iter().map(|each| each.queueing_delay_ms).collect();
+        let delays: Vec<_> = results.iter().map(|each| each.queueing_delay_ms).collect();
         assert_eq!(delays, [Some(160.0), Some(2.5), None]);
         let own = normalised(&flows(), MOST_MBPS, Denominators::Own);
-        assert!(found.iter().zip(&own).all(|(legacy, own)| legacy.throughput == own.throughput));
+        assert!(results.iter().zip(&own).all(|(legacy, own)| legacy.throughput == own.throughput));
     }
 }

@@ -48,9 +48,9 @@ fn keys_and_definitions_agree_both_ways() {
 
 #[test]
 fn definitions_are_complete_and_unique() {
-    let mut seen = BTreeSet::new();
+    let mut names = BTreeSet::new();
     for metric in metrics() {
-        assert!(seen.insert((metric.level, metric.name)), "{} twice", metric.name);
+        assert!(names.insert((metric.level, metric.name)), "{} twice", metric.name);
         assert!(!metric.formula.is_empty() && !metric.source.is_empty(), "{}", metric.name);
         for (suffix, unit) in [("_mbps", "Mbit/s"), ("_ms", "ms"), ("_s", "s"), ("_bytes", "bytes")] {
             // `_ms` ends in `s` too: only the whole suffix counts.
@@ -60,7 +60,7 @@ fn definitions_are_complete_and_unique() {
         }
     }
     for label in labels() {
-        assert!(seen.insert((label.level, label.name)), "{} twice", label.name);
+        assert!(names.insert((label.level, label.name)), "{} twice", label.name);
     }
 }
 

@@ -382,17 +382,18 @@ fn a_run_in_which_nothing_arrives_is_invalid_and_has_numbers_all_the_same() {
 
 #[test]
 fn a_run_with_arrivals_that_nobody_sent_is_invalid_unless_no_flow_is_told() {
-    let of = |number| [send(0.0, 1), deliver(1.0, 1, 1.0), deliver(2.0, number, 1.0)];
-    let stats = measure(config(vec![], 0, 0), &of(3));
+    let records = |number| [send(0.0, 1), deliver(1.0, 1, 1.0), deliver(2.0, number, 1.0)];
+    let stats = measure(config(vec![], 0, 0), &records(3));
     assert_eq!(stats.network.invalid_reason.as_deref(), Some("packets of flow 3 arrived, and none was sent"));
-    assert_eq!(measure(config(vec![], 0, 0), &of(0)).network.invalid_reason, None);
+    assert_eq!(measure(config(vec![], 0, 0), &records(0)).network.invalid_reason, None);
 }
 
 #[test]
 fn a_log_whose_clock_steps_back_counts_from_its_first_packet_by_its_own_zero() {
     // as logged: 0.1, then 0.05 (a step back), then 1.1 ms; the records are 2.5 ms later
-    let of = |time_ms, flow| record(time_ms + 2.5, flow, Event::Deliver, 1_000, 0, 0.5);
-    let records = [send(2.5, 1), send(2.5, 2), of(0.1, 1), of(0.05, 2), of(1.1, 1), of(1.0, 2)];
+    let arrival = |time_ms, flow| record(time_ms + 2.5, flow, Event::Deliver, 1_000, 0, 0.5);
+    let records =
+        [send(2.5, 1), send(2.5, 2), arrival(0.1, 1), arrival(0.05, 2), arrival(1.1, 1), arrival(1.0, 2)];
     let mut meter =
         RunMeter::new(MeterConfig { log_zero: Some(Time::from_ns(2_500_000)), ..config(vec![], 0, 0) });
     for record in &records {

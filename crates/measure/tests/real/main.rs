@@ -115,9 +115,9 @@ fn corrected_loss_leaves_out_what_a_bloated_queue_still_holds() {
     for scheme in SCHEMES {
         let flow = measure(&read(&folder, &format!("{scheme}_datalink_run1.log"))).flows.remove(0);
         assert!(flow.packet_loss_rate < flow.loss_rate, "{scheme}");
-        let told = |count: Option<u64>| count.expect("the log tells");
-        let missing = told(flow.packets_sent) - told(flow.packets_delivered);
-        assert!((1..=missing).contains(&told(flow.packets_in_flight_at_end)), "{scheme}");
+        let require = |count: Option<u64>| count.expect("the log tells");
+        let missing = require(flow.packets_sent) - require(flow.packets_delivered);
+        assert!((1..=missing).contains(&require(flow.packets_in_flight_at_end)), "{scheme}");
         assert_eq!((flow.goodput_mbps, flow.packets_dropped), (None, None), "the log does not tell");
     }
 }

@@ -212,9 +212,9 @@ mod tests {
         {
             let json = format!(r#"[{{"kind": "cellular", "mean_mbps": {mean}{more}}}]"#);
             let count: usize = (0..20).map(|seed| opportunities(&json, seed, 200.0).len()).sum();
-            let found = count as f64 * 12e-3 / 4000.0;
+            let mbps = count as f64 * 12e-3 / 4000.0;
             // 4000 s with deviations of half the mean that fade within a second: a standard error of about 1.5 %.
-            assert!((found / mean - 1.0).abs() < 0.05, "{json}: {found}");
+            assert!((mbps / mean - 1.0).abs() < 0.05, "{json}: {mbps}");
         }
     }
 

@@ -210,11 +210,11 @@ mod tests {
             let mut bench = Bench::seeded(MODEM, seed);
             (0..5).for_each(|i| bench.send(at_ms(100 * i + 3), 100));
             bench.run_until(at_ms(1000));
-            let found: Vec<u64> =
+            let waits_us: Vec<u64> =
                 bench.times_us().iter().zip(0..).map(|(out, i)| out - 100_000 * i - 3000).collect();
             // All packets, 100 ms apart, have the same phase to the opportunities.
-            assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "{found:?}");
-            waits.push(found[0] as f64 / 1e3);
+            assert!(waits_us.windows(2).all(|pair| pair[0] == pair[1]), "{waits_us:?}");
+            waits.push(waits_us[0] as f64 / 1e3);
         }
         assert!(waits.iter().all(|ms| (4.0..14.0).contains(ms)));
         // 4 ms plus uniform over 10 ms: a standard error of 0.2 ms.
@@ -230,8 +230,8 @@ mod tests {
         (0..5000).for_each(|_| bench.send(at_us(1), 700));
         bench.run_until(at_ms(5000));
         // 2000 bytes every 5 ms on average, in parts of packets: 3.2 Mbit/s.
-        let found = bench.out.len() as f64 * 700.0 * 8.0 / 5e6;
-        assert!((found / 3.2 - 1.0).abs() < 0.02, "{found}");
+        let mbps = bench.out.len() as f64 * 700.0 * 8.0 / 5e6;
+        assert!((mbps / 3.2 - 1.0).abs() < 0.02, "{mbps}");
         assert!(bench.is_conserved());
     }
 }

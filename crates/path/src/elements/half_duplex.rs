@@ -355,14 +355,14 @@ mod tests {
         };
         let (plain, named) = ("", r#", "channel": "air""#);
         assert_eq!(refusal(&[plain, named], &[named, plain]), Ok(()));
-        let of = |place: &str, found: &str| {
+        let refused = |place: &str, value: &str| {
             Err(format!(
-                "{place} (half-duplex): channel{found}: must be that of one element of each direction"
+                "{place} (half-duplex): channel{value}: must be that of one element of each direction"
             ))
         };
-        assert_eq!(refusal(&[plain], &[]), of("data[0]", ""));
-        assert_eq!(refusal(&[], &[named]), of("ack[0]", " = `air`"));
-        assert_eq!(refusal(&[named, plain], &[plain]), of("data[0]", " = `air`"));
-        assert_eq!(refusal(&[plain, plain], &[plain]), of("data[0]", ""));
+        assert_eq!(refusal(&[plain], &[]), refused("data[0]", ""));
+        assert_eq!(refusal(&[], &[named]), refused("ack[0]", " = `air`"));
+        assert_eq!(refusal(&[named, plain], &[plain]), refused("data[0]", " = `air`"));
+        assert_eq!(refusal(&[plain, plain], &[plain]), refused("data[0]", ""));
     }
 }

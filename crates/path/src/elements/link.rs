@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_device_queue_stores_two_more_than_the_queue_discipline() {
-        let kept = |device| {
+        let count_inside = |device| {
             let mut bench = Bench::new(&format!(
                 r#"[{{"kind": "link", "rate_mbps": 12, "device_packets": {device},
                       "queue": {{"kind": "droptail", "packets": 20}}}}]"#
@@ -366,7 +366,7 @@ mod tests {
             bench.direction.packets_inside()
         };
         // qlen 20 + 1 in the device + 1 being sent; without a device queue one less.
-        assert_eq!((kept(0), kept(1), kept(3)), (21, 22, 24));
+        assert_eq!((count_inside(0), count_inside(1), count_inside(3)), (21, 22, 24));
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn the_packet_being_sent_counts_for_the_limit_if_asked_to() {
-        let kept = |limit: &str, in_service: bool| {
+        let count_inside = |limit: &str, in_service: bool| {
             let mut bench = Bench::new(&format!(
                 r#"[{{"kind": "link", "rate_mbps": 12, "count_in_service": {in_service},
                       "queue": {{"kind": "droptail", {limit}}}}}]"#
@@ -388,9 +388,9 @@ mod tests {
             assert!(bench.is_conserved());
             bench.direction.packets_inside()
         };
-        assert_eq!((kept(r#""packets": 2"#, false), kept(r#""packets": 2"#, true)), (3, 2));
-        assert_eq!((kept(r#""packets": 1"#, false), kept(r#""packets": 1"#, true)), (2, 1));
-        assert_eq!((kept(r#""bytes": 4500"#, false), kept(r#""bytes": 4500"#, true)), (4, 3));
+        assert_eq!((count_inside(r#""packets": 2"#, false), count_inside(r#""packets": 2"#, true)), (3, 2));
+        assert_eq!((count_inside(r#""packets": 1"#, false), count_inside(r#""packets": 1"#, true)), (2, 1));
+        assert_eq!((count_inside(r#""bytes": 4500"#, false), count_inside(r#""bytes": 4500"#, true)), (4, 3));
     }
 
     #[test]

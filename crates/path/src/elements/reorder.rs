@@ -129,9 +129,9 @@ impl Element for Reorder {
 
     #[inline]
     fn step<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
-        let held = self.held.pop_front();
+        let first = self.held.pop_front();
         self.plan(now);
-        held.map(|held| held.packet)
+        first.map(|first| first.packet)
     }
 
     /// Applies new settings. Packets that are held already keep their conditions.

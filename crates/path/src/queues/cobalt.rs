@@ -136,11 +136,11 @@ impl Cobalt {
 
     /// Adapts target and interval to the largest packet at the link's rate.
     fn fit(&mut self) {
-        let asked = self.settings;
-        self.packet_time = self.time_for(asked.one_packet_bytes);
-        let target = asked.target.max(self.packet_time * 3 / 2);
-        let interval = (asked.interval + (target - asked.target)).max(target * 2);
-        self.fitted = Settings { target, interval, ..asked };
+        let settings = self.settings;
+        self.packet_time = self.time_for(settings.one_packet_bytes);
+        let target = settings.target.max(self.packet_time * 3 / 2);
+        let interval = (settings.interval + (target - settings.target)).max(target * 2);
+        self.fitted = Settings { target, interval, ..settings };
     }
 
     fn spacing(&self) -> Span {

@@ -82,8 +82,8 @@ fn run(spec: &QueueSpec, steps: &[Step]) -> Result<Bench, TestCaseError> {
             prop_assert!(bench.queue.packets() <= PACKETS && bench.queue.bytes() <= BYTES);
         }
         prop_assert_eq!(bench.queue.is_empty(), bench.queue.bytes() == 0);
-        let gone = bench.tap.dequeued.len() + bench.tap.dropped.len();
-        prop_assert_eq!(bench.arrivals, gone as u64 + bench.queue.packets());
+        let exits = bench.tap.dequeued.len() + bench.tap.dropped.len();
+        prop_assert_eq!(bench.arrivals, exits as u64 + bench.queue.packets());
     }
     Ok(bench)
 }
@@ -99,10 +99,10 @@ proptest! {
             prop_assert_eq!((bench.queue.packets(), bench.queue.bytes()), (0, 0));
             let tap = &bench.tap;
             // Every arrival left or was dropped, exactly once.
-            let mut gone: Vec<u64> =
+            let mut exits: Vec<u64> =
                 tap.dequeued.iter().chain(&tap.dropped).map(|(_, packet)| packet.number).collect();
-            gone.sort_unstable();
-            prop_assert_eq!(gone, (0..bench.arrivals).collect::<Vec<_>>());
+            exits.sort_unstable();
+            prop_assert_eq!(exits, (0..bench.arrivals).collect::<Vec<_>>());
             for flow in 0..12 {
                 prop_assert!(of_flow(&tap.dequeued, flow).is_sorted(), "{:?}", spec);
             }

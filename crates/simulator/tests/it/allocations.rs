@@ -65,9 +65,9 @@ thread_local! {
 /// Runs `work` of a controller or its half, and counts its requests.
 fn counted<T>(work: impl FnOnce() -> T) -> T {
     let before = ASKED.get();
-    let done = work();
+    let result = work();
     TAKEN.set(TAKEN.get() + ASKED.get() - before);
-    done
+    result
 }
 
 #[derive(Debug)]
@@ -201,13 +201,13 @@ fn learned_controllers_take_no_memory_once_they_run() {
     let learned: Vec<&str> =
         registry.iter().filter(|entry| is_learned(entry.parameters)).map(|entry| entry.name).collect();
     assert!(learned.len() >= 8, "{learned:?}");
-    let mut found = vec![];
+    let mut lines = vec![];
     for name in learned {
         let (packets, taken) = run(name);
         assert!(packets > 50, "{name}: {packets} packets arrived");
         if taken > 0 {
-            found.push(format!("{name}: {taken} allocations, {packets} packets"));
+            lines.push(format!("{name}: {taken} allocations, {packets} packets"));
         }
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
 }

@@ -120,13 +120,13 @@ fn it_coexists_with_cubic() {
 #[test]
 fn ten_times_the_bandwidth_is_found() {
     let outcome = changing(10.0, 100.0);
-    let found = outcome
+    let time_s = outcome
         .series(1, "max_bw", 10.0, 30.0)
         .into_iter()
         .find(|(_, mbps)| *mbps > 0.9 * share_of_payload(100.0))
         .expect("the new bandwidth is found")
         .0;
-    assert!(found < 16.0, "found at {found:.2} s");
+    assert!(time_s < 16.0, "found at {time_s:.2} s");
 }
 
 /// Appendix, "Decreasing bandwidth 10x": the short-term bound follows the losses by a factor of 0.7 per round (of 400

@@ -122,10 +122,10 @@ proptest! {
     fn any_run_ends_and_counts_consistently(value in run_spec()) {
         let spec = with_files(serde_json::from_value(value.clone()).expect("a valid specification"));
         // The stop request is checked every 16,384 events: a run that stalls the clock would check it for ever.
-        let asked = Cell::new(0);
+        let calls = Cell::new(0);
         let stop = || {
-            asked.set(asked.get() + 1);
-            asked.get() > 300
+            calls.set(calls.get() + 1);
+            calls.get() > 300
         };
         let mut observers = (RunMeter::new(meter_config(&spec, Backend::Simulation)), StopWhen(stop));
         let totals = simulator::simulate(&spec, &congestion::Registry::builtin(), &mut observers);

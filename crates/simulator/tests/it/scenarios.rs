@@ -184,16 +184,16 @@ fn goodput_of_turns(packets: u32, ack_every: u32) -> f64 {
 fn a_shared_channel_divides_its_air_time() {
     // One packet, one ACK: 100 + 600 + 100 + 20.8 us.
     let expected = 1448.0 * 8.0 / 820.8;
-    let found = goodput_of_turns(1, 1);
-    assert!((found / expected - 1.0).abs() < 0.01, "{found} of {expected} Mbit/s");
+    let goodput = goodput_of_turns(1, 1);
+    assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} of {expected} Mbit/s");
     // Two packets in two turns, one ACK: 3 x 100 + 1200 + 20.8 us.
     let expected = 2.0 * 1448.0 * 8.0 / 1520.8;
-    let found = goodput_of_turns(1, 2);
-    assert!((found / expected - 1.0).abs() < 0.01, "{found} of {expected} Mbit/s");
+    let goodput = goodput_of_turns(1, 2);
+    assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} of {expected} Mbit/s");
     // Eight packets and their eight ACKs: 2 x 100 + 8 x 620.8 us.
     let expected = 8.0 * 1448.0 * 8.0 / 5166.4;
-    let found = goodput_of_turns(8, 1);
-    assert!((found / expected - 1.0).abs() < 0.01, "{found} of {expected} Mbit/s");
+    let goodput = goodput_of_turns(8, 1);
+    assert!((goodput / expected - 1.0).abs() < 0.01, "{goodput} of {expected} Mbit/s");
 }
 
 /// Neither the log level nor the sample interval changes the order of turns.

@@ -52,13 +52,13 @@ fn the_ceiling_is_the_largest_window_per_rtt_and_tick() {
     let one_way = [(sprout(), 20.0, 16.8), (sprout(), 40.0, 9.9)];
     for (flow, one_way_ms, mbps) in cells.into_iter().chain(one_way) {
         let offsets = [-1.0, -0.7, -0.4, 0.0, 0.3, 0.6, 1.0];
-        let found = offsets
+        let throughput = offsets
             .iter()
             .map(|offset| closed_loop(1000.0, one_way_ms + offset, &flow).flow(1, "throughput_mbps"))
             .sum::<f64>()
             / offsets.len() as f64;
-        println!("{one_way_ms} ms: {found:.2} Mbit/s, expected {mbps}");
-        assert!((found / mbps - 1.0).abs() < 0.15, "{one_way_ms} ms: {found:.2} for {mbps} Mbit/s");
+        println!("{one_way_ms} ms: {throughput:.2} Mbit/s, expected {mbps}");
+        assert!((throughput / mbps - 1.0).abs() < 0.15, "{one_way_ms} ms: {throughput:.2} for {mbps} Mbit/s");
     }
 }
 
@@ -73,9 +73,9 @@ fn slower_links_are_filled_with_a_bounded_queue() {
         (20.0, 12.0, 20.0, 35.6),
     ] {
         let outcome = closed_loop(rate_mbps, one_way_ms, &sprout());
-        let (found, p95) = (outcome.flow(1, "throughput_mbps"), outcome.flow(1, "delay_p95_ms"));
-        println!("{rate_mbps} Mbit/s, {one_way_ms} ms: {found:.2}, p95 {p95:.1} for {p95_ms}");
-        assert!((found / mbps - 1.0).abs() < 0.05, "{rate_mbps} Mbit/s: {found:.2} for {mbps}");
+        let (throughput, p95) = (outcome.flow(1, "throughput_mbps"), outcome.flow(1, "delay_p95_ms"));
+        println!("{rate_mbps} Mbit/s, {one_way_ms} ms: {throughput:.2}, p95 {p95:.1} for {p95_ms}");
+        assert!((throughput / mbps - 1.0).abs() < 0.05, "{rate_mbps} Mbit/s: {throughput:.2} for {mbps}");
         assert!((p95 / p95_ms - 1.0).abs() < 0.1, "{rate_mbps} Mbit/s: p95 {p95:.1} for {p95_ms} ms");
     }
 }
@@ -85,9 +85,9 @@ fn slower_links_are_filled_with_a_bounded_queue() {
 fn both_directions_are_filled_where_both_ends_send() {
     for (rate_mbps, one_way_ms, mbps) in [(12.0, 5.0, 11.98), (12.0, 20.0, 11.96), (20.0, 12.0, 19.01)] {
         let outcome = closed_loop(rate_mbps, one_way_ms, &both_ways());
-        let (found, back) = (outcome.flow(1, "throughput_mbps"), back_mbps(&outcome));
-        println!("{rate_mbps} Mbit/s, {one_way_ms} ms: {found:.2}, back {back:.2}");
-        assert!((found / mbps - 1.0).abs() < 0.05, "{rate_mbps} Mbit/s: {found:.2} for {mbps}");
+        let (throughput, back) = (outcome.flow(1, "throughput_mbps"), back_mbps(&outcome));
+        println!("{rate_mbps} Mbit/s, {one_way_ms} ms: {throughput:.2}, back {back:.2}");
+        assert!((throughput / mbps - 1.0).abs() < 0.05, "{rate_mbps} Mbit/s: {throughput:.2} for {mbps}");
         assert!((back / mbps - 1.0).abs() < 0.05, "{rate_mbps} Mbit/s back: {back:.2} for {mbps}");
     }
 }
@@ -97,8 +97,11 @@ fn both_directions_are_filled_where_both_ends_send() {
 #[test]
 fn beyond_100_ms_of_rtt_sprout_starves() {
     for (rate_mbps, low, high) in [(12.0, 0.5, 1.4), (50.0, 0.13, 0.3)] {
-        let found = closed_loop(rate_mbps, 100.0, &sprout()).flow(1, "throughput_mbps");
-        assert!((low..=high).contains(&found), "{rate_mbps} Mbit/s: {found:.2}, expected {low} to {high}");
+        let throughput = closed_loop(rate_mbps, 100.0, &sprout()).flow(1, "throughput_mbps");
+        assert!(
+            (low..=high).contains(&throughput),
+            "{rate_mbps} Mbit/s: {throughput:.2}, expected {low} to {high}"
+        );
     }
 }
 

@@ -143,15 +143,15 @@ impl Utp {
         }
         let end = self.segments.partition_point(|segment| segment.start <= self.highest);
         let mut later = 0;
-        let mut found = Vec::new();
+        let mut indices = Vec::new();
         for (index, segment) in self.segments.range(..end).enumerate().rev() {
             if segment.arrived {
                 later += 1;
             } else if later >= self.threshold && self.number(index).wrapping_sub(self.mark) <= REACH {
-                found.push(index);
+                indices.push(index);
             }
         }
-        for index in found.into_iter().rev().take(MOST_AT_ONCE) {
+        for index in indices.into_iter().rev().take(MOST_AT_ONCE) {
             self.again.push(self.segments[index].number);
             self.mark = self.number(index).wrapping_add(1);
         }

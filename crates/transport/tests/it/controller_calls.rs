@@ -65,31 +65,31 @@ struct ControllerCalls {
 struct ScriptedController {
     now: Control,
     after: Control,
-    told: Arc<Mutex<ControllerCalls>>,
+    log: Arc<Mutex<ControllerCalls>>,
 }
 
 impl ScriptedController {
     fn note(&self, now: Time, call: Call) {
-        let mut told = self.told.lock().unwrap();
-        told.calls.push(call);
-        told.at.push(now);
+        let mut log = self.log.lock().unwrap();
+        log.calls.push(call);
+        log.at.push(now);
     }
 }
 
 impl Controller for ScriptedController {
     fn on_sent(&mut self, event: &Sent) {
-        let mut told = self.told.lock().unwrap();
-        told.sent.push(*event);
-        told.in_flight.push(event.in_flight_bytes);
+        let mut log = self.log.lock().unwrap();
+        log.sent.push(*event);
+        log.in_flight.push(event.in_flight_bytes);
     }
 
     fn on_ack(&mut self, event: &Ack<'_>) {
         if let Some(sample) = event.rate {
-            self.told.lock().unwrap().limited.push(sample.app_limited);
+            self.log.lock().unwrap().limited.push(sample.app_limited);
         }
         let limits =
             Limits { window: event.window_limited, pacing: event.pacing_limited, app: event.app_limited };
-        self.told.lock().unwrap().limits.push((event.now, limits));
+        self.log.lock().unwrap().limits.push((event.now, limits));
         let packet = |packet: &AckedPacket| (packet.number, packet.bytes, packet.ce);
         let call = Call::Ack {
             packets: event.packets.iter().map(packet).collect(),
@@ -132,7 +132,7 @@ impl Controller for ScriptedController {
     }
 
     fn on_frame(&mut self, event: &Frame) {
-        self.told.lock().unwrap().frames.push(*event);
+        self.log.lock().unwrap().frames.push(*event);
     }
 
     fn control(&self) -> Control {
@@ -152,10 +152,10 @@ fn pair(
 ) -> (Pair, Arc<Mutex<ControllerCalls>>) {
     let mut config = Config { ack_every: 1, handshake: false, ..Config::tcp() };
     change(&mut config);
-    let told = Arc::new(Mutex::new(ControllerCalls::default()));
+    let log = Arc::new(Mutex::new(ControllerCalls::default()));
     let [now, after] = controls;
-    let controller = ScriptedController { now, after, told: Arc::clone(&told) };
-    (Pair::with(&config, application, |_| Box::new(controller), None), told)
+    let controller = ScriptedController { now, after, log: Arc::clone(&log) };
+    (Pair::with(&config, application, |_| Box::new(controller), None), log)
 }
 
 fn window(packets: u64) -> Control {
@@ -164,12 +164,12 @@ fn window(packets: u64) -> Control {
 
 #[test]
 fn windows_and_sizes_count_payload_and_no_headers() {
-    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(5); 2], |_| {});
+    let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(5); 2], |_| {});
     pair.run_to(99);
-    let told = told.lock().unwrap();
+    let log = log.lock().unwrap();
     // With headers (1500 bytes a packet) only four would fit into 5 * 1448.
-    assert_eq!(told.in_flight, [1, 2, 3, 4, 5].map(|packets| packets * SEGMENT));
-    assert!(told.sent.iter().all(|sent| u64::from(sent.bytes) == SEGMENT));
+    assert_eq!(log.in_flight, [1, 2, 3, 4, 5].map(|packets| packets * SEGMENT));
+    assert!(log.sent.iter().all(|sent| u64::from(sent.bytes) == SEGMENT));
     assert!(pair.sent.iter().all(|(_, data)| data.datagram_bytes == 1448 + 52));
 }
 
@@ -186,13 +186,13 @@ fn a_pacing_rate_counts_payload_and_no_headers() {
 #[test]
 fn nobody_but_the_controller_reduces_the_window() {
     for recovery in [Reduction::Prr, Reduction::Immediate] {
-        let (mut pair, told) =
+        let (mut pair, log) =
             pair(ApplicationSpec::Greedy, [window(20); 2], |config| config.recovery = recovery);
         pair.drop = vec![25];
         pair.run_to(1000);
-        let told = told.lock().unwrap();
-        assert!(told.calls.contains(&Call::Loss { new_episode: true, by_ack: true }));
-        assert_eq!(told.in_flight.last(), Some(&(20 * SEGMENT)), "{recovery:?}");
+        let log = log.lock().unwrap();
+        assert!(log.calls.contains(&Call::Loss { new_episode: true, by_ack: true }));
+        assert_eq!(log.in_flight.last(), Some(&(20 * SEGMENT)), "{recovery:?}");
         assert_eq!(pair.sent_between(800, 900).len(), 20, "{recovery:?}: no packet less in a round trip");
     }
 }
@@ -201,14 +201,14 @@ fn nobody_but_the_controller_reduces_the_window() {
 fn with_prr_the_flight_shrinks_over_a_round_trip_and_without_it_nothing_leaves_until_it_has() {
     let most_in_flight = |recovery| {
         let controls = [window(20), window(10)];
-        let (mut pair, told) = pair(ApplicationSpec::Greedy, controls, |config| config.recovery = recovery);
+        let (mut pair, log) = pair(ApplicationSpec::Greedy, controls, |config| config.recovery = recovery);
         pair.drop = vec![20];
         pair.run_to(1000);
         // Three later packets make packet 20 lost. Compared are the most bytes in flight from its retransmission on,
         // and the bytes in flight at the end.
-        let told = told.lock().unwrap();
-        let again = told.sent.iter().position(|sent| sent.retransmission).unwrap();
-        let after = &told.in_flight[again..];
+        let log = log.lock().unwrap();
+        let again = log.sent.iter().position(|sent| sent.retransmission).unwrap();
+        let after = &log.in_flight[again..];
         (*after.iter().max().unwrap() / SEGMENT, *after.last().unwrap() / SEGMENT)
     };
     let (most, last) = most_in_flight(Reduction::Prr);
@@ -248,10 +248,10 @@ fn what_is_changed_of_the_window_during_an_episode_counts_with_prr_from_its_end_
 
 #[test]
 fn the_end_of_an_episode_is_told_before_the_ack_that_ended_it() {
-    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
+    let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
     pair.drop = vec![25];
     pair.run_to(1000);
-    let calls = &told.lock().unwrap().calls;
+    let calls = &log.lock().unwrap().calls;
     let place = |wanted: &Call| calls.iter().position(|call| call == wanted).unwrap();
     let (begin, end) = (place(&Call::Loss { new_episode: true, by_ack: true }), place(&Call::Recovered));
     let recovering = |call: &Call| matches!(call, Call::Ack { in_recovery: true, .. });
@@ -264,28 +264,28 @@ fn the_end_of_an_episode_is_told_before_the_ack_that_ended_it() {
 
 #[test]
 fn an_episode_that_a_timeout_or_a_false_alarm_ends_is_not_told_as_recovered() {
-    let (mut timeout, told) =
+    let (mut timeout, log) =
         pair(ApplicationSpec::Greedy, [window(5); 2], |config| config.tail_loss_probe = false);
     // Packet 5, its retransmission and everything else of that round trip.
     timeout.drop = [5].into_iter().chain(10..15).collect();
     timeout.run_to(3000);
-    let calls = told.lock().unwrap().calls.clone();
+    let calls = log.lock().unwrap().calls.clone();
     assert!(calls.contains(&Call::Loss { new_episode: true, by_ack: true }));
     assert!(calls.contains(&RTO) && !calls.contains(&Call::Recovered), "{calls:?}");
 
-    let (mut alarm, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
+    let (mut alarm, log) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
     alarm.late = vec![(25, 20)];
     alarm.run_to(1000);
-    let calls = told.lock().unwrap().calls.clone();
+    let calls = log.lock().unwrap().calls.clone();
     assert!(calls.contains(&Call::Spurious) && !calls.contains(&Call::Recovered), "{calls:?}");
 }
 
 #[test]
 fn a_loss_says_whether_an_ack_follows_that_revealed_it_or_a_timer_found_it() {
-    let (mut lossy, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
+    let (mut lossy, log) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
     lossy.drop = vec![25, 60];
     lossy.run_to(2000);
-    let calls = told.lock().unwrap().calls.clone();
+    let calls = log.lock().unwrap().calls.clone();
     let mut by_ack = 0;
     for (place, call) in calls.iter().enumerate() {
         if let Call::Loss { by_ack: true, .. } = call {
@@ -297,10 +297,10 @@ fn a_loss_says_whether_an_ack_follows_that_revealed_it_or_a_timer_found_it() {
 
     // The last packets of a file: nothing after them is acknowledged, and a timer finds the one that the probe reveals.
     let fixed = ApplicationSpec::Fixed { bytes: 20 * SEGMENT };
-    let (mut end, told) = pair(fixed, [window(20); 2], |_| {});
+    let (mut end, log) = pair(fixed, [window(20); 2], |_| {});
     end.drop = vec![17];
     end.run_to(3000);
-    let calls = told.lock().unwrap().calls.clone();
+    let calls = log.lock().unwrap().calls.clone();
     assert!(calls.contains(&Call::Loss { new_episode: true, by_ack: false }), "{calls:?}");
 }
 
@@ -313,71 +313,67 @@ fn the_calls_of_one_ack_come_in_one_order() {
             config.ecn_validation = EcnValidation::None;
             config.undo = true;
         };
-        let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(12); 2], change);
+        let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(12); 2], change);
         let every = |places: u64, rest: u64| {
             (0..400).filter(move |number| number * 7919 * seed % places == rest).collect::<Vec<u64>>()
         };
         (pair.drop, pair.mark, pair.drop_acks) = (every(23, 7), every(9, 1), every(4, 3));
         pair.late = every(37, 5).into_iter().map(|number| (number, 30)).collect();
         pair.run_to(4000);
-        let told = told.lock().unwrap();
+        let log = log.lock().unwrap();
         let is_ack = |call: &Call| matches!(call, Call::Ack { .. });
         let mut begin = 0;
-        for end in (0..told.calls.len()).filter(|&place| is_ack(&told.calls[place])) {
+        for end in (0..log.calls.len()).filter(|&place| is_ack(&log.calls[place])) {
             // Calls from a timer, or at a different time, do not belong to this ACK.
             let first = (begin..=end)
                 .find(|&place| {
-                    told.at[place..=end].iter().all(|at| *at == told.at[end])
-                        && !matches!(told.calls[place], Call::Loss { by_ack: false, .. } | RTO)
+                    log.at[place..=end].iter().all(|at| *at == log.at[end])
+                        && !matches!(log.calls[place], Call::Loss { by_ack: false, .. } | RTO)
                 })
                 .unwrap();
-            let ranks: Vec<usize> = told.calls[first..=end].iter().map(Call::rank).collect();
-            assert!(ranks.is_sorted(), "{:?}", &told.calls[first..=end]);
+            let ranks: Vec<usize> = log.calls[first..=end].iter().map(Call::rank).collect();
+            assert!(ranks.is_sorted(), "{:?}", &log.calls[first..=end]);
             neighbours.extend(ranks.windows(2).map(|pair| (pair[0], pair[1])));
             begin = end + 1;
         }
     }
     let [recovered, spurious, loss, _, ecn, ack] = [0, 1, 2, 3, 4, 5];
-    for seen in [(recovered, loss), (spurious, ack), (loss, ecn), (loss, ack), (ecn, ack)] {
-        assert!(neighbours.contains(&seen), "never seen: {seen:?}");
+    for calls in [(recovered, loss), (spurious, ack), (loss, ecn), (loss, ack), (ecn, ack)] {
+        assert!(neighbours.contains(&calls), "never seen: {calls:?}");
     }
 }
 
 #[test]
 fn a_retransmission_timeout_is_told_alone() {
-    let (mut pair, told) =
+    let (mut pair, log) =
         pair(ApplicationSpec::Greedy, [window(5); 2], |config| config.tail_loss_probe = false);
     pair.drop = (10..15).collect();
     pair.run_to(3000);
-    let told = told.lock().unwrap();
-    let place = told.calls.iter().position(|call| *call == RTO).unwrap();
-    let at_once = told.at.iter().filter(|at| **at == told.at[place]).count();
-    assert_eq!(at_once, 1, "no other call at that time: {:?}", told.calls);
-    assert!(!told.calls.iter().any(|call| matches!(call, Call::Loss { .. })), "{:?}", told.calls);
+    let log = log.lock().unwrap();
+    let place = log.calls.iter().position(|call| *call == RTO).unwrap();
+    let at_once = log.at.iter().filter(|at| **at == log.at[place]).count();
+    assert_eq!(at_once, 1, "no other call at that time: {:?}", log.calls);
+    assert!(!log.calls.iter().any(|call| matches!(call, Call::Loss { .. })), "{:?}", log.calls);
 }
 
 #[test]
 fn persistent_congestion_is_told_as_a_loss_and_then_as_a_timeout_at_one_time() {
     let change =
         |config: &mut Config| *config = Config { handshake: false, pacing_gain: 0.0, ..Config::quic() };
-    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(10); 2], change);
+    let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(10); 2], change);
     // The second flight and the first three probes: the ACK of the fourth shows that all were lost.
     pair.drop = (10..23).collect();
     pair.run_to(4000);
-    let told = told.lock().unwrap();
-    let place = told.calls.iter().position(|call| *call == PERSISTENT).unwrap();
-    let around = &told.calls[place - 1..=place + 1];
+    let log = log.lock().unwrap();
+    let place = log.calls.iter().position(|call| *call == PERSISTENT).unwrap();
+    let around = &log.calls[place - 1..=place + 1];
     assert!(
         matches!(around, [Call::Loss { new_episode: true, by_ack: true }, PERSISTENT, Call::Ack { .. }]),
         "{around:?}"
     );
-    assert!(told.at[place - 1..=place + 1].iter().all(|at| *at == told.at[place]));
-    assert_eq!(told.calls.iter().filter(|call| **call == PERSISTENT).count(), 1);
-    assert!(
-        !told.calls.contains(&Call::Recovered),
-        "persistent congestion ends the episode: {:?}",
-        told.calls
-    );
+    assert!(log.at[place - 1..=place + 1].iter().all(|at| *at == log.at[place]));
+    assert_eq!(log.calls.iter().filter(|call| **call == PERSISTENT).count(), 1);
+    assert!(!log.calls.contains(&Call::Recovered), "persistent congestion ends the episode: {:?}", log.calls);
 }
 
 #[test]
@@ -385,19 +381,19 @@ fn persistent_congestion_never_follows_losses_that_a_timer_found() {
     let (mut persistent, mut by_timer) = (0, 0);
     for seed in 1..40_u64 {
         let change = |config: &mut Config| *config = Config { handshake: false, ..Config::quic() };
-        let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(10); 2], change);
+        let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(10); 2], change);
         let bursts = (1..8).map(|burst| (burst * (17 + seed % 11), 1 + (burst * seed * 7919) % 24));
         pair.drop = bursts.flat_map(|(first, count)| first..first + count).collect();
         pair.late =
             (0..400).filter(|number| number * seed % 29 == 3).map(|number| (number, seed * 3)).collect();
         pair.run_to(20_000);
-        let told = told.lock().unwrap();
-        by_timer += told.calls.iter().filter(|call| matches!(call, Call::Loss { by_ack: false, .. })).count();
-        for place in (0..told.calls.len()).filter(|&place| told.calls[place] == PERSISTENT) {
+        let log = log.lock().unwrap();
+        by_timer += log.calls.iter().filter(|call| matches!(call, Call::Loss { by_ack: false, .. })).count();
+        for place in (0..log.calls.len()).filter(|&place| log.calls[place] == PERSISTENT) {
             persistent += 1;
-            let around = &told.calls[place - 1..=place + 1];
+            let around = &log.calls[place - 1..=place + 1];
             assert!(matches!(around[0], Call::Loss { by_ack: true, .. }), "{seed}: {around:?}");
-            assert!(told.at[place - 1..=place + 1].iter().all(|at| *at == told.at[place]), "{seed}");
+            assert!(log.at[place - 1..=place + 1].iter().all(|at| *at == log.at[place]), "{seed}");
         }
     }
     assert!(persistent > 10 && by_timer > 10, "{persistent} {by_timer}");
@@ -405,14 +401,14 @@ fn persistent_congestion_never_follows_losses_that_a_timer_found() {
 
 #[test]
 fn packets_that_answer_an_ack_have_its_time() {
-    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
+    let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(20), window(10)], |_| {});
     pair.drop = vec![25];
     pair.run_to(1000);
-    let told = told.lock().unwrap();
+    let log = log.lock().unwrap();
     let begin =
-        told.calls.iter().position(|call| matches!(call, Call::Loss { new_episode: true, .. })).unwrap();
-    let again = told.sent.iter().find(|sent| sent.retransmission).unwrap();
-    assert_eq!(again.now, told.at[begin], "the retransmission leaves when the episode begins, and not later");
+        log.calls.iter().position(|call| matches!(call, Call::Loss { new_episode: true, .. })).unwrap();
+    let again = log.sent.iter().find(|sent| sent.retransmission).unwrap();
+    assert_eq!(again.now, log.at[begin], "the retransmission leaves when the episode begins, and not later");
 }
 
 /// Writes of an application, packets at times in ms.
@@ -422,18 +418,18 @@ fn writes(packets: &[(f64, u64)]) -> ApplicationSpec {
 
 #[test]
 fn an_ack_says_what_limited_the_sender_before_it() {
-    let said = |application, control| {
-        let (mut pair, told) = pair(application, [control; 2], |_| {});
+    let limits_of = |application, control| {
+        let (mut pair, log) = pair(application, [control; 2], |_| {});
         pair.run_to(450);
-        let told = told.lock().unwrap();
-        told.limits.iter().map(|&(at, limits)| (at.as_ns() / 1_000_000, limits)).collect::<Vec<_>>()
+        let log = log.lock().unwrap();
+        log.limits.iter().map(|&(at, limits)| (at.as_ns() / 1_000_000, limits)).collect::<Vec<_>>()
     };
     let none = Limits { window: false, pacing: false, app: false };
-    let greedy = said(ApplicationSpec::Greedy, window(10));
+    let greedy = limits_of(ApplicationSpec::Greedy, window(10));
     assert!(greedy.iter().all(|&(_, limits)| limits == Limits { window: true, ..none }), "{greedy:?}");
 
     // The window allows ten packets; the application has three.
-    let few = said(writes(&[(0.0, 3)]), window(10));
+    let few = limits_of(writes(&[(0.0, 3)]), window(10));
     assert!(
         few.len() == 3 && few.iter().all(|&(_, limits)| limits == Limits { app: true, ..none }),
         "{few:?}"
@@ -441,20 +437,20 @@ fn an_ack_says_what_limited_the_sender_before_it() {
 
     // 1 Mbit/s fills no window of 20 packets, and the application has more.
     let slow = Control { pacing: Some(Rate::from_bps(1_158_400)), ..window(20) };
-    let paced = said(ApplicationSpec::Greedy, slow);
+    let paced = limits_of(ApplicationSpec::Greedy, slow);
     assert!(paced.iter().all(|&(_, limits)| limits == Limits { pacing: true, ..none }), "{paced:?}");
 
     // Three packets, and from 60 ms on more data than the window allows. From 100 ms on the ACKs report the window as
     // limit. The ACK at 160 ms, of the first later packet, is the first one that does not report the application as
     // limit.
-    let more = said(writes(&[(0.0, 3), (60.0, 1000)]), window(10));
+    let more = limits_of(writes(&[(0.0, 3), (60.0, 1000)]), window(10));
     assert!(more.iter().all(|&(_, limits)| limits.window && !limits.pacing), "{more:?}");
     let app: Vec<(u64, bool)> = more.iter().map(|&(at, limits)| (at, limits.app)).take(4).collect();
     assert_eq!(app, [(100, true), (100, true), (100, true), (160, false)]);
 
     // Thirteen packets, of which ten fill the window: three wait for the ACKs at 100 ms. The rounds end at 100, 200 and
     // 400 ms. The ACK that ends a round reports the limits of that round and of the one before.
-    let end = said(writes(&[(0.0, 13), (300.0, 2)]), window(10));
+    let end = limits_of(writes(&[(0.0, 13), (300.0, 2)]), window(10));
     let windows: Vec<(u64, bool)> = end.iter().map(|&(at, limits)| (at, limits.window)).collect();
     assert!(windows[..13].iter().all(|&(_, window)| window), "{windows:?}");
     assert_eq!(windows[13..], [(400, true), (400, false)]);
@@ -463,10 +459,10 @@ fn an_ack_says_what_limited_the_sender_before_it() {
 #[test]
 fn samples_are_application_limited_while_the_controller_says_so() {
     let limited = Control { app_limited: true, ..window(20) };
-    let (mut pair, told) = pair(ApplicationSpec::Greedy, [limited, window(20)], |_| {});
+    let (mut pair, log) = pair(ApplicationSpec::Greedy, [limited, window(20)], |_| {});
     pair.drop = vec![100];
     pair.run_to(2000);
-    let marks = told.lock().unwrap().limited.clone();
+    let marks = log.lock().unwrap().limited.clone();
     // Until the loss of packet 100 and the round trip after it, but for packets of the first window, sent before.
     let first = marks.iter().position(|mark| *mark).unwrap();
     let last = marks.iter().rposition(|mark| *mark).unwrap();
@@ -479,11 +475,11 @@ fn samples_are_application_limited_while_the_controller_says_so() {
 #[test]
 fn every_packet_says_whether_it_arrived_marked_unless_its_ack_was_lost() {
     let with_ecn = |config: &mut Config| config.ecn = EcnMode::Ect0;
-    let (mut pair, told) = pair(ApplicationSpec::Greedy, [window(10); 2], with_ecn);
+    let (mut pair, log) = pair(ApplicationSpec::Greedy, [window(10); 2], with_ecn);
     (pair.mark, pair.drop_acks) = (vec![2, 3, 7], vec![7]);
     pair.run_to(150);
-    let told = told.lock().unwrap();
-    let calls = &told.calls;
+    let log = log.lock().unwrap();
+    let calls = &log.calls;
     let mut packets: Vec<(u64, bool)> = Vec::new();
     for call in calls {
         if let Call::Ack { packets: acked, .. } = call {
@@ -497,7 +493,7 @@ fn every_packet_says_whether_it_arrived_marked_unless_its_ack_was_lost() {
             (call, calls.get(place + 1))
         {
             let newest = packets.iter().map(|&(number, ..)| number).max().unwrap();
-            let sent = told.sent.iter().find(|sent| sent.number == newest).unwrap();
+            let sent = log.sent.iter().find(|sent| sent.number == newest).unwrap();
             assert_eq!(*newest_sent_at, sent.now, "the sent_time of RFC 9002 B.7");
         }
     }
@@ -518,19 +514,16 @@ fn encoder() -> ApplicationSpec {
 #[test]
 fn packets_say_which_frame_they_are_of_and_where_it_ends() {
     let control = Control { media_rate: Some(Rate::from_mbps(2.0)), ..Control::window(1 << 20) };
-    let (mut pair, told) = pair(encoder(), [control; 2], |_| {});
+    let (mut pair, log) = pair(encoder(), [control; 2], |_| {});
     pair.run_to(500);
-    let told = told.lock().unwrap();
-    for frame in &told.frames {
-        let of_it: Vec<&Sent> = told.sent.iter().filter(|sent| sent.frame == frame.number).collect();
+    let log = log.lock().unwrap();
+    for frame in &log.frames {
+        let of_it: Vec<&Sent> = log.sent.iter().filter(|sent| sent.frame == frame.number).collect();
         assert_eq!(of_it.iter().map(|sent| u64::from(sent.bytes)).sum::<u64>(), frame.bytes);
         let ends: Vec<bool> = of_it.iter().map(|sent| sent.frame_end).collect();
         assert!(ends.iter().rev().skip(1).all(|end| !end) && ends.last() == Some(&true), "{ends:?}");
     }
-    assert_eq!(
-        told.frames.iter().map(|frame| frame.number).collect::<Vec<_>>(),
-        (1..=26).collect::<Vec<_>>()
-    );
+    assert_eq!(log.frames.iter().map(|frame| frame.number).collect::<Vec<_>>(), (1..=26).collect::<Vec<_>>());
 }
 
 #[test]
@@ -543,24 +536,24 @@ fn frames_that_wait_too_long_are_dropped_whole_and_a_key_frame_follows() {
             max_frame_wait,
             ..Control::window(u64::MAX)
         };
-        let (mut pair, told) = pair(encoder(), [control; 2], |_| {});
+        let (mut pair, log) = pair(encoder(), [control; 2], |_| {});
         pair.run_to(3000);
         let stats = pair.sender.encoder_stats().unwrap();
-        let told = told.lock().unwrap();
-        let captured = |frame: u32| told.frames[frame as usize - 1].now;
+        let log = log.lock().unwrap();
+        let captured = |frame: u32| log.frames[frame as usize - 1].now;
         let first_sent: Vec<&Sent> = {
             let mut last = 0;
-            told.sent.iter().filter(|sent| core::mem::replace(&mut last, sent.frame) != sent.frame).collect()
+            log.sent.iter().filter(|sent| core::mem::replace(&mut last, sent.frame) != sent.frame).collect()
         };
         let longest = first_sent.iter().map(|sent| sent.now - captured(sent.frame)).max().unwrap();
         for sent in &first_sent {
-            let bytes: u64 = told
+            let bytes: u64 = log
                 .sent
                 .iter()
                 .filter(|other| other.frame == sent.frame)
                 .map(|other| u64::from(other.bytes))
                 .sum();
-            let whole = told.frames[sent.frame as usize - 1].bytes;
+            let whole = log.frames[sent.frame as usize - 1].bytes;
             assert!(
                 bytes == whole || sent.frame == first_sent.last().unwrap().frame,
                 "frame {} in part",

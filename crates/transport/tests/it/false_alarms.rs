@@ -67,8 +67,8 @@ fn undone(config: &Config, script: impl FnOnce(&mut Pair)) -> (u64, u64) {
 fn an_episode_is_undone_by_a_packet_that_comes_rounds_after_it_ended() {
     for config in [Config::tcp(), Config::quic()] {
         for late_ms in [60, 160, 360, 900] {
-            let told = undone(&config, |pair| pair.late = vec![(43, late_ms)]);
-            assert_eq!(told, (1, 1), "{} {late_ms}", config.profile);
+            let counts = undone(&config, |pair| pair.late = vec![(43, late_ms)]);
+            assert_eq!(counts, (1, 1), "{} {late_ms}", config.profile);
         }
     }
 }
@@ -76,8 +76,8 @@ fn an_episode_is_undone_by_a_packet_that_comes_rounds_after_it_ended() {
 #[test]
 fn an_episode_with_one_real_loss_is_not_undone() {
     for config in [Config::tcp(), Config::quic()] {
-        let told = undone(&config, |pair| (pair.late, pair.drop) = (vec![(43, 160)], vec![44]));
-        assert_eq!(told.1, 0, "{}", config.profile);
+        let counts = undone(&config, |pair| (pair.late, pair.drop) = (vec![(43, 160)], vec![44]));
+        assert_eq!(counts.1, 0, "{}", config.profile);
     }
 }
 
@@ -107,8 +107,8 @@ fn a_delay_of_a_second_and_a_half_is_no_loss() {
 
 #[test]
 fn after_an_outage_that_drops_packets_nothing_is_undone() {
-    let told = undone(&Config::tcp(), |pair| pair.drop = (40..60).collect());
-    assert_eq!(told.1, 0);
+    let counts = undone(&Config::tcp(), |pair| pair.drop = (40..60).collect());
+    assert_eq!(counts.1, 0);
 }
 
 #[test]

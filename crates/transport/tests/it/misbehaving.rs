@@ -93,8 +93,8 @@ fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() 
 
         fn fields(&self, _sink: &mut dyn FieldSink) {}
     }
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let samples = Samples(Arc::clone(&seen));
+    let acks = Arc::new(Mutex::new(Vec::new()));
+    let samples = Samples(Arc::clone(&acks));
     let config = tcp(ReceiverBehavior::AckDivision { parts: 4 });
     let mut pair =
         Pair::with(&config, ApplicationSpec::Fixed { bytes: 30 * 1448 }, |_| Box::new(samples), None);
@@ -102,14 +102,14 @@ fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() 
     // first ACK for the second data packet then contains ranges in which both packets are complete.
     pair.drop_acks = vec![7];
     pair.run_to(1000);
-    let seen = seen.lock().unwrap();
-    assert_eq!(seen[..3], [(362, 0, false); 3]);
-    assert_eq!(seen[3], (362 + 1448, 2 * 1448, true));
-    assert_eq!(seen[4..7], [(362, 2 * 1448, false); 3]);
-    assert_eq!(seen[7], (362, 3 * 1448, true));
-    assert_eq!(seen.iter().map(|ack| ack.0).sum::<u64>(), 30 * 1448);
-    assert_eq!(seen.iter().filter(|ack| ack.2).count(), 29);
-    assert_eq!(seen.last().unwrap().1, 30 * 1448);
+    let acks = acks.lock().unwrap();
+    assert_eq!(acks[..3], [(362, 0, false); 3]);
+    assert_eq!(acks[3], (362 + 1448, 2 * 1448, true));
+    assert_eq!(acks[4..7], [(362, 2 * 1448, false); 3]);
+    assert_eq!(acks[7], (362, 3 * 1448, true));
+    assert_eq!(acks.iter().map(|ack| ack.0).sum::<u64>(), 30 * 1448);
+    assert_eq!(acks.iter().filter(|ack| ack.2).count(), 29);
+    assert_eq!(acks.last().unwrap().1, 30 * 1448);
 }
 
 #[test]
@@ -178,9 +178,9 @@ fn in_flight(pair: &Pair) -> f64 {
             }
         }
     }
-    let mut found = InFlight::default();
-    pair.sender.fields(&mut found);
-    found.0
+    let mut in_flight = InFlight::default();
+    pair.sender.fields(&mut in_flight);
+    in_flight.0
 }
 
 #[test]

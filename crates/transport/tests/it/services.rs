@@ -21,14 +21,14 @@ struct TestRecord {
 struct Scheme {
     control: Control,
     sent: u64,
-    seen: Arc<Mutex<TestRecord>>,
+    record: Arc<Mutex<TestRecord>>,
 }
 
 impl Controller for Scheme {
     fn on_sent(&mut self, event: &Sent) {
         self.sent += 1;
         if event.filler {
-            self.seen.lock().unwrap().fillers.push(event.now);
+            self.record.lock().unwrap().fillers.push(event.now);
         }
     }
 
@@ -37,7 +37,7 @@ impl Controller for Scheme {
     }
 
     fn on_ack(&mut self, event: &Ack<'_>) {
-        self.seen.lock().unwrap().feedback.push(event.feedback.to_vec());
+        self.record.lock().unwrap().feedback.push(event.feedback.to_vec());
     }
 
     fn on_wake(&mut self, now: Time) {
@@ -45,7 +45,7 @@ impl Controller for Scheme {
     }
 
     fn on_frame(&mut self, event: &Frame) {
-        self.seen.lock().unwrap().frames.push(*event);
+        self.record.lock().unwrap().frames.push(*event);
     }
 
     fn control(&self) -> Control {
@@ -59,12 +59,12 @@ impl Controller for Scheme {
 #[derive(Debug)]
 struct Half {
     next: Time,
-    seen: Arc<Mutex<TestRecord>>,
+    record: Arc<Mutex<TestRecord>>,
 }
 
 impl ReceiverHalf for Half {
     fn on_packet(&mut self, event: &Arrived) {
-        self.seen.lock().unwrap().arrived.push(*event);
+        self.record.lock().unwrap().arrived.push(*event);
     }
 
     fn next_timer(&self) -> Time {
@@ -73,7 +73,7 @@ impl ReceiverHalf for Half {
 
     fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
         self.next = now + Span::from_ms(20);
-        feedback.push(self.seen.lock().unwrap().arrived.len() as u8);
+        feedback.push(self.record.lock().unwrap().arrived.len() as u8);
     }
 }
 
@@ -85,10 +85,10 @@ fn pair(
     let mut config =
         Config { ack_every: 1_000_000, ack_delay_ms: 10_000.0, ack_on_gap: false, ..Config::datagram() };
     change(&mut config);
-    let seen = Arc::new(Mutex::new(TestRecord::default()));
-    let half = Box::new(Half { next: Time::ZERO, seen: Arc::clone(&seen) });
-    let scheme = Scheme { control, sent: 0, seen: Arc::clone(&seen) };
-    (Pair::with(&config, application, |_| Box::new(scheme), Some(half)), seen)
+    let record = Arc::new(Mutex::new(TestRecord::default()));
+    let half = Box::new(Half { next: Time::ZERO, record: Arc::clone(&record) });
+    let scheme = Scheme { control, sent: 0, record: Arc::clone(&record) };
+    (Pair::with(&config, application, |_| Box::new(scheme), Some(half)), record)
 }
 
 fn encoder(change: impl FnOnce(&mut EncoderSpec)) -> ApplicationSpec {
@@ -106,25 +106,25 @@ fn decoded(pair: &mut Pair) -> Vec<(u32, f64)> {
 
 #[test]
 fn every_packet_carries_the_message_and_acks_leave_only_when_the_half_wants() {
-    let (mut pair, seen) = pair(|_| {}, ApplicationSpec::Greedy, Control::window(3 * 1424));
+    let (mut pair, record) = pair(|_| {}, ApplicationSpec::Greedy, Control::window(3 * 1424));
     pair.drop = vec![1];
     pair.run_to(120);
-    let seen = seen.lock().unwrap();
-    let messages: Vec<Message> = seen.arrived.iter().take(2).map(|arrived| arrived.message).collect();
+    let record = record.lock().unwrap();
+    let messages: Vec<Message> = record.arrived.iter().take(2).map(|arrived| arrived.message).collect();
     assert_eq!(messages, [[1, 0], [3, 2]]);
     // Packets arrive at 50 ms, one ACK at once for the half's first timer; the gap brings no further one.
     assert_eq!(pair.receiver.stats().acks, 4, "at 50, 70, 90 and 110 ms");
-    assert_eq!(seen.feedback.first().unwrap(), &[1]);
+    assert_eq!(record.feedback.first().unwrap(), &[1]);
 }
 
 #[test]
 fn filler_leaves_at_the_pace_when_the_application_has_nothing() {
     let control =
         Control { pacing: Some(Rate::from_mbps(1.0)), filler_bytes: Some(1250), ..Control::window(u64::MAX) };
-    let (mut pair, seen) = pair(|_| {}, ApplicationSpec::Fixed { bytes: 1424 }, control);
+    let (mut pair, record) = pair(|_| {}, ApplicationSpec::Fixed { bytes: 1424 }, control);
     pair.run_to(200);
     // 1250 bytes at 1 Mbit/s: one packet each 10 ms, after 11.4 ms for the transfer's only packet.
-    let fillers = seen.lock().unwrap().fillers.len();
+    let fillers = record.lock().unwrap().fillers.len();
     assert_eq!((fillers, pair.delivered), (19, 1424), "filler is no goodput");
     assert!(pair.sent.iter().skip(1).all(|(_, data)| data.filler && data.application_bytes() == 0));
 }
@@ -144,35 +144,35 @@ fn lost_filler_is_not_sent_again() {
 fn an_empty_heartbeat_passes_a_closed_window_once_at_a_time() {
     let wake_at = Time::from_ns(1);
     let control = Control { wake_at, filler_bytes: Some(0), ..Control::window(1424) };
-    let (mut pair, seen) = pair(|_| {}, ApplicationSpec::Greedy, control);
+    let (mut pair, record) = pair(|_| {}, ApplicationSpec::Greedy, control);
     pair.drop = (0..1000).collect();
     pair.run_to(190);
     // At 0, and at each waking 50 ms apart.
-    assert_eq!(seen.lock().unwrap().fillers.len(), 5);
+    assert_eq!(record.lock().unwrap().fillers.len(), 5);
     assert_eq!(pair.sent.iter().filter(|(_, data)| !data.filler).count(), 1);
 }
 
 #[test]
 fn an_acknowledged_heartbeat_is_no_connection_set_up() {
     let control = Control { filler_bytes: Some(0), ..Control::window(1424) };
-    let (mut pair, seen) = pair(|_| {}, ApplicationSpec::Fixed { bytes: 100 }, control);
+    let (mut pair, record) = pair(|_| {}, ApplicationSpec::Fixed { bytes: 100 }, control);
     pair.run_to(300);
-    assert!(seen.lock().unwrap().arrived.iter().any(|arrived| arrived.bytes == 0));
+    assert!(record.lock().unwrap().arrived.iter().any(|arrived| arrived.bytes == 0));
     assert_eq!(pair.sender.stats().packets_lost, 0);
-    assert!(seen.lock().unwrap().feedback.len() > 5);
+    assert!(record.lock().unwrap().feedback.len() > 5);
 }
 
 #[test]
 fn frames_come_at_their_times_however_closed_the_window_is() {
     let control = Control { media_rate: Some(Rate::from_mbps(1.0)), ..Control::window(1) };
-    let (mut pair, seen) = pair(|_| {}, encoder(|spec| spec.skip_queue_ms = 65.0), control);
+    let (mut pair, record) = pair(|_| {}, encoder(|spec| spec.skip_queue_ms = 65.0), control);
     pair.drop = (0..1000).collect();
     pair.run_to(99);
-    let seen = seen.lock().unwrap();
-    let times: Vec<u64> = seen.frames.iter().map(|frame| frame.now.as_ns() / 1_000_000).collect();
+    let record = record.lock().unwrap();
+    let times: Vec<u64> = record.frames.iter().map(|frame| frame.now.as_ns() / 1_000_000).collect();
     // The first packet leaves at once, the rest of the key frame waits: after 65 ms frames are skipped.
     assert_eq!(times, [0, 20, 40, 60]);
-    assert_eq!(seen.frames[3].queue_delay, Span::from_ms(60));
+    assert_eq!(record.frames[3].queue_delay, Span::from_ms(60));
     let stats = pair.sender.encoder_stats().unwrap();
     assert_eq!((stats.frames, stats.frames_skipped, stats.key_frames), (4, 1, 1));
 }

@@ -119,51 +119,51 @@ impl Controller for Witness {
 }
 
 fn witnessed(config: &Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
-    let told = AckLog::default();
-    let witness = Box::new(Witness(told.clone()));
+    let acks = AckLog::default();
+    let witness = Box::new(Witness(acks.clone()));
     let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| witness, None);
     script(&mut pair);
-    std::mem::take(&mut *told.lock().expect("no panic"))
+    std::mem::take(&mut *acks.lock().expect("no panic"))
 }
 
 #[test]
 fn timestamps_count_whole_ticks() {
-    let told = witnessed(&Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
+    let acks = witnessed(&Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
     // Sent in ticks 0 and 2 (at 100 ms), acknowledged in ticks 2 (100 ms) and 5 (200 ms).
-    assert_eq!(told[0].0, Some(Span::from_ms(80)));
-    assert_eq!(told[6].0, Some(Span::from_ms(120)));
-    let told = witnessed(&Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
-    assert_eq!(told[0].0, Some(Span::from_us(1)), "within one tick");
+    assert_eq!(acks[0].0, Some(Span::from_ms(80)));
+    assert_eq!(acks[6].0, Some(Span::from_ms(120)));
+    let acks = witnessed(&Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
+    assert_eq!(acks[0].0, Some(Span::from_us(1)), "within one tick");
 }
 
 #[test]
 fn smoothed_samples_stand_for_each_rtt() {
     let config = Config { timestamp_ms: 40.0, smoothed_samples: true, ..tcp() };
-    let told = witnessed(&config, |pair| pair.run_to(210));
-    assert_eq!(told[0], (Some(Span::from_ms(80)), Span::from_ms(80), SEGMENT));
+    let acks = witnessed(&config, |pair| pair.run_to(210));
+    assert_eq!(acks[0], (Some(Span::from_ms(80)), Span::from_ms(80), SEGMENT));
     // 7/8 * 80 + 1/8 * 120 ms
-    assert_eq!(told[6], (Some(Span::from_ms(85)), Span::from_ms(80), SEGMENT));
+    assert_eq!(acks[6], (Some(Span::from_ms(85)), Span::from_ms(80), SEGMENT));
 }
 
 #[test]
 fn a_hole_lets_nothing_grow_and_cumulative_growth_counts_a_filled_one_at_once() {
     let bytes = |cumulative_growth| {
-        let told = witnessed(&Config { cumulative_growth, ..tcp() }, |pair| {
+        let acks = witnessed(&Config { cumulative_growth, ..tcp() }, |pair| {
             pair.drop = vec![1];
             pair.run_to(205);
         });
-        told.iter().take(6).map(|(_, _, bytes)| bytes / SEGMENT).collect::<Vec<_>>()
+        acks.iter().take(6).map(|(_, _, bytes)| bytes / SEGMENT).collect::<Vec<_>>()
     };
     assert_eq!(bytes(false), [1, 0, 0, 0, 0, 0]);
     // Packet 0; 2 to 5 above the hole; then packets 6, 7, ... of the next round trip until 1 is repaired.
-    let told = bytes(true);
-    assert_eq!(told[..5], [1, 0, 0, 0, 0]);
-    let told = witnessed(&Config { cumulative_growth: true, ..tcp() }, |pair| {
+    let growth = bytes(true);
+    assert_eq!(growth[..5], [1, 0, 0, 0, 0]);
+    let acks = witnessed(&Config { cumulative_growth: true, ..tcp() }, |pair| {
         pair.drop = vec![1];
         pair.run_to(205);
     });
-    let repaired = told.iter().map(|(_, _, bytes)| bytes / SEGMENT).max();
-    assert!(repaired >= Some(5), "{told:?}");
+    let repaired = acks.iter().map(|(_, _, bytes)| bytes / SEGMENT).max();
+    assert!(repaired >= Some(5), "{acks:?}");
 }
 
 #[test]

@@ -32,10 +32,10 @@ fn measured(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Resul
 }
 
 /// Returns `(flow, start in ms, end in ms, bytes)` for each row of a view; the sum is flow 0.
-fn rows(found: &Transfers, view: View, total: bool) -> Vec<(u32, u64, u64, u64)> {
+fn rows(report: &Transfers, view: View, total: bool) -> Vec<(u32, u64, u64, u64)> {
     let ms = |seconds: f64| (seconds * 1e3).round() as u64;
-    let wanted = found.rows.iter().filter(|row| row.view == view && row.total == total);
-    wanted.map(|row| (row.flow.unwrap_or(0), ms(row.start_s), ms(row.end_s), row.bytes)).collect()
+    let rows_of_view = report.rows.iter().filter(|row| row.view == view && row.total == total);
+    rows_of_view.map(|row| (row.flow.unwrap_or(0), ms(row.start_s), ms(row.end_s), row.bytes)).collect()
 }
 
 #[test]
@@ -51,18 +51,18 @@ fn each_byte_counts_once_by_the_copy_that_got_through() {
         arrival(2_300, 1, 4, 0, 1_000),
         event(2_500, 1, Event::Send, 5, 700), // under way at the end
     ];
-    let found = measure(3_000, vec![planned(1, 0, 3_000)], &records);
+    let report = measure(3_000, vec![planned(1, 0, 3_000)], &records);
     assert_eq!(
-        rows(&found, View::Client, false),
+        rows(&report, View::Client, false),
         [(1, 0, 1_000, 1_000), (1, 1_000, 2_000, 1_000), (1, 2_000, 3_000, 700)]
     );
     assert_eq!(
-        rows(&found, View::Server, false),
+        rows(&report, View::Server, false),
         [(1, 0, 1_000, 0), (1, 1_000, 2_000, 1_000), (1, 2_000, 3_000, 1_000)]
     );
-    assert_eq!(rows(&found, View::Client, true), [(1, 0, 3_000, 2_700)]);
-    assert_eq!(rows(&found, View::Server, true), [(1, 0, 3_000, 2_000)]);
-    assert!(found.payload);
+    assert_eq!(rows(&report, View::Client, true), [(1, 0, 3_000, 2_700)]);
+    assert_eq!(rows(&report, View::Server, true), [(1, 0, 3_000, 2_000)]);
+    assert!(report.payload);
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn without_drops_in_the_log_what_is_overdue_is_not_under_way() {
         arrival(40, 1, 1, 500, 40),
         event(990, 1, Event::Send, 3, 300),
     ];
-    let found = measure(1_000, vec![planned(1, 0, 1_000)], &records);
-    assert_eq!(rows(&found, View::Client, true), [(1, 0, 1_000, 800)]);
+    let report = measure(1_000, vec![planned(1, 0, 1_000)], &records);
+    assert_eq!(rows(&report, View::Client, true), [(1, 0, 1_000, 800)]);
 }
 
 #[test]
@@ -87,18 +87,18 @@ fn sums_follow_the_flows_and_edges_are_the_flows_own() {
         event(1_990, 1, Event::Send, 2, 512),
         arrival(2_250, 1, 2, 512, 260), // after its sender has stopped
     ];
-    let found = measure(2_000, vec![planned(2, 1_500, 2_000), planned(1, 0, 2_000)], &records);
+    let report = measure(2_000, vec![planned(2, 1_500, 2_000), planned(1, 0, 2_000)], &records);
     let client = [(1, 0, 1_000, 2_048), (0, 0, 1_000, 2_048)];
     let client_later = [(1, 1_000, 2_000, 512), (2, 1_500, 2_000, 1_024), (0, 1_000, 2_000, 1_536)];
-    assert_eq!(rows(&found, View::Client, false), [&client[..], &client_later[..]].concat());
+    assert_eq!(rows(&report, View::Client, false), [&client[..], &client_later[..]].concat());
     assert_eq!(
-        rows(&found, View::Server, true),
+        rows(&report, View::Server, true),
         [(1, 0, 2_250, 2_560), (2, 1_500, 2_000, 1_024), (0, 0, 2_250, 3_584)]
     );
-    let of_second = found.rows.iter().find(|row| row.flow == Some(2)).cloned();
+    let of_second = report.rows.iter().find(|row| row.flow == Some(2)).cloned();
     // 1 KByte in half a second
     assert_eq!(of_second.map(|row| (row.kbytes, row.kbytes_per_s)), Some((1.0, 2.0)));
-    let order: Vec<_> = found.rows.iter().map(|row| (row.view, row.total)).collect();
+    let order: Vec<_> = report.rows.iter().map(|row| (row.view, row.total)).collect();
     let first_total = order.iter().position(|&(_, total)| total);
     assert_eq!(first_total, Some(5), "totals end a view");
     assert_eq!(order.iter().filter(|(view, _)| *view == View::Client).count(), 8);
@@ -112,8 +112,8 @@ fn what_arrives_in_the_last_moment_belongs_to_the_last_interval() {
         (1_050, &[(1, 0, 1_000, 0), (1, 1_000, 1_050, 100)]),
     ] {
         let records = [event(900, 1, Event::Send, 1, 100), arrival(arrives_ms, 1, 1, 100, 100)];
-        let found = measure(1_000, vec![planned(1, 0, 1_000)], &records);
-        assert_eq!(rows(&found, View::Server, false), expected);
+        let report = measure(1_000, vec![planned(1, 0, 1_000)], &records);
+        assert_eq!(rows(&report, View::Server, false), expected);
     }
 }
 
@@ -124,29 +124,29 @@ fn a_log_without_payload_gives_packets_and_a_flow_without_plan_its_own_time() {
         arrival(1_300, 7, 0, 0, 1_100),
         event(1_900, 7, Event::Send, 0, 0),
     ];
-    let found = measure(0, Vec::new(), &records);
-    assert!(!found.payload);
-    assert_eq!(rows(&found, View::Client, false), [(7, 200, 1_000, 52), (7, 1_000, 1_900, 0)]);
-    assert_eq!(rows(&found, View::Server, false), [(7, 200, 1_000, 0), (7, 1_000, 1_900, 52)]);
+    let report = measure(0, Vec::new(), &records);
+    assert!(!report.payload);
+    assert_eq!(rows(&report, View::Client, false), [(7, 200, 1_000, 52), (7, 1_000, 1_900, 0)]);
+    assert_eq!(rows(&report, View::Server, false), [(7, 200, 1_000, 0), (7, 1_000, 1_900, 52)]);
 }
 
 #[test]
 fn a_flow_that_never_had_time_has_no_rows() {
-    let found = measure(1_000, vec![planned(1, 2_000, 3_000)], &[]);
-    assert_eq!(found, Transfers { interval_s: 1.0, payload: false, rows: Vec::new() });
+    let report = measure(1_000, vec![planned(1, 2_000, 3_000)], &[]);
+    assert_eq!(report, Transfers { interval_s: 1.0, payload: false, rows: Vec::new() });
 }
 
 #[test]
 fn a_run_that_is_said_to_last_for_too_many_intervals_is_one_line() {
     let records = [arrival(1_100, 1, 1, 1_000, 1_000)];
     let flows = |count: u32| (1..=count).map(|flow| planned(flow, 0, u64::MAX / MS)).collect::<Vec<_>>();
-    let said =
-        |count, duration_ms| measured(duration_ms, flows(count), &records).map(|found| found.rows.len());
+    let rows_or_error =
+        |count, duration_ms| measured(duration_ms, flows(count), &records).map(|report| report.rows.len());
     let rows = 2 * ((1 << 20) + 1);
-    assert_eq!(said(1, 1_000 << 20), Ok(rows));
+    assert_eq!(rows_or_error(1, 1_000 << 20), Ok(rows));
     let line = "reaches to 1048576.001 s, which are more than 1048576 intervals of 1 s of its 1 flows: choose longer ones";
-    assert_eq!(said(1, (1_000 << 20) + 1).unwrap_err().to_string(), line);
+    assert_eq!(rows_or_error(1, (1_000 << 20) + 1).unwrap_err().to_string(), line);
     let of_all = "which are more than 1048576 intervals of 1 s of its 2 flows";
-    assert!(said(2, (500 << 20) + 1).unwrap_err().to_string().contains(of_all));
-    assert!(said(1, u64::MAX / MS).unwrap_err().to_string().contains("reaches to 18446744073.709"));
+    assert!(rows_or_error(2, (500 << 20) + 1).unwrap_err().to_string().contains(of_all));
+    assert!(rows_or_error(1, u64::MAX / MS).unwrap_err().to_string().contains("reaches to 18446744073.709"));
 }

@@ -175,11 +175,11 @@ impl Stationary {
 /// Returns the root of `excess`, an increasing function: brackets around `start`, then the Illinois variant of the
 /// false position.
 fn root(excess: &mut impl FnMut(f64) -> f64, start: f64, unit: f64) -> Option<f64> {
-    let found = excess(start);
-    let away = if found < 0.0 { unit } else { -unit };
-    let (mut near, mut far) = ((start, found), (start, found));
+    let start_excess = excess(start);
+    let away = if start_excess < 0.0 { unit } else { -unit };
+    let (mut near, mut far) = ((start, start_excess), (start, start_excess));
     for doubling in 0..40 {
-        if (found < 0.0) != (far.1 < 0.0) {
+        if (start_excess < 0.0) != (far.1 < 0.0) {
             break;
         }
         near = far;
@@ -187,7 +187,7 @@ fn root(excess: &mut impl FnMut(f64) -> f64, start: f64, unit: f64) -> Option<f6
         far = (level, excess(level));
     }
     if (near.1 < 0.0) == (far.1 < 0.0) {
-        return (found.abs() < TOLERANCE).then_some(start);
+        return (start_excess.abs() < TOLERANCE).then_some(start);
     }
     for _ in 0..100 {
         let level = (near.0 * far.1 - far.0 * near.1) / (far.1 - near.1);
@@ -226,9 +226,9 @@ fn solve(mut equations: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
         }
     }
     for row in (0..count).rev() {
-        let known: f64 =
+        let sum: f64 =
             equations[row][row + 1..].iter().zip(&right[row + 1..]).map(|(value, x)| value * x).sum();
-        right[row] = (right[row] - known) / equations[row][row];
+        right[row] = (right[row] - sum) / equations[row][row];
     }
     right
 }

@@ -134,15 +134,15 @@ pub fn parse_trace(text: &str) -> Result<Vec<u64>, Error> {
     for (index, line) in text.lines().enumerate() {
         let refused = |fault| Error::Trace { line: index + 1, fault };
         let digits = line.trim_start();
-        let shown: String = digits.chars().take(SHOWN).collect();
+        let prefix: String = digits.chars().take(SHOWN).collect();
         // The standard library accepts a sign, but mm-link does not.
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            let shown = shown.escape_default();
-            return Err(refused(TraceFault::NotWhole(shown.to_string())));
+            let prefix = prefix.escape_default();
+            return Err(refused(TraceFault::NotWhole(prefix.to_string())));
         }
         let highest = u64::MAX / MS;
         let time = digits.parse().ok().filter(|time| *time <= highest);
-        let time = time.ok_or_else(|| refused(TraceFault::TooLate { shown, highest }))?;
+        let time = time.ok_or_else(|| refused(TraceFault::TooLate { shown: prefix, highest }))?;
         if time < last {
             return Err(refused(TraceFault::Decreases { time, last }));
         }
