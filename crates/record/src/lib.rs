@@ -30,7 +30,8 @@ pub enum Event {
     AckOpportunity = 11,
     /// The sender declared data packet `seq` lost (flows of the built-in transport).
     Lost = 12,
-    /// The sender learned that data packet `seq` had arrived (logged in full logs only; flows of the built-in transport).
+    /// The sender learned that data packet `seq` had arrived (logged in full logs only; flows of the built-in
+    /// transport).
     Acked = 13,
     /// The sender withdrew the loss of data packet `seq`: a timeout was a false alarm, and the packet is in flight as
     /// before (flows of the built-in transport).

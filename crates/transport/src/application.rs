@@ -46,8 +46,8 @@ pub enum ApplicationSpec {
         #[schemars(range(min = 0, max = 1_000_000_000_000_000_u64))]
         packet_bytes: u64,
     },
-    /// Files of uniformly distributed sizes, one after the other, with exponentially distributed pauses between the last
-    /// byte of one leaving and the next (RFC 8867 5.7).
+    /// Files of uniformly distributed sizes, one after the other, with exponentially distributed pauses between the
+    /// last byte of one leaving and the next (RFC 8867 5.7).
     Files {
         /// Smallest file.
         #[schemars(range(min = 1))]

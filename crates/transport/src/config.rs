@@ -15,7 +15,8 @@ pub enum TimerKind {
     Rto,
     /// QUIC's probe timeout (RFC 9002 6.2): probes, and persistent congestion.
     Pto,
-    /// After a fixed time without any ACK, all packets in flight are forgotten and the controller gets a timeout (genericCC).
+    /// After a fixed time without any ACK, all packets in flight are forgotten and the controller gets a timeout
+    /// (genericCC).
     Silence,
     /// No timer: only later acknowledgements declare outstanding packets lost.
     None,
@@ -52,8 +53,8 @@ impl LossDetection {
 pub enum Reordering {
     /// No adaptation (RFC 9002 6.1; quinn, s2n-quic, picoquic).
     Fixed,
-    /// The packet threshold rises to the largest observed distance of a late packet (RFC 9002 6.1.1, a MAY; Google's quiche;
-    /// Cloudflare's up to 20).
+    /// The packet threshold rises to the largest observed distance of a late packet (RFC 9002 6.1.1, a MAY; Google's
+    /// quiche; Cloudflare's up to 20).
     Distance,
     /// RACK (RFC 8985 6.2): three packets above a hole make a loss until the first late packet. From then on only time
     /// counts, and its window grows with each round that had a false loss. A `time_threshold` of 0 makes it `fixed`.
@@ -76,8 +77,8 @@ pub enum TimerRestart {
 pub enum Reduction {
     /// Proportional rate reduction down to the controller's window (RFC 6937, safe-ACK bound of RFC 9937).
     Prr,
-    /// Proportional rate reduction of ns-3.41 (`src/internet/model/tcp-prr-recovery.cc`): 32-bit products, slow start only
-    /// after a retransmission has arrived.
+    /// Proportional rate reduction of ns-3.41 (`src/internet/model/tcp-prr-recovery.cc`): 32-bit products, slow start
+    /// only after a retransmission has arrived.
     PrrNs3,
     /// The controller's window at once.
     Immediate,
@@ -108,8 +109,8 @@ pub enum WindowRounding {
 #[serde(deny_unknown_fields)]
 #[schemars(transform = partial)]
 pub struct Config {
-    /// Name of the profile that gives the other values their defaults: `linux-like` (also called `tcp`), `linux`, `linux-offload`, `ns3-compat`, `quic` or
-    /// `datagram`.
+    /// Name of the profile that gives the other values their defaults: `linux-like` (also called `tcp`), `linux`,
+    /// `linux-offload`, `ns3-compat`, `quic` or `datagram`.
     pub profile: String,
     /// Payload bytes of a full packet: the segment size that windows and rates count.
     #[schemars(range(min = 1, max = 65_000))]
@@ -151,8 +152,8 @@ pub struct Config {
     /// `TCP_MAX_QUICKACKS`, 16).
     #[schemars(range(min = 0, max = 1_000_000))]
     pub quick_acks: u32,
-    /// Send an ACK at once for a packet out of order; off: only by count and time, and on request of the scheme's receiver
-    /// half.
+    /// Send an ACK at once for a packet out of order; off: only by count and time, and on request of the scheme's
+    /// receiver half.
     pub ack_on_gap: bool,
     /// Send an ACK at once for a packet with a CE mark (RFC 9000 section 13.2.1); off: by count and time, as in TCP.
     pub ack_on_ce: bool,
@@ -161,8 +162,8 @@ pub struct Config {
     pub ack_ranges: usize,
     /// Selective acknowledgement; off: only data below the first hole are acknowledged.
     pub sack: bool,
-    /// Number of packets that an ACK can name, beginning with the second one after the first missing packet (uTP: a mask of
-    /// 30). Later packets are acknowledged when the missing packet has arrived. 0: any number.
+    /// Number of packets that an ACK can name, beginning with the second one after the first missing packet (uTP: a
+    /// mask of 30). Later packets are acknowledged when the missing packet has arrived. 0: any number.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub sack_packets: u32,
     /// Sign that a packet was lost.
@@ -172,8 +173,8 @@ pub struct Config {
     /// Packets acknowledged above one that counts as lost.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub packet_threshold: u64,
-    /// Time after which a packet is lost once a later one is acknowledged, as a multiple of the RTT; 0 turns it off. By age no
-    /// acknowledgement is needed. With `rack` the part beyond 1 is a share of the smallest RTT.
+    /// Time after which a packet is lost once a later one is acknowledged, as a multiple of the RTT; 0 turns it off. By
+    /// age no acknowledgement is needed. With `rack` the part beyond 1 is a share of the smallest RTT.
     #[schemars(range(min = 0, max = 100))]
     pub time_threshold: f64,
     /// Adaptation of the two thresholds to packets that arrive late.
@@ -211,8 +212,8 @@ pub struct Config {
     /// Interval between checks of the timer, which expires at the next check; 0: exactly on time.
     #[schemars(range(min = 0, max = 600_000))]
     pub timeout_check_ms: f64,
-    /// With `rto`: outside of recovery one probe, two RTTs after the latest departure or ACK, before the timeout itself (RFC
-    /// 8985 7.2); it carries new data or, without any, the latest again (7.3).
+    /// With `rto`: outside of recovery one probe, two RTTs after the latest departure or ACK, before the timeout itself
+    /// (RFC 8985 7.2); it carries new data or, without any, the latest again (7.3).
     pub tail_loss_probe: bool,
     /// Limit on sending during a loss episode.
     pub recovery: Reduction,
@@ -228,12 +229,12 @@ pub struct Config {
     pub send_buffer_bytes: u64,
     /// Most bytes above the first that is missing at the receiver (TCP's receive window); 0: any number.
     pub receive_window_bytes: u64,
-    /// Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the window. The
-    /// smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
+    /// Linux's sysctl of that name: smallest, first and largest memory of a sending socket, which grows with the
+    /// window. The smallest has no effect without memory pressure. All 0: `send_buffer_bytes` alone counts.
     pub tcp_wmem: [u64; 3],
-    /// Linux's sysctl of that name: smallest, first and largest memory of a receiving socket. Data behind a hole occupies
-    /// memory; the window is half of the memory that is free. If first and largest are equal, the size is fixed, as by
-    /// `SO_RCVBUF`, which Linux doubles. All 0: `receive_window_bytes` alone counts.
+    /// Linux's sysctl of that name: smallest, first and largest memory of a receiving socket. Data behind a hole
+    /// occupies memory; the window is half of the memory that is free. If first and largest are equal, the size is
+    /// fixed, as by `SO_RCVBUF`, which Linux doubles. All 0: `receive_window_bytes` alone counts.
     pub tcp_rmem: [u64; 3],
     /// Memory that one full packet occupies in a socket (`truesize` of an skb); 0: worked out from `payload_bytes`.
     pub skb_truesize_bytes: u64,
@@ -243,10 +244,11 @@ pub struct Config {
     #[schemars(range(min = 0, max = 100))]
     pub pacing_gain: f64,
     /// Linux's pacing of TCP, by the queueing discipline `fq` or in a socket that began with BBR. Controllers without a
-    /// pacing rate are paced from the 11th packet on. The rate is 2 windows per srtt while the window is below half of the
-    /// slow start threshold, else 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
+    /// pacing rate are paced from the 11th packet on. The rate is 2 windows per srtt while the window is below half of
+    /// the slow start threshold, else 1.2 windows (Linux v5.15, `net/ipv4/tcp_input.c`, `tcp_update_pacing_rate`).
     pub fq: bool,
-    /// Segmentation offload: data that would leave in this time at the pacing rate leave at once; 0: packets leave one by one.
+    /// Segmentation offload: data that would leave in this time at the pacing rate leave at once; 0: packets leave one
+    /// by one.
     #[schemars(range(min = 0, max = 1000))]
     pub burst_ms: f64,
     /// Maximum payload bytes of such a burst.
@@ -256,8 +258,8 @@ pub struct Config {
     pub quirk_pace_after_block: bool,
     /// Quirk of Remy and genericCC: a new pacing rate also applies to the packet that already waits.
     pub quirk_pace_by_latest: bool,
-    /// Quirk of Linux before 4.13 without the `fq` queueing discipline: the sender ignores the controller's pacing rate and
-    /// uses only its window (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
+    /// Quirk of Linux before 4.13 without the `fq` queueing discipline: the sender ignores the controller's pacing rate
+    /// and uses only its window (Linux v4.11, `net/ipv4/tcp_bbr.c`, whose first comment asks for `fq`).
     pub quirk_unpaced: bool,
     /// One packet leaves regardless of the window after this time without any event; 0 turns it off.
     #[schemars(range(min = 0, max = 60_000))]

@@ -58,7 +58,8 @@ pub struct EncoderSpec {
     pub skip_queue_ms: f64,
     /// Send a key frame after a packet is lost for good.
     pub key_after_loss: bool,
-    /// Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always sent again.
+    /// Lost packets of frames captured longer ago are not sent again (libwebrtc keeps them for a second); 0: always
+    /// sent again.
     #[schemars(range(min = 0, max = 100_000))]
     pub resend_within_ms: f64,
     /// Planned pauses of the source: beginning and end, s since its start.

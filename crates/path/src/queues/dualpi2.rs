@@ -25,7 +25,8 @@ use units::{Rng, Span, Time};
 /// Maximum gain and coupling factor.
 const HIGHEST: f64 = 1000.0;
 
-/// Dual-queue coupled AQM for L4S, RFC 9332. Defaults are from RFC 9332 appendix A.1, except the share, which is from Linux (tc-dualpi2(8)).
+/// Dual-queue coupled AQM for L4S, RFC 9332. Defaults are from RFC 9332 appendix A.1, except the share, which is from
+/// Linux (tc-dualpi2(8)).
 #[derive(Deserialize, Serialize, Clone, Debug, PartialEq, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dualpi2Spec {

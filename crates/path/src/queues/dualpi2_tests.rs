@@ -32,8 +32,8 @@ fn defaults_are_those_of_rfc_9332() {
 }
 
 /// One classic packet arrives at 24 ms and stays. Updates at 16 n ms see delays of 0, 8, 24, 40 ms:
-/// 0; 0 + 0.16 (8 - 15) / 1000 + 3.2 x 0.008 = 0.02448; + 0.16 x 0.009 + 3.2 x 0.016 = 0.07712; + 0.16 x 0.025 + 0.0512 =
-/// 0.13232.
+/// 0; 0 + 0.16 (8 - 15) / 1000 + 3.2 x 0.008 = 0.02448; + 0.16 x 0.009 + 3.2 x 0.016 = 0.07712; + 0.16 x 0.025 + 0.0512
+/// = 0.13232.
 #[test]
 fn the_controller_follows_the_rfcs_formula() {
     let mut bench = Bench::new(&spec(""));

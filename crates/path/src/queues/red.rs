@@ -1,8 +1,9 @@
 //! RED: random early detection (Floyd and Jacobson 1993), with the gentle slope (Floyd 2000).
 //!
 //! An exponentially weighted average of the backlog is compared with two thresholds on every arrival. Between them the
-//! probability grows from 0 to `max_probability`. Above the upper threshold, gentle RED raises it further, to 1 at twice
-//! the threshold; plain RED drops everything. Drops are spread evenly by the count of packets since the last drop.
+//! probability grows from 0 to `max_probability`. Above the upper threshold, gentle RED raises it further, to 1 at
+//! twice the threshold; plain RED drops everything. Drops are spread evenly by the count of packets since the last
+//! drop.
 //!
 //! - If everything is dropped, ECN-capable packets are dropped too (RFC 3168 section 7).
 //! - Thresholds in bytes change the averaged quantity, not the probability of packets of different size (RFC 7141).

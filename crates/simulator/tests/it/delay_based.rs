@@ -230,8 +230,8 @@ fn libutp_holds_one_hundred_milliseconds() {
     assert!((95.0..=110.0).contains(&delays), "{delays:.1} ms");
 }
 
-/// Koho on the links of docs/evidence/derivations.md: utilisation and 95th-percentile delay of an independent simulation (12
-/// Mbit/s, 20 ms: 98 %, 42 ms; 50 Mbit/s: 59 %, and 100 Mbit/s, 27 ms: 22 %, both at the cap of 100).
+/// Koho on the links of docs/evidence/derivations.md: utilisation and 95th-percentile delay of an independent
+/// simulation (12 Mbit/s, 20 ms: 98 %, 42 ms; 50 Mbit/s: 59 %, and 100 Mbit/s, 27 ms: 22 %, both at the cap of 100).
 #[test]
 fn koho_matches_an_independent_simulation() {
     let koho = json!({"scheme": "koho", "controller": "koho", "transport": {"profile": "datagram",

@@ -165,9 +165,9 @@ fn a_lone_flow_of_the_second_generation_keeps_a_short_queue() {
     }
 }
 
-/// The binaries sent nothing for 313 to 324 ms after STARTUP at an RTT of 100 ms, 583 to 599 ms at 200, 1095 to 1112 ms at
-/// 400 and 2636 to 2671 ms at 1000, until the queue was gone: logs of gtqifan/pantheon@48b2df3 to 343c5bf, 12 Mbit/s.
-/// Allowed: 15 % beyond that.
+/// The binaries sent nothing for 313 to 324 ms after STARTUP at an RTT of 100 ms, 583 to 599 ms at 200, 1095 to 1112 ms
+/// at 400 and 2636 to 2671 ms at 1000, until the queue was gone: logs of gtqifan/pantheon@48b2df3 to 343c5bf, 12
+/// Mbit/s. Allowed: 15 % beyond that.
 #[test]
 fn the_second_generation_falls_silent_after_startup_until_the_queue_is_gone() {
     const SAMPLE_S: f64 = 0.002;

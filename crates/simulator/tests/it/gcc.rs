@@ -131,8 +131,8 @@ fn what_is_repeated_after_a_drop_of_capacity_keeps_its_queue_standing() {
     );
 }
 
-/// docs/schemes/webrtc.md, measured with Chromium, 20 Mbit/s: without an overall maximum probing ends at 5 (4 to 6 Mbit/s
-/// within 2 s, 9.7 after 10 s); with one of 20 Mbit/s 17.5 after 2 s.
+/// docs/schemes/webrtc.md, measured with Chromium, 20 Mbit/s: without an overall maximum probing ends at 5 (4 to 6
+/// Mbit/s within 2 s, 9.7 after 10 s); with one of 20 Mbit/s 17.5 after 2 s.
 #[test]
 fn the_overall_maximum_decides_how_far_probing_goes() {
     let path = path(20.0, 40.0, 200_000);
@@ -158,8 +158,8 @@ fn without_probing_it_takes_half_a_minute() {
     }
 }
 
-/// docs/schemes/webrtc.md, measured with Chromium: two on 6 Mbit/s, the second half a second later: 3.4 to 4.1 against 1.0
-/// to 1.7 Mbit/s. Allowed: 20 % more.
+/// docs/schemes/webrtc.md, measured with Chromium: two on 6 Mbit/s, the second half a second later: 3.4 to 4.1 against
+/// 1.0 to 1.7 Mbit/s. Allowed: 20 % more.
 #[test]
 fn the_later_of_two_stays_behind() {
     let mut later = camera(10.0);

@@ -18,8 +18,8 @@ fn in_bytes(rate_mbps: f64, rtt_ms: f64, queue_bytes: f64) -> Value {
     path
 }
 
-/// Pantheon's report of 18 January 2018, AWS California to a cellular modem, about 40 Mbit/s with 170 ms of buffer: 38.39
-/// Mbit/s, p95 160.6 ms, 0.52 % lost. The constant link here gives a few percent more, and 12 + 170 ms at most.
+/// Pantheon's report of 18 January 2018, AWS California to a cellular modem, about 40 Mbit/s with 170 ms of buffer:
+/// 38.39 Mbit/s, p95 160.6 ms, 0.52 % lost. The constant link here gives a few percent more, and 12 + 170 ms at most.
 #[test]
 fn it_fills_a_cellular_like_buffer_with_little_loss() {
     let outcome = run(&spec(in_bytes(40.0, 24.0, 850e3), vec![gquic(&json!({}))], 30.0));

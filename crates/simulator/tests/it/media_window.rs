@@ -83,8 +83,8 @@ fn encoder_rate(outcome: &Outcome, flow: u32, from_s: f64, to_s: f64) -> f64 {
     outcome.mean(flow, "encoder_rate", from_s, to_s)
 }
 
-/// docs/evidence/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP, on
-/// any path of at least 1 Mbit/s, without a queue and without loss (its report of January 2018: 0.22 Mbit/s).
+/// docs/evidence/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP,
+/// on any path of at least 1 Mbit/s, without a queue and without loss (its report of January 2018: 0.22 Mbit/s).
 #[test]
 fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     for (rate, rtt) in [(1.0, 100.0), (12.0, 40.0), (40.0, 24.0), (100.0, 4.0)] {
@@ -99,8 +99,8 @@ fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     }
 }
 
-/// docs/evidence/derivations.md, `SCReAM`: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s and
-/// 200 kbit/s per second from there: about 5.5 Mbit/s after 30 s, about 3 Mbit/s on average.
+/// docs/evidence/derivations.md, `SCReAM`: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s
+/// and 200 kbit/s per second from there: about 5.5 Mbit/s after 30 s, about 3 Mbit/s on average.
 #[test]
 fn scream_v1_climbs_200_kbit_per_second() {
     let outcome = run(&spec(path(40.0, 24.0, 850_000), vec![scream_v1(&intended_arguments(), 100.0)], 30.0));
@@ -127,9 +127,9 @@ fn scream_v1_oscillates_around_a_short_queue() {
     assert!(low < 0.9 * high, "oscillates: {low:.2} to {high:.2}");
 }
 
-/// docs/evidence/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the link, less
-/// than 60 ms of queueing delay on average. Virtual marks bound the averaged delay to 30 to 60 ms: 15 to 60 ms and 85 %
-/// of the link are asked for, as frames are uneven.
+/// docs/evidence/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the
+/// link, less than 60 ms of queueing delay on average. Virtual marks bound the averaged delay to 30 to 60 ms: 15 to 60
+/// ms and 85 % of the link are asked for, as frames are uneven.
 #[test]
 fn scream_fills_five_megabits_with_a_short_queue() {
     let outcome = run(&spec(path(5.0, 50.0, 500_000), vec![scream_draft(20.0)], 60.0));
@@ -218,8 +218,8 @@ fn scream_reaches_its_cap_without_a_queue() {
     assert!(outcome.flow(1, "delay_p95_ms") < 6.0);
 }
 
-/// With L4S marks the queueing delay is a few ms. Marks from 2 ms of queue on, all packets from 20 ms on. Above 5 ms of a
-/// step threshold Chromium kept half of the link and 9 to 11 ms at most (docs/schemes/chromium.md, made by hand).
+/// With L4S marks the queueing delay is a few ms. Marks from 2 ms of queue on, all packets from 20 ms on. Above 5 ms of
+/// a step threshold Chromium kept half of the link and 9 to 11 ms at most (docs/schemes/chromium.md, made by hand).
 #[test]
 fn scream_keeps_a_few_milliseconds_under_l4s_marks() {
     let mut path = path(5.0, 40.0, 100_000);
@@ -235,7 +235,8 @@ fn scream_keeps_a_few_milliseconds_under_l4s_marks() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// docs/evidence/derivations.md, NADA: at most 1.5 Mbit/s over 1 Mbit/s: a rate of 1.0 Mbit/s +-5 %, 15 +-5 ms of queueing delay.
+/// docs/evidence/derivations.md, NADA: at most 1.5 Mbit/s over 1 Mbit/s: a rate of 1.0 Mbit/s +-5 %, 15 +-5 ms of
+/// queueing delay.
 #[test]
 fn nada_settles_at_the_link_with_fifteen_milliseconds_of_queue() {
     let outcome = run(&spec(path(1.0, 50.0, 100_000), vec![nada()], 120.0));

@@ -1,5 +1,5 @@
-//! The transport profile `ns3-compat` against runs of ns-3.41 (docs/evidence/derivations.md, ns-3): ccperf's experiment #15, one
-//! NewReno flow on the India path for 15 s.
+//! The transport profile `ns3-compat` against runs of ns-3.41 (docs/evidence/derivations.md, ns-3): ccperf's experiment
+//! #15, one NewReno flow on the India path for 15 s.
 
 use crate::harness::{Outcome, run};
 use serde_json::{Value, json};

@@ -88,7 +88,8 @@ fn vivace_with_a_latency_term_leaves_the_queue_empty() {
     }
 }
 
-/// docs/evidence/derivations.md, PCC and Vivace: any slope of 2 % costs many times the throughput reward, and steps are bounded.
+/// docs/evidence/derivations.md, PCC and Vivace: any slope of 2 % costs many times the throughput reward, and steps are
+/// bounded.
 #[test]
 fn a_twelvefold_latency_coefficient_changes_nothing() {
     let rates =
@@ -137,7 +138,8 @@ fn the_start_reaches_90_percent_of_the_link_in_time() {
     }
 }
 
-/// Jain's index of two flows, the second from 5 s on, in the window from 20 to 60 s: 0.86 to 1 for PCC, 0.99 for Vivace.
+/// Jain's index of two flows, the second from 5 s on, in the window from 20 to 60 s: 0.86 to 1 for PCC, 0.99 for
+/// Vivace.
 #[test]
 fn two_flows_share_the_link() {
     for (name, flow, least) in [("PCC", pcc("latency"), 0.86), ("Vivace", vivace("900"), 0.97)] {

@@ -176,10 +176,10 @@ fn cellular(rate_mbps: f64, delay_ms: f64, packets: u32, loss: f64) -> Value {
            "ack": [link(json!({"kind": "infinite"})), delay]})
 }
 
-/// The original programs (PCCproject/PCC-Uspace@cd43e34 and @30c2cfe), their own code over these two path models: p95 delay
-/// of PCC-Expr 397 and 495 ms, of Proteus 407 and 494. How long they ran is not recorded and Proteus takes its time to
-/// fill the Mexican queue, so 15 s here; means of ten seeds, +-15 %. With packets of 1400 bytes, which the tunnel does not
-/// fragment, PCC-Expr had 465 and 742 ms.
+/// The original programs (PCCproject/PCC-Uspace@cd43e34 and @30c2cfe), their own code over these two path models: p95
+/// delay of PCC-Expr 397 and 495 ms, of Proteus 407 and 494. How long they ran is not recorded and Proteus takes its
+/// time to fill the Mexican queue, so 15 s here; means of ten seeds, +-15 %. With packets of 1400 bytes, which the
+/// tunnel does not fragment, PCC-Expr had 465 and 742 ms.
 #[test]
 fn both_have_the_original_programs_delay_on_two_cellular_paths() {
     let (nepal, mexico) = (cellular(0.57, 28.0, 14, 0.0477), cellular(2.64, 88.0, 130, 0.0));
@@ -193,9 +193,9 @@ fn both_have_the_original_programs_delay_on_two_cellular_paths() {
     }
 }
 
-/// An interval that ended by the RTT of the moment would grow with the queue that it fills: so it had filled a deep buffer
-/// in 8 of 14 seeds (p95 182 ms) and left it empty in the others (23 ms). With the length fixed when an interval begins
-/// (PCCproject/PCC-Uspace@cd43e34, `src/pcc`) all are alike: 65 to 74 ms, here below half of the full buffer.
+/// An interval that ended by the RTT of the moment would grow with the queue that it fills: so it had filled a deep
+/// buffer in 8 of 14 seeds (p95 182 ms) and left it empty in the others (23 ms). With the length fixed when an interval
+/// begins (PCCproject/PCC-Uspace@cd43e34, `src/pcc`) all are alike: 65 to 74 ms, here below half of the full buffer.
 #[test]
 fn expr_does_not_lengthen_the_interval_that_fills_the_queue() {
     for seed in 1..=7 {

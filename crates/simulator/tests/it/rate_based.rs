@@ -10,8 +10,8 @@ fn bbr() -> Value {
     bbr
 }
 
-/// docs/evidence/derivations.md, BBR: a lone flow reaches 97 to 99 % (1 % pacing margin, 2 % for the RTT probes) with little
-/// queue.
+/// docs/evidence/derivations.md, BBR: a lone flow reaches 97 to 99 % (1 % pacing margin, 2 % for the RTT probes) with
+/// little queue.
 #[test]
 fn a_lone_bbr_flow_fills_the_link_with_a_short_queue() {
     let queue = 4 * bdp_packets(50.0, 40.0) as u64;
@@ -67,7 +67,8 @@ fn cubic_collapses_under_the_same_loss() {
     assert!((0.8..=3.3).contains(&goodput), "{goodput:.2} Mbit/s, published 1.62");
 }
 
-/// Two flows with buffers of two BDPs share the link, and the queue stays near one BDP (docs/evidence/derivations.md, BBR).
+/// Two flows with buffers of two BDPs share the link, and the queue stays near one BDP (docs/evidence/derivations.md,
+/// BBR).
 #[test]
 fn two_bbr_flows_share_the_link() {
     let queue = 4 * bdp_packets(20.0, 40.0) as u64;

@@ -88,7 +88,8 @@ fn a_quic_sender_stops_using_ecn_where_it_is_rewritten() {
     assert!(marked("counts", &idle) > 10.0, "a path that carries the field passes");
 }
 
-/// In the middle of a run: marks end with the bleaching at 5 s, and a QUIC sender that noticed does not begin again at 10 s.
+/// In the middle of a run: marks end with the bleaching at 5 s, and a QUIC sender that noticed does not begin again at
+/// 10 s.
 #[test]
 fn bleaching_in_the_middle_of_a_run_is_noticed_by_counts_only() {
     let mut path = marking(&bleach(), true);

@@ -70,7 +70,8 @@ fn the_queue_is_r_less_one_round_trips_and_a_little_more() {
     }
 }
 
-/// docs/evidence/derivations.md, Verus: losses count once per loss phase, so 2 % at random leave more than half of the link.
+/// docs/evidence/derivations.md, Verus: losses count once per loss phase, so 2 % at random leave more than half of the
+/// link.
 #[test]
 fn random_loss_costs_less_than_half_of_the_link() {
     let mut path = dumbbell(12.0, 40.0, 300);

@@ -37,7 +37,8 @@ fn reno_draws_a_sawtooth() {
     assert_eq!(outcome.flow(1, "timeouts"), 0.0);
 }
 
-/// docs/evidence/derivations.md, Reno and CUBIC: with a queue of 0.38 BDP congestion avoidance reaches 93 % of the link.
+/// docs/evidence/derivations.md, Reno and CUBIC: with a queue of 0.38 BDP congestion avoidance reaches 93 % of the
+/// link.
 #[test]
 fn reno_cannot_fill_a_link_with_a_shallow_buffer() {
     let queue = (0.38 * bdp_packets(20.0, 100.0)) as u64;
@@ -94,8 +95,8 @@ fn vegas_keeps_two_to_four_packets_queued() {
     assert!(share > 0.97, "{share:.3} of the link");
 }
 
-/// Caini and Firrincieli 2004: the sending rate grows by 1 / rtt0^2 packets/s per second in congestion avoidance at every
-/// RTT from rtt0 = 25 ms on. One early loss ends slow start. Allowed: 5 %.
+/// Caini and Firrincieli 2004: the sending rate grows by 1 / rtt0^2 packets/s per second in congestion avoidance at
+/// every RTT from rtt0 = 25 ms on. One early loss ends slow start. Allowed: 5 %.
 #[test]
 fn hybla_gains_rate_alike_at_every_rtt() {
     for rtt_ms in [25.0, 50.0, 100.0, 200.0] {

@@ -102,7 +102,8 @@ fn probes(segments: u64, lost: u64) -> Vec<(u64, u64)> {
 fn a_tail_loss_probe_repeats_the_latest_segment_two_round_trips_after_the_last_ack() {
     // Eight of ten arrive and are acknowledged at 100 ms: a probe at 300 ms; its ACK makes segment 8 lost at 400 ms.
     assert_eq!(probes(10, 2), [(300, 9), (400, 8)]);
-    // A single segment in flight since 140 ms, with a smoothed RTT of 105 ms: the receiver may hold its ACK back for 40 ms.
+    // A single segment in flight since 140 ms, with a smoothed RTT of 105 ms: the receiver may hold its ACK back for 40
+    // ms.
     assert_eq!(probes(10, 1)[0], (390, 9));
 }
 

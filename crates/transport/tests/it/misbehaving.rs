@@ -114,8 +114,8 @@ fn a_packet_acknowledged_in_parts_is_delivered_once_and_gives_one_rate_sample() 
 
 #[test]
 fn a_probe_that_arrives_settles_the_lost_packet_it_repeats() {
-    // Without selective ACKs every probe of a packet whose payload had arrived with another probe counted as progress, and
-    // the next probe followed, for ever.
+    // Without selective ACKs every probe of a packet whose payload had arrived with another probe counted as progress,
+    // and the next probe followed, for ever.
     let config = Config { sack: false, max_window_bytes: 200_000, ..Config::tcp() };
     let config = Config { receiver: ReceiverBehavior::AckDivision { parts: 15 }, ..config };
     let mut pair = Pair::new(&config, ApplicationSpec::Fixed { bytes: 300_000 });
