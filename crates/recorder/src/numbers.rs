@@ -1,8 +1,8 @@
 //! Statistics of many runs in three tables, with a row for each run, flow and link, and their conversion back to JSON.
 //!
 //! The name of a column is the number's place in `stats.json`: `goodput_mbps`, `acklink.loss_rate`. The column `shape`
-//! holds the JSON of the row with a mark for each value that has a column: `#` for a whole number, `%` for a number,
-//! `$` for a text, `@` for a list. The JSON restored from a row equals the original byte for byte.
+//! holds the JSON of the row, with a mark for each value that has a column. Marks are `#` for a whole number, `%` for a
+//! number, `$` for a text and `@` for a list. The JSON restored from a row equals the original byte for byte.
 
 use packetlog::{CellColumn, Cells, Error, LogFile, read_cells, write_cells};
 use std::collections::HashMap;

@@ -72,8 +72,8 @@ impl Flow {
 }
 
 impl Flow {
-    /// Returns the bytes that the application can read after `data` has arrived with `new_bytes` new bytes, and the sum
-    /// over these bytes of the time since they were written, byte ns.
+    /// Returns the bytes that the application can read after `data` has arrived with `new_bytes` new bytes. The second
+    /// value is the sum over these bytes of the time since they were written, byte ns.
     #[inline]
     fn read(&mut self, now: Time, data: &Data, new_bytes: u32) -> (u64, u128) {
         if let Some(writes) = &mut self.writes {

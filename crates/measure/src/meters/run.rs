@@ -167,8 +167,8 @@ impl RunMeter {
         }
     }
 
-    /// Returns the end of the run, ns: as planned, or the last record if that is later (an imported log's clock can
-    /// start before the run does).
+    /// Returns the end of the run, ns: the planned end, or the last record if that is later. The clock of an imported
+    /// log can start before the run does.
     pub(crate) fn end_ns(&self) -> u64 {
         self.duration.as_ns().max(self.last_record_ns)
     }

@@ -9,9 +9,9 @@ const NODES: usize = 16;
 
 /// Critical values of Student's t, two-sided, as interpolation nodes over the inverse of the degrees of freedom.
 ///
-/// The value for any degrees of freedom `f` of at least `min_values - 1` is the barycentric interpolation at `1 / f`:
-/// `sum(w / (1/f - x) * y) / sum(w / (1/f - x))` over the nodes `x` with their weights `w` and values `y`, or `y` where
-/// `1/f` equals `x`. Its relative error is below 1e-9.
+/// The value for `f` degrees of freedom, at least `min_values - 1`, is the barycentric interpolation at `1 / f`. With
+/// nodes `x`, weights `w` and values `y` it is `sum(w / (1/f - x) * y) / sum(w / (1/f - x))`, or `y` if `1/f` equals
+/// `x`. Its relative error is below 1e-9.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CriticalValues {
     /// Confidence level of one interval or test.

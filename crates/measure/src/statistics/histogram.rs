@@ -99,8 +99,8 @@ impl DelayHistogram {
         }
     }
 
-    /// Returns the `percent`-th percentile by nearest rank, µs: the value at index `round(percent / 100 * (n - 1))` of
-    /// the sorted delays, halves rounded to even (numpy's `nearest`), as in Pantheon's `tunnel_graph.py`.
+    /// Returns the `percent`-th percentile by nearest rank, µs. It is the value at index `round(percent / 100 * (n -
+    /// 1))` of the sorted delays. Halves are rounded to even (numpy's `nearest`), as in Pantheon's `tunnel_graph.py`.
     pub fn percentile_us(&mut self, percent: f64) -> Option<i64> {
         let rank = self.rank(percent);
         let mut cumulative = 0;

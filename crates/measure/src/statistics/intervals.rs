@@ -3,9 +3,9 @@
 use super::averages::{mean, sample_standard_deviation, sample_variance};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Minimum number of values for an interval. If values have two equally likely results, a quarter of all samples of
-/// three values has no scatter at all, and an eighth of all samples of four. So no interval holds its level. From five
-/// values on it does, as a test shows.
+/// Minimum number of values for an interval. Suppose that values have two equally likely results. Then a quarter of all
+/// samples of three values has no scatter at all, and an eighth of all samples of four. So no interval holds its level.
+/// From five values on it does, as a test shows.
 pub const FEWEST_FOR_INTERVAL: usize = 5;
 
 /// Returns the confidence interval of the mean: Student's t on the values or on their logarithms, at each end the one

@@ -2,8 +2,9 @@
 //! (Winstein, Sivaraman and Balakrishnan, NSDI 2013, section 3.1; `src/sprout/receiver.hh` of keithw/sprout@c838669).
 //!
 //! Sprout's rate performs a Brownian motion and stays at 0 for exponential times. Here the rate is also pulled to a
-//! level, so that a link has a mean and a share of outages; see [`wander`]. Without `sigma` and `max_mbps` both have
-//! the ratio to the mean that they have in Sprout: rates from 0 to 1000 packets/s, a mean of 500 and a sigma of 200.
+//! level, so that a link has a mean and a share of outages; see [`wander`]. The defaults of `sigma` and `max_mbps` have
+//! the ratio to the mean that they have in Sprout. There rates are from 0 to 1000 packets/s, with a mean of 500 and a
+//! sigma of 200.
 
 mod wander;
 

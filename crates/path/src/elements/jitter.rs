@@ -1,8 +1,8 @@
 //! Random delay, drawn for every packet or for intervals.
 //!
-//! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn again after a uniform time between them, regardless of
-//! the traffic (a path that changes every 8 to 24 ms, for example). Otherwise the delay is drawn for every packet.
-//! Draws below zero count as 0.
+//! With `redraw_min_ms` and `redraw_max_ms` the delay is drawn again after a uniform time between them, for example
+//! every 8 to 24 ms. The traffic has no effect on these times. Otherwise the delay is drawn for every packet. Draws
+//! below zero count as 0.
 
 use crate::change::{Change, WalkSpec};
 use crate::element::{Element, ElementTable, Streams, Table, settings};

@@ -203,8 +203,9 @@ mod tests {
     #[test]
     fn drops_follow_the_control_law() {
         let bench = overloaded(&spec(QueueQuirk::None, false), Ecn::NOT_ECT, 430);
-        // The delay is 5 ms at 5 ms, so the state begins at 105 ms. Then drops are due at 205, + 70.71 = 275.71, +
-        // 57.74 = 333.45, + 50 = 383.45, + 44.72 = 428.17 ms, and happen at the next departure.
+        // The delay is 5 ms at 5 ms, so the state begins at 105 ms. Then drops are due at 205 ms, then 70.71 later at
+        // 275.71, 57.74 later at 333.45, 50 later at 383.45, and 44.72 later at 428.17 ms. Each happens at the next
+        // departure.
         assert_eq!(ms(&bench.tap.dropped), [105, 205, 276, 334, 384, 429]);
         // 104 packets have left before 105 ms: number 104 is dropped and 105 sent instead.
         assert_eq!(bench.tap.dropped[0].1.number, 104);

@@ -110,8 +110,8 @@ fn ce_is_l4s_and_both_codepoints_of_classic_are_not() {
     assert_eq!(numbers(&bench.tap.dequeued), [2, 3, 0, 1]);
 }
 
-/// At p' = 0.6 the coupled probability would be 1.2: both queues drop 36 %, whatever the codepoint, and the L4S
-/// packets that get through are marked. The last packet stays.
+/// At p' = 0.6 the coupled probability would be 1.2. So both queues drop 36 % of all packets, with any codepoint, and
+/// mark the remaining L4S packets. The last packet stays.
 #[test]
 fn overload_drops_whatever_is_capable() {
     for ecn in [Ecn::ECT0, Ecn::ECT1] {

@@ -99,8 +99,8 @@ fn a_dual_queue_holds_each_kind_at_its_own_target() {
 }
 
 /// An unresponsive sender of L4S packets sends at 1.5 times the link's rate. Marks have no effect, so a third of the
-/// packets is dropped (p'^2 = 1/3), and the queue stays near the target of 15 ms instead of at the limit of 300 ms. The
-/// classic flow, with an equal loss rate, still makes progress (RFC 9332 section 4.2.3).
+/// packets is dropped (p'^2 = 1/3). The queue stays near the target of 15 ms, below the limit of 300 ms. The classic
+/// flow, with an equal loss rate, still makes progress (RFC 9332 section 4.2.3).
 #[test]
 fn a_flood_of_l4s_packets_is_dropped_and_classic_lives_on() {
     let mut flood = unresponsive(60.0);

@@ -101,7 +101,7 @@ fn two_flows_share_the_link() {
     assert!(outcome.link("throughput_mbps") / 20.0 > 0.95);
 }
 
-/// Coexistence with CUBIC, for which the draft's time between probes is designed: with two BDPs of buffer and a BDP of
+/// Coexistence with CUBIC, for which the draft's time between probes is designed. With two BDPs of buffer and a BDP of
 /// 66 packets each flow keeps at least a quarter of the link.
 #[test]
 fn it_coexists_with_cubic() {
@@ -115,8 +115,8 @@ fn it_coexists_with_cubic() {
     }
 }
 
-/// Appendix, "Increasing bandwidth 10x": the rate is reached within the logarithm of the BDP, once a probe has begun: 3
-/// s and a dozen round trips; 6 s are allowed.
+/// Appendix, "Increasing bandwidth 10x": once a probe has begun, the time to reach the rate grows with the logarithm of
+/// the BDP. It is 3 s and a dozen round trips; 6 s are allowed.
 #[test]
 fn ten_times_the_bandwidth_is_found() {
     let outcome = changing(10.0, 100.0);
@@ -129,9 +129,9 @@ fn ten_times_the_bandwidth_is_found() {
     assert!(time_s < 16.0, "found at {time_s:.2} s");
 }
 
-/// Appendix, "Decreasing bandwidth 10x": the short-term bound follows the losses by a factor of 0.7 per round (of 400
-/// ms, with the queue full), to less than half within 4 s. The estimate follows after two cycles of 2 to 3 s or, if the
-/// queue keeps rounds long, a few more.
+/// Appendix, "Decreasing bandwidth 10x": with each round of losses the short-term bound falls by a factor of 0.7. A
+/// round takes 400 ms with a full queue, so the bound is below half within 4 s. The estimate follows after two cycles
+/// of 2 to 3 s or, if the queue keeps rounds long, a few more.
 #[test]
 fn a_tenth_of_the_bandwidth_is_accepted() {
     let outcome = changing(100.0, 10.0);
@@ -147,7 +147,8 @@ fn a_tenth_of_the_bandwidth_is_accepted() {
 }
 
 /// Appendix, "Handling token bucket policers": a stable rate near the policer's, without excessive loss. No figure is
-/// published: at least 80 % of the token rate and at most 3 % lost (version 1 without its policer detection: 3.9 %).
+/// published. The test requires at least 80 % of the token rate and at most 3 % lost (version 1 without its policer
+/// detection: 3.9 %).
 #[test]
 fn a_policer_is_not_fought() {
     let mut path = dumbbell(100.0, 40.0, 1000);
@@ -163,8 +164,8 @@ fn a_policer_is_not_fought() {
     assert!(loss < 0.03, "{loss:.3} lost");
 }
 
-/// The draft aims to tolerate 1 % of random loss per round trip: more than 0.75 of the link at 1 %, where CUBIC gets 2
-/// %.
+/// The draft aims to tolerate 1 % of random loss per round trip. Required is more than 0.75 of the link at 1 %; CUBIC
+/// gets 2 % of it.
 #[test]
 fn one_percent_of_random_loss_leaves_most_of_the_link() {
     let mut path = dumbbell(100.0, 100.0, 2000);

@@ -89,8 +89,8 @@ fn a_send_buffer_makes_the_delay_of_the_application() {
         steady_ms * (1.0 - first / 2.0),
         0.02,
     );
-    // The socket holds B at the end, less the bytes that arrived but are not acknowledged yet: 25 kB in 20 ms and up to
-    // a window (62 packets) when a hole was filled.
+    // At the end the socket holds B, less the bytes that arrived but are not acknowledged yet. These are 25 kB in 20
+    // ms, and up to a window (62 packets) when a hole was filled.
     let ahead = (outcome.flow(1, "mean_sending_rate_l7") - throughput) * 1e6 * 30.0 / 8.0;
     assert!((bytes - 90_000.0..bytes - 20_000.0).contains(&ahead), "{ahead} bytes ahead");
     // Without a socket the delay is that of the path: 20 ms, up to 20 packets of queue, and the wait for lost packets.
@@ -109,8 +109,8 @@ fn after_a_change(from_mbps: f64, to_mbps: f64, controller: &str) -> Outcome {
     run(&spec(path, vec![flow(controller)], 20.0))
 }
 
-/// CUBIC grows into four times the capacity within seconds, not at once: the BDP of 42 packets becomes 167, and the
-/// plateau is at the old window.
+/// CUBIC needs seconds to grow into four times the capacity. The BDP of 42 packets becomes 167, and the plateau is at
+/// the old window.
 #[test]
 fn new_capacity_is_found_after_a_while() {
     let outcome = after_a_change(12.0, 48.0, "cubic");

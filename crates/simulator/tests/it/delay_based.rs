@@ -37,7 +37,7 @@ fn a_lone_copa_flow_fills_the_link_with_a_few_packets_queued() {
     }
 }
 
-/// docs/evidence/derivations.md, Copa: if the velocity is tested only once per window, as in the text of the paper, it
+/// docs/evidence/derivations.md, Copa: the text of the paper tests the velocity only once per window. Then the velocity
 /// carries the window past its target and back, and the link idles. Section 3 of the paper has a velocity of 1 in the
 /// steady state.
 #[test]
@@ -61,8 +61,8 @@ fn without_its_quick_turn_copa_keeps_a_limit_cycle() {
     assert!(slow < 44.0, "{slow:.1} Mbit/s");
 }
 
-/// docs/schemes/copa.md, the two rules beyond the paper: without both, and with either alone, a lone flow leaves a part
-/// of some link idle, which is full in section 3 of the paper.
+/// docs/schemes/copa.md, the two rules beyond the paper. In section 3 of the paper a lone flow fills the link. Without
+/// both rules, and with only one of them, it leaves a part of some link idle.
 #[test]
 fn copa_fills_links_with_both_of_its_own_rules_and_with_neither_alone() {
     let worst = |quick_turn: &str, velocity_cap: &str| {
@@ -166,9 +166,9 @@ fn copa_flows_share_fairly() {
     }
 }
 
-/// docs/evidence/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter gets 38 to 44
-/// Mbit/s of 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the link;
-/// more jitter makes that rarer. The model had none above 45 at 0.2 ms, this simulation has one or two of eight.
+/// docs/evidence/derivations.md, Copa: genericCC's Copa behind a token bucket with 0.2 to 2 ms of jitter. It gets 38 to
+/// 44 Mbit/s of 46 on average over at least eight seeds. Single seeds can enter the small limit cycle and fill the
+/// link; more jitter makes that rarer. The model had none above 45 at 0.2 ms, this simulation has one or two of eight.
 #[test]
 fn the_measured_ancestor_of_copa_under_utilises_a_mininet_link() {
     for jitter_ms in [0.2, 1.0, 2.0] {

@@ -103,8 +103,8 @@ fn advantage_of_a_short_rtt(dependent_rounds: &str) -> f64 {
     outcome.flow(1, "goodput_mbps") / outcome.flow(2, "goodput_mbps")
 }
 
-/// Below the virtual RTT of 25 ms the rate does not depend on the RTT: reductions come once per virtual RTT, and growth
-/// per second is equal. A factor of two is allowed; without the virtual RTT the flow of 5 ms gets tens of times as
+/// Below the virtual RTT of 25 ms the rate does not depend on the RTT. Reductions come once per virtual RTT, and growth
+/// per second is equal. A factor of two is allowed. Without the virtual RTT the flow of 5 ms gets tens of times as
 /// much.
 #[test]
 fn prague_is_nearly_independent_of_the_rtt() {

@@ -1,5 +1,5 @@
-//! Behavior of `FillP` against a model of its executable's rule (docs/evidence/derivations.md, `FillP`: 40 Mbit/s, RTT
-//! 24 ms, 850 kB), and of `FillP` 2 and FillP-Sheep against their README.
+//! Behavior of `FillP`, `FillP` 2 and FillP-Sheep. `FillP` is compared with a model of its executable's rule
+//! (docs/evidence/derivations.md, `FillP`: 40 Mbit/s, RTT 24 ms, 850 kB), the others with their README.
 //!
 //! Allowed: 5 % of throughput, 3 points of loss, 5 ms of p95 delay on smooth links, ranges over seeds otherwise.
 
@@ -151,9 +151,9 @@ fn the_second_generation_fills_the_link_without_the_loss() {
     }
 }
 
-/// Both binaries bound the packets in flight after a PACK to the number of full packets that the bandwidth carries in
-/// RTT and interval (100 and 25 ms). Every seventh packet is short, so that is 0.88 of RTT and interval: a queue of at
-/// most 0.08 of them after a PACK, and of 0.28 before the next PACK.
+/// Both binaries limit the packets in flight after a PACK. The limit is the number of full packets that the bandwidth
+/// carries in RTT and interval (100 and 25 ms). Every seventh packet is short, so the bytes in flight fill 0.88 of RTT
+/// and interval. In these units the queue is at most 0.08 after a PACK and at most 0.28 before the next PACK.
 #[test]
 fn a_lone_flow_of_the_second_generation_keeps_a_short_queue() {
     for flow in [second(), sheep()] {
@@ -165,9 +165,9 @@ fn a_lone_flow_of_the_second_generation_keeps_a_short_queue() {
     }
 }
 
-/// The binaries sent nothing for 313 to 324 ms after STARTUP at an RTT of 100 ms, 583 to 599 ms at 200, 1095 to 1112 ms
-/// at 400 and 2636 to 2671 ms at 1000, until the queue was gone: logs of gtqifan/pantheon@48b2df3 to 343c5bf, 12
-/// Mbit/s. Allowed: 15 % beyond that.
+/// The binaries sent nothing after STARTUP until the queue was gone: for 313 to 324 ms at an RTT of 100 ms, and for 583
+/// to 599 ms at 200 ms. At 400 ms it was 1095 to 1112 ms, at 1000 ms 2636 to 2671 ms. Source: logs of
+/// gtqifan/pantheon@48b2df3 to 343c5bf, 12 Mbit/s. Allowed: 15 % beyond that.
 #[test]
 fn the_second_generation_falls_silent_after_startup_until_the_queue_is_gone() {
     const SAMPLE_S: f64 = 0.002;

@@ -75,8 +75,8 @@ fn chromiums_default_is_limited_by_its_encoder() {
     }
 }
 
-/// Chromium: 3.21 to 3.46 Mbit/s of 4 over 30 s, p95 delay 74 to 169 ms, after one overshoot to nearly the whole
-/// queue, and above 80 % within 5 s. The rate may be 20 % off (Chromium's takes 4 s longer to start).
+/// Chromium gets 3.21 to 3.46 Mbit/s of 4 over 30 s, with a p95 delay of 74 to 169 ms. It overshoots once to nearly the
+/// whole queue, and is above 80 % within 5 s. The rate may be 20 % off (Chromium's takes 4 s longer to start).
 #[test]
 fn four_mbps_are_found_by_probing_and_overshot_once() {
     for outcome in runs(&path(4.0, 40.0, 100_000), &[camera(10.0)], 30.0) {

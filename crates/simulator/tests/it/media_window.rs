@@ -83,8 +83,9 @@ fn encoder_rate(outcome: &Outcome, flow: u32, from_s: f64, to_s: f64) -> f64 {
     outcome.mean(flow, "encoder_rate", from_s, to_s)
 }
 
-/// docs/evidence/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s, 0.20 to 0.23 Mbit/s of IP,
-/// on any path of at least 1 Mbit/s, without a queue and without loss (its report of January 2018: 0.22 Mbit/s).
+/// docs/evidence/derivations.md, `SCReAM`: Pantheon's arguments give a constant 200 kbit/s on any path of at least 1
+/// Mbit/s, without a queue and without loss. That is 0.20 to 0.23 Mbit/s of IP (its report of January 2018: 0.22
+/// Mbit/s).
 #[test]
 fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     for (rate, rtt) in [(1.0, 100.0), (12.0, 40.0), (40.0, 24.0), (100.0, 4.0)] {
@@ -99,8 +100,8 @@ fn scream_as_pantheon_ran_it_sends_200_kbit_per_second_over_any_path() {
     }
 }
 
-/// docs/evidence/derivations.md, `SCReAM`: with the intended arguments the rate climbs 50 % per second up to 400 kbit/s
-/// and 200 kbit/s per second from there: about 5.5 Mbit/s after 30 s, about 3 Mbit/s on average.
+/// docs/evidence/derivations.md, `SCReAM`, with the intended arguments. The rate climbs 50 % per second up to 400
+/// kbit/s, then 200 kbit/s per second. That gives about 5.5 Mbit/s after 30 s, and about 3 Mbit/s on average.
 #[test]
 fn scream_v1_climbs_200_kbit_per_second() {
     let outcome = run(&spec(path(40.0, 24.0, 850_000), vec![scream_v1(&intended_arguments(), 100.0)], 30.0));
@@ -127,9 +128,9 @@ fn scream_v1_oscillates_around_a_short_queue() {
     assert!(low < 0.9 * high, "oscillates: {low:.2} to {high:.2}");
 }
 
-/// docs/evidence/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s: above 80 % of the
-/// link, less than 60 ms of queueing delay on average. Virtual marks bound the averaged delay to 30 to 60 ms: 15 to 60
-/// ms and 85 % of the link are asked for, as frames are uneven.
+/// docs/evidence/derivations.md, `SCReAM`: 5 Mbit/s, RTT 50 ms, 30 frames/s of at most 20 Mbit/s. Expected is above 80
+/// % of the link, with less than 60 ms of queueing delay on average. Virtual marks bound the averaged delay to 30 to 60
+/// ms. Frames are uneven, so the test requires 15 to 60 ms and 85 % of the link.
 #[test]
 fn scream_fills_five_megabits_with_a_short_queue() {
     let outcome = run(&spec(path(5.0, 50.0, 500_000), vec![scream_draft(20.0)], 60.0));
@@ -163,8 +164,8 @@ fn scream_does_as_its_authors_program_with_and_without_loss() {
 }
 
 /// Chromium's SCReAM version 2 over 4 Mbit/s, 40 ms, 100 kB (docs/schemes/chromium.md, made by hand): 3.70 to 3.83
-/// Mbit/s, one-way delay 34 to 48 ms at the median and 55 to 68 ms at the 95th percentile, no loss. Allowed: 10 % of
-/// rate, 20 % of delay; its constants differ from the draft's.
+/// Mbit/s without loss. Its one-way delay is 34 to 48 ms at the median and 55 to 68 ms at the 95th percentile. Allowed:
+/// 10 % of rate, 20 % of delay; its constants differ from the draft's.
 #[test]
 fn scream_is_close_to_chromiums_at_four_megabits() {
     let outcome = run(&spec(path(4.0, 40.0, 100_000), vec![scream_draft(10.0)], 30.0));
@@ -176,9 +177,9 @@ fn scream_is_close_to_chromiums_at_four_megabits() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// Chromium's, 5 to 1 to 5 Mbit/s with 50 kB (docs/schemes/chromium.md): the last packet with more than 120 ms of
-/// one-way delay 0.6 s after the drop, 0.7 to 1.0 Mbit/s in the last 5 s of it, full rate 3 to 4 s after the return.
-/// Allowed: 1.2 s, and such delays again in 1 % of the time (one peak of 121 ms here); 0.6 to 1.0; 4 s.
+/// Chromium's rates and delays, 5 to 1 to 5 Mbit/s with 50 kB (docs/schemes/chromium.md). One-way delays above 120 ms
+/// end 0.6 s after the drop. The rate is 0.7 to 1.0 Mbit/s in the last 5 s before the return, and full 3 to 4 s after
+/// the return. Allowed: 1.2 s, and such delays again in 1 % of the time (one peak of 121 ms here); 0.6 to 1.0; 4 s.
 #[test]
 fn scream_drains_a_sudden_queue_within_a_second() {
     let mut path = path(5.0, 40.0, 50_000);
@@ -247,8 +248,8 @@ fn nada_settles_at_the_link_with_fifteen_milliseconds_of_queue() {
     assert_eq!(outcome.flow(1, "packets_dropped"), 0.0);
 }
 
-/// RFC 8698 4.3: flows of the same priority and maximum share equally, and less link means
-/// more queue: 10 ms * 1.5 / 0.5 = 30 ms for two flows at half a megabit each. Allowed: 10 % of the rate, 10 ms.
+/// RFC 8698 4.3: flows with equal priority and maximum share equally, and a slower link has a longer queue. For two
+/// flows with half a megabit each it is 10 ms * 1.5 / 0.5 = 30 ms. Allowed: 10 % of the rate, 10 ms.
 #[test]
 fn two_nada_flows_share_equally() {
     let outcome = run(&spec(path(1.0, 50.0, 100_000), vec![nada(), nada()], 180.0));
@@ -258,8 +259,8 @@ fn two_nada_flows_share_equally() {
     assert!((20.0..=40.0).contains(&delay), "{delay:.1} ms");
 }
 
-/// Losses without a queue cost little (docs/evidence/derivations.md, NADA): at half a percent their penalty is 10 ms *
-/// 0.5^2 = 2.5 ms, far below the 10 ms that the highest rate of 1.5 Mbit/s allows.
+/// Losses without a queue cost little (docs/evidence/derivations.md, NADA). At half a percent their penalty is 10 ms *
+/// 0.5^2 = 2.5 ms. The highest rate of 1.5 Mbit/s allows 10 ms.
 #[test]
 fn nada_bears_half_a_percent_of_loss() {
     let mut path = path(10.0, 50.0, 100_000);

@@ -154,9 +154,9 @@ fn two_flows_share_the_link() {
     }
 }
 
-/// Two independent models of the program, and this simulation: 1.2 to 2.5, and 1.6 to 2.8 % of loss from 20 to 60 s
-/// with a deep buffer. (An earlier figure of the first model, 4.9 to 6.2 %, counted from 10 s on, when the start's
-/// overshoot still lasted.) Here the median of three seeds must be 1 to 3 %.
+/// Loss from 20 to 60 s with a deep buffer: 1.2 to 2.5 % in two independent models of the program, 1.6 to 2.8 % in this
+/// simulation. An earlier figure of the first model, 4.9 to 6.2 %, counted from 10 s on, and so contained the start's
+/// overshoot. Here the median of three seeds must be 1 to 3 %.
 #[test]
 fn pcc_with_the_papers_utility_settles_at_little_loss() {
     let lost = |from: f64| {

@@ -36,9 +36,9 @@ fn run_seed(path: Value, flows: Vec<Value>, seconds: f64, seed: u32) -> Outcome 
     run(&spec)
 }
 
-/// A run of Pantheon's own program: 12 Mbit/s, no delay, infinite queue, 30 s, 36 bytes of tunnel per packet: 5.100
-/// Mbit/s at a p95 of 3.5 ms (gtqifan/pantheon@48b2df3, `pantheon_perf.json`). The RTT of that path is not published; 1
-/// ms here, +-1.5 Mbit/s for the mean of three seeds.
+/// A run of Pantheon's own program: 12 Mbit/s, no delay, infinite queue, 30 s, 36 bytes of tunnel per packet. It has
+/// 5.100 Mbit/s at a p95 of 3.5 ms (gtqifan/pantheon@48b2df3, `pantheon_perf.json`). The RTT of that path is not
+/// published; here it is 1 ms. Allowed: 1.5 Mbit/s for the mean of three seeds.
 #[test]
 fn expr_uses_less_than_half_of_a_very_short_path() {
     let mut throughput = 0.0;
@@ -176,10 +176,10 @@ fn cellular(rate_mbps: f64, delay_ms: f64, packets: u32, loss: f64) -> Value {
            "ack": [link(json!({"kind": "infinite"})), delay]})
 }
 
-/// The original programs (PCCproject/PCC-Uspace@cd43e34 and @30c2cfe), their own code over these two path models: p95
-/// delay of PCC-Expr 397 and 495 ms, of Proteus 407 and 494. How long they ran is not recorded and Proteus takes its
-/// time to fill the Mexican queue, so 15 s here; means of ten seeds, +-15 %. With packets of 1400 bytes, which the
-/// tunnel does not fragment, PCC-Expr had 465 and 742 ms.
+/// The code of the original programs (PCCproject/PCC-Uspace@cd43e34 and @30c2cfe), run over these two path models. The
+/// p95 delay of PCC-Expr is 397 and 495 ms, of Proteus 407 and 494 ms. The length of their runs is not recorded, and
+/// Proteus needs time to fill the Mexican queue. So runs take 15 s here; means of ten seeds, +-15 %. With packets of
+/// 1400 bytes, which the tunnel does not fragment, PCC-Expr had 465 and 742 ms.
 #[test]
 fn both_have_the_original_programs_delay_on_two_cellular_paths() {
     let (nepal, mexico) = (cellular(0.57, 28.0, 14, 0.0477), cellular(2.64, 88.0, 130, 0.0));
@@ -193,9 +193,10 @@ fn both_have_the_original_programs_delay_on_two_cellular_paths() {
     }
 }
 
-/// An interval that ended by the RTT of the moment would grow with the queue that it fills: so it had filled a deep
-/// buffer in 8 of 14 seeds (p95 182 ms) and left it empty in the others (23 ms). With the length fixed when an interval
-/// begins (PCCproject/PCC-Uspace@cd43e34, `src/pcc`) all are alike: 65 to 74 ms, here below half of the full buffer.
+/// If the current RTT decided when an interval ends, the interval would grow with the queue that it fills. That filled
+/// a deep buffer in 8 of 14 seeds (p95 182 ms) and left it empty in the others (23 ms). So the length is fixed when an
+/// interval begins (PCCproject/PCC-Uspace@cd43e34, `src/pcc`). Then all seeds are alike: 65 to 74 ms, and here below
+/// half of the full buffer.
 #[test]
 fn expr_does_not_lengthen_the_interval_that_fills_the_queue() {
     for seed in 1..=7 {

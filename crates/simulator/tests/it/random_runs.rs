@@ -78,9 +78,9 @@ fn transport() -> impl Strategy<Value = Value> {
                    "limited_transmit": limited, "handshake": handshake, "reliable": reliable || !sack,
                    "tail_loss_probe": tlp, "ack_every": every, "ack_delay_ms": 25.0, "packet_threshold": threshold,
                    "keepalive_ms": keepalive, "receiver": receiver, "timeout_initial_ms": 1000.0,
-                   // If nothing takes time and a queue of one packet drops the rest, windows that follow the bytes in
-                   // flight (SCReAM's below 10 ms of RTT) have no limit: millions of packets per second leave, and are
-                   // lost.
+                   // Suppose that nothing takes time and a queue of one packet drops the rest. Then windows that follow
+                   // the bytes in flight (SCReAM's below 10 ms of RTT) have no limit. Millions of packets per second
+                   // leave and are lost.
                    "max_window_bytes": 500_000});
             if profile == "utp" {
                 transport["profile"] = json!("tcp");

@@ -179,8 +179,8 @@ fn goodput_of_turns(packets: u32, ack_every: u32) -> f64 {
     run(&turns(packets, ack_every)).flow(1, "goodput_mbps")
 }
 
-/// Goodput is the rate times the payload's share of the air time: a packet of 1500 bytes with 1448 of payload takes 600
-/// us, an ACK of 52 bytes 20.8 us, and each turn 100 us.
+/// Goodput is the rate times the payload's share of the air time. A packet of 1500 bytes, 1448 of them payload, takes
+/// 600 us, an ACK of 52 bytes 20.8 us, and each turn 100 us.
 #[test]
 fn a_shared_channel_divides_its_air_time() {
     // One packet, one ACK: 100 + 600 + 100 + 20.8 us.
@@ -210,8 +210,7 @@ fn turns_do_not_depend_on_who_watches() {
     assert_eq!(expected, links("sample_interval_s", json!(0.0031)));
 }
 
-/// Runs 20 Mbit/s of data with an ACK direction of 100 kbit/s, which carries 240 ACKs of 52 bytes a second of 1667 that
-/// are sent.
+/// Runs 20 Mbit/s of data with an ACK direction of 100 kbit/s. Of 1667 sent ACKs of 52 bytes per second it carries 240.
 fn narrow_way_back(queue: &Value, transport: &Value) -> Outcome {
     let mut path = dumbbell(20.0, 20.0, 200);
     path["ack"] =

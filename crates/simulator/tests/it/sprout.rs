@@ -92,8 +92,8 @@ fn both_directions_are_filled_where_both_ends_send() {
     }
 }
 
-/// At an RTT of 200 ms the window covers less than a round trip, and heartbeats feed a low state: the program's own
-/// classes have 0.74 to 1.10 and 0.19 to 0.21 Mbit/s.
+/// At an RTT of 200 ms the window covers less than a round trip, and heartbeats feed a low state. The program's own
+/// classes have 0.74 to 1.10 Mbit/s at 12 Mbit/s and 0.19 to 0.21 Mbit/s at 50 Mbit/s.
 #[test]
 fn beyond_100_ms_of_rtt_sprout_starves() {
     for (rate_mbps, low, high) in [(12.0, 0.5, 1.4), (50.0, 0.13, 0.3)] {

@@ -54,9 +54,9 @@ fn a_smaller_r_means_less_delay() {
     assert!(two < 0.75 * four && four < 0.85 * six, "{two:.0}, {four:.0}, {six:.0} ms");
 }
 
-/// Origin of the p95 queue of the first test: R bounds the ratio of the delay to its minimum (40 ms and one packet's
-/// transmission), so the queue is R - 1 of these. It is 3 to 10 % more, because the bounded delay is up to one round
-/// trip of 250 ms old. `40 to 200 ms` is the bound itself: 5 times 40.
+/// Origin of the p95 queue of the first test. R bounds the ratio of the delay to its minimum: 40 ms and one packet's
+/// transmission. So the queue is R - 1 times this minimum. The result is 3 to 10 % more, because the bounded delay is
+/// up to one round trip of 250 ms old. `40 to 200 ms` is the bound itself: 5 times 40.
 #[test]
 fn the_queue_is_r_less_one_round_trips_and_a_little_more() {
     for r in [5.0, 5.5, 6.0] {
@@ -81,9 +81,9 @@ fn random_loss_costs_less_than_half_of_the_link() {
     assert!(share > 0.5, "{share:.2}");
 }
 
-/// Pantheon's report of 18 January 2018, a cellular path of about 40 Mbit/s with 170 ms of buffer: 34.2 to 36.3 Mbit/s,
-/// p95 194 to 201 ms, 3.8 to 9.9 % lost. A link of constant rate is easier: more arrives, less is lost, and R = 6 holds
-/// the RTT near 150 ms.
+/// Pantheon's report of 18 January 2018, a cellular path of about 40 Mbit/s with 170 ms of buffer. It has 34.2 to 36.3
+/// Mbit/s, p95 194 to 201 ms, 3.8 to 9.9 % lost. A link of constant rate is easier: more arrives, less is lost, and R =
+/// 6 holds the RTT near 150 ms.
 #[test]
 fn a_cellular_like_buffer_is_nearly_filled() {
     let mut path = link(40.0, 24.0, 850_000);

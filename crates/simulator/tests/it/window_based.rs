@@ -48,8 +48,8 @@ fn reno_cannot_fill_a_link_with_a_shallow_buffer() {
 }
 
 /// RFC 9438 5.1 (tables 1 and 2): average window under one loss every 1/p packets, within 5 %. The RFC's derivation has
-/// no fast convergence, so it is off. One early loss ends slow start near the equilibrium (the window doubles once more
-/// before the loss is seen), which CUBIC without fast convergence otherwise approaches over many minutes.
+/// no fast convergence, so it is off. One early loss ends slow start near the equilibrium, because the window doubles
+/// once more before the loss is seen. Otherwise CUBIC without fast convergence needs many minutes to get there.
 #[test]
 fn cubic_matches_the_response_function_of_its_rfc() {
     for (p, rtt_ms, expected, seconds) in [
@@ -228,8 +228,8 @@ fn a_send_buffer_bounds_the_queue_of_an_endless_buffer() {
     }
 }
 
-/// This bound also holds if the bandwidth-delay product is larger: 1,821 packets per RTT of 400 ms are 53 Mbit/s, and a
-/// third of the buffer is written only when it is free.
+/// This bound also holds if the bandwidth-delay product is larger. With 1,821 packets per RTT of 400 ms the rate is 53
+/// Mbit/s, and a third of the buffer is written only when it is free.
 #[test]
 fn a_send_buffer_bounds_throughput_over_a_long_path() {
     let carried = |wmem: Value| {

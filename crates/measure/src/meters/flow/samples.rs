@@ -157,8 +157,8 @@ mod tests {
         Surroundings { span: SPAN, capacity_mbps, flows: 2, since_change: None }
     }
 
-    /// Returns the samples of a flow that reads these bytes per 100 ms, at 50 ms of smoothed RTT, from a bottleneck of
-    /// 40 Mbit/s for two flows.
+    /// Returns the samples of a flow that reads these bytes per 100 ms, with a smoothed RTT of 50 ms. Two flows share a
+    /// bottleneck of 40 Mbit/s.
     fn samples(bytes: &[u64]) -> FlowSamples {
         let mut samples = FlowSamples::default();
         for &bytes in bytes {

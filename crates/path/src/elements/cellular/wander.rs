@@ -1,10 +1,10 @@
 //! Random walk of a cellular link's rate, with a pull to a level and with outages.
 //!
-//! The rate is constant during ticks of 20 ms (as in Sprout's model of a link). After a rate r > 0 the
-//! next one is level + (r - level) exp(-reversion tick) + a normal step with the variance
-//! sigma^2 (1 - exp(-2 reversion tick)) / (2 reversion): Brownian motion with a pull to the level
-//! (Ornstein-Uhlenbeck), exact at the ticks. It is reflected at the maximum. At or below 0 an outage begins, which a
-//! tick ends with the probability 1 - exp(-escape tick); the rate then is the absolute value of one step from 0.
+//! The rate is constant during ticks of 20 ms (as in Sprout's model of a link). After a rate r > 0 the next one is
+//! level + (r - level) exp(-reversion tick), plus a normal step. The variance of the step is sigma^2 (1 - exp(-2
+//! reversion tick)) / (2 reversion). This is a Brownian motion with a pull to the level (Ornstein-Uhlenbeck), exact at
+//! the ticks. It is reflected at the maximum. At or below 0 an outage begins. A tick ends the outage with the
+//! probability 1 - exp(-escape tick); the rate then is the absolute value of one step from 0.
 //!
 //! The level is not the mean: outages and the maximum shift the mean. The level is found from the stationary
 //! distribution, which is computed on a grid. The expected visits g of a time without outage solve g = entry + g K. K
