@@ -178,7 +178,7 @@ class TransportSpec(TypedDict):
     ecn: NotRequired[ReadOnly[EcnMode]]
     """ECN codepoint of data packets."""
     ecn_validation: NotRequired[ReadOnly[EcnValidation]]
-    """Test of whether the path carries that codepoint; after a failure packets are not ECN-capable."""
+    """Test that the path carries that codepoint; after a failure packets are not ECN-capable."""
     first_number: NotRequired[ReadOnly[int | None]]
     """With `utp`: the number that the connection's first packet has; none: drawn for each run. From 0 to 65535."""
     fq: NotRequired[ReadOnly[bool]]
@@ -308,7 +308,7 @@ EcnMode: TypeAlias = Literal["off", "ect0", "ect1"]
 """ECN codepoint of data packets."""
 
 EcnValidation: TypeAlias = Literal["none", "handshake", "counts"]
-"""Test of whether the path carries the ECN field."""
+"""Test of the path for the ECN field."""
 
 
 class LinkElement(TypedDict):
