@@ -87,7 +87,7 @@ impl Buffer {
         self.observe();
         let mut packet = packet?;
         packet.size_bytes -= self.header_bytes;
-        self.gauge.waited(packet.queued, now);
+        self.gauge.add_wait(packet.queued, now);
         Some(packet)
     }
 

@@ -264,13 +264,13 @@ mod tests {
         serde_json::from_str(&format!(r#"{{"data": [{data}], "ack": [{ack}]}}"#)).unwrap()
     }
 
-    fn described(data: &str, ack: &str) -> Description {
+    fn describe_json(data: &str, ack: &str) -> Description {
         path(data, ack).describe().unwrap()
     }
 
     #[test]
     fn links_are_named_as_in_statistics_and_the_narrowest_is_the_bottleneck() {
-        let description = described(
+        let description = describe_json(
             r#"{"kind": "link", "rate_mbps": 30}, {"kind": "delay", "delay_ms": 1}, {"kind": "link", "rate_mbps": 20},
                {"kind": "shaper", "name": "isp", "rate_mbps": 20, "burst_bytes": 9}, {"kind": "netem", "delay_ms": 2}"#,
             r#"{"kind": "cellular", "mean_mbps": 3}"#,
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn traces_can_carry_their_opportunities_on_average() {
         let rate =
-            |trace: &str| described(&format!(r#"{{"kind": "trace", {trace}}}"#), "").links[0].rate_mbps;
+            |trace: &str| describe_json(&format!(r#"{{"kind": "trace", {trace}}}"#), "").links[0].rate_mbps;
         // 3 x 1500 bytes in 6 ms; also in mode mahimahi, without its headers; 10 x 500 bytes in 5 ms.
         assert_eq!(rate(r#""times_ms": [1, 2, 6]"#), Some(6.0));
         assert_eq!(rate(r#""times_ms": [1, 2, 6], "mode": "mahimahi""#), Some(6.0));
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn rates_delays_and_losses_follow_their_schedules() {
-        let description = described(
+        let description = describe_json(
             r#"{"kind": "link", "rate_mbps": 9, "schedule": [{"at_s": 4, "rate_mbps": 3}, {"at_s": 6, "rate_mbps": 20}]},
                {"kind": "link", "rate_mbps": 12, "schedule": [{"at_s": 5, "queue": {"packets": 9}}],
                 "queue": {"kind": "droptail", "packets": 5}},
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn what_walks_at_random_is_known_at_the_start_only() {
         let walk = r#""corr": 0.5, "std": 1.0, "min": 10.0, "max": 30.0"#;
-        let description = described(
+        let description = describe_json(
             &format!(
                 r#"{{"kind": "link", "rate_mbps": 9, "walk": {{"rate_mbps": {{{walk}}}}}}},
                    {{"kind": "link", "rate_mbps": 25}}, {{"kind": "loss", "probability": 0.1}},
@@ -335,7 +335,7 @@ mod tests {
         // 20 in the middle of 10 to 30.
         assert_eq!((description.links[0].rate_mbps, description.bottleneck), (Some(20.0), Some(0)));
         assert_eq!(description.base_rtt_ms, 11.0);
-        let empty = described("", "");
+        let empty = describe_json("", "");
         assert_eq!(
             (empty.losses, empty.base_rtts_ms, empty.rates_mbps, empty.bottleneck),
             (None, None, None, None)

@@ -89,7 +89,7 @@ pub(crate) struct FastLink {
     /// Departure of the latest packet, if the delay is random.
     latest_due: Time,
     waiting: Sum,
-    gone: Sum,
+    departures: Sum,
     /// Time up to which the maximum backlog is known.
     until: Time,
     longest_ns: u64,
@@ -115,7 +115,7 @@ impl FastLink {
             due: Time::NEVER,
             latest_due: Time::ZERO,
             waiting: Sum::default(),
-            gone: Sum::default(),
+            departures: Sum::default(),
             until: Time::ZERO,
             longest_ns: 0,
             watch_from: gauge.watches_from(),
@@ -186,7 +186,7 @@ impl FastLink {
         if dequeued > now {
             self.waiting.add(packet.size_bytes, now.as_ns());
         } else {
-            self.gone.add(packet.size_bytes, 0);
+            self.departures.add(packet.size_bytes, 0);
         }
     }
 
@@ -227,7 +227,7 @@ impl FastLink {
             self.look(at);
             let ns = (at - queued).as_ns();
             self.waiting.remove(bytes, queued.as_ns());
-            self.gone.add(bytes, ns);
+            self.departures.add(bytes, ns);
             self.longest_ns = self.longest_ns.max(ns);
             if at >= self.watch_from {
                 let watched = &mut self.gauge.tally.watched_queueing_delay_ns;
@@ -304,21 +304,22 @@ impl FastLink {
         self.look(now);
         self.gauge.offer(now, self.terms.rate);
         let (on_wire_packets, on_wire_bytes) = self.on_wire(done);
-        let (waiting, gone) = (self.waiting, self.gone);
+        let (waiting, departures) = (self.waiting, self.departures);
         let framing = u64::from(self.framing_bytes);
         let tally = &mut self.gauge.tally;
-        tally.packets_in = gone.packets + waiting.packets + tally.packets_dropped;
-        let accepted_bytes = gone.bytes + waiting.bytes + (gone.packets + waiting.packets) * framing;
+        tally.packets_in = departures.packets + waiting.packets + tally.packets_dropped;
+        let accepted_bytes =
+            departures.bytes + waiting.bytes + (departures.packets + waiting.packets) * framing;
         tally.bytes_in = accepted_bytes + tally.bytes_dropped;
-        tally.packets_out = gone.packets - on_wire_packets;
-        tally.bytes_out = gone.bytes - on_wire_bytes + tally.packets_out * framing;
-        tally.packets_dequeued = gone.packets;
+        tally.packets_out = departures.packets - on_wire_packets;
+        tally.bytes_out = departures.bytes - on_wire_bytes + tally.packets_out * framing;
+        tally.packets_dequeued = departures.packets;
         tally.queue_packets = waiting.packets;
         tally.queue_bytes = waiting.bytes;
         let ns = u128::from(now.as_ns());
-        tally.queue_packet_ns = gone.ns + u128::from(waiting.packets) * ns - waiting.ns;
-        tally.queue_byte_ns = gone.byte_ns + u128::from(waiting.bytes) * ns - waiting.byte_ns;
-        tally.queueing_delay_ns = gone.ns;
+        tally.queue_packet_ns = departures.ns + u128::from(waiting.packets) * ns - waiting.ns;
+        tally.queue_byte_ns = departures.byte_ns + u128::from(waiting.bytes) * ns - waiting.byte_ns;
+        tally.queueing_delay_ns = departures.ns;
         tally.max_queueing_delay_ns = self.longest_ns;
     }
 

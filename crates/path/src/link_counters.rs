@@ -114,7 +114,7 @@ impl Gauge {
     }
 
     #[inline]
-    pub(crate) fn waited(&mut self, since: Time, now: Time) {
+    pub(crate) fn add_wait(&mut self, since: Time, now: Time) {
         let ns = (now - since).as_ns();
         self.tally.packets_dequeued += 1;
         self.tally.queueing_delay_ns += u128::from(ns);

@@ -36,7 +36,7 @@ fn at_most(
         |element: &&ElementSpec| element.table().capacity().is_some_and(|capacity| capacity.opportunities);
     let links = elements.iter().filter(offers).count();
     if links != 1 {
-        return Err(refused(name, OpportunitiesFault::Elements(links)));
+        return Err(refusal(name, OpportunitiesFault::Elements(links)));
     }
     let mut direction = Direction::build(elements, name, seed)?;
     let mut times = Times { list: Vec::new(), most, fault: None };
@@ -46,12 +46,12 @@ fn at_most(
         until(direction.take_steps())?;
     }
     match times.fault {
-        Some(fault) => Err(refused(name, fault)),
+        Some(fault) => Err(refusal(name, fault)),
         None => Ok(times.list),
     }
 }
 
-fn refused(direction: &str, fault: OpportunitiesFault) -> Error {
+fn refusal(direction: &str, fault: OpportunitiesFault) -> Error {
     Error::Opportunities { direction: direction.to_owned(), fault }
 }
 

@@ -165,13 +165,13 @@ pub(crate) struct RandomOpportunities<P> {
     process: P,
     next: Time,
     /// Number of passed opportunities.
-    passed: u64,
+    passed_opportunities: u64,
 }
 
 impl<P: Process> RandomOpportunities<P> {
     pub(crate) fn new(mut process: P) -> Self {
         let next = process.after(Time::ZERO);
-        Self { process, next, passed: 0 }
+        Self { process, next, passed_opportunities: 0 }
     }
 }
 
@@ -186,11 +186,11 @@ impl<P: Process> Opportunities for RandomOpportunities<P> {
     #[inline]
     fn advance(&mut self) {
         self.next = self.process.after(self.next);
-        self.passed += 1;
+        self.passed_opportunities += 1;
     }
 
     fn count_until(&self, _now: Time) -> u64 {
-        self.passed
+        self.passed_opportunities
     }
 
     fn change(&mut self, now: Time, table: &P::Table) {

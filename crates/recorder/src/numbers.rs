@@ -497,7 +497,7 @@ impl NumberBatch {
     /// # Errors
     /// One line: its row is damaged.
     pub fn statistics(&self, row: usize) -> Result<String, Error> {
-        self.json(row).ok_or_else(|| self.damaged(row))
+        self.json(row).ok_or_else(|| self.damage_error(row))
     }
 
     fn json(&self, row: usize) -> Option<String> {
@@ -527,7 +527,7 @@ impl NumberBatch {
         Some(out)
     }
 
-    fn damaged(&self, row: usize) -> Error {
+    fn damage_error(&self, row: usize) -> Error {
         Error::file(&self.path, format!("is damaged: row {row} is not that of a run"))
     }
 }

@@ -266,7 +266,7 @@ pub struct Config {
     pub keepalive_ms: f64,
     /// ECN codepoint of data packets.
     pub ecn: EcnMode,
-    /// Test of whether the path carries that codepoint; after a failure packets are not ECN-capable.
+    /// Test that the path carries that codepoint; after a failure packets are not ECN-capable.
     pub ecn_validation: EcnValidation,
     /// Behavior of the receiver: `honest`, or a table with a `kind`.
     #[serde(deserialize_with = "ReceiverBehavior::read")]

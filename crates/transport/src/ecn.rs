@@ -28,7 +28,7 @@ pub enum EcnMode {
     Ect1,
 }
 
-/// Test of the path: does it carry the ECN field?
+/// Test of the path for the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnValidation {

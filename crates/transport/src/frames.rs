@@ -87,7 +87,7 @@ mod tests {
         FrameMark { number, bytes: 2000, key, ..FrameMark::default() }
     }
 
-    fn decoded(assembler: &mut FrameAssembler) -> Vec<u32> {
+    fn decoded_numbers(assembler: &mut FrameAssembler) -> Vec<u32> {
         std::iter::from_fn(|| assembler.take()).map(|frame| frame.mark.number).collect()
     }
 
@@ -107,9 +107,9 @@ mod tests {
         assembler.on_packet(Time::ZERO, mark(1, true), 2000);
         assembler.on_packet(Time::ZERO, mark(2, false), 1000);
         assembler.on_packet(Time::ZERO, mark(3, false), 2000);
-        assert_eq!(decoded(&mut assembler), [1]);
+        assert_eq!(decoded_numbers(&mut assembler), [1]);
         assembler.on_packet(Time::ZERO, mark(2, false), 1000);
-        assert_eq!(decoded(&mut assembler), [2, 3]);
+        assert_eq!(decoded_numbers(&mut assembler), [2, 3]);
     }
 
     #[test]
@@ -119,12 +119,12 @@ mod tests {
         // All of frame 2 is lost.
         assembler.on_packet(Time::ZERO, mark(3, false), 2000);
         assembler.on_packet(Time::ZERO, mark(4, false), 2000);
-        assert_eq!(decoded(&mut assembler), [1]);
+        assert_eq!(decoded_numbers(&mut assembler), [1]);
         assembler.on_packet(Time::ZERO, mark(5, true), 2000);
         assembler.on_packet(Time::ZERO, mark(6, false), 2000);
-        assert_eq!(decoded(&mut assembler), [5, 6]);
+        assert_eq!(decoded_numbers(&mut assembler), [5, 6]);
         assembler.on_packet(Time::ZERO, mark(4, false), 2000);
-        assert!(decoded(&mut assembler).is_empty(), "it is too late for frame 4");
+        assert!(decoded_numbers(&mut assembler).is_empty(), "it is too late for frame 4");
     }
 
     #[test]
@@ -135,6 +135,6 @@ mod tests {
         assembler.on_packet(Time::ZERO, mark(3, true), 1000);
         assembler.on_packet(Time::ZERO, mark(2, false), 1000);
         assembler.on_packet(Time::ZERO, mark(3, true), 1000);
-        assert_eq!(decoded(&mut assembler), [1, 2, 3]);
+        assert_eq!(decoded_numbers(&mut assembler), [1, 2, 3]);
     }
 }

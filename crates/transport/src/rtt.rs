@@ -115,7 +115,7 @@ impl RttEstimator {
 
     /// Returns the RTT that controllers get for the sample of an ACK.
     pub(crate) fn reported(&self, sample: Option<Span>) -> Option<Span> {
-        if self.reports_smoothed { self.known() } else { sample }
+        if self.reports_smoothed { self.smoothed_if_sampled() } else { sample }
     }
 
     /// Returns the minimum RTT that controllers get.
@@ -125,7 +125,7 @@ impl RttEstimator {
 
     /// Returns the smoothed RTT; `None` before the first sample.
     #[inline]
-    pub(crate) fn known(&self) -> Option<Span> {
+    pub(crate) fn smoothed_if_sampled(&self) -> Option<Span> {
         self.has_sample.then_some(self.smoothed)
     }
 

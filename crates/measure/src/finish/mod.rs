@@ -259,7 +259,7 @@ fn fate(flow: &FlowMeter, scope: &Scope, delivered: u64, max_delay_us: i64) -> F
     if let Some(declared) = flow.declared.as_ref().filter(|_| !scope.log.drops) {
         let not_in_flight = flow.delivered.packets + declared.open();
         return Fate {
-            lost: declared.measured(),
+            lost: declared.measured_losses(),
             delivered,
             under_way: flow.sent.packets.saturating_sub(not_in_flight),
         };

@@ -100,7 +100,7 @@ struct Bin {
 }
 
 impl FlowIntervals {
-    const fn counted(&self, view: View) -> &EndIntervals {
+    const fn end_intervals(&self, view: View) -> &EndIntervals {
         match view {
             View::Client => &self.client,
             View::Server => &self.server,
@@ -209,7 +209,7 @@ impl IntervalMeter {
             let end_ns = extents.iter().map(|(_, extent)| extent.end_ns).max().unwrap_or(0);
             check_rows(extents.len(), self.interval_ns, end_ns)?;
             let column = |(flow, extent): (&FlowIntervals, Extent)| {
-                (Some(flow.info.flow), self.column(flow.counted(view), extent))
+                (Some(flow.info.flow), self.column(flow.end_intervals(view), extent))
             };
             let columns = extents.into_iter().map(column).collect();
             self.view_rows(view, columns, &mut rows);
@@ -234,7 +234,7 @@ impl IntervalMeter {
 
     /// Returns the time in which one flow has intervals at one end; `None` if the flow had no time.
     fn extent(&self, flow: &FlowIntervals, view: View) -> Option<Extent> {
-        let tally = flow.counted(view);
+        let tally = flow.end_intervals(view);
         let start_ns = if flow.info.start.is_finite() { flow.info.start.as_ns() } else { flow.first_ns? };
         let run_ns = if self.duration.is_zero() { self.last_ns } else { self.duration.as_ns() };
         let planned_ns = flow.info.stop.as_ns().min(run_ns);

@@ -38,7 +38,7 @@ pub(crate) struct JainWindows {
     end_ns: u64,
     /// Number of flows seen in the previous window.
     seen_before: Option<usize>,
-    found: Vec<(u64, f64)>,
+    series: Vec<(u64, f64)>,
 }
 
 /// Flow that is planned from `from_ns` to `to_ns`.
@@ -60,7 +60,7 @@ impl JainWindows {
             start_ns: 0,
             end_ns: if rule == ActiveRule::SeenInBucket { 0 } else { window.as_ns() },
             seen_before: None,
-            found: Vec::new(),
+            series: Vec::new(),
         }
     }
 
@@ -95,7 +95,7 @@ impl JainWindows {
                 if self.seen_before == Some(count)
                     && let Some(index) = jain_index_of(shares().map(|bytes| bytes as f64))
                 {
-                    self.found.push((now_ns, index));
+                    self.series.push((now_ns, index));
                 }
                 // no window precedes the first one
                 self.seen_before = (self.end_ns > 0).then_some(count);
@@ -104,7 +104,7 @@ impl JainWindows {
             ActiveRule::ScheduledActive => {
                 let active = self.flows.iter().filter(|flow| flow.covers(self.start_ns, self.end_ns));
                 if let Some(index) = jain_index_of(active.map(|flow| flow.bytes as f64)) {
-                    self.found.push((self.end_ns, index));
+                    self.series.push((self.end_ns, index));
                 }
                 self.start_ns = now_ns / self.window_ns * self.window_ns;
             }
@@ -121,8 +121,8 @@ impl JainWindows {
         JainSeries {
             window_s: Span::from_ns(self.window_ns).as_secs_f64(),
             rule: self.rule,
-            time_s: self.found.iter().map(|&(end_ns, _)| Time::from_ns(end_ns).as_secs_f64()).collect(),
-            index: self.found.into_iter().map(|(_, index)| index).collect(),
+            time_s: self.series.iter().map(|&(end_ns, _)| Time::from_ns(end_ns).as_secs_f64()).collect(),
+            index: self.series.into_iter().map(|(_, index)| index).collect(),
         }
     }
 }

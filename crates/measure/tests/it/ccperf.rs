@@ -41,7 +41,7 @@ fn sender() -> SenderCounters {
 }
 
 /// Returns a flow of 1,000-byte segments, 1,040 bytes on the path. Its base RTT is 50 ms, and 60 ms from 1.2 s on.
-fn planned(change: impl FnOnce(&mut FlowInfo)) -> FlowInfo {
+fn planned_flow(change: impl FnOnce(&mut FlowInfo)) -> FlowInfo {
     let rtt = |ms, rtt| (Time::ZERO + Span::from_ms(ms), Span::from_ms(rtt));
     let facts = FlowFacts {
         segment_bytes: 1_000,
@@ -84,7 +84,7 @@ fn two_seconds(config: MeterConfig, reads: [u64; 2], sender: SenderCounters) -> 
 
 #[test]
 fn what_an_application_reads_after_its_flow_stopped_is_not_of_its_time() {
-    let flow = planned(|info| info.stop = Time::ZERO + Span::from_ms(500));
+    let flow = planned_flow(|info| info.stop = Time::ZERO + Span::from_ms(500));
     let stats = two_seconds(config(flow), [1_000_000, 500_000], sender());
     assert_eq!(stats.flows[0].mean_throughput_l4, Some(16.0));
     assert_eq!(stats.network.mean_agg_throughput_l4, Some(16.0));
@@ -92,7 +92,7 @@ fn what_an_application_reads_after_its_flow_stopped_is_not_of_its_time() {
 
 #[test]
 fn one_flow_by_ccperfs_names() {
-    let stats = two_seconds(config(planned(|_| {})), [1_000_000, 500_000], sender());
+    let stats = two_seconds(config(planned_flow(|_| {})), [1_000_000, 500_000], sender());
     assert_eq!(stats.contradiction, None);
     let flow = &stats.flows[0];
     // 12 Mbit in 2 s, 13.6 sent, 20 accepted.
@@ -133,7 +133,7 @@ fn one_flow_by_ccperfs_names() {
 
 #[test]
 fn means_of_a_finite_transfer_end_with_it() {
-    let info = planned(|info| info.facts.total_bytes = Some(1_500_000));
+    let info = planned_flow(|info| info.facts.total_bytes = Some(1_500_000));
     let completed = Some(Time::ZERO + Span::from_ms(1_500));
     let stats =
         two_seconds(config(info.clone()), [1_000_000, 500_000], SenderCounters { completed, ..sender() });

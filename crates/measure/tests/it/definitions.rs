@@ -18,7 +18,7 @@ fn keys(object: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-fn defined(level: Level) -> BTreeSet<String> {
+fn metric_names(level: Level) -> BTreeSet<String> {
     let metrics = metrics().filter(|metric| metric.level == level).map(|metric| metric.name);
     let labels = labels().filter(|label| label.level == level).map(|label| label.name);
     metrics.chain(labels).map(str::to_owned).collect()
@@ -39,9 +39,9 @@ fn keys_and_definitions_agree_both_ways() {
     let sender =
         SenderCounters { flow: 1, media: Some(MediaCounters::default()), ..SenderCounters::default() };
     let stats = serde_json::to_value(meter.finish(&[LinkCounters::default()], &[sender])).expect("JSON");
-    assert_eq!(keys(&stats["flows"][0]), defined(Level::Flow));
-    assert_eq!(keys(&stats["links"][0]), defined(Level::Link));
-    assert_eq!(keys(&stats["network"]), defined(Level::Network));
+    assert_eq!(keys(&stats["flows"][0]), metric_names(Level::Flow));
+    assert_eq!(keys(&stats["links"][0]), metric_names(Level::Link));
+    assert_eq!(keys(&stats["network"]), metric_names(Level::Network));
     let top: Vec<_> = stats.as_object().expect("an object").keys().collect();
     assert_eq!(top, ["flows", "links", "network"]);
 }

@@ -59,7 +59,7 @@ impl ElementTable for BlackoutSpec {
     type Element = Blackout;
 
     fn build(&self, _name: String, _streams: &Streams<'_>) -> Result<Blackout, Refusal> {
-        Ok(Blackout { times: Times::of(self), hold: self.hold, held: Line::new() })
+        Ok(Blackout { times: Times::of(self), hold: self.hold, line: Line::new() })
     }
 }
 
@@ -68,7 +68,7 @@ impl ElementTable for BlackoutSpec {
 pub(crate) struct Blackout {
     times: Times,
     hold: bool,
-    held: Line,
+    line: Line,
 }
 
 /// Times of the blackouts.
@@ -104,10 +104,10 @@ impl Element for Blackout {
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, tap: &mut T) -> Option<Packet> {
         match self.times.end_of(now) {
-            None if self.held.packets() == 0 => return Some(packet),
+            None if self.line.packets() == 0 => return Some(packet),
             // After a change of the times, new packets must not pass waiting packets.
-            None => self.held.push(now, packet),
-            Some(end) if self.hold => self.held.push(end, packet),
+            None => self.line.push(now, packet),
+            Some(end) if self.hold => self.line.push(end, packet),
             Some(_) => tap.packet(now, PacketEvent::Dropped, &packet),
         }
         None
@@ -115,12 +115,12 @@ impl Element for Blackout {
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.held.due()
+        self.line.due()
     }
 
     #[inline]
     fn step<T: Tap>(&mut self, _now: Time, _tap: &mut T) -> Option<Packet> {
-        self.held.pop()
+        self.line.pop()
     }
 
     /// Applies new times. Waiting packets keep their departure times.
@@ -129,7 +129,7 @@ impl Element for Blackout {
     }
 
     fn packets(&self) -> u64 {
-        self.held.packets()
+        self.line.packets()
     }
 }
 

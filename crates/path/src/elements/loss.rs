@@ -125,7 +125,7 @@ impl ElementTable for LossSpec {
             (None, None, Some(packets)) => Rule::List(packets.as_slice().into(), 0),
             (None, None, None) => Rule::Random(self.probability.unwrap_or(0.0)),
         };
-        Ok(Loss { rule, sizes: self.sizes(), seen: 0, rng: streams.element() })
+        Ok(Loss { rule, sizes: self.sizes(), arrivals: 0, rng: streams.element() })
     }
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct Loss {
     /// Sizes of the packets that can be lost.
     sizes: RangeInclusive<u32>,
     /// Number of packets considered so far.
-    seen: u64,
+    arrivals: u64,
     rng: Rng,
 }
 
@@ -158,13 +158,13 @@ impl Element for Loss {
         if !self.sizes.contains(&packet.size_bytes) {
             return Some(packet);
         }
-        self.seen += 1;
+        self.arrivals += 1;
         let is_lost = match &mut self.rule {
             Rule::Random(probability) => self.rng.uniform() < *probability,
-            Rule::Every(every) => self.seen.is_multiple_of(*every),
-            Rule::AllButEvery(every) => !(self.seen - 1).is_multiple_of(*every),
+            Rule::Every(every) => self.arrivals.is_multiple_of(*every),
+            Rule::AllButEvery(every) => !(self.arrivals - 1).is_multiple_of(*every),
             Rule::List(packets, next) => {
-                let is_next = packets.get(*next) == Some(&self.seen);
+                let is_next = packets.get(*next) == Some(&self.arrivals);
                 *next += usize::from(is_next);
                 is_next
             }

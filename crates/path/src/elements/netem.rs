@@ -173,7 +173,7 @@ impl Element for Netem {
     fn step<T: Tap>(&mut self, now: Time, tap: &mut T) -> Option<Packet> {
         let (delayed_until, packet) = self.inside.pop_front()?;
         self.count(now, -i64::from(packet.size_bytes), -1);
-        self.gauge.waited(delayed_until, now);
+        self.gauge.add_wait(delayed_until, now);
         self.gauge.sent(packet.size_bytes);
         if let Some(bucket) = &mut self.bucket {
             bucket.update(now);

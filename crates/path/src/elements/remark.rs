@@ -174,7 +174,7 @@ mod tests {
     const ALL: [Ecn; 4] = [Ecn::NOT_ECT, Ecn::ECT0, Ecn::ECT1, Ecn::CE];
 
     /// Returns the codepoints with which packets of each codepoint leave.
-    fn rewritten(from: &str, to: &str) -> (Vec<Ecn>, Vec<u64>) {
+    fn rewrite(from: &str, to: &str) -> (Vec<Ecn>, Vec<u64>) {
         let mut bench =
             Bench::new(&format!(r#"[{{"kind": "remark", "codepoint": "{from}", "becomes": "{to}"}}]"#));
         for ecn in ALL {
@@ -196,30 +196,30 @@ mod tests {
             ("capable", "not-ect", [none; 4]),
             ("any", "ect1", [ect1; 4]),
         ] {
-            assert_eq!(rewritten(from, to), (expected.to_vec(), vec![]), "{from} to {to}");
+            assert_eq!(rewrite(from, to), (expected.to_vec(), vec![]), "{from} to {to}");
         }
     }
 
     #[test]
     fn packets_that_become_ce_are_reported_as_marked() {
         let ce = Ecn::CE;
-        assert_eq!(rewritten("ect", "ce"), (vec![Ecn::NOT_ECT, ce, ce, ce], vec![1, 2]));
-        assert_eq!(rewritten("any", "ce"), (vec![ce; 4], vec![0, 1, 2]));
+        assert_eq!(rewrite("ect", "ce"), (vec![Ecn::NOT_ECT, ce, ce, ce], vec![1, 2]));
+        assert_eq!(rewrite("any", "ce"), (vec![ce; 4], vec![0, 1, 2]));
     }
 
     #[test]
     fn a_share_is_rewritten_and_repeats_by_seed() {
-        let rewritten = |seed, gap_us: u64| {
+        let rewrite = |seed, gap_us: u64| {
             let json = r#"[{"kind": "remark", "codepoint": "ect0", "becomes": "ce", "probability": 0.3}]"#;
             let mut bench = Bench::seeded(json, seed);
             (0..100_000).for_each(|i| bench.send_with(at_us(i * gap_us), 100, Ecn::ECT0));
             bench.log.marked
         };
-        let first = rewritten(1, 10);
+        let first = rewrite(1, 10);
         // Deviation sqrt(100000 x 0.3 x 0.7) = 145; four of them.
         assert!((first.len() as f64 - 30_000.0).abs() < 580.0, "{}", first.len());
-        assert_eq!(first, rewritten(1, 777));
-        assert_ne!(first, rewritten(2, 10));
+        assert_eq!(first, rewrite(1, 777));
+        assert_ne!(first, rewrite(2, 10));
     }
 
     #[test]

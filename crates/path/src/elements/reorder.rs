@@ -60,8 +60,8 @@ impl ElementTable for ReorderSpec {
             delay: Span::ZERO,
             gap: 0,
             rng: streams.element(),
-            passed: 0,
-            held: VecDeque::new(),
+            passed_packets: 0,
+            held_packets: VecDeque::new(),
             due: Time::NEVER,
         };
         reorder.change(Time::ZERO, self);
@@ -75,7 +75,7 @@ struct HeldPacket {
     /// Latest departure.
     until: Time,
     /// Number of passed packets at which the packet leaves.
-    passed: u64,
+    passed_packets: u64,
 }
 
 /// Reordering.
@@ -86,17 +86,17 @@ pub(crate) struct Reorder {
     gap: u64,
     rng: Rng,
     /// Total number of packets that were not held.
-    passed: u64,
+    passed_packets: u64,
     /// Held packets in order of arrival, which is also the order of departure.
-    held: VecDeque<HeldPacket>,
+    held_packets: VecDeque<HeldPacket>,
     due: Time,
 }
 
 impl Reorder {
     fn plan(&mut self, now: Time) {
-        self.due = match self.held.front() {
+        self.due = match self.held_packets.front() {
             None => Time::NEVER,
-            Some(first) if first.passed <= self.passed => now,
+            Some(first) if first.passed_packets <= self.passed_packets => now,
             Some(first) => first.until.max(now),
         };
     }
@@ -108,15 +108,15 @@ impl Element for Reorder {
     #[inline]
     fn arrive<T: Tap>(&mut self, now: Time, packet: Packet, _tap: &mut T) -> Option<Packet> {
         if self.rng.uniform() < self.probability {
-            let passed = self.passed.saturating_add(self.gap);
-            self.held.push_back(HeldPacket { packet, until: now + self.delay, passed });
-            if self.held.len() == 1 {
+            let passed_packets = self.passed_packets.saturating_add(self.gap);
+            self.held_packets.push_back(HeldPacket { packet, until: now + self.delay, passed_packets });
+            if self.held_packets.len() == 1 {
                 self.plan(now);
             }
             return None;
         }
-        self.passed += 1;
-        if !self.held.is_empty() {
+        self.passed_packets += 1;
+        if !self.held_packets.is_empty() {
             self.plan(now);
         }
         Some(packet)
@@ -129,7 +129,7 @@ impl Element for Reorder {
 
     #[inline]
     fn step<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
-        let first = self.held.pop_front();
+        let first = self.held_packets.pop_front();
         self.plan(now);
         first.map(|first| first.packet)
     }
@@ -142,7 +142,7 @@ impl Element for Reorder {
     }
 
     fn packets(&self) -> u64 {
-        self.held.len() as u64
+        self.held_packets.len() as u64
     }
 }
 

@@ -24,7 +24,7 @@ fn ms(events: &[(Time, crate::Packet)]) -> Vec<u64> {
 
 /// Returns a bench on which 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until
 /// `until_ms`.
-fn overloaded(ecn: bool, until_ms: u64) -> Bench {
+fn overloaded_bench(ecn: bool, until_ms: u64) -> Bench {
     let mut bench = Bench::new(&spec(None, ecn));
     (0..2000).for_each(|_| bench.arrive_with(0, 1000, if ecn { Ecn::ECT0 } else { Ecn::NOT_ECT }));
     for ms in 1..=until_ms {
@@ -38,16 +38,16 @@ fn overloaded(ecn: bool, until_ms: u64) -> Bench {
 fn signals_follow_codels_law_from_an_interval_over_target_on() {
     // Over target from 6 ms on: the first signal is due at 106 ms, where count becomes 2. Then + 70.71 = 176.71, +
     // 57.74 = 234.45, + 50 = 284.45, + 44.72 = 329.17 ms, each at the next departure.
-    let bench = overloaded(false, 330);
+    let bench = overloaded_bench(false, 330);
     assert_eq!(ms(&bench.tap.dropped), [106, 177, 235, 285, 330]);
-    let bench = overloaded(true, 330);
+    let bench = overloaded_bench(true, 330);
     assert_eq!(ms(&bench.tap.marked), [106, 177, 235, 285, 330]);
     assert!(bench.tap.dropped.is_empty());
 }
 
 #[test]
 fn below_target_the_count_falls_at_the_pace_it_grew() {
-    let mut bench = overloaded(false, 330);
+    let mut bench = overloaded_bench(false, 330);
     assert_eq!(count(&bench), 6);
     // The backlog leaves at once, then one fresh packet per ms. The next step is due at 329.17 + 40.82 = 369.99. Count
     // 5 ends after 44.72 ms more, 4 after 50, 3 after 57.74, 2 after 70.71, 1 after 100: count 0 at 693.2 ms.

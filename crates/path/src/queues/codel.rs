@@ -186,7 +186,7 @@ mod tests {
 
     /// Returns a bench on which 2000 packets of 1000 bytes arrive at time 0 and leave one per ms from 1 ms on, until
     /// `until_ms`.
-    fn overloaded(spec: &QueueSpec, ecn: Ecn, until_ms: u64) -> Bench {
+    fn overloaded_bench(spec: &QueueSpec, ecn: Ecn, until_ms: u64) -> Bench {
         let mut bench = Bench::new(spec);
         (0..2000).for_each(|_| bench.arrive_with(0, 1000, ecn));
         for ms in 1..=until_ms {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn drops_follow_the_control_law() {
-        let bench = overloaded(&spec(QueueQuirk::None, false), Ecn::NOT_ECT, 430);
+        let bench = overloaded_bench(&spec(QueueQuirk::None, false), Ecn::NOT_ECT, 430);
         // The delay is 5 ms at 5 ms, so the state begins at 105 ms. Then drops are due at 205 ms, then 70.71 later at
         // 275.71, 57.74 later at 333.45, 50 later at 383.45, and 44.72 later at 428.17 ms. Each happens at the next
         // departure.
@@ -215,17 +215,17 @@ mod tests {
 
     #[test]
     fn capable_packets_are_marked_at_the_same_times_and_still_leave() {
-        let bench = overloaded(&spec(QueueQuirk::None, true), Ecn::ECT0, 430);
+        let bench = overloaded_bench(&spec(QueueQuirk::None, true), Ecn::ECT0, 430);
         assert_eq!(ms(&bench.tap.marked), [105, 205, 276, 334, 384, 429]);
         assert!(bench.tap.dropped.is_empty());
         assert_eq!(bench.tap.dequeued[104].1.ecn, Ecn::CE);
-        let dropped = overloaded(&spec(QueueQuirk::None, true), Ecn::NOT_ECT, 430).tap.dropped.len();
+        let dropped = overloaded_bench(&spec(QueueQuirk::None, true), Ecn::NOT_ECT, 430).tap.dropped.len();
         assert_eq!(dropped, 6);
     }
 
     #[test]
     fn mahimahi_delivers_the_first_and_drops_the_one_behind_on_a_millisecond_clock() {
-        let bench = overloaded(&spec(QueueQuirk::Mahimahi, false), Ecn::NOT_ECT, 430);
+        let bench = overloaded_bench(&spec(QueueQuirk::Mahimahi, false), Ecn::NOT_ECT, 430);
         // 205, + 70 = 275, + 57 = 332, + 50 = 382, + 44 = 426 ms.
         assert_eq!(ms(&bench.tap.dropped), [105, 205, 275, 332, 382, 426]);
         assert_eq!(bench.tap.dequeued[104].1.number, 104);

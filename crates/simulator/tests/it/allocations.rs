@@ -63,7 +63,7 @@ thread_local! {
 }
 
 /// Runs `work` of a controller or its half, and counts its requests.
-fn counted<T>(work: impl FnOnce() -> T) -> T {
+fn count_allocations<T>(work: impl FnOnce() -> T) -> T {
     let before = ASKED.get();
     let result = work();
     TAKEN.set(TAKEN.get() + ASKED.get() - before);
@@ -75,43 +75,43 @@ struct CountedCalls<T>(T);
 
 impl Controller for CountedCalls<Box<dyn Controller>> {
     fn on_established(&mut self, now: Time, rtt: Span) {
-        counted(|| self.0.on_established(now, rtt));
+        count_allocations(|| self.0.on_established(now, rtt));
     }
 
     fn on_sent(&mut self, event: &Sent) {
-        counted(|| self.0.on_sent(event));
+        count_allocations(|| self.0.on_sent(event));
     }
 
     fn on_ack(&mut self, event: &Ack<'_>) {
-        counted(|| self.0.on_ack(event));
+        count_allocations(|| self.0.on_ack(event));
     }
 
     fn on_loss(&mut self, event: &Loss<'_>) {
-        counted(|| self.0.on_loss(event));
+        count_allocations(|| self.0.on_loss(event));
     }
 
     fn on_timeout(&mut self, event: &Timeout) {
-        counted(|| self.0.on_timeout(event));
+        count_allocations(|| self.0.on_timeout(event));
     }
 
     fn on_ecn(&mut self, event: &Ecn) {
-        counted(|| self.0.on_ecn(event));
+        count_allocations(|| self.0.on_ecn(event));
     }
 
     fn on_wake(&mut self, now: Time) {
-        counted(|| self.0.on_wake(now));
+        count_allocations(|| self.0.on_wake(now));
     }
 
     fn on_frame(&mut self, event: &Frame) {
-        counted(|| self.0.on_frame(event));
+        count_allocations(|| self.0.on_frame(event));
     }
 
     fn message(&mut self, event: &Sent) -> Message {
-        counted(|| self.0.message(event))
+        count_allocations(|| self.0.message(event))
     }
 
     fn control(&self) -> Control {
-        counted(|| self.0.control())
+        count_allocations(|| self.0.control())
     }
 
     fn fields(&self, sink: &mut dyn FieldSink) {
@@ -121,7 +121,7 @@ impl Controller for CountedCalls<Box<dyn Controller>> {
 
 impl ReceiverHalf for CountedCalls<Box<dyn ReceiverHalf>> {
     fn on_packet(&mut self, event: &Arrived) {
-        counted(|| self.0.on_packet(event));
+        count_allocations(|| self.0.on_packet(event));
     }
 
     fn next_timer(&self) -> Time {
@@ -131,7 +131,7 @@ impl ReceiverHalf for CountedCalls<Box<dyn ReceiverHalf>> {
     fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
         // The frame belongs to the driver, and is a new one in this test.
         feedback.reserve(65_536);
-        counted(|| self.0.write_feedback(now, feedback));
+        count_allocations(|| self.0.write_feedback(now, feedback));
     }
 
     fn padding_bytes(&self) -> u32 {

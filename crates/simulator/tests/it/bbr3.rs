@@ -14,7 +14,7 @@ fn bbr3() -> Value {
 }
 
 /// Returns a run over a bottleneck of 40 ms whose rate changes at 10 s, with one BDP of buffer at the larger rate.
-fn changing(from_mbps: f64, to_mbps: f64) -> Outcome {
+fn run_with_change(from_mbps: f64, to_mbps: f64) -> Outcome {
     let queue = bdp_packets(from_mbps.max(to_mbps), 40.0) as u64;
     let mut path = dumbbell(from_mbps, 40.0, queue);
     path["data"][0]["schedule"] = json!([{"at_s": 10.0, "rate_mbps": to_mbps}]);
@@ -119,7 +119,7 @@ fn it_coexists_with_cubic() {
 /// the BDP. It is 3 s and a dozen round trips; 6 s are allowed.
 #[test]
 fn ten_times_the_bandwidth_is_found() {
-    let outcome = changing(10.0, 100.0);
+    let outcome = run_with_change(10.0, 100.0);
     let time_s = outcome
         .series(1, "max_bw", 10.0, 30.0)
         .into_iter()
@@ -134,7 +134,7 @@ fn ten_times_the_bandwidth_is_found() {
 /// of 2 to 3 s or, if the queue keeps rounds long, a few more.
 #[test]
 fn a_tenth_of_the_bandwidth_is_accepted() {
-    let outcome = changing(100.0, 10.0);
+    let outcome = run_with_change(100.0, 10.0);
     let halved = outcome
         .series(1, "bw", 10.0, 30.0)
         .into_iter()

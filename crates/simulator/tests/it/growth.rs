@@ -210,7 +210,7 @@ fn rounds(controller: &str, with_loss: bool) -> Rounds {
 }
 
 /// Returns the first round after `from` that sends more than `growth` allows.
-fn broken(sent: &[u64], from: usize, growth: Growth) -> Option<usize> {
+fn first_violation(sent: &[u64], from: usize, growth: Growth) -> Option<usize> {
     (from + 1..sent.len()).find(|&round| {
         let before = sent[from..round].iter().copied().max().unwrap_or(0) as f64;
         sent[round] as f64 > growth.factor * before + growth.packets + ROUNDING_PACKETS
@@ -232,7 +232,7 @@ fn no_controller_grows_faster_than_its_source_says() {
         let mut check = |growth: Growth, with_loss: bool| {
             let Rounds { sent, lost_in } = rounds(controller, with_loss);
             assert_eq!(lost_in.is_some(), with_loss, "{controller}: {sent:?}");
-            if let Some(round) = broken(&sent, lost_in.map_or(0, |round| round + SETTLED), growth) {
+            if let Some(round) = first_violation(&sent, lost_in.map_or(0, |round| round + SETTLED), growth) {
                 faster
                     .push(format!("{controller}, {because}: round {round} of {sent:?}, loss in {lost_in:?}"));
             }

@@ -102,14 +102,14 @@ pub(crate) fn mean(series: &[(f64, f64)]) -> f64 {
 /// Runs a specification with time series.
 pub(crate) fn run(spec: &Value) -> Outcome {
     let spec = read(spec);
-    let (stats, memory) = observed(&spec, Memory::new(&spec));
+    let (stats, memory) = run_observed(&spec, Memory::new(&spec));
     Outcome { stats, memory }
 }
 
 /// Runs a specification with its files in `directory`; returns the statistics.
 pub(crate) fn record(spec: &Value, directory: &Path) -> Value {
     let spec = read(spec);
-    let (stats, recorder) = observed(&spec, Recorder::create(Some(directory), &spec).expect("files"));
+    let (stats, recorder) = run_observed(&spec, Recorder::create(Some(directory), &spec).expect("files"));
     recorder.finish().expect("complete files");
     stats
 }
@@ -127,7 +127,7 @@ pub(crate) fn with_files(mut spec: RunSpec) -> RunSpec {
     spec
 }
 
-fn observed<O: Observer>(spec: &RunSpec, observer: O) -> (Value, O) {
+fn run_observed<O: Observer>(spec: &RunSpec, observer: O) -> (Value, O) {
     let meter = RunMeter::new(meter_config(spec, Backend::Simulation));
     let mut observers = (meter, observer);
     let totals = simulator::simulate(spec, &Registry::builtin(), &mut observers).expect("the run succeeds");

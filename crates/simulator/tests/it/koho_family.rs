@@ -24,7 +24,7 @@ fn new_koho() -> Value {
 }
 
 /// Runs one flow for 30 s: rate Mbit/s, one-way delay ms, queue packets.
-fn alone(flow: Value, rate: f64, one_way: f64, queue: u64) -> Outcome {
+fn run_alone(flow: Value, rate: f64, one_way: f64, queue: u64) -> Outcome {
     run(&spec(dumbbell(rate, 2.0 * one_way, queue), vec![flow], 30.0))
 }
 
@@ -37,7 +37,7 @@ fn calibrated_koho_matches_an_independent_simulation() {
         (100.0, 27.0, 173, 0.954, 39.2),
         (15.0, 75.0, 1000, 0.89, 97.8),
     ] {
-        let outcome = alone(calibrated_koho(), rate, one_way, queue);
+        let outcome = run_alone(calibrated_koho(), rate, one_way, queue);
         let reached = outcome.link("throughput_mbps") / rate;
         assert!((reached - share).abs() < 0.015, "{rate} Mbit/s: {reached:.3}, expected {share}");
         let delay = outcome.flow(1, "delay_p95_ms");
@@ -48,12 +48,12 @@ fn calibrated_koho_matches_an_independent_simulation() {
 /// Independent simulation: 99.7 % and 61 ms; if the buffer holds less than 25 ms, 14 % are lost (2 points allowed).
 #[test]
 fn new_koho_matches_an_independent_simulation_and_overflows_short_buffers() {
-    let outcome = alone(new_koho(), 12.0, 20.0, 1000);
+    let outcome = run_alone(new_koho(), 12.0, 20.0, 1000);
     let reached = outcome.link("throughput_mbps") / 12.0;
     assert!((reached - 0.997).abs() < 0.015, "{reached:.3}");
     let delay = outcome.flow(1, "delay_p95_ms");
     assert!((delay - 61.0).abs() < 3.0, "{delay:.1} ms");
-    let outcome = alone(new_koho(), 100.0, 27.0, 173);
+    let outcome = run_alone(new_koho(), 100.0, 27.0, 173);
     let reached = outcome.link("throughput_mbps") / 100.0;
     assert!((reached - 0.979).abs() < 0.015, "{reached:.3}");
     let loss = outcome.flow(1, "loss_rate");
@@ -76,14 +76,14 @@ fn a_late_calibrated_koho_flow_starves() {
 #[test]
 fn sourdough_sends_fifty_packets_per_round_trip() {
     let sourdough = || datagrump("sourdough", &json!({}), 1000.0);
-    let outcome = alone(sourdough(), 50.0, 20.0, 1000);
+    let outcome = run_alone(sourdough(), 50.0, 20.0, 1000);
     let expected = 50.0 * 1500.0 * 8.0 / 40.24e3;
     let throughput = outcome.link("throughput_mbps");
     assert!(
         (throughput - expected).abs() < 0.01 * expected,
         "{throughput:.2}, computed {expected:.2} Mbit/s"
     );
-    let outcome = alone(sourdough(), 12.0, 20.0, 1000);
+    let outcome = run_alone(sourdough(), 12.0, 20.0, 1000);
     assert!(outcome.link("throughput_mbps") / 12.0 > 0.99);
     let p95 = outcome.flow(1, "delay_p95_ms");
     assert!((p95 - 30.0).abs() < 1.0, "{p95:.1} ms, computed 30");

@@ -7,7 +7,7 @@ fn ledbat_plus_plus() -> Value {
     flow("ledbat-plus-plus")
 }
 
-fn lone(slowdowns: &str) -> Outcome {
+fn run_alone(slowdowns: &str) -> Outcome {
     let mut flow = ledbat_plus_plus();
     flow["parameters"] = json!({"slowdowns": slowdowns});
     let mut spec = spec(dumbbell(20.0, 40.0, 400), vec![flow], 120.0);
@@ -18,7 +18,7 @@ fn lone(slowdowns: &str) -> Outcome {
 /// A lone flow keeps 60 ms of queue, and its slowdowns cost at most a tenth.
 #[test]
 fn it_holds_sixty_milliseconds_and_slowdowns_cost_at_most_a_tenth() {
-    let (with, without) = (lone("true"), lone("false"));
+    let (with, without) = (run_alone("true"), run_alone("false"));
     let delay_ms = without.mean_queue(20.0, 120.0) / bdp_packets(20.0, 1.0);
     assert!((55.0..=65.0).contains(&delay_ms), "{delay_ms:.1} ms");
     let cost = 1.0 - with.flow(1, "goodput_mbps") / without.flow(1, "goodput_mbps");
@@ -28,7 +28,7 @@ fn it_holds_sixty_milliseconds_and_slowdowns_cost_at_most_a_tenth() {
 /// Slowdowns are nine times their own duration apart.
 #[test]
 fn slowdowns_take_a_tenth_of_the_time() {
-    let outcome = lone("true");
+    let outcome = run_alone("true");
     let phases = outcome.series(1, "phase", 20.0, 120.0);
     let slow = phases.iter().filter(|(_, phase)| *phase >= 2.0).count() as f64 / phases.len() as f64;
     assert!((0.07..=0.12).contains(&slow), "{slow:.3} of the time");

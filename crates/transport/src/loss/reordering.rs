@@ -15,7 +15,7 @@ pub(super) struct Rack {
     /// Window as a share of the smallest RTT.
     share: f64,
     /// True if a packet has arrived after a packet that was sent later.
-    seen: bool,
+    has_seen: bool,
     multiplier: u32,
     /// Recoveries until `multiplier` is 1 again.
     persist: u32,
@@ -27,21 +27,21 @@ impl Rack {
     /// Returns a window of the part of `time_threshold` beyond 1; the threshold is a multiple of the RTT.
     pub(super) fn new(time_threshold: f64) -> Self {
         let share = (time_threshold - 1.0).max(0.0);
-        Self { share, seen: false, multiplier: 1, persist: 0, round_end: 0 }
+        Self { share, has_seen: false, multiplier: 1, persist: 0, round_end: 0 }
     }
 
     /// Returns true if reordering was seen: then only time decides, not the arrival of later packets.
-    pub(super) const fn seen(&self) -> bool {
-        self.seen
+    pub(super) const fn has_seen_reordering(&self) -> bool {
+        self.has_seen
     }
 
     /// Handles an ACK of something new; the next packet has `next_number`. A lost packet that has arrived stands for
     /// the duplicate that TCP's receiver reports (RFC 2883): its payload was sent twice.
     #[inline]
     pub(super) fn on_acknowledged(&mut self, acknowledged: &AckSummary, next_number: u64) {
-        self.seen |= acknowledged.is_reordered;
+        self.has_seen |= acknowledged.is_reordered;
         if acknowledged.spurious > 0 {
-            self.seen = true;
+            self.has_seen = true;
             let is_next_round = acknowledged.newest.is_some_and(|newest| newest.number >= self.round_end);
             if is_next_round || self.persist == 0 {
                 self.multiplier = (self.multiplier + 1).min(MOST);
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(rack.window(&rtt), Span::from_ms(25));
         rack.on_acknowledged(&late(5), 20);
         rack.on_acknowledged(&late(7), 25);
-        assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(50), true));
+        assert_eq!((rack.window(&rtt), rack.has_seen_reordering()), (Span::from_ms(50), true));
         for number in [20, 40, 60, 80] {
             rack.on_acknowledged(&late(number), number + 20);
         }
@@ -103,13 +103,13 @@ mod tests {
         (0..15).for_each(|_| rack.on_recovered());
         assert_eq!(rack.window(&rtt), Span::from_ms(50));
         rack.on_recovered();
-        assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(25), true));
+        assert_eq!((rack.window(&rtt), rack.has_seen_reordering()), (Span::from_ms(25), true));
     }
 
     #[test]
     fn a_packet_that_was_neither_lost_nor_sent_again_shows_reordering_alone() {
         let (mut rack, rtt) = (Rack::new(1.25), rtt_of_100_ms());
         rack.on_acknowledged(&AckSummary { is_reordered: true, ..AckSummary::default() }, 20);
-        assert_eq!((rack.window(&rtt), rack.seen()), (Span::from_ms(25), true));
+        assert_eq!((rack.window(&rtt), rack.has_seen_reordering()), (Span::from_ms(25), true));
     }
 }

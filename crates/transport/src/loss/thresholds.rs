@@ -87,7 +87,7 @@ impl Thresholds {
 
     /// Returns true if reordering was seen and the packet threshold does not count any longer.
     pub(super) const fn has_seen_reordering(&self) -> bool {
-        matches!(&self.adaptation, Adaptation::Rack(rack) if rack.seen())
+        matches!(&self.adaptation, Adaptation::Rack(rack) if rack.has_seen_reordering())
     }
 
     /// Declares packets lost. `is_recovering`: true during an episode, or during the recovery from a timeout.
@@ -119,7 +119,8 @@ impl Thresholds {
         let (earliest, largest) = (numbers.start, numbers.end);
         let (packets, wait) = match &self.adaptation {
             Adaptation::Rack(rack) => {
-                let is_certain = !rack.seen() && (is_recovering || self.has_enough_above(flight, &numbers));
+                let is_certain =
+                    !rack.has_seen_reordering() && (is_recovering || self.has_enough_above(flight, &numbers));
                 (if is_certain { 1 } else { u64::MAX }, rtt.latest() + rack.window(rtt))
             }
             Adaptation::None | Adaptation::Distance => {

@@ -94,7 +94,7 @@ impl Sender {
 
     /// Frees room in the socket buffers after the receiver got the first `complete` bytes in order.
     fn free_buffers(&mut self, now: Time, complete: u64) {
-        let (window_bytes, rtt) = (self.window_bytes(), self.rtt.known());
+        let (window_bytes, rtt) = (self.window_bytes(), self.rtt.smoothed_if_sampled());
         self.stream.free_buffers(now, complete, window_bytes, self.flight.bytes(), rtt);
     }
 

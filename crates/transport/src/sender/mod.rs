@@ -168,7 +168,7 @@ impl Sender {
             let levels = Levels {
                 window_bytes: self.has_window().then(|| self.window_bytes()),
                 in_flight_bytes: self.flight.bytes(),
-                srtt: self.rtt.known(),
+                srtt: self.rtt.smoothed_if_sampled(),
                 delivery_rate: self.sampler.latest(),
             };
             self.integrals.add(now, &levels);
@@ -187,7 +187,7 @@ impl Sender {
 
     /// Returns the smoothed RTT; `None` before the first sample.
     pub fn smoothed_rtt(&self) -> Option<Span> {
-        self.rtt.known()
+        self.rtt.smoothed_if_sampled()
     }
 
     /// Returns the bytes that may be in flight now.
@@ -230,7 +230,7 @@ impl Sender {
     pub fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("in_flight", "bytes", self.flight.bytes() as f64);
         sink.put("delivered", "bytes", self.sampler.delivered_bytes() as f64);
-        sink.put("srtt", "ms", self.rtt.known().map_or(f64::NAN, Span::as_ms_f64));
+        sink.put("srtt", "ms", self.rtt.smoothed_if_sampled().map_or(f64::NAN, Span::as_ms_f64));
         sink.put("delivery_rate", "Mbit/s", self.sampler.latest().mbps());
         if let Some(bitrate) = self.stream.bitrate() {
             sink.put("encoder_rate", "Mbit/s", bitrate.mbps());
@@ -240,7 +240,7 @@ impl Sender {
 
     /// Writes [`Sender::fields`] and further fields of the transport: everything that a trace of every event shows.
     pub fn all_fields(&self, sink: &mut dyn FieldSink) {
-        let rtt_ms = |rtt: Span| self.rtt.known().map_or(f64::NAN, |_| rtt.as_ms_f64());
+        let rtt_ms = |rtt: Span| self.rtt.smoothed_if_sampled().map_or(f64::NAN, |_| rtt.as_ms_f64());
         sink.put("window", "bytes", if self.has_window() { self.window_bytes() as f64 } else { f64::NAN });
         sink.put("pacing", "Mbit/s", self.pacing_rate().map_or(f64::NAN, Rate::mbps));
         sink.put("latest_rtt", "ms", rtt_ms(self.rtt.latest()));
@@ -262,7 +262,7 @@ impl Sender {
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         let threshold = || self.controller.slow_start_threshold_bytes();
-        self.pacer.rate(&self.control, self.window_bytes(), self.rtt.known(), threshold)
+        self.pacer.rate(&self.control, self.window_bytes(), self.rtt.smoothed_if_sampled(), threshold)
     }
 
     /// Reads the controller's decisions after an event.

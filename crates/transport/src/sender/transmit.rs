@@ -116,7 +116,7 @@ impl Sender {
             pacing,
             window_bytes: self.window_bytes(),
             in_flight_bytes: self.flight.bytes(),
-            srtt: self.rtt.known(),
+            srtt: self.rtt.smoothed_if_sampled(),
             oldest_sent_at: self.flight.get(self.flight.base()).map(|oldest| oldest.sent_at),
             may_wait: !self.recovery.episode().is_active(),
         };
@@ -146,7 +146,7 @@ impl Sender {
     fn media_rate(&self) -> Option<Rate> {
         self.control.media_rate.or_else(|| {
             let window = self.window_bytes();
-            let srtt = self.rtt.known().filter(|_| window != u64::MAX);
+            let srtt = self.rtt.smoothed_if_sampled().filter(|_| window != u64::MAX);
             let by_window = srtt.map(|srtt| Rate::from_bytes_per(window, srtt));
             let allowed = match (by_window, self.control.pacing) {
                 (Some(window), Some(pacing)) => Some(window.min(pacing)),

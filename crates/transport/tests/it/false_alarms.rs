@@ -54,7 +54,7 @@ impl Controller for Counter {
 }
 
 /// Returns the number of episodes and of undone episodes in a flow of 3000 ms that `script` changes.
-fn undone(config: &Config, script: impl FnOnce(&mut Pair)) -> (u64, u64) {
+fn count_undone(config: &Config, script: impl FnOnce(&mut Pair)) -> (u64, u64) {
     let (episodes, undone) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
     let counter = Counter { episodes: episodes.clone(), undone: undone.clone() };
     let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| Box::new(counter), None);
@@ -67,7 +67,7 @@ fn undone(config: &Config, script: impl FnOnce(&mut Pair)) -> (u64, u64) {
 fn an_episode_is_undone_by_a_packet_that_comes_rounds_after_it_ended() {
     for config in [Config::tcp(), Config::quic()] {
         for late_ms in [60, 160, 360, 900] {
-            let counts = undone(&config, |pair| pair.late = vec![(43, late_ms)]);
+            let counts = count_undone(&config, |pair| pair.late = vec![(43, late_ms)]);
             assert_eq!(counts, (1, 1), "{} {late_ms}", config.profile);
         }
     }
@@ -76,7 +76,7 @@ fn an_episode_is_undone_by_a_packet_that_comes_rounds_after_it_ended() {
 #[test]
 fn an_episode_with_one_real_loss_is_not_undone() {
     for config in [Config::tcp(), Config::quic()] {
-        let counts = undone(&config, |pair| (pair.late, pair.drop) = (vec![(43, 160)], vec![44]));
+        let counts = count_undone(&config, |pair| (pair.late, pair.drop) = (vec![(43, 160)], vec![44]));
         assert_eq!(counts.1, 0, "{}", config.profile);
     }
 }
@@ -107,7 +107,7 @@ fn a_delay_of_a_second_and_a_half_is_no_loss() {
 
 #[test]
 fn after_an_outage_that_drops_packets_nothing_is_undone() {
-    let counts = undone(&Config::tcp(), |pair| pair.drop = (40..60).collect());
+    let counts = count_undone(&Config::tcp(), |pair| pair.drop = (40..60).collect());
     assert_eq!(counts.1, 0);
 }
 

@@ -98,7 +98,7 @@ fn encoder(change: impl FnOnce(&mut EncoderSpec)) -> ApplicationSpec {
 }
 
 /// Decoded frames: number and delay in ms.
-fn decoded(pair: &mut Pair) -> Vec<(u32, f64)> {
+fn decoded_frames(pair: &mut Pair) -> Vec<(u32, f64)> {
     std::iter::from_fn(|| pair.receiver.take_frame())
         .map(|frame| (frame.mark.number, (frame.decoded_at - frame.mark.captured_at).as_ms_f64()))
         .collect()
@@ -186,7 +186,7 @@ fn frames_are_decoded_one_way_delay_after_their_last_packet_left() {
     };
     let (mut pair, _) = pair(|_| {}, encoder(|_| {}), control);
     pair.run_to(1000);
-    let frames = decoded(&mut pair);
+    let frames = decoded_frames(&mut pair);
     assert_eq!(frames.len(), 48, "those captured up to 940 ms");
     assert!(frames.iter().all(|&(_, delay)| (50.0..56.0).contains(&delay)), "{frames:?}");
 }
@@ -204,7 +204,7 @@ fn a_lost_packet_costs_the_frames_up_to_the_next_key_frame() {
         let next = first(&mut pair);
         pair.drop = vec![next];
         pair.run_to(2000);
-        let numbers: Vec<u32> = decoded(&mut pair).iter().map(|frame| frame.0).collect();
+        let numbers: Vec<u32> = decoded_frames(&mut pair).iter().map(|frame| frame.0).collect();
         numbers.windows(2).map(|two| two[1] - two[0] - 1).sum::<u32>()
     };
     // Lost at 400 ms, known at about 540 ms: some eight frames hang on it. Sent again, nothing is lost.
@@ -229,7 +229,7 @@ fn what_cannot_be_delivered_within_a_second_is_given_up_for_a_key_frame() {
     });
     assert_eq!(resent_late.count(), 0);
     assert!(pair.sender.encoder_stats().unwrap().key_frames >= 2);
-    assert!(decoded(&mut pair).iter().any(|frame| frame.0 > 150), "the picture moves again");
+    assert!(decoded_frames(&mut pair).iter().any(|frame| frame.0 > 150), "the picture moves again");
 }
 
 #[test]

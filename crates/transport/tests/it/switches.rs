@@ -20,14 +20,14 @@ fn greedy(config: &Config) -> Pair {
 }
 
 /// Segments sent again, in order.
-fn resent(pair: &Pair) -> Vec<u64> {
+fn resent_segments(pair: &Pair) -> Vec<u64> {
     let again = pair.sent.iter().filter(|(_, data)| data.retransmission);
     again.map(|(_, data)| data.offset / SEGMENT).collect()
 }
 
 /// Returns a pair that loses packet 2 and a second packet, and the number of the second packet. `also` picks that
 /// packet from the packets of a run in which only packet 2 is lost.
-fn losing(config: &Config, also: impl Fn(&[Data]) -> u64) -> (Pair, u64) {
+fn pair_with_losses(config: &Config, also: impl Fn(&[Data]) -> u64) -> (Pair, u64) {
     let mut pair = greedy(config);
     pair.drop = vec![2];
     pair.run_to(199);
@@ -45,9 +45,9 @@ fn by_sequence_a_lost_retransmission_waits_for_the_timeout() {
         let config = Config { loss_detection, ..tcp() };
         let retransmission =
             |sent: &[Data]| sent.iter().find(|data| data.retransmission).expect("one").number;
-        let (pair, _) = losing(&config, retransmission);
+        let (pair, _) = pair_with_losses(&config, retransmission);
         assert_eq!(pair.sender.stats().timeouts, timeouts, "{loss_detection:?}");
-        assert_eq!(resent(&pair)[..2], [2, 2]);
+        assert_eq!(resent_segments(&pair)[..2], [2, 2]);
     }
 }
 
@@ -56,11 +56,12 @@ fn by_sequence_a_segment_whose_retransmission_is_in_flight_begins_another_episod
     // A packet with new data is lost during the first episode and sent again in it. The episode ends before the
     // retransmission arrives.
     let newest = |sent: &[Data]| sent.last().expect("packets").number;
-    let (pair, number) = losing(&Config { loss_detection: LossDetection::Sequence, ..tcp() }, newest);
+    let (pair, number) =
+        pair_with_losses(&Config { loss_detection: LossDetection::Sequence, ..tcp() }, newest);
     let stats = pair.sender.stats();
     assert_eq!((stats.episodes, stats.timeouts), (2, 0));
     let segment = pair.sent.iter().find(|(_, data)| data.number == number).expect("it").1.offset / SEGMENT;
-    assert_eq!(resent(&pair), [2, segment]);
+    assert_eq!(resent_segments(&pair), [2, segment]);
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn by_sequence_a_timeout_repeats_everything_in_order() {
     pair.drop = (2..10).collect();
     pair.run_to(3000);
     assert_eq!((pair.delivered, pair.sender.stats().timeouts), (10 * SEGMENT, 1));
-    assert_eq!(resent(&pair), (2..10).collect::<Vec<_>>());
+    assert_eq!(resent_segments(&pair), (2..10).collect::<Vec<_>>());
 }
 
 #[test]
@@ -118,7 +119,7 @@ impl Controller for Witness {
     fn fields(&self, _sink: &mut dyn FieldSink) {}
 }
 
-fn witnessed(config: &Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
+fn ack_log(config: &Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Span>, Span, u64)> {
     let acks = AckLog::default();
     let witness = Box::new(Witness(acks.clone()));
     let mut pair = Pair::with(config, ApplicationSpec::Greedy, |_| witness, None);
@@ -128,18 +129,18 @@ fn witnessed(config: &Config, script: impl FnOnce(&mut Pair)) -> Vec<(Option<Spa
 
 #[test]
 fn timestamps_count_whole_ticks() {
-    let acks = witnessed(&Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
+    let acks = ack_log(&Config { timestamp_ms: 40.0, ..tcp() }, |pair| pair.run_to(210));
     // Sent in ticks 0 and 2 (at 100 ms), acknowledged in ticks 2 (100 ms) and 5 (200 ms).
     assert_eq!(acks[0].0, Some(Span::from_ms(80)));
     assert_eq!(acks[6].0, Some(Span::from_ms(120)));
-    let acks = witnessed(&Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
+    let acks = ack_log(&Config { timestamp_ms: 1000.0, ..tcp() }, |pair| pair.run_to(110));
     assert_eq!(acks[0].0, Some(Span::from_us(1)), "within one tick");
 }
 
 #[test]
 fn smoothed_samples_stand_for_each_rtt() {
     let config = Config { timestamp_ms: 40.0, smoothed_samples: true, ..tcp() };
-    let acks = witnessed(&config, |pair| pair.run_to(210));
+    let acks = ack_log(&config, |pair| pair.run_to(210));
     assert_eq!(acks[0], (Some(Span::from_ms(80)), Span::from_ms(80), SEGMENT));
     // 7/8 * 80 + 1/8 * 120 ms
     assert_eq!(acks[6], (Some(Span::from_ms(85)), Span::from_ms(80), SEGMENT));
@@ -148,7 +149,7 @@ fn smoothed_samples_stand_for_each_rtt() {
 #[test]
 fn a_hole_lets_nothing_grow_and_cumulative_growth_counts_a_filled_one_at_once() {
     let bytes = |cumulative_growth| {
-        let acks = witnessed(&Config { cumulative_growth, ..tcp() }, |pair| {
+        let acks = ack_log(&Config { cumulative_growth, ..tcp() }, |pair| {
             pair.drop = vec![1];
             pair.run_to(205);
         });
@@ -158,7 +159,7 @@ fn a_hole_lets_nothing_grow_and_cumulative_growth_counts_a_filled_one_at_once() 
     // Packet 0; 2 to 5 above the hole; then packets 6, 7, ... of the next round trip until 1 is repaired.
     let growth = bytes(true);
     assert_eq!(growth[..5], [1, 0, 0, 0, 0]);
-    let acks = witnessed(&Config { cumulative_growth: true, ..tcp() }, |pair| {
+    let acks = ack_log(&Config { cumulative_growth: true, ..tcp() }, |pair| {
         pair.drop = vec![1];
         pair.run_to(205);
     });
@@ -175,7 +176,7 @@ fn the_receive_window_counts_from_the_first_missing_byte() {
     assert_eq!(pair.sent.len(), 12);
     // Eleven arrived, but the first is missing: only that one may leave.
     pair.run_to(199);
-    assert_eq!(resent(&pair), [0]);
+    assert_eq!(resent_segments(&pair), [0]);
     assert_eq!(pair.sent.len(), 13);
     pair.run_to(210);
     assert_eq!(pair.sent.len(), 25);
@@ -238,7 +239,7 @@ fn libutp_repairs_at_once_or_by_a_timeout_as_the_first_number_has_it() {
             (60 * SEGMENT, timeouts),
             "{first_number}"
         );
-        assert_eq!(resent(&pair)[0], 2);
+        assert_eq!(resent_segments(&pair)[0], 2);
     }
 }
 
@@ -262,7 +263,7 @@ fn a_lost_ack_with_a_mask_says_nothing_that_the_next_does_not() {
     // All that name the hole but two.
     pair.drop_acks = (2..30).collect();
     pair.run_to(150);
-    assert_eq!(resent(&pair), [2]);
+    assert_eq!(resent_segments(&pair), [2]);
 }
 
 #[test]
@@ -287,7 +288,11 @@ fn libutp_finds_a_lost_retransmission_by_the_timeout_alone() {
     for (sack_packets, timeouts) in [(30, 1), (0, 0)] {
         let retransmission =
             |sent: &[Data]| sent.iter().find(|data| data.retransmission).expect("one").number;
-        let (pair, _) = losing(&Config { sack_packets, ..utp(9158) }, retransmission);
-        assert_eq!((pair.sender.stats().timeouts, resent(&pair)[0]), (timeouts, 2), "{sack_packets}");
+        let (pair, _) = pair_with_losses(&Config { sack_packets, ..utp(9158) }, retransmission);
+        assert_eq!(
+            (pair.sender.stats().timeouts, resent_segments(&pair)[0]),
+            (timeouts, 2),
+            "{sack_packets}"
+        );
     }
 }

@@ -25,7 +25,7 @@ impl DeclaredLost {
     }
 
     /// Returns the number of packets that the corrected convention counts.
-    pub(crate) fn measured(&self) -> u64 {
+    pub(crate) fn measured_losses(&self) -> u64 {
         self.lost.values().filter(|is_measured| **is_measured).count() as u64
     }
 }
@@ -42,6 +42,6 @@ mod tests {
         }
         declared.arrived(3);
         declared.arrived(9);
-        assert_eq!((declared.open(), declared.measured()), (3, 2));
+        assert_eq!((declared.open(), declared.measured_losses()), (3, 2));
     }
 }

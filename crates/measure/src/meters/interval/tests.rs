@@ -14,16 +14,16 @@ fn arrival(time_ms: u64, flow: u32, seq: u64, data_bytes: u32, delay_ms: i64) ->
     Record { one_way_delay_ns: delay_ms * MS as i64, ..record }
 }
 
-fn planned(flow: u32, start_ms: u64, stop_ms: u64) -> FlowInfo {
+fn planned_flow(flow: u32, start_ms: u64, stop_ms: u64) -> FlowInfo {
     let at = |ms: u64| Time::from_ns(ms * MS);
     FlowInfo { flow, scheme: "x".to_owned(), start: at(start_ms), stop: at(stop_ms), ..FlowInfo::default() }
 }
 
 fn measure(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Transfers {
-    measured(duration_ms, flows, records).unwrap()
+    try_measure(duration_ms, flows, records).unwrap()
 }
 
-fn measured(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Result<Transfers, Error> {
+fn try_measure(duration_ms: u64, flows: Vec<FlowInfo>, records: &[Record]) -> Result<Transfers, Error> {
     let mut meter = IntervalMeter::new(Span::ZERO, Span::from_ms(duration_ms), flows);
     for record in records {
         meter.record(record);
@@ -51,7 +51,7 @@ fn each_byte_counts_once_by_the_copy_that_got_through() {
         arrival(2_300, 1, 4, 0, 1_000),
         event(2_500, 1, Event::Send, 5, 700), // under way at the end
     ];
-    let report = measure(3_000, vec![planned(1, 0, 3_000)], &records);
+    let report = measure(3_000, vec![planned_flow(1, 0, 3_000)], &records);
     assert_eq!(
         rows(&report, View::Client, false),
         [(1, 0, 1_000, 1_000), (1, 1_000, 2_000, 1_000), (1, 2_000, 3_000, 700)]
@@ -73,7 +73,7 @@ fn without_drops_in_the_log_what_is_overdue_is_not_under_way() {
         arrival(40, 1, 1, 500, 40),
         event(990, 1, Event::Send, 3, 300),
     ];
-    let report = measure(1_000, vec![planned(1, 0, 1_000)], &records);
+    let report = measure(1_000, vec![planned_flow(1, 0, 1_000)], &records);
     assert_eq!(rows(&report, View::Client, true), [(1, 0, 1_000, 800)]);
 }
 
@@ -87,7 +87,7 @@ fn sums_follow_the_flows_and_edges_are_the_flows_own() {
         event(1_990, 1, Event::Send, 2, 512),
         arrival(2_250, 1, 2, 512, 260), // after its sender has stopped
     ];
-    let report = measure(2_000, vec![planned(2, 1_500, 2_000), planned(1, 0, 2_000)], &records);
+    let report = measure(2_000, vec![planned_flow(2, 1_500, 2_000), planned_flow(1, 0, 2_000)], &records);
     let client = [(1, 0, 1_000, 2_048), (0, 0, 1_000, 2_048)];
     let client_later = [(1, 1_000, 2_000, 512), (2, 1_500, 2_000, 1_024), (0, 1_000, 2_000, 1_536)];
     assert_eq!(rows(&report, View::Client, false), [&client[..], &client_later[..]].concat());
@@ -112,7 +112,7 @@ fn what_arrives_in_the_last_moment_belongs_to_the_last_interval() {
         (1_050, &[(1, 0, 1_000, 0), (1, 1_000, 1_050, 100)]),
     ] {
         let records = [event(900, 1, Event::Send, 1, 100), arrival(arrives_ms, 1, 1, 100, 100)];
-        let report = measure(1_000, vec![planned(1, 0, 1_000)], &records);
+        let report = measure(1_000, vec![planned_flow(1, 0, 1_000)], &records);
         assert_eq!(rows(&report, View::Server, false), expected);
     }
 }
@@ -132,16 +132,16 @@ fn a_log_without_payload_gives_packets_and_a_flow_without_plan_its_own_time() {
 
 #[test]
 fn a_flow_that_never_had_time_has_no_rows() {
-    let report = measure(1_000, vec![planned(1, 2_000, 3_000)], &[]);
+    let report = measure(1_000, vec![planned_flow(1, 2_000, 3_000)], &[]);
     assert_eq!(report, Transfers { interval_s: 1.0, payload: false, rows: Vec::new() });
 }
 
 #[test]
 fn a_run_that_is_said_to_last_for_too_many_intervals_is_one_line() {
     let records = [arrival(1_100, 1, 1, 1_000, 1_000)];
-    let flows = |count: u32| (1..=count).map(|flow| planned(flow, 0, u64::MAX / MS)).collect::<Vec<_>>();
+    let flows = |count: u32| (1..=count).map(|flow| planned_flow(flow, 0, u64::MAX / MS)).collect::<Vec<_>>();
     let rows_or_error =
-        |count, duration_ms| measured(duration_ms, flows(count), &records).map(|report| report.rows.len());
+        |count, duration_ms| try_measure(duration_ms, flows(count), &records).map(|report| report.rows.len());
     let rows = 2 * ((1 << 20) + 1);
     assert_eq!(rows_or_error(1, 1_000 << 20), Ok(rows));
     let line = "reaches to 1048576.001 s, which are more than 1048576 intervals of 1 s of its 1 flows: choose longer ones";

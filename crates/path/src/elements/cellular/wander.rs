@@ -90,7 +90,7 @@ impl Wander {
     /// Returns the rate of the next tick.
     pub(super) fn next(&self, rate: f64, rng: &mut Rng) -> f64 {
         if rate > 0.0 {
-            let next = rng.normal(self.pulled(rate), self.step);
+            let next = rng.normal(self.pull_to_level(rate), self.step);
             let reflected = if next > self.max { 2.0 * self.max - next } else { next };
             reflected.max(0.0)
         } else if rng.chance(self.escape) {
@@ -105,7 +105,7 @@ impl Wander {
         rate.min(self.max)
     }
 
-    fn pulled(&self, rate: f64) -> f64 {
+    fn pull_to_level(&self, rate: f64) -> f64 {
         self.level + (rate - self.level) * self.keep
     }
 
@@ -114,7 +114,7 @@ impl Wander {
         let width = self.max / count as f64;
         // Row j of `equations` is the balance of cell j: visits from the cells i, less visits to j.
         let mut equations = vec![vec![0.0; count]; count];
-        let centres = (0..count).map(|cell| self.pulled((cell as f64 + 0.5) * width));
+        let centres = (0..count).map(|cell| self.pull_to_level((cell as f64 + 0.5) * width));
         for (from, centre) in centres.enumerate() {
             for (to, probability) in self.landing(centre, width, count) {
                 equations[to][from] -= probability;

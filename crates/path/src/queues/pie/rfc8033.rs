@@ -74,7 +74,7 @@ struct Departures {
 
 impl Departures {
     /// Counts a departure of `size_bytes`; `backlog_bytes` remain.
-    fn departed(&mut self, now: Time, size_bytes: u32, backlog_bytes: u64) {
+    fn on_departure(&mut self, now: Time, size_bytes: u32, backlog_bytes: u64) {
         let busy = backlog_bytes >= DEPARTURE_BYTES;
         let Some((start, bytes)) = &mut self.measuring else {
             self.measuring = busy.then_some((now, 0));
@@ -224,7 +224,7 @@ impl Discipline for Rfc8033 {
     fn dequeue<T: Tap>(&mut self, now: Time, _tap: &mut T) -> Option<Packet> {
         self.catch_up(now);
         let packet = self.fifo.pop()?;
-        self.departures.departed(now, packet.size_bytes, self.fifo.bytes());
+        self.departures.on_departure(now, packet.size_bytes, self.fifo.bytes());
         Some(packet)
     }
 
