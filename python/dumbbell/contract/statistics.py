@@ -508,7 +508,7 @@ class LatenessReport(TypedDict):
     pauses_bound: NotRequired[ReadOnly[int]]
     """How many of them there may be before a run tells of them."""
     remembered: NotRequired[ReadOnly[int]]
-    """Time for which controllers took rates for others because of that, us."""
+    """Time for which pauses made rates wrong, us."""
 
 
 Level: TypeAlias = Literal["flow", "link", "network"]
