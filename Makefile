@@ -316,7 +316,7 @@ notes: $(DOCS)/.docs ## The fragments of changes/ become a section of CHANGELOG.
 	$(DOCS)/bin/towncrier build --yes --version $(VERSION)
 
 .PHONY: release
-release: wheel $(DOCS)/.docs ## dist/: wheels of both architectures, sources, checksums, bill of materials, notes; prints the command of the tag
+release: compiler ## dist/: wheels of both architectures, sources, checksums, bill of materials, notes; prints the command of the tag
 	@scripts/release.sh $(VENV) dist
 
 .PHONY: wheel

@@ -1,23 +1,26 @@
 #!/usr/bin/env bash
-# Completes dist/ for a release, and prints the command that tags it: release.sh VENV DIST
+# Writes all files of a release into DIST, and prints the command that tags it: release.sh VENV DIST
 #
-# `make wheel` has written the wheel of this machine and the sources. This adds the wheel for aarch64, the bill of
-# materials, the notes and the checksums.
+# `make wheel` writes the wheel of this machine and the sources. This script adds the wheel for aarch64, the bill of
+# materials, the notes and the checksums. It refuses before it builds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$1
 dist=$2
-PATH=$(cd "$venv/bin" && pwd):$PATH # maturin looks for Zig there
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-if ! grep -q "^## $version " CHANGELOG.md; then
-    echo "release.sh: CHANGELOG.md has no section \"## $version (DATE)\": make notes VERSION=$version" >&2
+refuse() {
+    echo "release.sh: $1" >&2
     exit 2
-fi
-if [[ -n $(git status --porcelain) ]]; then
-    echo "release.sh: the work tree has changes: commit or remove them" >&2
-    exit 2
-fi
+}
+grep -Eq "^## $version \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$" CHANGELOG.md ||
+    refuse "CHANGELOG.md has no section \"## $version (DATE)\": make notes VERSION=$version"
+[[ -z $(git status --porcelain) ]] || refuse "the work tree has changes: commit or remove them"
+tags=$(git tag --points-at HEAD "v*")
+[[ -z $tags || $tags == "v$version" ]] || refuse "the tag is $tags, and the version in Cargo.toml is $version: they must be equal"
+
+make --no-print-directory wheel
+PATH=$(cd "$venv/bin" && pwd):$PATH # maturin looks for Zig there
 
 # Not optimized by training runs: this machine cannot execute that module.
 target=aarch64-unknown-linux-gnu
