@@ -39,11 +39,11 @@ The flows of a run start 0.5 s apart, in the order of the column `flows of`.
             "mixes",
             0,
             snapshot("""\
-Alone, on lab no other scheme has more goodput or less p95 one-way delay than copa (9.68 Mbit/s, 16.9 ms).
-Alone, most goodput: copa (9.68 Mbit/s), 0.03 Mbit/s more than cubic, the next (the ranges of the 2 runs do not overlap); least p95 one-way delay: copa (16.9 ms), 6.2 ms less than bbr, the next (the ranges of the 2 runs do not overlap).
+Alone, on lab most goodput and least p95 one-way delay: copa (9.68 Mbit/s, 16.9 ms).
+Alone, most goodput: 9.68 Mbit/s, copa; 0.03 Mbit/s more than cubic, the next; the ranges of 2 runs do not overlap.
+Alone, least p95 one-way delay: 16.9 ms, copa; 6.2 ms less than bbr, the next; the ranges of 2 runs do not overlap.
 Alone, copa has more goodput than cubic on lab by its smaller headers only: 97.3 % of its bytes are payload, and 96.5 % of those of cubic.
 Beside cubic on lab: copa 48 % (46 to 50) and bbr 58 % (54 to 62) of the payload (fair: 50 %); each range (2 runs) excludes the fair share.
-bbr: all losses (36 packets in 2 runs) are outside the counted time.
 
 Means of all flows, 0.3 to 2 s (corrected)
 path  scheme  runs       goodput Mbit/s  p95 one-way delay ms               loss %  remark
@@ -71,11 +71,11 @@ In parentheses: the range of the 2 runs; of so few no confidence interval holds.
             "grid",
             0,
             snapshot("""\
-Most goodput of 6 cells: cubic on 3 and copa on 3 (the ranges of the best and the next, each of 2 runs, do not overlap on 6 of 6); least p95 one-way delay of 6 cells: copa on 5 and cubic on 1 (the ranges of the best and the next, each of 2 runs, do not overlap on 6 of 6).
+Most goodput: cubic on 3 and copa on 3 of 6 cells; beyond the noise of 2 runs on 6.
+Least p95 one-way delay: copa on 5 and cubic on 1 of 6 cells; beyond the noise of 2 runs on 6.
 By the means cubic has the most goodput at rate factor 1, and copa at rate factor 4, in all cells.
 The mean goodput grows with rate factor, for every scheme in all cells.
 The mean p95 one-way delay falls with rate factor and grows with queue, for every scheme in all cells.
-The warm-up of 0.17 s is 2.8 base RTTs: the start of flows may be in the numbers.
 
 Means of all flows, 0.2 to 1 s (corrected)
 path     bw_factor  qlen_bdp  scheme  runs          goodput Mbit/s    p95 one-way delay ms                  loss %
@@ -99,8 +99,9 @@ In parentheses: the range of the 2 runs; of so few no confidence interval holds.
             "imported",
             0,
             snapshot("""\
-In front on data, where no other beats them in both throughput and p95 one-way delay (Pantheon's convention): cubic (0.03 Mbit/s, 38.5 ms) and vegas (0.03 Mbit/s, 38.5 ms).
-In throughput cubic and vegas are equal in every run; in p95 one-way delay cubic and vegas are equal in every run (Pantheon's convention).
+On data no scheme beats these in both throughput and p95 one-way delay (Pantheon's convention): cubic (0.03 Mbit/s, 38.5 ms) and vegas (0.03 Mbit/s, 38.5 ms).
+In throughput cubic and vegas are equal in every run (Pantheon's convention).
+In p95 one-way delay cubic and vegas are equal in every run (Pantheon's convention).
 
 Means of all flows (Pantheon's convention)
 path  scheme  runs  throughput Mbit/s  p95 one-way delay ms  loss %
@@ -129,8 +130,9 @@ The tested machine, as the imported files describe it
             snapshot("""\
 Of 4 runs 1 is damaged (all of cubic), and counts in no number: stats.json:13: not valid JSON: Expecting property name enclosed in double quotes; the file is cut off or damaged.
 3 of 4 runs are made, 1 is missing.
-In front on mexico-cellular, where no other beats them in both throughput and p95 one-way delay (Pantheon's convention): vegas (10.25 Mbit/s, 34.6 ms) and cubic (10.62 Mbit/s, 171.1 ms).
-Most throughput: cubic (10.62 Mbit/s), but a single run does not tell it from vegas; least p95 one-way delay: vegas (34.6 ms), but a single run does not tell it from cubic (Pantheon's convention).
+On mexico-cellular no scheme beats these in both throughput and p95 one-way delay (Pantheon's convention): vegas (10.25 Mbit/s, 34.6 ms) and cubic (10.62 Mbit/s, 171.1 ms).
+Most throughput: 10.62 Mbit/s, cubic; one run does not separate it from vegas (Pantheon's convention).
+Least p95 one-way delay: 34.6 ms, vegas; one run does not separate it from cubic (Pantheon's convention).
 
 Means of all flows (Pantheon's convention)
 path             scheme    runs  throughput Mbit/s  p95 one-way delay ms  loss %
@@ -145,8 +147,9 @@ missing: 1 of 4 runs: not run: the experiment was stopped before
             "recorded",
             0,
             snapshot("""\
-On mexico-cellular no other scheme has more throughput or less p95 one-way delay (Pantheon's convention) than vegas (10.45 Mbit/s, 34.6 ms).
-Most throughput: vegas (10.45 Mbit/s), but the ranges of 2 runs overlap with those of cubic; least p95 one-way delay: vegas (34.6 ms), 136.4 ms less than cubic, the next (the ranges of the 2 runs do not overlap) (Pantheon's convention).
+On mexico-cellular most throughput and least p95 one-way delay (Pantheon's convention): vegas (10.45 Mbit/s, 34.6 ms).
+Most throughput: 10.45 Mbit/s, vegas; the ranges of 2 runs overlap with those of cubic (Pantheon's convention).
+Least p95 one-way delay: 34.6 ms, vegas; 136.4 ms less than cubic, the next; the ranges of 2 runs do not overlap (Pantheon's convention).
 
 Means of all flows (Pantheon's convention)
 path             scheme  runs       throughput Mbit/s                          p95 one-way delay ms                  loss %
@@ -162,8 +165,9 @@ note: cubic on mexico-cellular, run 1: a note
             1,
             snapshot("""\
 Of 4 runs 1 is invalid and 1 is degraded, and count in no number: most often (1 times), 17 packets were lost.
-On india-aws-india no other scheme has more throughput or less p95 one-way delay (Pantheon's convention) than vegas (9.44 Mbit/s, 34.6 ms).
-Most throughput: vegas (9.44 Mbit/s), but a single run does not tell it from cubic; least p95 one-way delay: vegas (34.6 ms), but a single run does not tell it from cubic (Pantheon's convention).
+On india-aws-india most throughput and least p95 one-way delay (Pantheon's convention): vegas (9.44 Mbit/s, 34.6 ms).
+Most throughput: 9.44 Mbit/s, vegas; one run does not separate it from cubic (Pantheon's convention).
+Least p95 one-way delay: 34.6 ms, vegas; one run does not separate it from cubic (Pantheon's convention).
 
 Means of all flows (Pantheon's convention)
 path             scheme    runs  throughput Mbit/s  p95 one-way delay ms  loss %
@@ -178,11 +182,11 @@ degraded: vegas on india-aws-india, run 2: the emulator was late
             "big",
             0,
             snapshot("""\
-Most goodput: copa on default (6.47 Mbit/s), copa on india-aws-india (38.61 Mbit/s) and bbr, cubic, dctcp and 3 others on small (9.44 Mbit/s) (told from the next by 5 runs on 2 of 2 without a tie); least p95 one-way delay among schemes with at least half of the most goodput: koho on default (44.1 ms), bbr on india-aws-india (30.3 ms) and koho on small (21.4 ms) (told from the next by 5 runs on 3 of 3).
+On default most goodput: 6.47 Mbit/s, copa; least p95 one-way delay among schemes with at least half of the most goodput: 44.1 ms, koho; both leads are beyond the noise of 5 runs.
+On india-aws-india most goodput: 38.61 Mbit/s, copa; least p95 one-way delay among schemes with at least half of the most goodput: 30.3 ms, bbr; both leads are beyond the noise of 5 runs.
+On small most goodput: 9.44 Mbit/s, bbr, cubic, dctcp and 3 others; least p95 one-way delay among schemes with at least half of the most goodput: 21.4 ms, koho; only the lead in p95 one-way delay is beyond the noise of 5 runs.
 ledbat and copa-gcc2018 on default; bbr and ledbat on india-aws-india; koho on small: the runs fall into two modes, and no run is like their mean.
 bbr, copa, cubic and 7 others on default and on india-aws-india: flows last for fewer than 10 base RTTs.
-ledbat on default: the link is used to 7 %, with no loss and no queue: the sender, or its application, is the limit.
-The warm-up of 0.10 s is 1.7 base RTTs where they are longest: the start of flows may be in the numbers.
 
 Means of all flows, 0.1 to 0.5 s (corrected)
 path             scheme        runs        goodput Mbit/s  p95 one-way delay ms                loss %  remark
@@ -231,8 +235,9 @@ def test_show_a_campaign(dumbbell: Dumbbell, shelf: Shelf) -> None:
     done = dumbbell("show", shelf.campaign, expect=1)
     assert done.stdout + done.stderr == snapshot("""\
 98 of the campaign's 100 runs are made: the other 2 were missed, or are still to come.
-In front on small, where no other beats them in both goodput and p95 one-way delay: copa (11.54 Mbit/s, 29.8 ms) and reno (11.68 Mbit/s, 46.4 ms).
-Most goodput: reno (11.68 Mbit/s), but 48 runs do not tell it from copa (difference 0.14 Mbit/s [-2.64, 2.91]); least p95 one-way delay: copa (29.8 ms), 16.6 ms [16.6, 16.6] less than reno, the next.
+On small no scheme beats these in both goodput and p95 one-way delay: copa (11.54 Mbit/s, 29.8 ms) and reno (11.68 Mbit/s, 46.4 ms).
+Most goodput: 11.68 Mbit/s, reno; 48 runs do not separate it from copa (difference 0.14 Mbit/s [-2.64, 2.91]).
+Least p95 one-way delay: 29.8 ms, copa; 16.6 ms [16.6, 16.6] less than reno, the next.
 The warm-up of 0.08 s is 4.2 base RTTs: the start of flows may be in the numbers.
 
 Means of all flows, 0.1 to 0.5 s (corrected)
@@ -370,8 +375,9 @@ window           run        congestion window and pacing rate
             ("show", "--sort", "owd_p95_ms", "--schemes", "cubic,bbr", "mixes"),
             0,
             snapshot("""\
-On lab no other scheme has more goodput or less p95 one-way delay than bbr (9.65 Mbit/s, 23.1 ms).
-In goodput cubic and bbr are equal in every run; least p95 one-way delay: bbr (23.1 ms), 23.3 ms less than cubic, the next (the ranges of the 2 runs do not overlap).
+On lab most goodput and least p95 one-way delay: bbr (9.65 Mbit/s, 23.1 ms).
+In goodput cubic and bbr are equal in every run.
+Least p95 one-way delay: 23.1 ms, bbr; 23.3 ms less than cubic, the next; the ranges of 2 runs do not overlap.
 bbr: all losses (36 packets in 2 runs) are outside the counted time.
 
 Means of all flows, 0.3 to 2 s (corrected)
@@ -447,8 +453,9 @@ degraded: vegas on india-aws-india, run 2: the emulator was late
             ("show", "--tex", "imported"),
             0,
             snapshot("""\
-% In front on data, where no other beats them in both throughput and p95 one-way delay (Pantheon's convention): cubic (0.03 Mbit/s, 38.5 ms) and vegas (0.03 Mbit/s, 38.5 ms).
-% In throughput cubic and vegas are equal in every run; in p95 one-way delay cubic and vegas are equal in every run (Pantheon's convention).
+% On data no scheme beats these in both throughput and p95 one-way delay (Pantheon's convention): cubic (0.03 Mbit/s, 38.5 ms) and vegas (0.03 Mbit/s, 38.5 ms).
+% In throughput cubic and vegas are equal in every run (Pantheon's convention).
+% In p95 one-way delay cubic and vegas are equal in every run (Pantheon's convention).
 
 % needs \\usepackage{booktabs}
 \\begin{table*}

@@ -130,18 +130,18 @@ def test_by_pantheons_convention_it_is_named_and_its_metrics_are_said(made: Make
 
 def test_of_three_runs_ranges_are_compared_and_no_probabilities(made: Make) -> None:
     results = made(THREE)
-    front, best, *_ = results.findings
+    front, most_goodput, least_delay, *_ = results.findings
     delays = {scheme: of(results, scheme, "owd_p95_ms") for scheme in ("cubic", "bbr", "vegas")}
     carried = {scheme: of(results, scheme, "goodput_mbps") for scheme in delays}
     (first, second, _) = sorted(delays, key=lambda scheme: fmean(delays[scheme]))
-    assert f"least p95 one-way delay: {first} ({fmean(delays[first]):.1f} ms)" in best
+    assert f"Least p95 one-way delay: {fmean(delays[first]):.1f} ms, {first}" in least_delay
     apart = all(max(delays[first]) < min(delays[other]) for other in delays if other != first)
-    assert ("the ranges of the 3 runs do not overlap" in best.split(";")[1]) == apart
+    assert ("the ranges of 3 runs do not overlap" in least_delay) == apart
     if apart:
-        assert f"{fmean(delays[second]) - fmean(delays[first]):.1f} ms less than {second}, the next" in best
+        assert f"{fmean(delays[second]) - fmean(delays[first]):.1f} ms less than {second}, the next" in least_delay
     most = max(carried, key=lambda scheme: fmean(carried[scheme]))
     overlaps = any(max(carried[other]) >= min(carried[most]) and carried[other] != carried[most] for other in carried)
-    assert ("ranges of 3 runs overlap" in best.split(";")[0]) == overlaps
+    assert ("the ranges of 3 runs overlap with" in most_goodput) == overlaps
     # whoever is in front is beaten by nobody
     for scheme in delays:
         beaten = any(
@@ -151,22 +151,22 @@ def test_of_three_runs_ranges_are_compared_and_no_probabilities(made: Make) -> N
             for other in delays
         )
         assert (f"{scheme} (" in front) == (not beaten), front
-    assert "interval" not in front + best
+    assert "interval" not in front + most_goodput + least_delay
 
 
 def test_of_six_runs_a_difference_stands_with_its_interval(made: Make) -> None:
     results = made(SIX)
-    best = results.findings[1]
+    best = results.findings[2]
     bbr, copa = of(results, "bbr", "owd_p95_ms"), of(results, "copa", "owd_p95_ms")
     less, more = sorted((bbr, copa), key=fmean)
     differences = [b - a for a, b in zip(less, more, strict=True)]
     half = T_95[6] * stdev(differences) / math.sqrt(6)
     said = re.search(
-        r"least p95 one-way delay: (\w+) \(([\d.]+) ms\), ([\d.]+) ms \[([\d.]+), ([\d.]+)\] less than (\w+)", best
+        r"Least p95 one-way delay: ([\d.]+) ms, (\w+); ([\d.]+) ms \[([\d.]+), ([\d.]+)\] less than (\w+)", best
     )
     assert said, best
-    assert said[1] == ("bbr" if less is bbr else "copa")
-    found = [float(said[index]) for index in (2, 3, 4, 5)]
+    assert said[2] == ("bbr" if less is bbr else "copa")
+    found = [float(said[index]) for index in (1, 3, 4, 5)]
     mean = fmean(differences)
     assert found == pytest.approx([fmean(less), mean, mean - half, mean + half], abs=0.06)
 
@@ -174,7 +174,7 @@ def test_of_six_runs_a_difference_stands_with_its_interval(made: Make) -> None:
 def test_a_single_run_of_each_says_nothing_of_noise(made: Make) -> None:
     results = made('schemes = ["bbr", "copa"]\n' + path_table())
     best = results.findings[1]
-    assert "a single run does not tell it from" in best
+    assert "one run does not separate it from" in best
     assert "[" not in best
 
 
@@ -205,7 +205,7 @@ def test_one_controller_under_two_names_never_differs_and_half_a_window_always(
     assert not any("more than" in each or "less than" in each for each in alike)
     differs = findings(twins.experiment, [run for run in runs if run["scheme"] != "twin"])
     said = next(each for each in differs if "ost goodput" in each)
-    found = re.search(r"goodput: full \(([\d.]+) Mbit/s\), ([\d.]+) Mbit/s (.*)more than half", said)
+    found = re.search(r"goodput: ([\d.]+) Mbit/s, full; ([\d.]+) Mbit/s (.*)more than half", said)
     assert found, said
     means = {
         name: fmean(run["network"]["goodput_mbps"] for run in runs if run["scheme"] == name)
@@ -302,7 +302,7 @@ def test_alone_and_beside_a_competitor_are_told_apart(made: Make) -> None:
     said = made(VERSUS).findings
     assert "on p" in said[0].lower()
     assert re.search(r"(copa|vegas) \(", said[0])
-    assert "Beside cubic on p: copa " in said[2]
+    assert "Beside cubic on p: copa " in said[3]
     assert "None" not in " ".join(said)
 
 
@@ -352,7 +352,8 @@ GRID = (
 
 def test_in_a_grid_it_is_counted_where_who_is_best(made: Make) -> None:
     results = made(GRID)
-    sentence = next(each for each in results.findings if each.startswith("Most goodput of"))
+    goodput = next(each for each in results.findings if "ost goodput: " in each)
+    delay = next(each for each in results.findings if "east p95 one-way delay" in each)
     winners: dict[str, dict[str, int]] = {"goodput_mbps": {}, "owd_p95_ms": {}}
     for key, count in winners.items():
         for path in results.experiment.paths:
@@ -361,13 +362,12 @@ def test_in_a_grid_it_is_counted_where_who_is_best(made: Make) -> None:
             who = [scheme for scheme, value in values.items() if value == best]
             name = who[0] if len(who) == 1 else "several alike"
             count[name] = count.get(name, 0) + 1
-    goodput, delay = sentence.split(";")
     for text, count in ((goodput, winners["goodput_mbps"]), (delay, winners["owd_p95_ms"])):
         for scheme, wins in count.items():
             assert f"{scheme} on {wins}" in text, (text, count)
         assert "of 4 cells" in text
-    assert "one run each: the noise is not known" in delay
-    trends = " ".join(results.findings[1:])
+    assert delay.endswith("; one run each, so the noise is unknown.")
+    trends = " ".join(results.findings[2:])
     for axis, called in (("bw_factor", "rate factor"), ("rtt_ms", "base RTT")):
         for key, title in (("goodput_mbps", "goodput"), ("owd_p95_ms", "p95 one-way delay")):
             steps = grid_steps(results, axis, key)

@@ -46,7 +46,7 @@ def test_sentences_are_the_findings(served: Served, page: Page, results: Path) -
     page.goto(f"{address}#/charts")
     (said,) = answers(page)
     expected = [text for text in findings if text.startswith("Alone, ")]
-    assert len(expected) == 2
+    assert len(expected) == 3
     assert said == " ".join(expected)
     page.goto(f"{address}#/charts?chart=shares")
     assert answers(page) == [text for text in findings if text.startswith("Beside ")]

@@ -96,12 +96,12 @@ export function frontSentence(runs: Runs, facet: Facet, x: Field, y: Field): str
     if (!frontPoints.length) return "";
     const descriptions = frontPoints.map((each) => `${each.scheme} (${bare(each.y, y)}, ${bare(each.x, x)})`);
     const [more, less] = [inSentence(y.title), inSentence(x.title)];
-    const word = { y: y.better === "more" ? "more" : "less", x: x.better === "less" ? "less" : "more" };
+    const word = { y: y.better === "more" ? "most" : "least", x: x.better === "less" ? "least" : "most" };
     const conventionText = byConvention(x, y);
     const text =
         descriptions.length === 1
-            ? `on ${facet.path} no other scheme has ${word.y} ${more} or ${word.x} ${less}${conventionText} than ${descriptions[0]}`
-            : `in front on ${facet.path}, where no other beats them in both ${more} and ${less}${conventionText}: ${listing(descriptions)}`;
+            ? `on ${facet.path} ${word.y} ${more} and ${word.x} ${less}${conventionText}: ${descriptions[0]}`
+            : `on ${facet.path} no scheme beats these in both ${more} and ${less}${conventionText}: ${listing(descriptions)}`;
     return `${alone(facet, without(facet) + text)}.`;
 }
 
@@ -113,7 +113,7 @@ function alone(facet: Facet, text: string): string {
     return facet.schemes.some(({ scheme }) => isMix(scheme)) ? `Alone, ${text}` : capitalize(text);
 }
 
-/** Says which scheme has the most, or the least, of each metric, and if the difference is significant. */
+/** Returns a sentence for each metric: the best scheme, and its lead if the runs show one. */
 export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]): string {
     const rankings = metrics
         .filter(judges)
@@ -123,7 +123,7 @@ export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]
         known.flatMap((one, index) => known.slice(index + 1).map((other) => ({ metric, one, other }))),
     );
     const verdicts = judgeDifferences(runs, pairs);
-    const clauses = rankings.map(({ metric, known, among }) => {
+    const sentences = rankings.map(({ metric, known, among }) => {
         const [first, ...others] = known;
         const comparisons = others.map((other) => ({
             other: other.scheme,
@@ -132,9 +132,10 @@ export function bestSentence(runs: Runs, facet: Facet, metrics: readonly Field[]
                     pairs.findIndex((pair) => pair.metric === metric && pair.one === first && pair.other === other)
                 ]!,
         }));
-        return clause(first!, comparisons, metric, among);
+        const text = clause(first!, comparisons, metric, among);
+        return `${alone(facet, without(facet) + text)}${byConvention(...metrics)}.`;
     });
-    return clauses.length ? `${alone(facet, without(facet) + clauses.join("; "))}${byConvention(...metrics)}.` : "";
+    return sentences.join(" ");
 }
 
 /**
@@ -250,10 +251,10 @@ function clause(
     const title = inSentence(metric.title);
     if (equal.length === others.length)
         return `in ${title}${among} ${listing([first.scheme, ...equal])} are equal in every run`;
-    const head = `${more ? "most" : "least"} ${title}${among}: ${listing([first.scheme, ...equal])} (${bare(first.estimate, metric)})`;
+    const head = `${more ? "most" : "least"} ${title}${among}: ${bare(first.estimate, metric)}, ${listing([first.scheme, ...equal])}`;
     const rest = others.filter(({ verdict }) => verdict.noise !== "equal");
     const unclear = rest.filter(({ verdict }) => verdict.noise !== "resolved" && verdict.noise !== "apart");
-    return `${head}, ${unclear.length ? doubtful(unclear, metric) : lead(rest[0]!, metric, more ? "more" : "less")}`;
+    return `${head}; ${unclear.length ? doubtful(unclear, metric) : lead(rest[0]!, metric, more ? "more" : "less")}`;
 }
 
 function lead({ other, verdict }: { other: string; verdict: Verdict }, metric: Field, word: string): string {
@@ -263,20 +264,20 @@ function lead({ other, verdict }: { other: string; verdict: Verdict }, metric: F
         const [low, high] = [Math.abs(verdict.low), Math.abs(verdict.high)].sort((a, b) => a - b);
         return `${ahead} [${number(low!)}, ${number(high!)}] ${word} than ${other}, the next`;
     }
-    return `${ahead} ${word} than ${other}, the next (the ranges of the ${verdict.runs} runs do not overlap)`;
+    return `${ahead} ${word} than ${other}, the next; the ranges of ${verdict.runs} runs do not overlap`;
 }
 
 function doubtful(unclear: readonly { other: string; verdict: Verdict }[], metric: Field): string {
     const names = listing(unclear.map(({ other }) => other));
     const kinds = new Set(unclear.map(({ verdict }) => verdict.noise));
     const runs = Math.min(...unclear.map(({ verdict }) => verdict.runs));
-    if (kinds.has("single")) return `but a single run does not tell it from ${names}`;
-    if (kinds.has("overlap")) return `but the ranges of ${runs} runs overlap with those of ${names}`;
+    if (kinds.has("single")) return `one run does not separate it from ${names}`;
+    if (kinds.has("overlap")) return `the ranges of ${runs} runs overlap with those of ${names}`;
     const { verdict } = unclear[0]!;
     const number = numberOf(metric);
     const ends =
         unclear.length === 1 && verdict.low !== null && verdict.high !== null
             ? ` (difference ${number(verdict.difference)}${metric.unit ? ` ${metric.unit}` : ""} [${number(verdict.low)}, ${number(verdict.high)}])`
             : "";
-    return `but ${runs} runs do not tell it from ${names}${ends}`;
+    return `${runs} runs do not separate it from ${names}${ends}`;
 }

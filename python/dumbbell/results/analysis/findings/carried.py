@@ -109,18 +109,17 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
     if len(measured_groups) < 2:
         return
     front = pareto_front([(delay.mean, throughput.mean) for _, throughput, delay in measured_groups])
+    place, title, waits = evidence.at(groups[0].path), convention.throughput.title, convention.delay.title
     texts = [
         f"{name(group.scheme)} ({bare(throughput, convention.throughput)}, {bare(delay, convention.delay)}"
-        f"{evidence.mark(group)})"
+        f"{f', {mark}' if (mark := evidence.mark(group)) else ''})"
         for group, throughput, delay in (measured_groups[index] for index in front)
     ]
-    place, title, waits = evidence.at(groups[0].path), convention.throughput.title, convention.delay.title
     convention_text = by_convention(convention)
     if len(front) == 1:
-        text = f"{place} no other scheme has more {title} or less {waits}{convention_text} than {texts[0]}"
+        text = f"{place} most {title} and least {waits}{convention_text}: {texts[0]}"
     else:
-        text = f"in front {place}, where no other beats them in both {title} and {waits}{convention_text}: "
-        text += listing(texts)
+        text = f"{place} no scheme beats these in both {title} and {waits}{convention_text}: {listing(texts)}"
     yield Sentence(1, f"{evidence.alone(evidence.without([groups[0].path]) + text)}.")
 
 
@@ -141,19 +140,13 @@ def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
     verdicts = dict(
         zip([(leader.scheme, follower.scheme, key) for follower, leader, key in pairs], judged(pairs), strict=True)
     )
-    clauses = []
     for key, ranking, metric in rankings:
         (best, mean), *followers = ranking
         follower_verdicts = [
             (follower.scheme, verdicts[best.scheme, follower.scheme, key]) for follower, _ in followers
         ]
-        clauses.append(
-            _clause(best.scheme, mean, follower_verdicts, metric, evidence.among([path], key), evidence.mark(best))
-        )
-    if clauses:
-        yield Sentence(
-            3, f"{evidence.alone(evidence.without([path]) + '; '.join(clauses))}{by_convention(convention)}."
-        )
+        text = _clause(best.scheme, mean, follower_verdicts, metric, evidence.among([path], key), evidence.mark(best))
+        yield Sentence(3, f"{evidence.alone(evidence.without([path]) + text)}{by_convention(convention)}.")
 
 
 def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[tuple[Repetitions, Estimate]]:
@@ -164,7 +157,7 @@ def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[
 def _clause(
     best: str, mean: Estimate, followers: Sequence[tuple[str, Verdict]], metric: MainMetric, among: str, mark: str
 ) -> str:
-    """Return `most goodput: cubic (9.65 Mbit/s), 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`.
+    """Return `most goodput: 9.65 Mbit/s, cubic; 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`.
 
     `among` names the compared schemes, if not all, and `mark` the fault of the best.
     """
@@ -173,12 +166,12 @@ def _clause(
     if len(equal) == len(followers):
         return f"in {metric.title}{among} {listing([name(scheme) for scheme in (best, *equal)])} are equal in every run"
     leaders = listing([name(scheme) for scheme in (best, *equal)])
-    head = f"{superlative} {metric.title}{among}: {leaders} ({bare(mean, metric)}{mark})"
+    head = f"{superlative} {metric.title}{among}: {bare(mean, metric)}, {leaders}{f' ({mark})' if mark else ''}"
     rest = [(follower, verdict) for follower, verdict in followers if verdict.noise is not Noise.EQUAL]
     unclear = [(follower, verdict) for follower, verdict in rest if not verdict.clear]
     if not unclear:
-        return f"{head}, {_lead(rest[0][0], rest[0][1], metric, 'more' if superlative == 'most' else 'less')}"
-    return f"{head}, {_doubtful(unclear, metric)}"
+        return f"{head}; {_lead(rest[0][0], rest[0][1], metric, 'more' if superlative == 'most' else 'less')}"
+    return f"{head}; {_doubtful(unclear, metric)}"
 
 
 def _lead(follower: str, verdict: Verdict, metric: MainMetric, word: str) -> str:
@@ -188,7 +181,7 @@ def _lead(follower: str, verdict: Verdict, metric: MainMetric, word: str) -> str
     if verdict.low is not None and verdict.high is not None and verdict.noise is Noise.RESOLVED:
         low, high = sorted((abs(verdict.low), abs(verdict.high)))
         return f"{ahead} [{number(low)}, {number(high)}] {word} than {name(follower)}, the next"
-    return f"{ahead} {word} than {name(follower)}, the next (the ranges of the {verdict.runs} runs do not overlap)"
+    return f"{ahead} {word} than {name(follower)}, the next; the ranges of {verdict.runs} runs do not overlap"
 
 
 def _doubtful(unclear: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str:
@@ -197,17 +190,17 @@ def _doubtful(unclear: Sequence[tuple[str, Verdict]], metric: MainMetric) -> str
     kinds = {verdict.noise for _, verdict in unclear}
     runs = min(verdict.runs for _, verdict in unclear)
     if Noise.SINGLE in kinds:
-        return f"but a single run does not tell it from {names}"
+        return f"one run does not separate it from {names}"
     if Noise.OVERLAP in kinds:
-        return f"but the ranges of {runs} runs overlap with those of {names}"
+        return f"the ranges of {runs} runs overlap with those of {names}"
     if Noise.CLOCKS in kinds:
-        return f"but the clocks of both ends do not tell it from {names}"
+        return f"the clocks of both ends do not separate it from {names}"
     number = number_of(metric)
     first = unclear[0][1]
     ends = ""
     if len(unclear) == 1 and first.low is not None and first.high is not None:
         ends = f" (difference {number(first.difference)} {metric.unit} [{number(first.low)}, {number(first.high)}])"
-    return f"but {runs} runs do not tell it from {names}{ends}"
+    return f"{runs} runs do not separate it from {names}{ends}"
 
 
 def _alike(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Sentence]:

@@ -191,8 +191,8 @@ class Evidence:
         return f"without {sum(map(len, omitted_names))} of {pairs} pairs of scheme and {self.place_noun}, "
 
     def mark(self, group: Repetitions) -> str:
-        """Return `, standing queue` for a group that has one: it is compared, with this mark."""
-        return ", standing queue" if any(doubt.kind == "queue" for doubt in self.accused(group)) else ""
+        """Return `standing queue` for a group that has one: it is compared, with this mark."""
+        return "standing queue" if any(doubt.kind == "queue" for doubt in self.accused(group)) else ""
 
     def rivals(self, path: str, key: MetricKey) -> list[Repetitions]:
         """Return the candidates of a path that are compared in a metric: of the delay, those that carry enough.

@@ -1,14 +1,15 @@
 """Findings on several paths, or on the cells of a grid: the best schemes, and changes along an axis."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from dumbbell.base.conventions import MainMetric
 from dumbbell.results.analysis.axis_words import axis_name, axis_phrase, axis_value
 from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
 from dumbbell.results.analysis.findings.means import mean_of
-from dumbbell.results.analysis.findings.noise import Noise, Pair, judged
+from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
 from dumbbell.results.numbers import is_number
@@ -24,14 +25,19 @@ def places(evidence: Evidence) -> Iterator[Sentence]:
     if len({group.scheme for group in evidence.uniform}) == 1:
         yield from _range(evidence)
         return
-    questions = [(evidence.throughput, -1.0, evidence.shown.throughput), (evidence.delay, 1.0, evidence.shown.delay)]
-    clauses = []
-    for key, sign, metric in questions:
-        if text := _winners(evidence, key, sign, metric):
-            clauses.append(text)
-    if clauses:
-        without = evidence.without(list(evidence.by_path))
-        yield Sentence(1, f"{evidence.alone(without + '; '.join(clauses))}{by_convention(evidence.shown)}.")
+    questions = [
+        _Question(evidence.throughput, -1.0, evidence.shown.throughput),
+        _Question(evidence.delay, 1.0, evidence.shown.delay),
+    ]
+    paths = list(evidence.by_path)
+    bests = {question: _bests(evidence, question) for question in questions}
+    if max(map(len, bests.values())) <= _MOST_PLACES:
+        sentences = [(_at_place(evidence, path, bests), [path]) for path in paths]
+    else:
+        sentences = [(_over_places(evidence, question, best), paths) for question, best in bests.items()]
+    for text, places in sentences:
+        if text:
+            yield Sentence(1, f"{evidence.alone(evidence.without(places) + text)}{by_convention(evidence.shown)}.")
 
 
 def along(evidence: Evidence) -> Iterator[Sentence]:
@@ -83,33 +89,104 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
     yield Sentence(1, f"{text}{by_convention(convention)}.")
 
 
-def _winners(evidence: Evidence, key: MetricKey, sign: float, metric: MainMetric) -> str:
-    """Return `most goodput of 9 cells: bbr on 5 and cubic on 4`; empty without rivals. Few places have their names."""
-    best: list[tuple[list[str], str, float, str]] = []
-    pairs: list[Pair] = []
-    places: list[str] = []
+@dataclass(frozen=True)
+class _Question:
+    """Metric that ranks the schemes of a place; `sign` is -1 if more is better, 1 if less is."""
+
+    key: MetricKey
+    sign: float
+    metric: MainMetric
+
+    def superlative(self, among: str) -> str:
+        """Return `most goodput` or `least p95 one-way delay`, with the compared schemes if these are not all."""
+        return f"{'most' if self.sign < 0 else 'least'} {self.metric.title}{among}"
+
+
+@dataclass(frozen=True)
+class _Best:
+    """Best mean of a place, its schemes, and the judgement on their lead; None if all schemes are alike."""
+
+    schemes: list[str]
+    mean: float
+    mark: str
+    verdict: Verdict | None
+
+
+def _bests(evidence: Evidence, question: _Question) -> dict[str, _Best]:
+    """Return the best of each place with rivals. All leads are judged together."""
+    rankings = {}
     for path in evidence.by_path:
-        means = _rival_means(evidence, path, key)
-        if len(means) < 2:
+        means = _rival_means(evidence, path, question.key)
+        if len(means) > 1:
+            rankings[path] = sorted(means, key=lambda entry: question.sign * entry[1])
+    pairs = {
+        path: (following, leader, question.key)
+        for path, ((leader, first), (following, second), *_) in rankings.items()
+        if first != second
+    }
+    verdicts = dict(zip(pairs, judged(list(pairs.values())), strict=True))
+    return {
+        path: _Best(
+            [name(group.scheme) for group, mean in ranking if mean == ranking[0][1]],
+            ranking[0][1],
+            evidence.mark(ranking[0][0]),
+            verdicts.get(path),
+        )
+        for path, ranking in rankings.items()
+    }
+
+
+def _at_place(evidence: Evidence, path: str, bests: Mapping[_Question, Mapping[str, _Best]]) -> str:
+    """Return `on cable most goodput: 9.65 Mbit/s, cubic; least p95 one-way delay: 24.0 ms, copa; both beyond ...`."""
+    clauses, verdicts = [], []
+    for question, by_path in bests.items():
+        if (best := by_path.get(path)) is None:
             continue
-        (leader, first), (following, second), *_ = sorted(means, key=lambda entry: sign * entry[1])
-        leaders = [name(group.scheme) for group, mean in means if mean == first]
-        best.append((leaders, path, first, evidence.mark(leader)))
-        if first != second:
-            pairs.append((following, leader, key))
-            places.append(evidence.at(path))
-    if not best:
+        number = number_of(question.metric)
+        head = question.superlative(evidence.among([path], question.key))
+        mark = f" ({best.mark})" if best.mark else ""
+        clauses.append(f"{head}: {number(best.mean)} {question.metric.unit}, {listing(best.schemes)}{mark}")
+        if best.verdict is not None:
+            verdicts.append((question.metric.title, best.verdict))
+    if not clauses:
         return ""
-    superlative = f"{'most' if sign < 0 else 'least'} {metric.title}{evidence.among(evidence.by_path, key)}"
-    if len(best) <= _MOST_PLACES:
-        number = number_of(metric)
-        texts = [
-            f"{listing(leaders)} {evidence.at(path)} ({number(value)} {metric.unit}{mark})"
-            for leaders, path, value, mark in best
-        ]
-        return f"{superlative}: {listing(texts)}{_noise(pairs, len(best), places)}"
-    winners = [leaders[0] if len(leaders) == 1 else _ALIKE for leaders, *_ in best]
-    return f"{superlative} of {len(best)} {evidence.place_noun}s: {_counts(winners)}{_noise(pairs, len(best))}"
+    return f"{evidence.at(path)} {'; '.join(clauses)}{_doubt(verdicts, len(clauses))}"
+
+
+def _doubt(verdicts: Sequence[tuple[str, Verdict]], clauses: int) -> str:
+    """Return the judgement on the leads of one place: `; both beyond the noise of 3 runs`; empty if none has a lead."""
+    if not verdicts:
+        return ""
+    if all(verdict.noise is Noise.SINGLE for _, verdict in verdicts):
+        return "; one run each, so the noise is unknown"
+    runs = f"the noise of {min(verdict.runs for _, verdict in verdicts)} runs"
+    leads = "both leads are" if len(verdicts) > 1 else "the lead is"
+    clear = [title for title, verdict in verdicts if verdict.clear]
+    if len(clear) == len(verdicts) == clauses:
+        return f"; {leads} beyond {runs}"
+    if clear:
+        return f"; only the lead in {listing(clear)} is beyond {runs}"
+    return f"; {leads} within {runs}"
+
+
+def _over_places(evidence: Evidence, question: _Question, bests: Mapping[str, _Best]) -> str:
+    """Return `most goodput: bbr on 5 and cubic on 4 of 9 cells; beyond the noise of 5 runs on 7`.
+
+    The text is empty if no place has rivals.
+    """
+    if not bests:
+        return ""
+    winners = [best.schemes[0] if len(best.schemes) == 1 else _ALIKE for best in bests.values()]
+    head = question.superlative(evidence.among(evidence.by_path, question.key))
+    text = f"{head}: {_counts(winners)} of {len(bests)} {evidence.place_noun}s"
+    verdicts = [best.verdict for best in bests.values() if best.verdict is not None]
+    if not verdicts:
+        return text
+    if all(verdict.noise is Noise.SINGLE for verdict in verdicts):
+        return f"{text}; one run each, so the noise is unknown"
+    counts = {verdict.runs for verdict in verdicts}
+    runs = f" of {counts.pop()} runs" if len(counts) == 1 else ""
+    return f"{text}; beyond the noise{runs} on {sum(verdict.clear for verdict in verdicts)}"
 
 
 def _counts(best: Sequence[str]) -> str:
@@ -127,30 +204,6 @@ def _counts(best: Sequence[str]) -> str:
 def _rival_means(evidence: Evidence, path: str, key: MetricKey) -> list[tuple[Repetitions, float]]:
     means = ((group, mean_of(group, key)) for group in evidence.rivals(path, key))
     return [(group, mean) for group, mean in means if mean is not None]
-
-
-def _noise(pairs: Sequence[Pair], places: int, names: Sequence[str] = ()) -> str:
-    """Return the number of places without a tie in which the runs prove the best, and the names of the others.
-
-    `names` are those of the places; without them the text names none.
-    """
-    if not pairs:
-        return ""
-    verdicts = judged(pairs)
-    kinds = Counter(verdict.noise for verdict in verdicts)
-    if kinds[Noise.SINGLE] == len(verdicts):
-        return " (one run each: the noise is not known)"
-    clear = sum(verdict.clear for verdict in verdicts)
-    counts = {verdict.runs for verdict in verdicts}
-    runs = f"{counts.pop()} runs" if len(counts) == 1 else ""
-    place_text = f"on {clear} of {len(verdicts)}" + (" without a tie" if len(verdicts) < places else "")
-    unclear = [place for place, verdict in zip(names, verdicts, strict=False) if not verdict.clear]
-    place_text += f", not {listing(unclear)}" if unclear and clear else ""
-    if kinds[Noise.APART] + kinds[Noise.OVERLAP] > 0:
-        runs_note = f", each of {runs}," if runs else ""
-        return f" (the ranges of the best and the next{runs_note} do not overlap {place_text})"
-    by = f" by {runs}" if runs else ""
-    return f" (told from the next{by} {place_text})"
 
 
 def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
