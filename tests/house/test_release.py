@@ -71,9 +71,9 @@ def release(tree: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_release_has_notes_and_checksums_and_prints_the_command_of_the_tag(tree: Path) -> None:
-    done = release(tree)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"git tag -s v{VERSION} -m 'dumbbell {VERSION}' && git push origin v{VERSION}\n"
+    result = release(tree)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == f"git tag -s v{VERSION} -m 'dumbbell {VERSION}' && git push origin v{VERSION}\n"
     assert (tree / "dist/NOTES.md").read_text() == f"## {VERSION} (2026-12-01)\n\n- News.\n\n"
     sums = dict(reversed(line.split("  ")) for line in (tree / "dist/SHA256SUMS").read_text().splitlines())
     assert sums["NOTES.md"] == hashlib.sha256((tree / "dist/NOTES.md").read_bytes()).hexdigest()
@@ -83,9 +83,9 @@ def test_a_release_has_notes_and_checksums_and_prints_the_command_of_the_tag(tre
 
 def test_a_release_without_a_dated_section_of_notes_is_refused(tree: Path) -> None:
     (tree / "CHANGELOG.md").write_text(f"## {VERSION} (not yet released)\n")
-    done = release(tree)
-    assert done.returncode == 2
-    assert done.stderr == (
+    result = release(tree)
+    assert result.returncode == 2
+    assert result.stderr == (
         f'release.sh: CHANGELOG.md has no section "## {VERSION} (DATE)": make notes VERSION={VERSION}\n'
     )
     assert not (tree / "venv/bin/make.calls").exists(), "refused before the build"
@@ -93,15 +93,15 @@ def test_a_release_without_a_dated_section_of_notes_is_refused(tree: Path) -> No
 
 def test_a_release_of_a_changed_tree_is_refused(tree: Path) -> None:
     (tree / "more").write_text("")
-    done = release(tree)
-    assert (done.returncode, done.stderr) == (2, "release.sh: the work tree has changes: commit or remove them\n")
+    result = release(tree)
+    assert (result.returncode, result.stderr) == (2, "release.sh: the work tree has changes: commit or remove them\n")
 
 
 def test_a_release_with_the_tag_of_another_version_is_refused(tree: Path) -> None:
     subprocess.run(["git", "tag", "v1.2.4"], cwd=tree, check=True)
-    done = release(tree)
-    assert done.returncode == 2
-    assert "the tag is v1.2.4, and the version in Cargo.toml is 1.2.3" in done.stderr
+    result = release(tree)
+    assert result.returncode == 2
+    assert "the tag is v1.2.4, and the version in Cargo.toml is 1.2.3" in result.stderr
 
 
 def test_the_workflow_begins_with_a_tag_and_stores_no_secret() -> None:
@@ -130,13 +130,13 @@ def test_steps_that_build_are_targets_of_make(job: str) -> None:
 def test_pypi_gets_wheels_and_sources_only(tmp_path: Path) -> None:
     dist = tmp_path / "dist"
     dist.mkdir()
-    wanted = ["dumbbell-1.2.3-cp311-abi3-manylinux_2_28_x86_64.whl", "dumbbell-1.2.3.tar.gz"]
-    for name in [*wanted, "NOTES.md", "dumbbell-1.2.3.cyclonedx.json"]:
+    packages = ["dumbbell-1.2.3-cp311-abi3-manylinux_2_28_x86_64.whl", "dumbbell-1.2.3.tar.gz"]
+    for name in [*packages, "NOTES.md", "dumbbell-1.2.3.cyclonedx.json"]:
         (dist / name).write_text(name)
     subprocess.run("sha256sum -- * >SHA256SUMS", shell=True, cwd=dist, check=True)
     for step in steps("pypi"):
         subprocess.run(["bash", "-e", "-c", step], cwd=tmp_path, check=True)
-    assert sorted(path.name for path in (tmp_path / "packages").iterdir()) == sorted(wanted)
+    assert sorted(path.name for path in (tmp_path / "packages").iterdir()) == sorted(packages)
 
 
 def test_pypi_gets_nothing_if_a_file_was_changed(tmp_path: Path) -> None:
