@@ -56,9 +56,9 @@ def release(tree: Path) -> subprocess.CompletedProcess[str]:
     for name in ("make", "maturin", "rustup", "python"):
         write_program(programs, name)
     (tree / "dist").mkdir(exist_ok=True)
-    unpacked = tree / "dist" / ".unpacked" / f"dumbbell-{VERSION}.dist-info" / "sboms"
-    unpacked.mkdir(parents=True, exist_ok=True)
-    (unpacked / "core.cyclonedx.json").write_text("{}")
+    inventories = tree / "dist" / ".unpacked" / f"dumbbell-{VERSION}.dist-info" / "sboms"
+    inventories.mkdir(parents=True, exist_ok=True)
+    (inventories / "core.cyclonedx.json").write_text("{}")
     (tree / "dist" / f"dumbbell-{VERSION}-cp311-abi3-manylinux_2_28_x86_64.whl").write_text("wheel")
     return subprocess.run(
         ["bash", "scripts/release.sh", "venv", "dist"],
