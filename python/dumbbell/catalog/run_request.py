@@ -39,7 +39,8 @@ Assignments: TypeAlias = Mapping[str, object] | Iterable[str]
 Place: TypeAlias = str | PathLike[str]
 
 NETWORK = "between two machines (backend remote:HOST)"
-CAMPAIGN = "campaigns, and what runs may use up"
+CAMPAIGN = "campaigns and limits"
+MORE = "more"
 
 
 def _setting(
@@ -169,14 +170,14 @@ class RunRequest:
     runs: int | None = _setting("runs", values.count, "N")
     duration: float | None = _setting("duration_s", values.duration, "S", note="also 500ms, 2min")
     flows: int | None = _setting("flows", values.count, "N")
-    interval: float | None = _setting("interval_s", values.seconds, "S")
+    interval: float | None = _setting("interval_s", values.seconds, "S", heading=MORE)
     mixes: Names = option((), "flows of several schemes in one run; repeatable", str, "A*2+B", word="mix", repeats=True)
-    warmup: float | None = _setting("warmup_s", values.seconds, "S")
-    sample_interval: float | None = _setting("sample_interval_s", values.seconds, "S", note="also 50ms")
+    warmup: float | None = _setting("warmup_s", values.seconds, "S", heading=MORE)
+    sample_interval: float | None = _setting("sample_interval_s", values.seconds, "S", note="also 50ms", heading=MORE)
     seed: int | None = _setting("seed", values.seed, "N")
-    log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS))
-    keep: str | None = _setting("keep", values.Choice(*KEEPS), _choices(KEEPS))
-    exact: bool = option(False, "simulated hosts answer in no time, flows start when they are told")
+    log: str | None = _setting("log", values.Choice(*LOGS), _choices(LOGS), heading=MORE)
+    keep: str | None = _setting("keep", values.Choice(*KEEPS), _choices(KEEPS), heading=MORE)
+    exact: bool = option(False, "simulated hosts answer in no time, flows start when they are told", heading=MORE)
     settings: Assignments = option(
         (),
         "anything else by its name: copa.delta=0.1, reno.transport.ack_every=1; repeatable",
@@ -186,19 +187,22 @@ class RunRequest:
         repeats=True,
     )
     cells: Names = option(
-        (), "only these cells: paths as they are named in results", values.names, "C[,C2]", word="cell"
+        (), "only these cells: paths as they are named in results", values.names, "C[,C2]", word="cell", heading=MORE
     )
     pantheon_dir: Place | None = option(
-        None, "a Pantheon checkout: its wrappers become schemes pantheon-NAME", Path, "DIR"
+        None, "a Pantheon checkout: its wrappers become schemes pantheon-NAME", Path, "DIR", heading=MORE
     )
-    until: str | None = option(None, "add runs until means are known so well, or modes are seen", str, "ci=2%|modes")
+    until: str | None = option(
+        None, "add runs until means are known so well, or modes are seen", str, "ci=2%|modes", heading=MORE
+    )
     convention: str | None = _setting(
         "convention",
         values.Choice(*CONVENTIONS),
         _choices(CONVENTIONS),
         note="docs/reference/metrics.md",
+        heading=MORE,
     )
-    trust: bool = option(False, "run the programs and plug-ins that the experiment file names")
+    trust: bool = option(False, "run the programs and plug-ins that the experiment file names", heading=MORE)
     remote: Remote | None = _group(Remote, "how runs between two machines are made")
     campaign: Campaign | None = _group(Campaign, "runs at their times")
     random_order: bool | None = _setting(
@@ -207,21 +211,26 @@ class RunRequest:
         heading=CAMPAIGN,
     )
     budget: Budget | None = _group(Budget, "what runs may use up: disk, bandwidth, data")
-    jobs: int | None = option(None, "processes; default: one per processor; with real packets: 1", values.count, "N")
-    cluster: str | None = option(None, "a Dask scheduler whose workers execute the runs", str, "tcp://HOST:PORT")
+    jobs: int | None = option(
+        None, "processes; default: one per processor; with real packets: 1", values.count, "N", heading=MORE
+    )
+    cluster: str | None = option(
+        None, "a Dask scheduler whose workers execute the runs", str, "tcp://HOST:PORT", heading=MORE
+    )
     shards: str | None = option(
         None,
         "a folder in a store of fsspec, such as s3://BUCKET/DIR: tables of numbers come from the cluster through it",
         str,
         "URL",
+        heading=MORE,
     )
     out: Place | None = option(None, "directory of the results; default: results/EXPERIMENT-TIME", Path, "DIR")
     database: Place | None = option(
-        None, "the numbers also go to this database, which may hold many", Path, "FILE", word="db_path"
+        None, "the numbers also go to this database, which may hold many", Path, "FILE", word="db_path", heading=MORE
     )
     resume: bool = option(False, "continue what is in the directory of the results")
-    live: bool = option(False, "show what goes on in the browser; its address is printed")
-    watch: bool = option(False, "show what goes on here: rate, delay, state of each flow of real packets")
+    live: bool = option(False, "show what goes on in the browser; its address is printed", heading=MORE)
+    watch: bool = option(False, "show what goes on here: rate, delay, state of each flow of real packets", heading=MORE)
     command: Sequence[str] = request_field(
         (),
         Option(means="the words of the command line that this call comes from; recorded", form=lambda: "WORDS"),

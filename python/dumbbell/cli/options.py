@@ -13,6 +13,7 @@ from dumbbell.base.conventions import CONVENTIONS
 from dumbbell.base.errors import UserError
 from dumbbell.base.request_fields import Option, options
 from dumbbell.catalog.options.values import Choice, Suggestion, names
+from dumbbell.catalog.run_request import MORE
 
 DRAWING_MIB = 420
 """Address space that drawing takes: matplotlib, typst, and what they stand on."""
@@ -74,8 +75,11 @@ def path_options(parser: argparse.ArgumentParser) -> None:
         group.add_argument(f"--{name.replace('_', '-')}", type=values, metavar=example, help=meaning.replace("%", "%%"))
 
 
-def request_options(parser: argparse.ArgumentParser, kind: type) -> None:
-    """Add the options of a request's fields, and of a path in one line behind that of `path`."""
+def request_options(parser: argparse.ArgumentParser, kind: type) -> dict[str, argparse._ArgumentGroup]:
+    """Add the options of a request's fields, and of a path in one line behind that of `path`.
+
+    Return the groups of options by their headings.
+    """
     headings: dict[str, argparse._ArgumentGroup] = {}
     for name, option in options(kind):
         if option.group is not None:
@@ -84,6 +88,7 @@ def request_options(parser: argparse.ArgumentParser, kind: type) -> None:
             _add_option(_place(parser, headings, option.heading), name, option)
         if name == "path":
             path_options(parser)
+    return headings
 
 
 def _add_group(
@@ -138,11 +143,13 @@ def request_of(kind: type[Request], arguments: argparse.Namespace, **others: obj
     return kind(**chosen | others)
 
 
-def result_options(parser: argparse.ArgumentParser) -> None:
+def result_options(parser: argparse.ArgumentParser, headings: dict[str, argparse._ArgumentGroup]) -> None:
     """Add `--json` and `--dry-run`, which every command that executes experiments has."""
-    parser.add_argument("--json", action="store_true", help="results as JSON on stdout")
-    told = "only print what would be run and how long it would take"
-    parser.add_argument("--dry-run", action="store_true", help=told)
+    container = _place(parser, headings, MORE)
+    container.add_argument("--json", action="store_true", help="results as JSON on stdout")
+    container.add_argument(
+        "--dry-run", action="store_true", help="only print the runs that would be made, and their duration"
+    )
 
 
 def live_options(parser: argparse.ArgumentParser) -> None:

@@ -16,9 +16,10 @@ from dumbbell.present.tables import terminal
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
-    request_options(parser, dumbbell.BenchmarkRequest)
+    headings = request_options(parser, dumbbell.BenchmarkRequest)
     parser.add_argument("--full", action="store_true", help="everything (the default)")
-    result_options(parser)
+    result_options(parser, headings)
+    parser.usage = "%(prog)s [OPTIONS]"
 
 
 def main(arguments: argparse.Namespace) -> int:

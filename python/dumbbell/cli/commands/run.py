@@ -13,8 +13,8 @@ from dumbbell.cli.outcome import dry_run, execute
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds its arguments."""
     parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
-    request_options(parser, dumbbell.RunRequest)
-    result_options(parser)
+    result_options(parser, request_options(parser, dumbbell.RunRequest))
+    parser.usage = "%(prog)s [EXPERIMENT] [OPTIONS]"
 
 
 def main(arguments: argparse.Namespace) -> int:
