@@ -78,7 +78,7 @@ Tables have means over the runs of a scheme on a path. Behind a mean stands, of
   that). No interval holds for what is seen in none of the runs: a failure in one of a hundred.
   Where five runs or more fall into two modes, the row and the findings [say so](findings.md#what-looks-wrong), with the
   mean and the number of runs of each. A mode of one run in ten is in none of 5 runs in 59 of 100 cases, of 10 runs in
-  35, of 29 runs in 5: `--until modes` [makes as many](../how-to/guide.md#runs-until-means-are-known).
+  35, of 29 runs in 5: `--until modes` [makes as many](../how-to/enough-runs.md#runs-until-means-are-known).
   Over runs of 22 schemes on three paths it is [measured](../evidence/intervals.md) how often intervals hold, which is
   why 95 % is called nominal: of 132
   rows, the intervals of five runs contain the mean in 90 of 100 cases or more in 86, or miss it by less than 1 % of it

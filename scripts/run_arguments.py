@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of run's arguments in docs/how-to/guide.md: `.venv/bin/python -m scripts.run_arguments [--check]`.
+"""Writes the table of run's arguments in docs/reference/run-options.md: `.venv/bin/python -m scripts.run_arguments [--check]`.
 
 The table is made from the fields of `RunRequest`.
 """
@@ -17,7 +17,7 @@ from dumbbell.present.tables import Table, markdown
 from scripts.blocks import with_block
 from scripts.generated import write_or_compare
 
-PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "guide.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "run-options.md"
 HEAD = ["option of `dumbbell run`", "argument of `dumbbell.run`", "key of a file", "default", "meaning"]
 
 

@@ -1,6 +1,6 @@
 """What a receiver that misbehaves gains over an honest one of the same scheme behind the same bottleneck.
 
-Usage: python -m validation.misbehaviour [--write docs/how-to/guide.md] [--seeds N] [SCHEME...]. Simulated: 10 Mbit/s,
+Usage: python -m validation.misbehaviour [--write docs/how-to/misbehaving-receivers.md] [--seeds N] [SCHEME...]. Simulated: 10 Mbit/s,
 RTT 40 ms, a queue of one bandwidth-delay product, 40 s; the second receiver is honest and starts up to 100 ms later.
 With `--write` the table takes its place in the document.
 """

@@ -31,7 +31,7 @@ PLACE = "calibrated"
 
 LEAST_POINTS = 2
 _WITHOUT_SOCKETS = ("sim", "emu")
-"""Backends whose sockets have no limit unless a scheme sets one (docs/how-to/guide.md, socket buffers)."""
+"""Backends whose sockets have no limit unless a scheme sets one (docs/reference/transport.md, socket buffers)."""
 HELD_OUT = "held out as asked"
 _SD_OF_RANGE = {2: 1.128, 3: 1.693, 4: 2.059, 5: 2.326, 6: 2.534, 7: 2.704, 8: 2.847, 9: 2.970, 10: 3.078}
 """Expected range of this many normal draws, in standard deviations (Tippett, Biometrika 17, 1925)."""

@@ -10,7 +10,7 @@ LINUX, UNLIMITED = "linux", "unlimited"
 SOCKETS = (LINUX, UNLIMITED)
 """Socket buffers of schemes of the kernel's TCP: Linux's defaults, or no limit."""
 TRUESIZE_BYTES = 2304
-"""Memory of a packet of 1448 bytes in a socket of Linux (docs/how-to/guide.md, socket buffers)."""
+"""Memory of a packet of 1448 bytes in a socket of Linux (docs/reference/transport.md, socket buffers)."""
 _WITHOUT_SOCKETS = ("tcp", "linux-like")
 _PROFILES = (*_WITHOUT_SOCKETS, "linux", "linux-offload")
 

@@ -61,7 +61,7 @@ def test_queries_run_on_the_schema_as_it_is(tmp_path: Path) -> None:
 
 def test_commands_are_found() -> None:
     assert len(SHOWN) > 40
-    assert {str(page) for page, _ in SHOWN} >= {"README.md", "docs/how-to/guide.md", "docs/how-to/emulation.md"}
+    assert {str(page) for page, _ in SHOWN} >= {"README.md", "docs/how-to/experiments.md", "docs/how-to/emulation.md"}
 
 
 @pytest.mark.parametrize(("page", "command"), SHOWN, ids=lambda value: str(value)[:70])

@@ -77,7 +77,7 @@ def test_most_commands_are_run() -> None:
     assert counts[False] < counts[True] / 4, counts
     assert {named(page) for page in SHOWN} >= {
         "README.md",
-        "docs/how-to/guide.md",
+        "docs/how-to/experiments.md",
         "docs/reference/library.md",
         "docs/how-to/plugins.md",
     }

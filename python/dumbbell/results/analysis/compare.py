@@ -153,7 +153,7 @@ def tested(
 
 
 def _verdict(row: Comparison) -> str:
-    """Return the verdict on a row, in the words of `docs/how-to/guide.md`."""
+    """Return the verdict on a row, in the words of `docs/how-to/compare.md`."""
     a, b = row["a"], row["b"]
     if not a or not b:
         return f"only in {'A' if a else 'B'}"
