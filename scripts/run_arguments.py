@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the table of run's arguments in docs/reference/run-options.md: `.venv/bin/python -m scripts.run_arguments [--check]`.
+"""Writes the table of run's arguments in docs/reference/run-options.md.
 
-The table is made from the fields of `RunRequest`.
+Usage: `.venv/bin/python -m scripts.run_arguments [--check]`. The table is made from the fields of `RunRequest`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a receiver that misbehaves gains over an honest one of the same scheme behind the same bottleneck.
 
-Usage: python -m validation.misbehaviour [--write docs/how-to/misbehaving-receivers.md] [--seeds N] [SCHEME...]. Simulated: 10 Mbit/s,
-RTT 40 ms, a queue of one bandwidth-delay product, 40 s; the second receiver is honest and starts up to 100 ms later.
-With `--write` the table takes its place in the document.
+Usage: python -m validation.misbehaviour [--write docs/how-to/misbehaving-receivers.md] [--seeds N] [SCHEME...].
+Simulated: 10 Mbit/s, RTT 40 ms, a queue of one bandwidth-delay product, 40 s; the second receiver is honest and
+starts up to 100 ms later. With `--write` the table takes its place in the document.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The request of a run: everything that `dumbbell run` and `dumbbell.run` can be asked for, each stated once.
 
 A field is an argument of the library. Its metadata make the option of the command, the docstring of `dumbbell.run`,
-and the table in docs/reference/run-options.md. What a field says of an experiment's setting is the setting's own description.
+and the table in docs/reference/run-options.md. What a field says of an experiment's setting is the setting's own
+description.
 """
 
 from __future__ import annotations
