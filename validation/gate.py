@@ -460,7 +460,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
 
 def write_page() -> None:
     """Write the figures into the page."""
-    begin, end = "<!-- written by `python -m validation.gate page` -->", "<!-- /written -->"
+    begin, end = "<!-- gate: written by `python -m validation.gate page` -->", "<!-- /gate -->"
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(begin)
     _, _, tail = rest.partition(end)
