@@ -14,7 +14,7 @@ REPORT := report
 CARGO := cargo
 # Where cargo builds, which the caller may say.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-# The folder of a Pantheon run's logs (CONTRIBUTING.md): reported too, and read by the tests that need real ones.
+# The folder of a Pantheon run's logs (docs/develop/tests.md): reported too, and read by the tests that need real ones.
 export PANTHEON_LOGS LEARNED_WEIGHTS
 # The profile of the module: that of the programs, with which it shares what both stand on. Link-time optimization is for
 # wheels and benchmarks. The gate builds it as Rust's tests are, with `dev`: what it stands on is compiled once, and it
