@@ -694,7 +694,7 @@ class Control:
     window_bytes: float
     """Most payload in flight, sent again and fillers included, headers not: 1 to 2^32 bytes, or infinite with pacing.
 
-    During an episode the transport's `recovery` says which window counts (docs/how-to/plugins.md).
+    During an episode the transport's `recovery` says which window counts (docs/reference/controllers.md).
     """
     pacing_bps: float
     """Payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window opens."""

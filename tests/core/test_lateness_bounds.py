@@ -1,4 +1,4 @@
-"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`): its effect is that of docs/how-to/emulation.md.
+"""Lateness at its bounds (`crates/datapath/src/lateness_error.rs`): its effect is that of docs/how-to/lateness.md.
 
 A simulated path has what a late emulator does: what is due waits for the next moment at which the machine looks. Before
 and behind it nothing differs.
@@ -13,7 +13,7 @@ import dumbbell
 
 DURATION_S, RTT_MS = 20.0, 40.0
 THROUGHPUT, DELAY_MS = 0.02, 1.0
-"""Share of throughput, and mean one-way delay, by which results may differ: as docs/how-to/emulation.md states."""
+"""Share of throughput, and mean one-way delay, by which results may differ: as docs/how-to/lateness.md states."""
 TICK_MS = 0.05
 """Time between two looks of a machine that is not late."""
 

@@ -434,7 +434,7 @@ impl From<&congestion::Frame> for Frame {
 #[pyclass(get_all, set_all, module = "dumbbell.plugins")]
 pub(crate) struct Control {
     /// Maximum payload in flight, bytes, including retransmissions and fillers, headers not: 1 to 2^32, or infinite
-    /// with pacing. During an episode the transport's `recovery` determines the window (docs/how-to/plugins.md).
+    /// with pacing. During an episode the transport's `recovery` determines the window (docs/reference/controllers.md).
     window_bytes: f64,
     /// Pacing rate, payload bits per second, headers not counted: 1 to 10^12, or infinite: as fast as the window
     /// opens.
