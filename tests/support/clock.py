@@ -73,16 +73,16 @@ class ManualClock(Clock):
     def wait(self, operation: Callable[[float | None], T], timeout_s: float | None) -> T:
         until_s = math.inf if timeout_s is None else self.monotonic() + timeout_s
         if self._turns_in_waits and timeout_s is not None:
-            if not (found := operation(0.0)):
+            if not (result := operation(0.0)):
                 self.turn(timeout_s)
-                found = operation(0.0)
-            return found
+                result = operation(0.0)
+            return result
         with self._counted(until_s):
             while True:
                 is_over = self.monotonic() >= until_s
-                found = operation(0.0 if is_over else _LOOK_EVERY_S)
-                if found or is_over:
-                    return found
+                result = operation(0.0 if is_over else _LOOK_EVERY_S)
+                if result or is_over:
+                    return result
 
     @contextmanager
     def _counted(self, until_s: float) -> Iterator[None]:

@@ -69,7 +69,7 @@ _RECORDED: dict[str, float] = {}
 """Times of tests in units of the reference loop."""
 
 
-def recorded() -> dict[str, float]:
+def recorded_times() -> dict[str, float]:
     """Return the recorded CPU times by test, in times of the reference loop."""
     if not _RECORDED and FILE.exists():
         _RECORDED.update(json.loads(FILE.read_text()))
@@ -83,21 +83,21 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     outcome = yield
     used = (cpu_s() - before) / item.config.stash[_MACHINE]
     item.user_properties.append(("cpu", used))
-    allowed = recorded().get(item.nodeid)
-    if allowed is not None and not item.config.getoption("record_cpu"):
-        said = exceeded(used, allowed, item.config.stash[_MACHINE])
-        if said:
-            pytest.fail(said, pytrace=False)
+    allowed_units = recorded_times().get(item.nodeid)
+    if allowed_units is not None and not item.config.getoption("record_cpu"):
+        complaint = describe_excess(used, allowed_units, item.config.stash[_MACHINE])
+        if complaint:
+            pytest.fail(complaint, pytrace=False)
     return outcome
 
 
-def exceeded(used: float, allowed: float, unit_s: float) -> str:
-    """Return the complaint about a test that took `used` loops where `allowed` are recorded; empty if there is none."""
-    most = max(MOST * allowed, ALWAYS_S / unit_s)
-    if used <= most:
+def describe_excess(used: float, allowed_units: float, unit_s: float) -> str:
+    """Return the complaint about a test that took `used` loops where `allowed_units` are recorded; empty if there is none."""
+    limit = max(MOST * allowed_units, ALWAYS_S / unit_s)
+    if used <= limit:
         return ""
-    took, known = f"{used * unit_s:.1f} s", f"{allowed * unit_s:.1f} s"
-    return f"took {took} of CPU time; {FILE.name} has {known}, and allows {MOST:g} times that. {ADVICE}"
+    used_s, allowed_s = f"{used * unit_s:.1f} s", f"{allowed_units * unit_s:.1f} s"
+    return f"took {used_s} of CPU time; {FILE.name} has {allowed_s}, and allows {MOST:g} times that. {ADVICE}"
 
 
 class _Recorder:

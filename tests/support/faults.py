@@ -79,10 +79,10 @@ def steps(fault: Fault, tree: Path, suite: str) -> Iterator[list[str]]:
             yield ["cargo", "test", *packages.split(), *kinds, "--locked", "-q"]
         yield ["make", ".venv/.built"]
         yield [*pytest, "tests"]
-        excluded = [f"--exclude={each}" for each in OTHERS]
-        yield ["cargo", "test", "--workspace", *excluded, "--lib", "--locked", "-q"]
-        excluded += [f"--exclude={each}" for each in REAL]
-        yield ["cargo", "test", "--workspace", *excluded, "--test", "*", "--locked", "-q"]
+        exclusions = [f"--exclude={other}" for other in OTHERS]
+        yield ["cargo", "test", "--workspace", *exclusions, "--lib", "--locked", "-q"]
+        exclusions += [f"--exclude={real}" for real in REAL]
+        yield ["cargo", "test", "--workspace", *exclusions, "--test", "*", "--locked", "-q"]
     elif top == "web":
         if "test" in json.loads((tree / "web/package.json").read_text(encoding="utf-8"))["scripts"]:
             yield ["npm", "run", "--prefix", "web", "test"]
@@ -90,10 +90,10 @@ def steps(fault: Fault, tree: Path, suite: str) -> Iterator[list[str]]:
         yield [*pytest, "tests/web"]
     else:
         folders = fault.first or (f"tests/{rest.split('/')[1]}",)
-        there = [folder for folder in folders if (tree / folder).exists()]
-        if there:
-            yield [*pytest, *there]
-        yield [*pytest, "tests", *(f"--ignore={folder}" for folder in there)]
+        folders_there = [folder for folder in folders if (tree / folder).exists()]
+        if folders_there:
+            yield [*pytest, *folders_there]
+        yield [*pytest, "tests", *(f"--ignore={folder}" for folder in folders_there)]
 
 
 def look_for(fault: Fault, tree: Path, suite: str, until: float) -> tuple[str, str]:
@@ -102,17 +102,17 @@ def look_for(fault: Fault, tree: Path, suite: str, until: float) -> tuple[str, s
         unsteady: list[str] = []
         name = Path(command[0]).name
         while True:
-            status, output = run([*command, *(f"--deselect={each}" for each in unsteady)], tree, until)
+            status, output = run([*command, *(f"--deselect={test}" for test in unsteady)], tree, until)
             if (name not in FIRST_FAILURE and status != 0) or "error: could not compile" in output:
                 return "does not build", output[-2000:]
-            failed = FIRST_FAILURE[name].search(output) if name in FIRST_FAILURE else None
+            failure = FIRST_FAILURE[name].search(output) if name in FIRST_FAILURE else None
             if status == 0 or (name == "pytest" and status == 5):  # 5: there is no such test
                 break
-            if failed is None:
+            if failure is None:
                 return "unclear", f"{output[-2000:]}\n{name} ended with {status}, and named no test"
-            if name != "pytest" or run([command[0], "--tb=no", failed[1]], tree, until)[0] != 0:
-                return "found", failed[1]
-            unsteady.append(failed[1])  # it passes now: it was the machine
+            if name != "pytest" or run([command[0], "--tb=no", failure[1]], tree, until)[0] != 0:
+                return "found", failure[1]
+            unsteady.append(failure[1])  # it passes now: it was the machine
     return "not found", ""
 
 
@@ -124,11 +124,11 @@ def measure(fault: Fault, tree: Path, suite: str, limit_s: float) -> Result:
         return Result(fault.name, fault.kind, "does not apply", "", 0.0)
     with changed(file, fault.before, fault.after, tree):
         try:
-            found, by = look_for(fault, tree, suite, began + limit_s)
+            suite_found, by = look_for(fault, tree, suite, began + limit_s)
         except OutOfTimeError:
-            found, by = "not found in time", ""
+            suite_found, by = "not found in time", ""
         seconds = time.monotonic() - began
-    return Result(fault.name, fault.kind, found, by, round(seconds, 1))
+    return Result(fault.name, fault.kind, suite_found, by, round(seconds, 1))
 
 
 def main() -> None:
@@ -153,8 +153,8 @@ def main() -> None:
         require_clone(tree)
     except ValueError as error:
         parser.error(str(error))
-    known = json.loads(options.out.read_text()) if options.out and options.out.exists() else []
-    results = [Result(**each) for each in known]
+    old_results = json.loads(options.out.read_text()) if options.out and options.out.exists() else []
+    results = [Result(**row) for row in old_results]
     for fault in faults:
         if any(result.name == fault.name for result in results):
             continue
@@ -163,7 +163,7 @@ def main() -> None:
         by = (result.by.splitlines() or [""])[-1]
         print(f"{result.name:40} {result.found:17} {result.seconds:7.1f} s  {by}", flush=True)
         if options.out:
-            options.out.write_text(json.dumps([asdict(each) for each in results], indent=1) + "\n")
+            options.out.write_text(json.dumps([asdict(outcome) for outcome in results], indent=1) + "\n")
     print(f"{sum(result.found == 'found' for result in results)} of {len(results)} faults are found")
 
 

@@ -25,8 +25,10 @@ def prepare(tree: Path) -> None:
     if not modules.exists() and (ROOT / "web/node_modules").exists():
         modules.symlink_to(ROOT / "web/node_modules")
     packages = tree.glob(".venv/lib/*/site-packages")
-    named = [each for folder in packages for pattern in ("*.pth", "*/direct_url.json") for each in folder.glob(pattern)]
-    for file in (*(tree / ".venv/bin").iterdir(), *named):
+    metadata_files = [
+        place for folder in packages for pattern in ("*.pth", "*/direct_url.json") for place in folder.glob(pattern)
+    ]
+    for file in (*(tree / ".venv/bin").iterdir(), *metadata_files):
         content = b"" if file.is_symlink() else file.read_bytes()
         if bytes(ROOT) in content and b"\0" not in content:
             file.write_bytes(content.replace(bytes(ROOT), bytes(tree)))
@@ -44,10 +46,10 @@ def require_clone(tree: Path) -> None:
     if tree.is_relative_to(ROOT) or ROOT.is_relative_to(tree) or (tree / ".venv").is_symlink():
         raise ValueError(f"{tree}: expected a clone with an environment of its own: faults are written into it")
     changes = ["git", "-C", tree, "status", "--porcelain", "--", "crates", "python", "web/src"]
-    if changed := subprocess.run(changes, capture_output=True, text=True, check=True).stdout:
-        raise ValueError(f"{tree}: has changes: `git checkout` them first\n{changed.rstrip()}")
-    where = "import dumbbell, pathlib; print(pathlib.Path(dumbbell.__file__).resolve())"
-    python = [".venv/bin/python", "-P", "-c", where]
+    if output := subprocess.run(changes, capture_output=True, text=True, check=True).stdout:
+        raise ValueError(f"{tree}: has changes: `git checkout` them first\n{output.rstrip()}")
+    script = "import dumbbell, pathlib; print(pathlib.Path(dumbbell.__file__).resolve())"
+    python = [".venv/bin/python", "-P", "-c", script]
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     used = subprocess.run(python, cwd=tree, env=clean, capture_output=True, text=True, check=True).stdout.strip()
     if not Path(used).is_relative_to(tree):
@@ -85,13 +87,13 @@ def run(command: list[str], tree: Path, until: float) -> tuple[int, str]:
 
 
 @contextmanager
-def changed(file: Path, before: str, after: str, tree: Path) -> Iterator[None]:
+def change(file: Path, before: str, after: str, tree: Path) -> Iterator[None]:
     """Replace a text of a file of the tree; the file, the module and the pages are as before afterwards."""
-    built = [] if file.suffix == ".py" else [tree / MODULE, tree / PAGES]
+    built_parts = [] if file.suffix == ".py" else [tree / MODULE, tree / PAGES]
     content, status = file.read_bytes(), file.stat()
-    with tempfile.TemporaryDirectory() as kept:
-        for each in built:
-            _copy(each, Path(kept, each.name))
+    with tempfile.TemporaryDirectory() as backup:
+        for part in built_parts:
+            _copy(part, Path(backup, part.name))
         try:
             file.write_text(content.decode().replace(before, after), encoding="utf-8")
             yield
@@ -99,8 +101,8 @@ def changed(file: Path, before: str, after: str, tree: Path) -> Iterator[None]:
             file.write_bytes(content)
             if file.suffix == ".py":  # cargo and make have to see that a file has changed again
                 os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-            for each in built:
-                _copy(Path(kept, each.name), each)
+            for part in built_parts:
+                _copy(Path(backup, part.name), part)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -143,8 +143,8 @@ class Internet:
     def _namespaces(self) -> int:
         process = subprocess.Popen(["unshare", "-n", "-m", "sleep", "infinity"])
         self._closing.callback(_end, process)
-        here = Path("/proc/self/ns/net").readlink()
-        wait_for(lambda: Path(f"/proc/{process.pid}/ns/net").readlink() != here)
+        own_namespace = Path("/proc/self/ns/net").readlink()
+        wait_for(lambda: Path(f"/proc/{process.pid}/ns/net").readlink() != own_namespace)
         wait_for(lambda: Path(f"/proc/{process.pid}/comm").read_text() == "sleep\n")
         return process.pid
 
@@ -155,9 +155,9 @@ class Internet:
         wait_for(lambda: listens in Path(f"/proc/{place}/net/{table}").read_text())
 
     def _run(self, *words: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S)
-        assert done.returncode == expect, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done
+        result = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S)
+        assert result.returncode == expect, f"{words}: {result.returncode}\n{result.stdout}\n{result.stderr}"
+        return result
 
 
 def why_not() -> str | None:

@@ -10,7 +10,7 @@ import pytest
 
 
 @contextmanager
-def interrupted(after_cpu_s: float) -> Iterator[None]:
+def interrupt_after(after_cpu_s: float) -> Iterator[None]:
     """Send SIGINT to this process when the block has taken so much CPU time, and expect it to end the block."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:

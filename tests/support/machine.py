@@ -38,9 +38,9 @@ def _turn() -> Iterator[None]:
 @contextmanager
 def _machine() -> Iterator[None]:
     """Holds the emulation lock of the machine, or sees that another process of pytest does."""
-    with ExitStack() as held:
+    with ExitStack() as stack:
         while True:
-            queue = held.enter_context(socket.socket(socket.AF_UNIX))
+            queue = stack.enter_context(socket.socket(socket.AF_UNIX))
             try:
                 queue.bind("\0dumbbell-turn")
             except OSError:
@@ -50,7 +50,7 @@ def _machine() -> Iterator[None]:
                 continue
             queue.listen()
             for note in (f"-tests/{os.getpid()}", f"/held/{os.getpid()}/{int(time.time())}"):
-                held.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)).bind(f"\0dumbbell-turn{note}")
+                stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)).bind(f"\0dumbbell-turn{note}")
             break
         yield
 

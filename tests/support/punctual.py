@@ -25,8 +25,8 @@ LATE = frozenset({"degraded", "invalid"})
 
 Run = dict[str, Any]
 """A run as `show --json` has it: `status` and `reason`, and `attempts` of real packets."""
-Made = TypeVar("Made", bound=Mapping[str, Any] | Iterable[Mapping[str, Any]])
-Punctual = Callable[[Callable[[], Made]], Made]
+R = TypeVar("Made", bound=Mapping[str, Any] | Iterable[Mapping[str, Any]])
+Punctual = Callable[[Callable[[], R]], R]
 _REPEATED = pytest.StashKey[int]()
 
 
@@ -38,15 +38,15 @@ def punctual(request: pytest.FixtureRequest, tmp_path: Path) -> Punctual[Any]:
     """
     stash = request.config.stash
 
-    def repeat(make: Callable[[], Made]) -> Made:
+    def repeat(make: Callable[[], R]) -> R:
         before = {*tmp_path.iterdir()}
         for attempt in range(1, ATTEMPTS + 1):
-            made = make()
-            runs = _runs(made)
+            result = make()
+            runs = _runs(result)
             stash[_REPEATED] += sum((run.get("attempts") or 1) - 1 for run in runs)
             late = [run for run in runs if run["status"] in LATE]
             if not late:
-                return made
+                return result
             if attempt < ATTEMPTS:
                 stash[_REPEATED] += len(runs)
                 for path in {*tmp_path.iterdir()} - before:
@@ -56,25 +56,25 @@ def punctual(request: pytest.FixtureRequest, tmp_path: Path) -> Punctual[Any]:
     return repeat
 
 
-def _runs(made: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _runs(result: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the runs of what a function of a test has returned."""
-    if isinstance(made, Mapping):
-        return _runs(made["runs"]) if "runs" in made else [made]
-    return [*made]
+    if isinstance(result, Mapping):
+        return _runs(result["runs"]) if "runs" in result else [result]
+    return [*result]
 
 
 def runs_of(dumbbell: Dumbbell, directory: object) -> list[Run]:
     """Return the runs of a results directory, whatever their status."""
-    done = dumbbell("show", directory, "--json", expect=None)
-    assert done.returncode in (0, 1), done.stderr
-    runs: list[Run] = json.loads(done.stdout)["runs"]
+    result = dumbbell("show", directory, "--json", expect=None)
+    assert result.returncode in (0, 1), result.stderr
+    runs: list[Run] = json.loads(result.stdout)["runs"]
     return runs
 
 
-def emulated(done: CompletedProcess[str]) -> Run:
+def emulated_run(result: CompletedProcess[str]) -> Run:
     """Return what `dumbbell emulate`, without `--quiet`, says of itself, as a run, and the command's output."""
-    _, is_late, reason = done.stderr.partition("; degraded: ")
-    return {"status": "degraded" if is_late else "done", "reason": reason.strip(), "stdout": done.stdout}
+    _, is_late, reason = result.stderr.partition("; degraded: ")
+    return {"status": "degraded" if is_late else "done", "reason": reason.strip(), "stdout": result.stdout}
 
 
 @pytest.fixture
@@ -83,9 +83,9 @@ def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path) ->
     (folder / "far.toml").write_text(paths.FAR)
 
     def make(*arguments: object) -> list[Run]:
-        done = dumbbell("run", *replaced(REAL_RUN, *arguments), "--json", expect=None)
-        assert done.returncode in (0, 1), done.stderr
-        runs: list[Run] = json.loads(done.stdout)["runs"]
+        result = dumbbell("run", *replaced(REAL_RUN, *arguments), "--json", expect=None)
+        assert result.returncode in (0, 1), result.stderr
+        runs: list[Run] = json.loads(result.stdout)["runs"]
         return runs
 
     return lambda *arguments: punctual(lambda: make(*arguments))
@@ -110,7 +110,7 @@ def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401  # a class of xdist,
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Says how many runs were repeated."""
-    repeated = config.stash[_REPEATED]
-    if repeated:
-        runs = "1 run was" if repeated == 1 else f"{repeated} runs were"
+    repetitions = config.stash[_REPEATED]
+    if repetitions:
+        runs = "1 run was" if repetitions == 1 else f"{repetitions} runs were"
         terminalreporter.write_line(f"{runs} repeated: the machine was late")

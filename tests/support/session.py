@@ -31,9 +31,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(package.__file__).parent, quiet=2)
-        kept = TemporaryDirectory(prefix="dumbbell-jax-")
-        config.add_cleanup(kept.cleanup)
-        os.environ |= {"JAX_COMPILATION_CACHE_DIR": kept.name, "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        cache_folder = TemporaryDirectory(prefix="dumbbell-jax-")
+        config.add_cleanup(cache_folder.cleanup)
+        os.environ |= {
+            "JAX_COMPILATION_CACHE_DIR": cache_folder.name,
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        }
         os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"
         views = TemporaryDirectory(prefix="dumbbell-cache-")
         config.add_cleanup(views.cleanup)

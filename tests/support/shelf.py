@@ -69,22 +69,22 @@ class Shelf:
     @cached_property
     def imported(self) -> Path:
         """Two schemes of a Pantheon run."""
-        return self.made("imported", _imported)
+        return self.made("imported", _make_imported)
 
     @cached_property
     def damaged(self) -> Path:
         """CUBIC and Vegas on `mexico-cellular`: of four runs one is cut short, one is gone, one has no log."""
-        return self.made("damaged", _damaged)
+        return self.made("damaged", _make_damaged)
 
     @cached_property
     def recorded(self) -> Path:
         """CUBIC and Vegas on `mexico-cellular`, twice; the first run has the keys that any backend writes."""
-        return self.made("recorded", _recorded)
+        return self.made("recorded", _make_recorded)
 
     @cached_property
     def emulated(self) -> Path:
         """CUBIC and the kernel's Vegas on `india-aws-india`, as real packets leave them: two of four runs are bad."""
-        return self.made("emulated", _emulated)
+        return self.made("emulated", _make_emulated)
 
     @cached_property
     def big(self) -> Path:
@@ -98,12 +98,12 @@ class Shelf:
 
     def check(self) -> None:
         """Fail if somebody has changed a directory that this process has read."""
-        changed = [place.name for place, stamp in self._stamps.items() if _stamp(place) != stamp]
-        if changed:
+        changed_files = [place.name for place, stamp in self._stamps.items() if _stamp(place) != stamp]
+        if changed_files:
             for place in self._stamps:
                 self._stamps[place] = _stamp(place)
             pytest.fail(
-                f"the shelf was written to: {', '.join(changed)}. This test or one that ran meanwhile must take "
+                f"the shelf was written to: {', '.join(changed_files)}. This test or one that ran meanwhile must take "
                 'a copy: shelf.copy("NAME", folder / "out")',
                 pytrace=False,
             )
@@ -117,21 +117,21 @@ class Shelf:
             (building / "stamp.json").write_text(json.dumps(_stamp(building / name)))
 
         place = made_once(self._folder / name, fill) / name
-        kept = json.loads((place.parent / "stamp.json").read_text())
-        self._stamps[place] = {file: tuple(found) for file, found in kept.items()}
+        stamps = json.loads((place.parent / "stamp.json").read_text())
+        self._stamps[place] = {file: tuple(stamp) for file, stamp in stamps.items()}
         return place
 
 
 def _stamp(directory: Path) -> Stamp:
     """Return what changes when a file of a directory does: sizes and times of modification by name."""
-    found: Stamp = {}
+    stamp: Stamp = {}
     for folder, _, names in os.walk(directory):
         for name in names:
             if not _CACHES.fullmatch(name):
                 file = os.path.join(folder, name)  # noqa: PTH118 (several times as fast, after each test)
                 status = os.lstat(file)
-                found[file.removeprefix(f"{directory}/")] = (status.st_size, status.st_mtime_ns)
-    return found
+                stamp[file.removeprefix(f"{directory}/")] = (status.st_size, status.st_mtime_ns)
+    return stamp
 
 
 def _path(out: Path, name: str) -> Path:
@@ -198,35 +198,35 @@ def at_hours(out: Path, goodput_mbps: Callable[[int, datetime], float]) -> None:
         file.write_text(json.dumps(content))
 
 
-def _imported(out: Path) -> None:
+def _make_imported(out: Path) -> None:
     source = out.with_name("data")
     source.mkdir()
     schemes = ["cubic", "vegas"]
     (source / "pantheon_metadata.json").write_text(json.dumps(METADATA | {"cc_schemes": schemes}))
     for scheme in schemes:
-        for what, content in (("datalink_run1", DATA_LOG), ("acklink_run1", ACK_LOG), ("stats_run1", STATS)):
-            (source / f"{scheme}_{what}.log").write_text(content)
+        for kind, content in (("datalink_run1", DATA_LOG), ("acklink_run1", ACK_LOG), ("stats_run1", STATS)):
+            (source / f"{scheme}_{kind}.log").write_text(content)
     dumbbell.import_results("pantheon", source, out)
 
 
 _PLAN = {"schemes": ["cubic", "vegas"], "paths": ["mexico-cellular"], "runs": 2, "duration_s": 2.0, "warmup_s": 0.5}
 
 
-def _recorded(out: Path) -> None:
+def _make_recorded(out: Path) -> None:
     make(out, _PLAN)
     change(out, "runs/mexico-cellular/cubic/1", **OF_OTHER_BACKENDS)
 
 
-def _damaged(out: Path) -> None:
+def _make_damaged(out: Path) -> None:
     make(out, _PLAN)
     runs = out / "runs/mexico-cellular"
-    cut = runs / "cubic/2/stats.json"
-    cut.write_bytes(cut.read_bytes()[:200])
+    damaged_file = runs / "cubic/2/stats.json"
+    damaged_file.write_bytes(damaged_file.read_bytes()[:200])
     shutil.rmtree(runs / "vegas/1")
     (runs / "vegas/2/packets.parquet").unlink()
 
 
-def _emulated(out: Path) -> None:
+def _make_emulated(out: Path) -> None:
     emulate(out, "india-aws-india", duration_s=2.0)
 
 
@@ -242,7 +242,7 @@ def _shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 
 
 @pytest.fixture(autouse=True)
-def _unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
+def _shelf_check(request: pytest.FixtureRequest) -> Iterator[None]:
     """Results on the shelf are as they were after each test that could reach them."""
     yield
     if "shelf" in request.fixturenames:

@@ -6,14 +6,14 @@ from pathlib import Path
 WIDTH = 100
 
 
-def told(text: object, folder: Path) -> str:
+def transcript(text: object, folder: Path) -> str:
     """Return the text without the name of the test's `folder`, each line folded; what follows is indented.
 
     An error with a long list of what is allowed is one line, which nobody could compare.
     """
     lines = str(text).replace(f"{folder}/", "").rstrip("\n").split("\n")
-    return "\n".join(_folded(line) for line in lines)
+    return "\n".join(_fold(line) for line in lines)
 
 
-def _folded(line: str) -> str:
+def _fold(line: str) -> str:
     return textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

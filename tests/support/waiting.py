@@ -12,16 +12,16 @@ TIMEOUT_S = 600.0
 _LOOK_EVERY_S = 0.005
 
 
-def wait_for(condition: Callable[[], T], what: object = None) -> T:
+def wait_for(condition: Callable[[], T], description: object = None) -> T:
     """Return the first true value of `condition`, which is asked again and again.
 
     Raises:
-        AssertionError: It was not true within `TIMEOUT_S`; `what` says more (a function is called then).
+        AssertionError: It was not true within `TIMEOUT_S`; `description` says more (a function is called then).
     """
     until_s = time.monotonic() + TIMEOUT_S
     never = threading.Event()
-    while not (found := condition()):
-        said = what() if callable(what) else what
-        assert time.monotonic() < until_s, f"nothing happened within {TIMEOUT_S:g} s: {said or condition}"
+    while not (result := condition()):
+        text = description() if callable(description) else description
+        assert time.monotonic() < until_s, f"nothing happened within {TIMEOUT_S:g} s: {text or condition}"
         never.wait(_LOOK_EVERY_S)
-    return found
+    return result

@@ -32,7 +32,7 @@ def skew(points: Series) -> float:
     return best[1]
 
 
-def drawn(seed: int) -> tuple[Series, Series]:
+def draw_series(seed: int) -> tuple[Series, Series]:
     """Packets of both directions, one per 0.2 s for 60 s, between clocks that differ by 37 ms and some ppm."""
     draw = random.Random(seed)
     ppm = draw.uniform(-100, 100)
@@ -50,12 +50,12 @@ def drawn(seed: int) -> tuple[Series, Series]:
 
 def vectors() -> list[dict[str, object]]:
     """What the file has."""
-    found: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for seed in range(4):
-        forward, backward = drawn(seed)
+        forward, backward = draw_series(seed)
         skews = [skew(forward), -skew(backward)]
-        found.append({"forward": forward, "backward": backward, "skews_ppm": [round(each * 1e6, 4) for each in skews]})
-    return found
+        rows.append({"forward": forward, "backward": backward, "skews_ppm": [round(value * 1e6, 4) for value in skews]})
+    return rows
 
 
 if __name__ == "__main__":

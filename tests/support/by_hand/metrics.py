@@ -34,7 +34,7 @@ from support.by_hand.run import (
 )
 
 
-def pantheon(sent: Events, delivered: Events) -> Values:
+def pantheon(departures: Events, arrivals: Events) -> Values:
     """Whole logs, in which times are whole microseconds."""
 
     def rate(events: Events) -> float:
@@ -42,41 +42,41 @@ def pantheon(sent: Events, delivered: Events) -> Values:
         return float(events.size.sum() * 8 / span) if span else 0.0
 
     return {
-        "throughput_mbps": rate(delivered),
-        "ingress_mbps": rate(sent),
-        "delay_p95_ms": scaled(nearest_rank(us(delivered.delay), 0.95), 1e-3),
-        "loss_rate": None if not sent.size.sum() else 1 - delivered.size.sum() / sent.size.sum(),
+        "throughput_mbps": rate(arrivals),
+        "ingress_mbps": rate(departures),
+        "delay_p95_ms": scaled(nearest_rank(us(arrivals.delay), 0.95), 1e-3),
+        "loss_rate": None if not departures.size.sum() else 1 - arrivals.size.sum() / departures.size.sum(),
     }
 
 
 def acklink(run: Run, flow: int | None) -> Values:
-    sent, delivered = run.events(ACK_SEND, flow), run.events(ACK_DELIVER, flow)
-    if not len(sent.time):
+    departures, arrivals = run.events(ACK_SEND, flow), run.events(ACK_DELIVER, flow)
+    if not len(departures.time):
         return {"acklink": None}
-    values = pantheon(sent, delivered)
+    values = pantheon(departures, arrivals)
     return {f"acklink.{name}": value for name, value in values.items() if name != "ingress_mbps"}
 
 
-def corrected(flow: Flow) -> Values:
+def corrected_values(flow: Flow) -> Values:
     first, last = flow.counted
-    arrived, dropped = us(flow.delivered.within(first, last).delay), flow.dropped.within(first, last)
+    arrival_delays, drops = us(flow.delivered.within(first, last).delay), flow.dropped.within(first, last)
     least = scaled(min(us(flow.delivered.delay), default=None), 1e-3)
     beside = [other for other in flow.run.flows if other.directions == flow.directions]
     amounts = {other.number: within(other.stream.fresh, *other.counted) for other in beside}
     values: Values = {
         "payload_share": ratio(amounts[flow.number], sum(amounts.values())),
         "goodput_mbps": mbps(within(flow.stream.fresh, first, last), last - first) if first < last else None,
-        "packet_loss_rate": ratio(len(dropped.time), len(dropped.time) + len(arrived)),
+        "packet_loss_rate": ratio(len(drops.time), len(drops.time) + len(arrival_delays)),
         "owd_min_ms": least,
-        "owd_mean_ms": scaled(mean(arrived), 1e-3),
-        "owd_max_ms": scaled(max(arrived, default=None), 1e-3),
+        "owd_mean_ms": scaled(mean(arrival_delays), 1e-3),
+        "owd_max_ms": scaled(max(arrival_delays, default=None), 1e-3),
     }
-    values |= {f"owd_p{share}_ms": scaled(nearest_rank(arrived, share / 100), 1e-3) for share in (50, 95, 99)}
-    low = scaled(nearest_rank(arrived, 0.1), 1e-3)
+    values |= {f"owd_p{share}_ms": scaled(nearest_rank(arrival_delays, share / 100), 1e-3) for share in (50, 95, 99)}
+    low = scaled(nearest_rank(arrival_delays, 0.1), 1e-3)
     for name, delay in (("mean", values["owd_mean_ms"]), ("p95", values["owd_p95_ms"]), ("p10", low)):
         values[f"self_inflicted_delay_{name}_ms"] = None if delay is None else delay - least
-    whole = scaled(mean(us(flow.delivered.delay)), 1e-3)
-    values["queueing_delay_mean_ms"] = None if whole is None else whole - least
+    mean_delay = scaled(mean(us(flow.delivered.delay)), 1e-3)
+    values["queueing_delay_mean_ms"] = None if mean_delay is None else mean_delay - least
     return values
 
 
@@ -86,19 +86,19 @@ def competing(flow: Flow) -> Values:
     time = flow.run.competing
     if time is None:
         return {f"competing_{name}": None for name in names}
-    arrived, dropped = us(flow.delivered.within(*time).delay), flow.dropped.within(*time)
+    arrival_delays, drops = us(flow.delivered.within(*time).delay), flow.dropped.within(*time)
     beside = [other for other in flow.run.flows if other.directions == flow.directions]
-    own = within(flow.stream.fresh, *time)
+    own_bytes = within(flow.stream.fresh, *time)
     values = (
-        mbps(own, time[1] - time[0]),
-        ratio(own, sum(within(other.stream.fresh, *time) for other in beside)),
-        scaled(nearest_rank(arrived, 0.95), 1e-3),
-        ratio(len(dropped.time), len(dropped.time) + len(arrived)),
+        mbps(own_bytes, time[1] - time[0]),
+        ratio(own_bytes, sum(within(other.stream.fresh, *time) for other in beside)),
+        scaled(nearest_rank(arrival_delays, 0.95), 1e-3),
+        ratio(len(drops.time), len(drops.time) + len(arrival_delays)),
     )
     return {f"competing_{name}": value for name, value in zip(names, values, strict=True)}
 
 
-def counted(flow: Flow) -> Values:
+def counter_values(flow: Flow) -> Values:
     packets = [len(events.time) for events in (flow.sent, flow.delivered, flow.dropped)]
     episodes, over = recoveries(flow)
     return {
@@ -127,24 +127,24 @@ def recoveries(flow: Flow) -> tuple[int, list[int]]:
     """
     changes = list(zip(*(column.tolist() for column in flow.run.rows(flow.number, "recovery")), strict=True))
     losses = set(flow.run.events(LOST, flow.number).time.tolist())
-    begun, over = 0, []
+    begin_count, over = 0, []
     since, until = None, 0
-    acknowledged = deque(flow.stream.acknowledged)
+    acknowledgements = deque(flow.stream.acknowledged)
     for time, recovering in [*changes, (flow.run.end, -1.0)]:
-        while since is not None and acknowledged and acknowledged[0][0] < time:
-            at, amount = acknowledged.popleft()
+        while since is not None and acknowledgements and acknowledgements[0][0] < time:
+            at, amount = acknowledgements.popleft()
             if amount >= until:
                 over.append((since, at - since))
-                since, until = at, sum(part for when, part in flow.stream.first_sent if when < at)
-                begun += since in losses
+                since, until = at, sum(part for start, part in flow.stream.first_sent if start < at)
+                begin_count += since in losses
         if since is not None and recovering == 0.0:
             over.append((since, time - since))
             since = None
         if since is None and recovering == 1.0:
-            since, until = time, sum(part for when, part in flow.stream.first_sent if when < time)
-            begun += time in losses
-            acknowledged = deque(each for each in flow.stream.acknowledged if each[0] > time)
-    return begun, [length for since, length in over if since in losses]
+            since, until = time, sum(part for start, part in flow.stream.first_sent if start < time)
+            begin_count += time in losses
+            acknowledgements = deque(entry for entry in flow.stream.acknowledged if entry[0] > time)
+    return begin_count, [length for since, length in over if since in losses]
 
 
 def ccperf(flow: Flow) -> Values:
@@ -159,7 +159,7 @@ def ccperf(flow: Flow) -> Values:
     window = cwnd.integral(first, last) / length if len(cwnd.time) else None
     pipe = in_flight.integral(first, last) / length
     segment = flow.transport["payload_bytes"]
-    smoothed = srtt.mean(first, last)
+    mean_rtt = srtt.mean(first, last)
     values: Values = {
         "mean_throughput_l4": throughput,
         "mean_throughput_l7": throughput,
@@ -169,13 +169,13 @@ def ccperf(flow: Flow) -> Values:
         "mean_cwnd_l4": scaled(window, 1 / segment),
         "mean_in_flight_bytes": pipe,
         "mean_in_flight_l4": pipe / segment,
-        "mean_srtt_ms": smoothed,
-        "mean_srtt_l4": smoothed,
+        "mean_srtt_ms": mean_rtt,
+        "mean_srtt_l4": mean_rtt,
         "mean_est_qdelay_l4": None,
         "flow_completion_time_l4": (last - first) / SECOND if not flow.total or flow.completed else None,
     }
-    if smoothed is not None:
-        values["mean_est_qdelay_l4"] = smoothed - flow.base_rtt_ms(max(first, int(srtt.time[0])), last)
+    if mean_rtt is not None:
+        values["mean_est_qdelay_l4"] = mean_rtt - flow.base_rtt_ms(max(first, int(srtt.time[0])), last)
     of_capacity: Values = dict.fromkeys(("mean_utilization_bw_l4", "mean_in_flight_bdp", "mean_utilization_bdp_l4"))
     if not any(other.confined for other in run.flows) or not flow.confined:
         capacity = flow.capacity(*flow.active)
@@ -191,7 +191,7 @@ def ccperf(flow: Flow) -> Values:
     return values | of_capacity
 
 
-def sampled(flow: Flow) -> Values:
+def sampled_values(flow: Flow) -> Values:
     """Statistics over the sample intervals; the sender is as it was before what happens at their ends."""
     rates = [flow.throughput(interval) for interval in flow.intervals]
     positive = [rate for rate in rates if rate > 0]
@@ -199,7 +199,7 @@ def sampled(flow: Flow) -> Values:
     rtts = [srtt.before(last) for _, last in flow.intervals]
     waiting = [in_flight.before(last) or 0.0 for _, last in flow.intervals]
     spacing = spacings(flow.stream.fresh)
-    spaced = [spacing.before(last) for _, last in flow.intervals]
+    mean_spacings = [spacing.before(last) for _, last in flow.intervals]
     return {
         "mean_network_power_l4": mean([rate / rtt * 1e3 for rate, rtt in zip(rates, rtts, strict=True) if rtt]),
         "mean_utility_pf_l4": mean(np.log(positive)),
@@ -208,18 +208,18 @@ def sampled(flow: Flow) -> Values:
         "cov_throughput_l4": variation(rates),
         "var_throughput_l4": float(np.var(rates, ddof=1)) if len(rates) > 1 else None,
         "cov_in_flight_l4": variation(waiting),
-        "mean_idt_ewma_l4": mean([each for each in spaced if each is not None]),
+        "mean_idt_ewma_l4": mean([value for value in mean_spacings if value is not None]),
     }
 
 
 def spacings(fresh: Amounts) -> Steps:
     """The smoothed time between arrivals of new payload, ms."""
     arrivals = [time for time, amount in fresh if amount]
-    smoothed: list[float] = []
+    averages: list[float] = []
     for before, after in pairwise(arrivals):
         gap = (after - before) / 1e6
-        smoothed.append(smoothed[-1] + (gap - smoothed[-1]) / 8 if smoothed else gap)
-    return Steps(np.array(arrivals[1:]), np.array(smoothed))
+        averages.append(averages[-1] + (gap - averages[-1]) / 8 if averages else gap)
+    return Steps(np.array(arrivals[1:]), np.array(averages))
 
 
 def at_the_application(flow: Flow) -> Values:
@@ -228,27 +228,27 @@ def at_the_application(flow: Flow) -> Values:
     It takes as much as its buffer holds, or without one what is sent at once.
     """
     stream, buffer = flow.stream, flow.transport["send_buffer_bytes"]
-    taken = sum(amount for _, amount in stream.first_sent)
-    waited = [(amount, wait) for time, amount, wait in stream.waited if time <= flow.stop]
+    taken_bytes = sum(amount for _, amount in stream.first_sent)
+    waits = [(amount, wait) for time, amount, wait in stream.waited if time <= flow.stop]
     if buffer:
         set_up = int(flow.run.events(ACK_DELIVER, flow.number).time[0])
         room = [
             (max(time, set_up), min(amount + buffer, flow.total or math.inf)) for time, amount in stream.acknowledged
         ]
-        taken = int(room[-1][1])
-        waited, read, writes = [], 0, deque(room)
-        for time, amount in [each for each in stream.read if each[0] <= flow.stop]:
+        taken_bytes = int(room[-1][1])
+        waits, read, writes = [], 0, deque(room)
+        for time, amount in [entry for entry in stream.read if entry[0] <= flow.stop]:
             until = read + amount
             while read < until:
-                written, end = writes[0]
+                write_time, end = writes[0]
                 part = int(min(until, end)) - read
-                waited.append((part, time - written))
+                waits.append((part, time - write_time))
                 read += part
                 if read == end:
                     writes.popleft()
-    delay = ratio(sum(amount * wait for amount, wait in waited), sum(amount for amount, _ in waited))
+    delay = ratio(sum(amount * wait for amount, wait in waits), sum(amount for amount, _ in waits))
     return {
-        "mean_sending_rate_l7": mbps(taken, flow.over - flow.start),
+        "mean_sending_rate_l7": mbps(taken_bytes, flow.over - flow.start),
         "mean_one_way_delay_l7": scaled(delay, 1e-6),
     }
 
@@ -256,28 +256,32 @@ def at_the_application(flow: Flow) -> Values:
 def response(flow: Flow) -> Values:
     """Starvation, and how the flow follows the path's last change."""
     run, change = flow.run, flow.run.last_change
-    starved, to_90, settled = 0.0, None, None
+    starvation_s, to_90, settling_s = 0.0, None, None
     beside = [other for other in run.flows if other.directions == flow.directions]
     for interval in flow.intervals:
         first, last = interval
         capacity = flow.capacity(first, last)
         fair = capacity / sum(interval in other.intervals for other in beside)
-        starved += run.interval / SECOND * (flow.throughput(interval) < fair / 10)
+        starvation_s += run.interval / SECOND * (flow.throughput(interval) < fair / 10)
         if change is None or first < change:
             continue
-        entered, left = (flow.rate(events.amounts(), interval) for events in (flow.sent, flow.delivered))
+        sent_rate, delivered_rate = (flow.rate(events.amounts(), interval) for events in (flow.sent, flow.delivered))
         fell = capacity < flow.capacity((change - 1) // run.interval * run.interval, change)
-        if to_90 is None and (entered <= 1.1 * fair if fell else left >= 0.9 * fair):
+        if to_90 is None and (sent_rate <= 1.1 * fair if fell else delivered_rate >= 0.9 * fair):
             to_90 = (last - change) / SECOND
-        if abs(left - fair) > 0.2 * fair:
-            settled = None
-        elif settled is None:
-            settled = (last - change) / SECOND
+        if abs(delivered_rate - fair) > 0.2 * fair:
+            settling_s = None
+        elif settling_s is None:
+            settling_s = (last - change) / SECOND
     if any(other.confined for other in run.flows):
-        to_90 = settled = None
+        to_90 = settling_s = None
     elastic = flow.spec["application"]["kind"] in ("greedy", "fixed")
-    known = elastic and flow.intervals and not any(other.confined for other in run.flows)
-    return {"starvation_time_s": starved if known else None, "time_to_90_s": to_90, "settling_time_s": settled}
+    is_measurable = elastic and flow.intervals and not any(other.confined for other in run.flows)
+    return {
+        "starvation_time_s": starvation_s if is_measurable else None,
+        "time_to_90_s": to_90,
+        "settling_time_s": settling_s,
+    }
 
 
 def media(flow: Flow) -> Values:
@@ -301,9 +305,9 @@ def media(flow: Flow) -> Values:
         ends = [*times[1:], last][index]
         if average is not None and length >= max(3 * average, average + 150e6) and first <= ends <= last:
             stalls.append(length)
-    shown = [(delay, size) for time, delay, size in zip(times, delays, sizes, strict=True) if first <= time <= last]
+    frames = [(delay, size) for time, delay, size in zip(times, delays, sizes, strict=True) if first <= time <= last]
     length = playing(first, last)
-    rate = mbps(sum(size for _, size in shown), length)
+    rate = mbps(sum(size for _, size in frames), length)
     beside = sum(other.directions == flow.directions for other in flow.run.flows)
     share = flow.capacity(0, flow.run.end) / beside
     values = {
@@ -314,7 +318,7 @@ def media(flow: Flow) -> Values:
         "stall_ratio": sum(stalls) / length,
         "frames_decoded": len(times),
     }
-    waits = us(np.round(np.array([delay for delay, _ in shown]) * 1e6).astype(int))
+    waits = us(np.round(np.array([delay for delay, _ in frames]) * 1e6).astype(int))
     values |= {f"frame_delay_p{share}_ms": scaled(nearest_rank(waits, share / 100), 1e-3) for share in (50, 95, 99)}
     return {f"media.{name}": value for name, value in values.items()}
 
@@ -323,11 +327,11 @@ def flow_metrics(flow: Flow) -> Values:
     return (
         pantheon(flow.sent, flow.delivered)
         | acklink(flow.run, flow.number)
-        | corrected(flow)
+        | corrected_values(flow)
         | competing(flow)
-        | counted(flow)
+        | counter_values(flow)
         | ccperf(flow)
-        | sampled(flow)
+        | sampled_values(flow)
         | at_the_application(flow)
         | response(flow)
         | media(flow)

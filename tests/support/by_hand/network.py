@@ -38,7 +38,7 @@ HAVE_QUEUES = ("link", "shaper", *BY_OPPORTUNITIES)
 
 
 def links_with_queues(elements: list[dict[str, Any]]) -> list[str]:
-    return [each["name"] for each in elements if each["kind"] in HAVE_QUEUES]
+    return [element["name"] for element in elements if element["kind"] in HAVE_QUEUES]
 
 
 @dataclass
@@ -56,18 +56,18 @@ class Passage:
 
 def passages(run: Run) -> dict[str, Passage]:
     """By name, the links of the data direction that have queues, which data passes one after the other."""
-    found: dict[str, Passage] = defaultdict(Passage)
+    by_link: dict[str, Passage] = defaultdict(Passage)
     for flow in run.flows:
         names = links_with_queues(flow.passed("data"))
         waiting: dict[int, int] = {}
-        passed: dict[int, int] = defaultdict(int)
-        wanted = pl.col("event").is_in([ENQUEUE, DEQUEUE, DROP, MARK])
+        passed_links: dict[int, int] = defaultdict(int)
+        is_relevant = pl.col("event").is_in([ENQUEUE, DEQUEUE, DROP, MARK])
         for time, kind, seq, size in (
-            flow.log.filter(wanted).select("time_ns", "event", "seq", "size_bytes").iter_rows()
+            flow.log.filter(is_relevant).select("time_ns", "event", "seq", "size_bytes").iter_rows()
         ):
-            if passed[seq] == len(names):
+            if passed_links[seq] == len(names):
                 continue  # dropped behind all links
-            link = found[names[passed[seq]]]
+            link = by_link[names[passed_links[seq]]]
             if kind == ENQUEUE:
                 waiting[seq] = time
                 link.arrived += 1
@@ -75,7 +75,7 @@ def passages(run: Run) -> dict[str, Passage]:
             elif kind == DEQUEUE:
                 link.waits.append((time, time - waiting.pop(seq), size))
                 link.changes.append((time, -1, -size))
-                passed[seq] += 1
+                passed_links[seq] += 1
             elif kind == MARK:
                 link.marked += 1
             else:
@@ -85,17 +85,17 @@ def passages(run: Run) -> dict[str, Passage]:
                     link.changes.append((time, -1, -size))
                 else:
                     link.arrived += 1
-    for link in found.values():
+    for link in by_link.values():
         link.waits.sort()
         link.changes.sort(key=lambda change: change[0])
-    return found
+    return by_link
 
 
 def link_metrics(run: Run) -> dict[str, Values]:
     """By name; the log does not say at which link an acknowledgement was, so none may pass them."""
-    elements = {f"data/{each['name']}": each for each in run.path["data"] if each["kind"] in HAVE_QUEUES}
-    found = passages(run)
-    return {name: of_link(run, element, found[element["name"]]) for name, element in elements.items()}
+    elements = {f"data/{station['name']}": station for station in run.path["data"] if station["kind"] in HAVE_QUEUES}
+    by_link = passages(run)
+    return {name: of_link(run, element, by_link[element["name"]]) for name, element in elements.items()}
 
 
 def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
@@ -126,11 +126,11 @@ def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
         # All but the last one have been sent when the next one leaves the queue.
         left, _, size = link.waits[-1]
         under_way = run.offered_bits(element, left, run.end) < 8 * (size + framing)
-        sent = [amount + framing for _, _, amount in link.waits][: -1 if under_way else None]
-        values["packets_out"] = len(sent)
-        values["throughput_mbps"] = values["mean_sending_rate_l1"] = mbps(sum(sent), run.end)
+        sent_amounts = [amount + framing for _, _, amount in link.waits][: -1 if under_way else None]
+        values["packets_out"] = len(sent_amounts)
+        values["throughput_mbps"] = values["mean_sending_rate_l1"] = mbps(sum(sent_amounts), run.end)
         values["utilization"] = values["throughput_mbps"] / values["capacity_mbps"]
-        values["ecn_mark_rate"] = ratio(link.marked, len(sent))
+        values["ecn_mark_rate"] = ratio(link.marked, len(sent_amounts))
     return values
 
 
@@ -139,23 +139,23 @@ def jain(amounts: list[float]) -> float | None:
 
 
 def network_metrics(run: Run) -> Values:
-    sent, delivered, offered = (run.events(kind) for kind in (SEND, DELIVER, OPPORTUNITY))
-    values = pantheon(sent, delivered) | acklink(run, None)
+    departures, arrivals, opportunities = (run.events(kind) for kind in (SEND, DELIVER, OPPORTUNITY))
+    values = pantheon(departures, arrivals) | acklink(run, None)
     values["capacity_mbps"] = values["capacity_utilization"] = None
-    if len(offered.time):
-        values["capacity_mbps"] = float(offered.size.sum() * 8 / np.ptp(us(offered.time)))
+    if len(opportunities.time):
+        values["capacity_mbps"] = float(opportunities.size.sum() * 8 / np.ptp(us(opportunities.time)))
         values["capacity_utilization"] = values["throughput_mbps"] / values["capacity_mbps"]
-    values["duration_s"] = np.ptp(us(delivered.time)) / 1e6
+    values["duration_s"] = np.ptp(us(arrivals.time)) / 1e6
     values["valid"] = bool(values["duration_s"] >= 0.8 * run.end / SECOND) and all(
         len(flow.sent.time) and len(flow.delivered.time) for flow in run.flows
     )
-    measured = [flow for flow in run.flows if flow.counted[0] <= flow.counted[1]]
-    payload = sum(within(flow.stream.fresh, *flow.counted) for flow in measured)
+    measured_flows = [flow for flow in run.flows if flow.counted[0] <= flow.counted[1]]
+    payload = sum(within(flow.stream.fresh, *flow.counted) for flow in measured_flows)
     span = max(flow.counted[1] for flow in run.flows) - min(flow.counted[0] for flow in run.flows)
     values["goodput_mbps"] = mbps(payload, span)
-    delays = np.concatenate([us(flow.delivered.within(*flow.counted).delay) for flow in measured])
-    lost = sum(len(flow.dropped.within(*flow.counted).time) for flow in measured)
-    values["packet_loss_rate"] = ratio(lost, lost + len(delays))
+    delays = np.concatenate([us(flow.delivered.within(*flow.counted).delay) for flow in measured_flows])
+    lost_packets = sum(len(flow.dropped.within(*flow.counted).time) for flow in measured_flows)
+    values["packet_loss_rate"] = ratio(lost_packets, lost_packets + len(delays))
     for share in (50, 95, 99):
         values[f"owd_p{share}_ms"] = scaled(nearest_rank(delays, share / 100), 1e-3)
     return (
@@ -174,20 +174,20 @@ JAIN_WINDOW = ns(0.1)
 
 def jain_windows(run: Run) -> Values:
     """In windows of time, of the flows that something arrived of, and of those that are active in the whole window."""
-    arrived = sorted(
+    deliveries = sorted(
         (int(time), number, int(size))
         for number, flow in enumerate(run.flows)
         for time, size in zip(flow.delivered.time, flow.delivered.size, strict=True)
     )
-    seen: list[dict[int, int]] = []
+    windows: list[dict[int, int]] = []
     begin = -JAIN_WINDOW
-    for time, number, size in arrived:
+    for time, number, size in deliveries:
         if time >= begin + JAIN_WINDOW:
             begin = time
-            seen.append({})
-        seen[-1][number] = seen[-1].get(number, 0) + size
-    closed = [list(window.values()) for window in seen[:-1]]
-    of_seen = [jain([*map(float, now)]) for before, now in pairwise(closed) if len(before) == len(now)]
+            windows.append({})
+        windows[-1][number] = windows[-1].get(number, 0) + size
+    closed_windows = [list(window.values()) for window in windows[:-1]]
+    of_seen = [jain([*map(float, now)]) for before, now in pairwise(closed_windows) if len(before) == len(now)]
     of_active = []
     for first in range(0, run.end - JAIN_WINDOW + 1, JAIN_WINDOW):
         window = (first, first + JAIN_WINDOW)
@@ -203,10 +203,10 @@ def jain_windows(run: Run) -> Values:
         if sum(amounts):
             of_active.append(jain([*map(float, amounts)]))
     values: Values = {}
-    for rule, found in (("seen", of_seen), ("active", of_active)):
-        known = np.array([index for index in found if index is not None])
-        values[f"jain_{rule}_p50"] = float(np.median(known)) if len(known) else None
-        values[f"jain_{rule}_p05"] = nearest_rank(known, 0.05) if len(known) else None
+    for rule, index_list in (("seen", of_seen), ("active", of_active)):
+        defined_indices = np.array([index for index in index_list if index is not None])
+        values[f"jain_{rule}_p50"] = float(np.median(defined_indices)) if len(defined_indices) else None
+        values[f"jain_{rule}_p05"] = nearest_rank(defined_indices, 0.05) if len(defined_indices) else None
     return values
 
 
@@ -216,10 +216,13 @@ def fairness(run: Run) -> Values:
     last = min(flow.active[1] for flow in run.flows)
     bin_ns = ns(0.5)
     bins = [(begin, begin + bin_ns) for begin in range(first, last - bin_ns + 1, bin_ns)]
-    indices = [jain([flow.rate(flow.stream.fresh, each) for flow in run.flows]) for each in bins]
-    whole = [within(flow.stream.fresh, first, last) for flow in run.flows]
-    found = {"jain_index": jain(whole), "jain_index_mean": mean([index for index in indices if index is not None])}
-    return found | jain_windows(run)
+    indices = [jain([flow.rate(flow.stream.fresh, interval_bin) for flow in run.flows]) for interval_bin in bins]
+    flow_bytes = [within(flow.stream.fresh, first, last) for flow in run.flows]
+    values = {
+        "jain_index": jain(flow_bytes),
+        "jain_index_mean": mean([index for index in indices if index is not None]),
+    }
+    return values | jain_windows(run)
 
 
 def competing(run: Run) -> Values:
@@ -238,18 +241,20 @@ def competing(run: Run) -> Values:
 def means(run: Run) -> Values:
     """Sums over the flows of what each contributes to the mean over the time from the first start to the last end."""
     span = max(flow.over for flow in run.flows) - min(flow.start for flow in run.flows)
-    own = [(ccperf(flow), flow.over - flow.start) for flow in run.flows]
+    own_values = [(ccperf(flow), flow.over - flow.start) for flow in run.flows]
     values: Values = {}
     for name in ("throughput", "in_flight", "utilization_bw", "utilization_bdp"):
-        parts = [(metrics[f"mean_{name}_l4"], length) for metrics, length in own]
-        known = all(part is not None for part, _ in parts)
-        values[f"mean_agg_{name}_l4"] = sum(part * length for part, length in parts) / span if known else None
+        parts = [(metrics[f"mean_{name}_l4"], length) for metrics, length in own_values]
+        is_complete = all(part is not None for part, _ in parts)
+        values[f"mean_agg_{name}_l4"] = sum(part * length for part, length in parts) / span if is_complete else None
     return values
 
 
 def samples(run: Run) -> Values:
     """Over the flows that are active in all of a sample interval."""
-    rates = [[flow.throughput(each) for flow in run.flows if each in flow.intervals] for each in run.intervals]
+    rates = [
+        [flow.throughput(interval) for flow in run.flows if interval in flow.intervals] for interval in run.intervals
+    ]
     rates = [row for row in rates if row]
     moving = [[rate for rate in row if rate > 0] for row in rates if any(row)]
     shares = [[rate / sum(row) for rate in row] for row in moving]
@@ -264,30 +269,32 @@ def samples(run: Run) -> Values:
 
 def convergence(run: Run) -> float | None:
     """When each second's shares, looked at after each sample interval, come and stay near fair."""
-    together = [each for each in run.intervals if all(each in flow.intervals for flow in run.flows)]
+    together = [interval for interval in run.intervals if all(interval in flow.intervals for flow in run.flows)]
     count = SECOND // run.interval
-    converged = None
+    convergence_s = None
     for earlier, latest in zip(together, together[count - 1 :], strict=False):
         amounts = [flow.throughput((earlier[0], latest[1])) for flow in run.flows]
         fair, delta = sum(amounts) / len(amounts), run.specification["convergence_delta"]
         if any(abs(amount - fair) > delta * fair for amount in amounts):
-            converged = None
-        elif converged is None:
-            converged = (latest[1] - max(flow.start for flow in run.flows)) / SECOND
-    return converged if len(run.flows) > 1 else None
+            convergence_s = None
+        elif convergence_s is None:
+            convergence_s = (latest[1] - max(flow.start for flow in run.flows)) / SECOND
+    return convergence_s if len(run.flows) > 1 else None
 
 
 def completions(run: Run) -> Values:
     transfers = [flow for flow in run.flows if flow.total]
 
-    def of(flows: list[Flow]) -> Values:
+    def completion_values(flows: list[Flow]) -> Values:
         times = [(flow.completed - flow.start) / SECOND for flow in flows if flow.completed is not None]
         shares = {f"p{share}_s": nearest_rank(times, share / 100) for share in (50, 95, 99)}
         return {"flows": len(flows), "completed": len(times), "mean_s": mean(times)} | shares
 
-    every = of(transfers)
+    every = completion_values(transfers)
     sizes = sorted({flow.total for flow in transfers})
     return {f"fct_{name}": every[name] for name in ("mean_s", "p50_s", "p95_s", "p99_s")} | {
         "fct_incomplete": every["flows"] - every["completed"],
-        "completions": [{"bytes": size} | of([flow for flow in transfers if flow.total == size]) for size in sizes],
+        "completions": [
+            {"bytes": size} | completion_values([flow for flow in transfers if flow.total == size]) for size in sizes
+        ],
     }

@@ -63,21 +63,21 @@ def analyse(text: str, runtime_s: float) -> dict[str, Any]:
             continue
         has_flow = len(rest) == (1 if kind == "+" else 2)
         flow = flows.setdefault(int(rest[-1]) if has_flow else 0, Flow())
-        for each in (flow, total):
+        for passings in (flow, total):
             if kind == "+":
-                each.sent.add(float(time), int(size))
+                passings.sent.add(float(time), int(size))
             else:
-                each.arrived.add(float(time), int(size))
-                each.delays.append(float(rest[0]))
-    tagged = [flow for number, flow in flows.items() if number]
+                passings.arrived.add(float(time), int(size))
+                passings.delays.append(float(rest[0]))
+    tagged_flows = [flow for number, flow in flows.items() if number]
     seconds = total.arrived.span / 1000.0
-    both = all(flow.sent.bits and flow.arrived.bits for flow in tagged)
+    have_passings = all(flow.sent.bits and flow.arrived.bits for flow in tagged_flows)
     return {
         "flows": {number: _values(flow) for number, flow in flows.items()},
         "all": _values(total),
         "capacity": link.mbps or None,
         "seconds": seconds,
-        "valid": bool(total.arrived.bits) and both and seconds >= 0.8 * runtime_s,
+        "valid": bool(total.arrived.bits) and have_passings and seconds >= 0.8 * runtime_s,
     }
 
 

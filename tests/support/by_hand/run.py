@@ -29,7 +29,7 @@ def ns(seconds: float) -> int:
     return round(seconds * SECOND)
 
 
-def us(time: Any) -> Any:  # noqa: ANN401 (a number or a column of them)
+def to_us(time: Any) -> Any:  # noqa: ANN401 (a number or a column of them)
     """Whole microseconds, halves up."""
     return (time + 500) // 1000
 
@@ -42,7 +42,7 @@ def ratio(over: float, under: float) -> float | None:
     return over / under if under else None
 
 
-def scaled(value: float | None, by: float) -> float | None:
+def scale(value: float | None, by: float) -> float | None:
     return None if value is None else value * by
 
 
@@ -75,8 +75,8 @@ class Events:
     delay: np.ndarray
 
     def within(self, first: int, last: int) -> "Events":
-        chosen = (self.time >= first) & (self.time <= last)
-        return Events(*(column[chosen] for column in vars(self).values()))
+        is_within = (self.time >= first) & (self.time <= last)
+        return Events(*(column[is_within] for column in vars(self).values()))
 
     def amounts(self) -> Amounts:
         return list(zip(self.time.tolist(), self.size.tolist(), strict=True))
@@ -97,8 +97,8 @@ class Steps:
 
     def mean(self, first: int, last: int) -> float | None:
         """Over the same time."""
-        known = [time for time in self.time[:1] if time < last]
-        return self.integral(first, last) / (last - max(first, int(known[0]))) if known else None
+        times = [time for time in self.time[:1] if time < last]
+        return self.integral(first, last) / (last - max(first, int(times[0]))) if times else None
 
     def before(self, time: int) -> float | None:
         """The value just before `time`."""
@@ -127,11 +127,11 @@ class Run:
         return (first, last) if len(self.flows) > 1 and first < last else None
 
     def events(self, kind: int, flow: int | None = None) -> Events:
-        chosen = self.log.filter(pl.col("event") == kind)
+        rows = self.log.filter(pl.col("event") == kind)
         if flow is not None:
-            chosen = chosen.filter(pl.col("flow") == flow)
+            rows = rows.filter(pl.col("flow") == flow)
         columns = ("time_ns", "seq", "size_bytes", "data_bytes", "one_way_delay_ns")
-        return Events(*(chosen[name].to_numpy() for name in columns))
+        return Events(*(rows[name].to_numpy() for name in columns))
 
     def rows(self, flow: int, field: str) -> tuple[np.ndarray, np.ndarray]:
         """Times and values of a field of the sender's state, whenever it changed."""
@@ -149,17 +149,17 @@ class Run:
     def last_change(self) -> int | None:
         """When the path was last changed by a schedule."""
         elements = self.path["data"] + self.path["ack"]
-        return max((ns(change["at_s"]) for each in elements for change in each.get("schedule", [])), default=None)
+        return max((ns(change["at_s"]) for element in elements for change in element.get("schedule", [])), default=None)
 
     def offered_bits(self, link: dict[str, Any], first: int, last: int) -> float:
         """What a link could carry."""
         if link["kind"] in BY_OPPORTUNITIES:
-            offered = self.events(OPPORTUNITY)
-            return float(offered.size[(offered.time > first) & (offered.time <= last)].sum() * 8)
-        return scheduled(link, "rate_mbps").integral(first, last) / 1e3
+            opportunities = self.events(OPPORTUNITY)
+            return float(opportunities.size[(opportunities.time > first) & (opportunities.time <= last)].sum() * 8)
+        return planned_steps(link, "rate_mbps").integral(first, last) / 1e3
 
 
-def scheduled(element: dict[str, Any], key: str) -> Steps:
+def planned_steps(element: dict[str, Any], key: str) -> Steps:
     """The value of an element's key over time."""
     changes = [(ns(change["at_s"]), change[key]) for change in element.get("schedule", []) if key in change]
     time, value = zip((0, element[key]), *changes, strict=True)
@@ -192,23 +192,23 @@ class Stream:
         sent_at: dict[int, int] = {}
         offset_of: dict[int, int] = {}
         in_flight: dict[int, None] = {}
-        promised: dict[int, int] = {}
-        lost: deque[int] = deque()
-        acked: set[int] = set()
-        arrived: set[int] = set()
-        sent = read = complete = 0
+        promised_bytes: dict[int, int] = {}
+        lost_packets: deque[int] = deque()
+        acked_packets: set[int] = set()
+        arrived_offsets: set[int] = set()
+        sent_bytes = read = complete = 0
         for time, kind, seq, payload in log.select("time_ns", "event", "seq", "data_bytes").iter_rows():
             if kind == SEND and payload:
-                while lost and (lost[0] in acked or offset_of[lost[0]] < complete):
-                    lost.popleft()
+                while lost_packets and (lost_packets[0] in acked_packets or offset_of[lost_packets[0]] < complete):
+                    lost_packets.popleft()
                 again = None
-                if lost and reliable:
-                    again = lost.popleft()
-                elif total is not None and sent >= total:
+                if lost_packets and reliable:
+                    again = lost_packets.popleft()
+                elif total is not None and sent_bytes >= total:
                     again = next(reversed(in_flight)) if tcp else next(iter(in_flight))
                 if again is None:
-                    offset_of[seq], length[sent], sent_at[sent] = sent, payload, time
-                    sent += payload
+                    offset_of[seq], length[sent_bytes], sent_at[sent_bytes] = sent_bytes, payload, time
+                    sent_bytes += payload
                     self.first_sent.append((time, payload))
                 else:
                     offset_of[seq] = offset_of[again]
@@ -217,33 +217,33 @@ class Stream:
                 in_flight[seq] = None
             elif kind == DELIVER and seq in offset_of:
                 offset = offset_of[seq]
-                fresh = 0 if offset in arrived else length[offset]
+                fresh = 0 if offset in arrived_offsets else length[offset]
                 assert fresh == payload, f"packet {seq} brings {fresh} new bytes, the log says {payload}"
-                arrived.add(offset)
+                arrived_offsets.add(offset)
                 self.fresh.append((time, fresh))
                 if fresh and not reliable:
                     self.waited.append((time, fresh, time - sent_at[offset]))
-                while reliable and read in arrived:
+                while reliable and read in arrived_offsets:
                     self.waited.append((time, length[read], time - sent_at[read]))
                     read += length[read]
             elif kind == ACK_SEND:
-                promised[seq] = read
-            elif kind == ACK_DELIVER and promised[seq] > complete:
-                complete = promised[seq]
+                promised_bytes[seq] = read
+            elif kind == ACK_DELIVER and promised_bytes[seq] > complete:
+                complete = promised_bytes[seq]
                 self.acknowledged.append((time, complete))
             elif kind == ACKED:
-                acked.add(seq)
+                acked_packets.add(seq)
                 in_flight.pop(seq, None)
             elif kind == LOST:
                 in_flight.pop(seq, None)
                 if seq in offset_of:
-                    lost.append(seq)
+                    lost_packets.append(seq)
                     if tcp:
-                        lost = deque(sorted(lost, key=lambda each: (offset_of[each], each)))
+                        lost_packets = deque(sorted(lost_packets, key=lambda packet: (offset_of[packet], packet)))
                 if not in_flight:
                     silent.add(time)
             elif kind == RESTORED:
-                lost.remove(seq)
+                lost_packets.remove(seq)
                 in_flight = dict.fromkeys(sorted([*in_flight, seq]))
         acks = log.filter(pl.col("event") == ACK_DELIVER)["time_ns"]
         self.timeouts = len(silent - set(acks))
@@ -272,13 +272,15 @@ class Flow:
             reliable=self.transport["reliable"],
             tcp=self.transport["timer"] == "rto",
         )
-        completed = [time for time, amount in stream.acknowledged if self.total and amount >= self.total]
-        self.completed = completed[0] if completed else None
+        completion_times = [time for time, amount in stream.acknowledged if self.total and amount >= self.total]
+        self.completed = completion_times[0] if completion_times else None
         """When the last byte of a transfer was acknowledged, which ends the time that ccperf's means are over."""
-        self.over = min(self.stop, completed[0] if completed else self.stop)
-        arrived = np.cumsum([amount for _, amount in stream.read])
-        done = [time for (time, _), sum_ in zip(stream.read, arrived, strict=True) if self.total and sum_ >= self.total]
-        self.active = self.start, min(self.stop, done[0] if done else self.stop)
+        self.over = min(self.stop, completion_times[0] if completion_times else self.stop)
+        read_bytes = np.cumsum([amount for _, amount in stream.read])
+        full_times = [
+            time for (time, _), sum_ in zip(stream.read, read_bytes, strict=True) if self.total and sum_ >= self.total
+        ]
+        self.active = self.start, min(self.stop, full_times[0] if full_times else self.stop)
         """From its start until it stops or its last byte arrives."""
 
     @property
@@ -301,7 +303,7 @@ class Flow:
     @property
     def links(self) -> list[dict[str, Any]]:
         elements = self.run.path[self.directions[0]]
-        return [each for each in elements if "rate_mbps" in each or each["kind"] in BY_OPPORTUNITIES]
+        return [element for element in elements if "rate_mbps" in element or element["kind"] in BY_OPPORTUNITIES]
 
     def capacity(self, first: int, last: int) -> float:
         """Of the narrowest link of its direction."""
@@ -310,20 +312,24 @@ class Flow:
     def base_rtt_ms(self, first: int, last: int) -> float:
         """The sum of the fixed delays."""
         delays = [
-            scheduled(element, "delay_ms")
+            planned_steps(element, "delay_ms")
             for direction in self.directions
             for element in self.passed(direction)
             if element["kind"] == "delay"
         ]
-        own, planned = (
+        mean_delay_ms, planned_delay_ms = (
             sum(delay.integral(*span) / (span[1] - span[0]) for delay in delays) for span in [(first, last), (0, 1)]
         )
-        return own + max((self.spec.get("rtt_ms") or 0.0) - planned, 0.0)
+        return mean_delay_ms + max((self.spec.get("rtt_ms") or 0.0) - planned_delay_ms, 0.0)
 
     @cached_property
     def intervals(self) -> list[Interval]:
         """The sample intervals in all of which it is active."""
-        return [each for each in self.run.intervals if self.active[0] <= each[0] and each[1] <= self.active[1]]
+        return [
+            interval
+            for interval in self.run.intervals
+            if self.active[0] <= interval[0] and interval[1] <= self.active[1]
+        ]
 
     def rate(self, amounts: Amounts, interval: Interval) -> float:
         """Of what came in an interval, at its beginning but not at its end."""

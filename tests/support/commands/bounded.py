@@ -19,7 +19,7 @@ from support.waiting import TIMEOUT_S
 TESTS = Path(__file__).parents[2]
 
 
-class Bounded:
+class BoundedProcess:
     """Runs commands, one after another, each with at most `cpu_s` s of CPU time; `memory_bytes` are for all."""
 
     def __init__(self, memory_bytes: int, cpu_s: int) -> None:
@@ -50,8 +50,8 @@ class Bounded:
         """Return how much the process has read until now."""
         if self._process is None:
             return 0
-        told = Path(f"/proc/{self._process.pid}/io").read_text()
-        return int(told.split("rchar:")[1].split()[0])
+        text = Path(f"/proc/{self._process.pid}/io").read_text()
+        return int(text.split("rchar:")[1].split()[0])
 
     def close(self) -> None:
         """End the process."""
@@ -67,8 +67,8 @@ def _serve(memory_bytes: int, cpu_s: int) -> None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + cpu_s, -1))
         with runs_here():
-            done = run_in_process(json.loads(words), Path(folder))
-        print(json.dumps([done.returncode, done.stdout, done.stderr]), flush=True)
+            result = run_in_process(json.loads(words), Path(folder))
+        print(json.dumps([result.returncode, result.stdout, result.stderr]), flush=True)
 
 
 if __name__ == "__main__":

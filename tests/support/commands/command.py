@@ -49,22 +49,24 @@ REFUSED = 2
 Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def replaced(words: Sequence[str], *others: object) -> list[str]:
-    """The words of a command line with the options `others`; an option with a value gives way to one given again."""
-    given = {str(word).partition("=")[0] for word in others if str(word).startswith("--")}
+def replace_options(words: Sequence[str], *new_words: object) -> list[str]:
+    """The words of a command line with the options `new_words`; an option with a value gives way to one given again."""
+    option_names = {str(word).partition("=")[0] for word in new_words if str(word).startswith("--")}
     behind = [None, *words[:-1]]
-    kept = [word for word, last in zip(words, behind, strict=True) if not {word.partition("=")[0], last} & given]
-    return [*kept, *map(str, others)]
+    kept_words = [
+        word for word, last in zip(words, behind, strict=True) if not {word.partition("=")[0], last} & option_names
+    ]
+    return [*kept_words, *map(str, new_words)]
 
 
 def needs_process(words: Sequence[str]) -> bool:
     """Return whether a command has a process of its own."""
     if "--help" in words:
         return False
-    given = {word.partition("=")[0] for word in words}
+    option_names = {word.partition("=")[0] for word in words}
     behind = dict(pairwise(words))
     is_code = any(Path(part).suffix in (".py", ".so") for word in words for part in word.split(","))
-    return bool(APART & {*words[:1]} or APART_OPTIONS & given or is_code or behind.get("--jobs", "1") != "1")
+    return bool(APART & {*words[:1]} or APART_OPTIONS & option_names or is_code or behind.get("--jobs", "1") != "1")
 
 
 def is_call(words: Sequence[str], expect: int | None, about_processes: bool) -> bool:
@@ -74,7 +76,7 @@ def is_call(words: Sequence[str], expect: int | None, about_processes: bool) -> 
     return bool(READS.intersection(words[:1])) or expect == REFUSED or not (about_processes or needs_process(words))
 
 
-def _called(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _call(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Return what a command does in the process of the test, its runs included."""
     with runs_here():
         return run_in_process(words, folder)
@@ -100,15 +102,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def checked(done: subprocess.CompletedProcess[str], expect: int | None) -> subprocess.CompletedProcess[str]:
+def check(result: subprocess.CompletedProcess[str], expect: int | None) -> subprocess.CompletedProcess[str]:
     """Return what was done without its progress, which depends on how busy the machine is.
 
     `expect` is the exit status that it must have; None for any.
     """
-    assert expect in (None, done.returncode), f"{done.args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    done.stderr = "".join(line for line in done.stderr.splitlines(keepends=True) if not PROGRESS.search(line))
-    return done
+    assert expect in (None, result.returncode), f"{result.args}: {result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert "Traceback" not in result.stderr
+    result.stderr = "".join(line for line in result.stderr.splitlines(keepends=True) if not PROGRESS.search(line))
+    return result
 
 
 @pytest.fixture
@@ -117,7 +119,7 @@ def dumbbell_afresh(folder: Path) -> Dumbbell:
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         command = [*COMMAND, *map(str, arguments)]
-        return checked(
+        return check(
             subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False), expect
         )
 
@@ -135,10 +137,10 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
         if not forks.would_start_alike():
             return dumbbell_afresh(*arguments, expect=expect)
         if is_call(words, expect, about_processes):
-            return checked(_called(words, folder), expect)
+            return check(_call(words, folder), expect)
         if not forks.would_be_the_same():
             return dumbbell_afresh(*arguments, expect=expect)
-        return checked(forks.run(words, folder, TIMEOUT_S, real=real), expect)
+        return check(forks.run(words, folder, TIMEOUT_S, real=real), expect)
 
     return run
 
@@ -151,8 +153,8 @@ def dumbbell_here(forks: Forks, folder: Path, request: pytest.FixtureRequest) ->
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         words = [*map(str, arguments)]
         if is_call(words, expect, about_processes):
-            return checked(_called(words, folder), expect)
-        return checked(forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ)), expect)
+            return check(_call(words, folder), expect)
+        return check(forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ)), expect)
 
     return run
 
@@ -171,26 +173,26 @@ def once(dumbbell: Dumbbell, forks: Forks, folder: Path, tmp_path_factory: pytes
         words = [*map(str, arguments)]
 
         def make(place: Path) -> None:
-            done = dumbbell(*words, expect=expect)
-            (place / "said.json").write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+            result = dumbbell(*words, expect=expect)
+            (place / "said.json").write_text(json.dumps([result.returncode, result.stdout, result.stderr]))
             shutil.copytree(folder, place / "files", symlinks=True)
 
         place = shared_folder(tmp_path_factory, "once") / _digest(words, folder)
         made_once(place, make)
         shutil.copytree(place / "files", folder, symlinks=True, dirs_exist_ok=True)
         status, out, errors = json.loads((place / "said.json").read_text())
-        return checked(subprocess.CompletedProcess(words, status, out, errors), expect)
+        return check(subprocess.CompletedProcess(words, status, out, errors), expect)
 
     return run
 
 
 def _digest(words: Sequence[str], folder: Path) -> str:
     """Return a name for a command and the files that it finds."""
-    found = hashlib.sha256(json.dumps(words).encode())
+    digest = hashlib.sha256(json.dumps(words).encode())
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
         content = file.read_bytes()
-        found.update(f"\0{file.relative_to(folder)}\0{len(content)}\0".encode() + content)
-    return found.hexdigest()[:24]
+        digest.update(f"\0{file.relative_to(folder)}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()[:24]
 
 
 @pytest.fixture
@@ -208,11 +210,11 @@ def runs_made_here() -> Iterator[None]:
 @pytest.fixture
 def start(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts the command in `folder`, in its own process group, and does not wait; it ends with the test."""
-    started: list[subprocess.Popen[str]] = []
+    processes: list[subprocess.Popen[str]] = []
 
     def run(*arguments: object) -> subprocess.Popen[str]:
         # under `nohup` commands would ignore it too, and run to their end
-        ours = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        own_handler = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         try:
             process = subprocess.Popen(
                 [*COMMAND, *map(str, arguments)],
@@ -223,12 +225,12 @@ def start(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
                 start_new_session=True,
             )
         finally:
-            signal.signal(signal.SIGHUP, ours)
-        started.append(process)
+            signal.signal(signal.SIGHUP, own_handler)
+        processes.append(process)
         return process
 
     yield run
-    for process in started:
+    for process in processes:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()

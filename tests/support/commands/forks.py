@@ -34,7 +34,7 @@ from matplotlib import font_manager  # noqa: F401
 PACKAGES = ("dumbbell.cli", "dumbbell.api")
 DRAWING = ("dumbbell.present.serve.benchmark_pages", "dumbbell.present.model.drawing", "dumbbell.present.report.sheets")
 
-_kept: list[object] = []
+_STREAMS: list[object] = []
 """What must not be finalized: it would write what it has not written yet."""
 
 PROGRAM = """#!{python} -IS
@@ -53,9 +53,9 @@ class Forks:
 
     def __init__(self) -> None:
         self.environment = _environment()
-        self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            number = theirs.fileno()
+        self.channel, child_channel = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with child_channel:
+            number = child_channel.fileno()
             self.process = subprocess.Popen([sys.executable, __file__, str(number)], pass_fds=[number])
 
     def would_start_alike(self) -> bool:
@@ -178,15 +178,15 @@ def _fork_instead(_: bytes, arguments: Sequence[bytes | str], files: Sequence[in
         return process
     status: object = 1
     try:
-        passed = {0, 1, 2, *files}
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in {int(each.name) for each in Path("/proc/self/fd").iterdir()} - passed - {nothing}:
-            os.dup2(nothing, number, inheritable=False)  # and not closed: whoever holds it may close it
+        passed_files = {0, 1, 2, *files}
+        null_file = os.open(os.devnull, os.O_RDWR)
+        for number in {int(entry.name) for entry in Path("/proc/self/fd").iterdir()} - passed_files - {null_file}:
+            os.dup2(null_file, number, inheritable=False)  # and not closed: whoever holds it may close it
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        for each in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(each, signal.SIG_DFL)
-        _kept.extend((sys.stdout, sys.stderr))
+        for caught_signal in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(caught_signal, signal.SIG_DFL)
+        _STREAMS.extend((sys.stdout, sys.stderr))
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.stderr = os.fdopen(2, "w", closefd=False, buffering=1, errors="backslashreplace")
         resource_tracker._resource_tracker._pid = None  # type: ignore[attr-defined]

@@ -20,11 +20,11 @@ from dumbbell.cli.main import main
 
 def run_in_process(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
     """Run `dumbbell ARGUMENTS` in `folder`; return its exit status and what it wrote."""
-    with _files() as (out, errors), _restored(folder, arguments), contextlib.redirect_stdout(out):
+    with _files() as (out, errors), _restore(folder, arguments), contextlib.redirect_stdout(out):
         with contextlib.redirect_stderr(errors):
             status = _status(list(arguments))
-        text, said = _text(out), _text(errors)
-    return subprocess.CompletedProcess(list(arguments), status, text, said)
+        text, error_text = _text(out), _text(errors)
+    return subprocess.CompletedProcess(list(arguments), status, text, error_text)
 
 
 def _status(arguments: list[str]) -> int:
@@ -56,17 +56,17 @@ def _text(file: io.TextIOWrapper) -> str:
 def _levels() -> dict[str, int]:
     """Return the levels of the loggers of dumbbell that have one of their own, and of the one above all."""
     names = [name for name in logging.getLogger().manager.loggerDict if name.startswith(f"{logs.PACKAGE}.")]
-    known = {name: logging.getLogger(name).level for name in (logs.PACKAGE, *names)}
-    return {name: level for name, level in known.items() if level or name == logs.PACKAGE}
+    level_of = {name: logging.getLogger(name).level for name in (logs.PACKAGE, *names)}
+    return {name: level for name, level in level_of.items() if level or name == logs.PACKAGE}
 
 
 @contextlib.contextmanager
-def _restored(folder: Path, arguments: Sequence[str]) -> Iterator[None]:
+def _restore(folder: Path, arguments: Sequence[str]) -> Iterator[None]:
     """What a command may change of its process is as before afterwards: a test is one of many in it."""
     directory, environment, argv = Path.cwd(), dict(os.environ), sys.argv
     handlers = {number: signal.getsignal(number) for number in ENDING}
     package = logging.getLogger(logs.PACKAGE)
-    levels, propagate, written = _levels(), package.propagate, list(package.handlers)
+    levels, propagate, old_handlers = _levels(), package.propagate, list(package.handlers)
     os.chdir(folder)
     sys.argv = ["dumbbell", *arguments]
     try:
@@ -84,5 +84,5 @@ def _restored(folder: Path, arguments: Sequence[str]) -> Iterator[None]:
         for name in _levels():
             logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
         package.propagate = propagate
-        for handler in [each for each in package.handlers if each not in written]:
+        for handler in [entry for entry in package.handlers if entry not in old_handlers]:
             package.removeHandler(handler)

@@ -36,7 +36,7 @@ Contents = dict[str, str]
 """What is kept of results, by file."""
 
 
-class Lost(AssertionError):
+class LossError(AssertionError):
     """Something was lost, changed or left behind."""
 
 
@@ -78,11 +78,11 @@ class Tally:
 
 
 def _run(folder: Path, words: Iterable[str]) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
     )
-    if done.returncode != 0 or "Traceback" in done.stderr:
-        raise Lost(f"{' '.join(words)}: {done.returncode}: {done.stderr[-2000:]}")
+    if result.returncode != 0 or "Traceback" in result.stderr:
+        raise LossError(f"{' '.join(words)}: {result.returncode}: {result.stderr[-2000:]}")
 
 
 def _digest(content: bytes) -> str:
@@ -91,25 +91,25 @@ def _digest(content: bytes) -> str:
 
 def _run_files(folder: Path, bits: bool = True) -> Contents:
     """The files of finished runs; statistics without what depends on the moment."""
-    kept = {}
+    contents = {}
     for file in sorted(folder.rglob("stats.json")):
         if ".unfinished" in str(file.relative_to(folder)):
             continue
         try:
             statistics: dict[str, Any] = json.loads(file.read_text())
         except ValueError as error:
-            raise Lost(f"{file}: {error}") from None
+            raise LossError(f"{file}: {error}") from None
         if statistics["status"] not in ("done", "degraded"):
             continue
         name = str(file.parent.relative_to(folder))
-        kept[name] = (
+        contents[name] = (
             statistics["scheme"]
             if not bits
             else json.dumps({key: value for key, value in statistics.items() if key not in TIMES}, sort_keys=True)
         )
         for other in sorted(file.parent.glob("*.parquet")) if bits else ():
-            kept[f"{name}/{other.name}"] = _digest(other.read_bytes())
-    return kept
+            contents[f"{name}/{other.name}"] = _digest(other.read_bytes())
+    return contents
 
 
 def _settled_files(folder: Path) -> dict[str, str]:
@@ -129,18 +129,18 @@ def _whole_pages(folder: Path) -> Contents:
     for file in folder.rglob("*.html"):
         text = file.read_text()
         if not text.rstrip().endswith("</html>"):
-            raise Lost(f"{file}: is cut off")
+            raise LossError(f"{file}: is cut off")
         pages[str(file.relative_to(folder))] = "whole"
     for file in folder.rglob("*.pdf"):
         if b"%%EOF" not in file.read_bytes()[-32:]:
-            raise Lost(f"{file}: is cut off")
+            raise LossError(f"{file}: is cut off")
     return pages
 
 
 def _nothing_unfinished(folder: Path) -> None:
     left = [str(file) for file in folder.rglob("*") if ".unfinished" in file.name or file.suffix == ".tmp"]
     if left:
-        raise Lost(f"left behind: {', '.join(left)}")
+        raise LossError(f"left behind: {', '.join(left)}")
 
 
 def _table(folder: Path) -> Contents:
@@ -151,24 +151,24 @@ def _table(folder: Path) -> Contents:
     try:
         json.loads(file.read_text())
     except ValueError as error:
-        raise Lost(f"{file}: {error}") from None
+        raise LossError(f"{file}: {error}") from None
     return {file.name: _digest(file.read_bytes())}
 
 
-def _found(folder: Path) -> Contents:
+def _calibration_parts(folder: Path) -> Contents:
     """What was tried is kept, and the path is there completely or not at all, the same each time."""
-    kept = {}
+    contents = {}
     journal = folder / "found.calibration" / "evaluations.jsonl"
     if journal.exists():
-        whole = journal.read_bytes().rpartition(b"\n")[0]
-        kept = {_digest(line): "whole" for line in whole.splitlines()}
+        complete_lines = journal.read_bytes().rpartition(b"\n")[0]
+        contents = {_digest(line): "whole" for line in complete_lines.splitlines()}
     file = folder / "found.toml"
     if file.exists():
         try:
-            kept[file.name] = str(tomllib.loads(file.read_text())["data"])
+            contents[file.name] = str(tomllib.loads(file.read_text())["data"])
         except ValueError as error:
-            raise Lost(f"{file}: {error}") from None
-    return kept
+            raise LossError(f"{file}: {error}") from None
+    return contents
 
 
 def _with_table(folder: Path) -> None:
@@ -193,7 +193,7 @@ def _with_pantheon(folder: Path) -> None:
 
 def _all_or_nothing(folder: Path) -> None:
     if (folder / "out").exists() and len(_run_files(folder / "out")) != 4 * 2 * 2:
-        raise Lost(f"{folder / 'out'}: is there, but not completely: {sorted(_run_files(folder / 'out'))}")
+        raise LossError(f"{folder / 'out'}: is there, but not completely: {sorted(_run_files(folder / 'out'))}")
 
 
 def _between_two_machines(subject: Subject, folder: Path, draw: random.Random) -> "Victim":
@@ -239,7 +239,9 @@ SUBJECTS = {
             lambda folder: _run_files(folder, bits=False),
             made=_between_two_machines,
         ),
-        Subject("calibrate", _SEARCH, (*_SEARCH, "--resume"), _found, _with_table, begun=("found.calibration",)),
+        Subject(
+            "calibrate", _SEARCH, (*_SEARCH, "--resume"), _calibration_parts, _with_table, begun=("found.calibration",)
+        ),
         Subject("train", _EPOCHS, (*_EPOCHS, "--resume"), _table, check=_table, begun=("learned.json",)),
     )
 }
@@ -263,9 +265,9 @@ class Victim:
         subject.prepare(self.prepared)
         reference = folder / "reference"
         shutil.copytree(self.prepared, reference)
-        started = time.monotonic()
+        start_s = time.monotonic()
         self.run(reference, subject.words)
-        self.takes_s = time.monotonic() - started
+        self.takes_s = time.monotonic() - start_s
         self.expected = subject.parts(reference)
         self.number = 0
         self.place = self._afresh()
@@ -285,12 +287,12 @@ class Victim:
         before = _settled_files(self.place)
         process = self.start(words)
         time.sleep(self.draw.uniform(0.0, self.lasts_s()))
-        others = self.others(process.pid)
-        chosen = self.draw.choice(others) if others and self.draw.random() < self.of_others else process.pid
+        children = self.others(process.pid)
+        target = self.draw.choice(children) if children and self.draw.random() < self.of_others else process.pid
         in_time = process.poll() is None
         with contextlib.suppress(ProcessLookupError):
-            os.kill(chosen, signal.SIGKILL)
-        if chosen != process.pid:
+            os.kill(target, signal.SIGKILL)
+        if target != process.pid:
             # the command goes on without it, or ends; either way it says so
             time.sleep(self.draw.uniform(0.0, self.goes_on_s))
             with contextlib.suppress(ProcessLookupError):
@@ -298,9 +300,9 @@ class Victim:
         process.wait()
         self.check_gone(process.pid)
         after = _settled_files(self.place)
-        changed = [file for file, digest in before.items() if after.get(file) != digest]
-        if changed and self.subject.name != "import":
-            raise Lost(f"{self.subject.name}: changed or gone after a kill: {', '.join(changed)}")
+        changed_files = [file for file, digest in before.items() if after.get(file) != digest]
+        if changed_files and self.subject.name != "import":
+            raise LossError(f"{self.subject.name}: changed or gone after a kill: {', '.join(changed_files)}")
         self.subject.check(self.place)
         if not in_time:
             self.finish()
@@ -343,7 +345,7 @@ class Victim:
                 words = [Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode() for pid in left]
                 for pid in left:
                     os.kill(pid, signal.SIGKILL)
-                raise Lost(f"{self.subject.name}: processes stay behind: {words}")
+                raise LossError(f"{self.subject.name}: processes stay behind: {words}")
             time.sleep(0.05)
 
     def close(self) -> None:
@@ -362,10 +364,12 @@ class Victim:
         Raises:
             Lost: it differs, or something unfinished is there.
         """
-        found = self.subject.parts(self.place)
-        if found != self.expected:
-            different = [name for name in found.keys() | self.expected if found.get(name) != self.expected.get(name)]
-            raise Lost(f"{self.subject.name}: differs from an undisturbed run: {', '.join(sorted(different)[:9])}")
+        contents = self.subject.parts(self.place)
+        if contents != self.expected:
+            different = [
+                name for name in contents.keys() | self.expected if contents.get(name) != self.expected.get(name)
+            ]
+            raise LossError(f"{self.subject.name}: differs from an undisturbed run: {', '.join(sorted(different)[:9])}")
         _nothing_unfinished(self.place)
 
     def _is_to_be_continued(self) -> bool:
@@ -375,14 +379,14 @@ class Victim:
 
 def _of_session(session: int) -> list[int]:
     """The processes of a session that live."""
-    found = []
+    processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, IndexError):
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == session and fields[0] not in "ZX":
-                    found.append(int(entry.name))
-    return found
+                    processes.append(int(entry.name))
+    return processes
 
 
 def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Callable[[str], None]) -> Tally:
@@ -394,25 +398,25 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
     names = list(names)
     tally = Tally(by_subject=dict.fromkeys(names, 0))
     late = dict.fromkeys(names, 0)
-    with contextlib.ExitStack() as made:
+    with contextlib.ExitStack() as stack:
         victims = []
         for name in names:
             (folder / name).mkdir()
             victims.append(SUBJECTS[name].victim(folder / name, random.Random(f"{seed} {name}")))
-            made.callback(victims[-1].close)
+            stack.callback(victims[-1].close)
         while tally.in_time < kills:
             # The one that was killed least: how often one ends before its kill depends on the machine.
-            victim = min(victims, key=lambda each: tally.by_subject[each.subject.name])
+            victim = min(victims, key=lambda one_victim: tally.by_subject[one_victim.subject.name])
             name = victim.subject.name
             in_time = victim.kill()
             late[name] = 0 if in_time else late[name] + 1
             if late[name] > MOST_LATE:
-                raise Lost(f"{name}: {late[name]} kills in a row came after its end")
+                raise LossError(f"{name}: {late[name]} kills in a row came after its end")
             tally.kills += 1
             tally.in_time += in_time
             tally.by_subject[name] += in_time
-            said = f"{victim.said}{'' if in_time else ' had ended before'}"
-            say(f"kill {tally.in_time} of {kills}: {name}{said}")
+            remark = f"{victim.said}{'' if in_time else ' had ended before'}"
+            say(f"kill {tally.in_time} of {kills}: {name}{remark}")
         for victim in victims:
             victim.finish()
     return tally
@@ -424,11 +428,11 @@ def main() -> int:
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=f"of {', '.join(SUBJECTS)}; default: all")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    given = parser.parse_args()
-    names = given.subjects or list(SUBJECTS)
-    print(f"kills: seed {given.seed}, {given.kills} kills: {', '.join(names)}", flush=True)
+    options = parser.parse_args()
+    names = options.subjects or list(SUBJECTS)
+    print(f"kills: seed {options.seed}, {options.kills} kills: {', '.join(names)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-        tally = kill_all(names, given.kills, given.seed, Path(folder), lambda line: print(line, flush=True))
+        tally = kill_all(names, options.kills, options.seed, Path(folder), lambda line: print(line, flush=True))
     counts = ", ".join(f"{name} {count}" for name, count in tally.by_subject.items())
     print(f"kills: {tally.in_time} ({counts}), nothing lost")
     return 0

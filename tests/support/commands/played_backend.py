@@ -53,7 +53,7 @@ EXECUTOR = Played
 
 
 @contextmanager
-def known(backend: Backend, folder: Path) -> Iterator[None]:
+def register(backend: Backend, folder: Path) -> Iterator[None]:
     """Add a backend for the time of the block, as an installed package in this folder adds one."""
     name = f"played_{backend.name}"
     information = folder / f"{name}-1.0.dist-info"

@@ -27,9 +27,9 @@ class SharedRun:
 
     def of(self, scheme: str) -> list[dict[str, Any]]:
         """Return the runs of one scheme, which has at least one."""
-        found = [run for run in self.runs if run["scheme"] == scheme]
-        assert found, scheme
-        return found
+        runs = [run for run in self.runs if run["scheme"] == scheme]
+        assert runs, scheme
+        return runs
 
     def only(self, scheme: str) -> dict[str, Any]:
         """Return the run of a scheme that has one."""
@@ -44,12 +44,12 @@ def shared_run(
 
     def make(folder: Path) -> None:
         (folder / "small.toml").write_text(paths.SMALL)
-        done = execute(folder)
-        assert "Traceback" not in done.stderr
-        shown = run_in_process(["show", "out", "--json"], folder)
-        assert shown.returncode == done.returncode, done.stderr + shown.stderr
-        said = [done.returncode, done.stdout, done.stderr, json.loads(shown.stdout)["runs"]]
-        (folder / "said.json").write_text(json.dumps(said))
+        result = execute(folder)
+        assert "Traceback" not in result.stderr
+        shown_result = run_in_process(["show", "out", "--json"], folder)
+        assert shown_result.returncode == result.returncode, result.stderr + shown_result.stderr
+        record = [result.returncode, result.stdout, result.stderr, json.loads(shown_result.stdout)["runs"]]
+        (folder / "said.json").write_text(json.dumps(record))
 
     folder = made_once(shared_folder(factory, "runs") / name, make)
     return SharedRun(folder, *json.loads((folder / "said.json").read_text()))

@@ -9,12 +9,12 @@ SECONDS = f"6{uuid.uuid4().int % 10**9:09d}"
 
 def sleepers() -> list[int]:
     """Return the numbers of the processes that sleep so long."""
-    found = []
+    processes = []
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
             try:
                 if (place / "cmdline").read_bytes().endswith(f"sleep\0{SECONDS}\0".encode()):
-                    found.append(int(place.name))
+                    processes.append(int(place.name))
             except OSError:
                 pass  # it has ended
-    return found
+    return processes

@@ -60,12 +60,12 @@ def inputs(target: Target, valid: list[bytes], seed: int, first: int, count: int
 
 def objection(target: Target, content: bytes, folder: Path) -> str | None:
     """What is wrong with how dumbbell takes one input; `folder` is empty."""
-    refused = False
+    is_refused = False
     os.chdir(folder)
     try:
         target.give(content, folder)
     except dumbbell.Error as error:
-        refused, line = True, str(error)
+        is_refused, line = True, str(error)
         if not line.strip() or not line.isprintable() or len(line) > LONGEST_LINE:
             return f"refused, but not in one line that can be printed: {line[:300]!r}"
     except SystemExit as end:  # --help
@@ -76,7 +76,7 @@ def objection(target: Target, content: bytes, folder: Path) -> str | None:
     except BaseException:  # a panic of the core is no Exception
         return traceback.format_exc()
     left = sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("given"))
-    if left not in ([], ["out"]) or (refused and left):
+    if left not in ([], ["out"]) or (is_refused and left):
         return f"left behind: {left}"
     return None
 
@@ -96,14 +96,14 @@ def _child(target: Target, batch: list[tuple[int, bytes]], folder: Path, pipe: i
         place = folder / str(number)
         place.mkdir()
         signal.setitimer(signal.ITIMER_PROF, CPU_S)
-        what = objection(target, content, place)
-        if what is not None:
-            os.write(pipe, f"{json.dumps(what[-3000:])}\n".encode())
+        complaint = objection(target, content, place)
+        if complaint is not None:
+            os.write(pipe, f"{json.dumps(complaint[-3000:])}\n".encode())
         os.chdir(folder)
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _told(pipe: int) -> Iterator[str]:
+def _read_lines(pipe: int) -> Iterator[str]:
     """Lines from a child until it ends.
 
     Raises:
@@ -135,26 +135,26 @@ def run_batch(target: Target, batch: list[tuple[int, bytes]]) -> Iterator[Findin
                 finally:
                     os._exit(status)
             os.close(writing)
-            current, stuck = batch[0][0], False
+            current, is_stuck = batch[0][0], False
             contents = dict(batch)
             try:
-                for line in _told(reading):
+                for line in _read_lines(reading):
                     if line.startswith('"'):
                         yield Finding(target.name, current, contents[current], json.loads(line))
                     else:
                         current = int(line)
             except TimeoutError:
-                stuck = True
+                is_stuck = True
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
-                ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+                exit_code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
                 os.close(reading)
-        if ended == 0 or (ended == -signal.SIGKILL and not stuck and current == batch[-1][0]):
+        if exit_code == 0 or (exit_code == -signal.SIGKILL and not is_stuck and current == batch[-1][0]):
             return
-        why = f"more than {WAIT_S:g} s" if stuck else _death(ended)
-        yield Finding(target.name, current, contents[current], why)
-        batch = [each for each in batch if each[0] > current]
+        reason = f"more than {WAIT_S:g} s" if is_stuck else _death(exit_code)
+        yield Finding(target.name, current, contents[current], reason)
+        batch = [item for item in batch if item[0] > current]
 
 
 def _death(status: int) -> str:
@@ -184,13 +184,13 @@ def fuzz(
             first = (rounds * parts + place) * batch
             for finding in run_batch(target, list(inputs(target, valid[target.name], seed, first, batch))):
                 findings.append(finding)
-                print(told(finding, Path("fuzz-findings")), flush=True)
+                print(describe(finding, Path("fuzz-findings")), flush=True)
             total += batch
         rounds += 1
     return total, findings
 
 
-def told(finding: Finding, folder: Path) -> str:
+def describe(finding: Finding, folder: Path) -> str:
     """Keeps the input of a finding in a file; what to say of it."""
     folder.mkdir(exist_ok=True)
     file = folder / f"{finding.target}-{hashlib.sha256(finding.content).hexdigest()[:12]}"
@@ -208,25 +208,29 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--again", nargs=2, metavar=("TARGET", "FILE"), help="gives dumbbell one input once more")
-    given = parser.parse_args()
-    if given.again:
-        name, file = given.again
-        found = list(run_batch(TARGETS[name], [(0, Path(file).read_bytes())]))
-        print(found[0].what if found else "nothing is wrong with this one")
-        return len(found)
-    targets = [TARGETS[name] for name in given.targets or TARGETS]
-    end = time.monotonic() + given.seconds
-    print(f"fuzz: seed {given.seed}, {given.seconds:g} s, {given.jobs} processes: {', '.join(t.name for t in targets)}")
+    options = parser.parse_args()
+    if options.again:
+        name, file = options.again
+        findings = list(run_batch(TARGETS[name], [(0, Path(file).read_bytes())]))
+        print(findings[0].what if findings else "nothing is wrong with this one")
+        return len(findings)
+    targets = [TARGETS[name] for name in options.targets or TARGETS]
+    end = time.monotonic() + options.seconds
+    print(
+        f"fuzz: seed {options.seed}, {options.seconds:g} s, {options.jobs} processes: {', '.join(t.name for t in targets)}"
+    )
     sys.stdout.flush()
     children = []
-    for place in range(given.jobs):
+    for place in range(options.jobs):
         child = os.fork()
         if child == 0:
             status = 2
             try:
-                done, found = fuzz(targets, given.seed, lambda _: time.monotonic() >= end, (place, given.jobs))
-                print(f"fuzz: {done} inputs, {len(found)} findings", flush=True)
-                status = 1 if found else 0
+                input_count, findings = fuzz(
+                    targets, options.seed, lambda _: time.monotonic() >= end, (place, options.jobs)
+                )
+                print(f"fuzz: {input_count} inputs, {len(findings)} findings", flush=True)
+                status = 1 if findings else 0
             except BaseException:
                 traceback.print_exc()
             finally:

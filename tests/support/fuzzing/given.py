@@ -28,10 +28,10 @@ class Target:
 def simulate(specification: dict[str, Any]) -> None:
     """A run, for as long as it is worth."""
 
-    def at_most(key: str, most: float) -> None:
-        given = specification.get(key, most)
-        if isinstance(given, int | float) and not given <= most:
-            specification[key] = most
+    def at_most(key: str, limit: float) -> None:
+        value = specification.get(key, limit)
+        if isinstance(value, int | float) and not value <= limit:
+            specification[key] = limit
 
     at_most("duration_s", LONGEST_S)
     at_most("most_packets", MOST_PACKETS)
@@ -44,7 +44,7 @@ def simulate(specification: dict[str, Any]) -> None:
             raise
 
 
-def written(content: bytes, file: Path) -> Path:
+def write_content(content: bytes, file: Path) -> Path:
     file.write_bytes(content)
     return file
 
@@ -52,26 +52,26 @@ def written(content: bytes, file: Path) -> Path:
 def results(folder: Path) -> Path:
     """A results directory with two short runs."""
     (folder / "small.toml").write_text(SMALL)
-    kept = folder / "results"
-    if not kept.exists():
-        dumbbell.run(schemes="reno", path=folder / "small.toml", duration=0.3, runs=2, log="full", out=kept, jobs=1)
-    return kept
+    place = folder / "results"
+    if not place.exists():
+        dumbbell.run(schemes="reno", path=folder / "small.toml", duration=0.3, runs=2, log="full", out=place, jobs=1)
+    return place
 
 
 MARK = b"\n---- %s ----\n"
 """What stands before a file, where an input is several."""
 
 
-def joined(files: dict[str, bytes]) -> bytes:
+def join_files(files: dict[str, bytes]) -> bytes:
     return b"".join(MARK % name.encode() + content for name, content in files.items())
 
 
-def parted(content: bytes, names: list[str], folder: Path) -> None:
+def split_files(content: bytes, names: list[str], folder: Path) -> None:
     """Writes the files of an input into a folder, as far as they are still there."""
     folder.mkdir(parents=True)
     starts = [(content.find(MARK % name.encode()), name) for name in names]
-    there = sorted(start for start in starts if start[0] >= 0)
-    ends = [start for start, _ in there[1:]] + [len(content)]
-    for (start, name), end in zip(there, ends, strict=False):
+    starts_there = sorted(start for start in starts if start[0] >= 0)
+    ends = [start for start, _ in starts_there[1:]] + [len(content)]
+    for (start, name), end in zip(starts_there, ends, strict=False):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content[start + len(MARK % name.encode()) : end])

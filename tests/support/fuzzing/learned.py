@@ -17,7 +17,7 @@ def _rules(_: Path) -> list[bytes]:
     span = [{"from": [0, 0, 0, 0], "to": [163840, 163840, 1.5, 163840]}]
     span += [{"from": [0, 0, 1.5, 0], "to": [163840, 163840, 163840, 163840]}]
     action = {"window_increment": 60, "window_multiple": 0.01, "intersend_ms": 0.292}
-    ours = {"format": "dumbbell remy 1", "training": {}, "rules": [each | action for each in span]}
+    own_rules = {"format": "dumbbell remy 1", "training": {}, "rules": [rule | action for rule in span]}
 
     def field(number: int, content: bytes) -> bytes:
         return bytes(
@@ -31,8 +31,8 @@ def _rules(_: Path) -> list[bytes]:
         does = bytes([31 << 3 & 0x7F | 0x80, 1, 120]) + double(32, 0.01) + double(33, 0.292)
         return field(1, field(11, double(23, low)) + field(12, double(23, high))) + field(3, does)
 
-    theirs = field(1, b"") + field(2, leaf(0.0, 1.5)) + field(2, leaf(1.5, 163840.0))
-    return [json.dumps(ours).encode(), theirs]
+    remy_rules = field(1, b"") + field(2, leaf(0.0, 1.5)) + field(2, leaf(1.5, 163840.0))
+    return [json.dumps(own_rules).encode(), remy_rules]
 
 
 def _give_rules(content: bytes, folder: Path) -> None:
@@ -72,7 +72,7 @@ def _networks(folder: Path) -> list[bytes]:
     """Each after the name of its controller: one of every layer, small ones, and data files of checkpoints."""
     draw = numpy.random.default_rng(1)
 
-    def made(layers: str, shapes: dict[str, tuple[int, ...]], policy: Policy | None = None) -> bytes:
+    def network(layers: str, shapes: dict[str, tuple[int, ...]], policy: Policy | None = None) -> bytes:
         tensors = {name: draw.normal(scale=0.5, size=shape) for name, shape in shapes.items()}
         tensors |= {name: abs(values) for name, values in tensors.items() if name.endswith("variance")}
         return export_policy(folder / "made", layers, tensors, policy).read_bytes()
@@ -82,12 +82,12 @@ def _networks(folder: Path) -> list[bytes]:
     recurrent = {"0.kernel": (10, 4), "0.bias": (4,), "1.kernel": (1, 5), "1.bias": (5,)}
     aurora = {"0.kernel": (30, 1), "0.bias": (1,)}
     networks = (
-        ("neural", made(LAYERS, SHAPES, policy)),
-        ("neural", made("dense softmax", {"0.kernel": (2, 5), "0.bias": (5,)}, window)),
-        ("indigo", made("lstm:1 dense", recurrent)),
+        ("neural", network(LAYERS, SHAPES, policy)),
+        ("neural", network("dense softmax", {"0.kernel": (2, 5), "0.bias": (5,)}, window)),
+        ("indigo", network("lstm:1 dense", recurrent)),
         ("indigo", (WEIGHTS / "indigo/indigo-1x32.data").read_bytes()),
         ("muses", (WEIGHTS / "muses/muses-retrained.safetensors").read_bytes()),
-        ("aurora", made("dense", aurora)),
+        ("aurora", network("dense", aurora)),
         ("aurora", bytes(24_736)),
     )
     return [joined({controller: content}) for controller, content in networks]

@@ -45,8 +45,8 @@ def _give_pantheon(content: bytes, folder: Path) -> None:
 def _mahimahi(folder: Path) -> list[bytes]:
     dumbbell.export_pantheon(results(folder), folder / "mahimahi")
     lines = (folder / "mahimahi" / "reno_datalink_run1.log").read_bytes().splitlines(keepends=True)
-    whole = [re.sub(rb"(\d+)\.\d+", rb"\1", line).removesuffix(b" 1\n") + b"\n" for line in lines[1:]]
-    return [b"".join([HEAD, *whole]), b"".join([HEAD, *whole[:20]])]
+    whole_ms_lines = [re.sub(rb"(\d+)\.\d+", rb"\1", line).removesuffix(b" 1\n") + b"\n" for line in lines[1:]]
+    return [b"".join([HEAD, *whole_ms_lines]), b"".join([HEAD, *whole_ms_lines[:20]])]
 
 
 HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 1514764800123\n# base timestamp: 0\n"
@@ -72,13 +72,13 @@ def _give_link_head(content: bytes, _: Path) -> None:
 
 
 def _qlogs(folder: Path) -> list[bytes]:
-    made = []
+    logs = []
     for draft in ("0.3", "quic-13"):
         files, *_ = dumbbell.export_qlog(results(folder), folder / f"qlog-{draft}", draft=draft)
         for file in files:
             lines = file.read_bytes().splitlines(keepends=True)
-            made += [b"".join(lines[:count]) for count in (20, 200)]
-    return [*made, json.dumps(QLOG_OF_TWO_PATHS).encode()]
+            logs += [b"".join(lines[:count]) for count in (20, 200)]
+    return [*logs, json.dumps(QLOG_OF_TWO_PATHS).encode()]
 
 
 QLOG_OF_TWO_PATHS = {
@@ -121,11 +121,11 @@ def _captures(folder: Path) -> list[bytes]:
     """A capture of every form; one end, and both."""
     forms = ((write_pcap, ETHERNET, transfer(0)), (write_pcapng, SLL2, transfer(0, version=6)))
     forms += ((write_pcap, RAW, quic(30, 0, 10 * MS)), (write_pcap, RAW, transfer(20 * MS)))
-    made = []
+    captures = []
     for writer, link, packets in forms:
         file = writer(folder / "made.pcap", [(at_ns, framed(data, link)) for at_ns, data in packets], link)
-        made.append(file.read_bytes())
-    return [*made, joined(dict(zip(ENDS, (made[0], made[3]), strict=True)))]
+        captures.append(file.read_bytes())
+    return [*captures, joined(dict(zip(ENDS, (captures[0], captures[3]), strict=True)))]
 
 
 ENDS = ["sender.pcap", "receiver.pcap"]
@@ -151,10 +151,10 @@ def _give_report(content: bytes, folder: Path) -> None:
     _read(lambda: dumbbell.import_results("iperf3", written(content, folder / "given.json"), folder / "out"))
 
 
-def _packed(_: Path) -> list[bytes]:
+def _compressed_samples(_: Path) -> list[bytes]:
     plain = json.dumps(REPORT).encode()
-    packed = [pack(plain) for pack in (gzip.compress, bz2.compress, lzma.compress)]
-    return [*packed, bytes(pa.compress(plain, codec="zstd", asbytes=True)), gzip.compress(packed[0], mtime=0), plain]
+    samples = [pack(plain) for pack in (gzip.compress, bz2.compress, lzma.compress)]
+    return [*samples, bytes(pa.compress(plain, codec="zstd", asbytes=True)), gzip.compress(samples[0], mtime=0), plain]
 
 
 def _logs_of_ss(_: Path) -> list[bytes]:
@@ -183,14 +183,14 @@ def _give_netlog(content: bytes, folder: Path) -> None:
 
 def _netlogs(_: Path) -> list[bytes]:
     lines = netlog().splitlines(keepends=True)
-    whole = json.dumps({"constants": json.loads(lines[0][:-2] + "}")["constants"], "events": netlog_events()})
-    return ["".join(lines).encode(), "".join(lines[:80]).encode(), whole.encode()]
+    text = json.dumps({"constants": json.loads(lines[0][:-2] + "}")["constants"], "events": netlog_events()})
+    return ["".join(lines).encode(), "".join(lines[:80]).encode(), text.encode()]
 
 
 def _flent_results(_: Path) -> list[bytes]:
-    whole = json.dumps(flent_result()).encode()
+    content = json.dumps(flent_result()).encode()
     without_raw = json.dumps(flent_result() | {"raw_values": {}}).encode()
-    return [whole, gzip.compress(whole, mtime=0), without_raw]
+    return [content, gzip.compress(content, mtime=0), without_raw]
 
 
 def _read(give: Callable[[], dumbbell.Results]) -> None:
@@ -214,7 +214,7 @@ LOGS = (
     Target("qlog", _qlogs, _give_qlog),
     Target("pcap", _captures, _give_capture),
     Target("iperf3", _reports, _give_report),
-    Target("compressed", _packed, _give_report),
+    Target("compressed", _compressed_samples, _give_report),
     Target("iperf", lambda _: [text.encode() for text in IPERF_TEXTS], _give_iperf_text),
     Target("netlog", _netlogs, _give_netlog),
     Target("nuttcp", lambda _: [text.encode() for text in NUTTCP_TEXTS], _give_nuttcp),

@@ -48,7 +48,7 @@ _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
-def mutated(valid: list[bytes], draw: random.Random) -> bytes:
+def mutate(valid: list[bytes], draw: random.Random) -> bytes:
     """One of the valid inputs, changed once or a few times."""
     content = draw.choice(valid)
     for _ in range(draw.choice((1, 1, 1, 2, 3, 8))):
@@ -62,45 +62,45 @@ def _span(content: bytes, draw: random.Random) -> tuple[int, int]:
 
 
 def _number(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
-    return _replaced(_NUMBER, content, draw.choice(NUMBERS), draw)
+    return _replace(_NUMBER, content, draw.choice(NUMBERS), draw)
 
 
-def _scaled(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
+def _scale(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
     factor = draw.choice((-1, 1e-12, 1e-6, 1e-3, 10, 1e3, 1e6, 1e12))
-    found = list(_NUMBER.finditer(content))
-    if not found:
+    matches = list(_NUMBER.finditer(content))
+    if not matches:
         return content
-    match = draw.choice(found)
-    whole = b"." not in match[0] and abs(factor) >= 1
+    match = draw.choice(matches)
+    is_whole = b"." not in match[0] and abs(factor) >= 1
     number = float(match[0]) * factor
-    text = str(int(number)) if whole and abs(number) < 1e300 else repr(number)
+    text = str(int(number)) if is_whole and abs(number) < 1e300 else repr(number)
     return content[: match.start()] + text.encode() + content[match.end() :]
 
 
 def _word(content: bytes, valid: list[bytes], draw: random.Random) -> bytes:
     words = _WORD.findall(draw.choice(valid)) or [b"a"]
-    return _replaced(_WORD, content, draw.choice((draw.choice(words), draw.choice(TEXTS))), draw)
+    return _replace(_WORD, content, draw.choice((draw.choice(words), draw.choice(TEXTS))), draw)
 
 
-def _replaced(what: re.Pattern[bytes], content: bytes, new: bytes, draw: random.Random) -> bytes:
-    found = list(what.finditer(content))
-    if not found:
+def _replace(pattern: re.Pattern[bytes], content: bytes, new: bytes, draw: random.Random) -> bytes:
+    matches = list(pattern.finditer(content))
+    if not matches:
         return content + new
-    match = draw.choice(found)
+    match = draw.choice(matches)
     return content[: match.start()] + new + content[match.end() :]
 
 
-def _inserted(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
+def _insert(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
     place = draw.randint(0, len(content))
     return content[:place] + draw.choice(TEXTS) + content[place:]
 
 
-def _removed(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
+def _remove(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
     start, end = _span(content, draw)
     return content[:start] + content[end:]
 
 
-def _repeated(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
+def _repeat(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
     start, end = _span(content, draw)
     return content[:end] + content[start:end] * draw.choice((1, 2, 50)) + content[end:]
 
@@ -110,7 +110,7 @@ def _overwritten(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
     return content[:start] + draw.randbytes(end - start) + content[end:]
 
 
-def _cut(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
+def _cut_off(content: bytes, _: list[bytes], draw: random.Random) -> bytes:
     return content[: draw.randint(0, len(content))]
 
 
@@ -127,17 +127,17 @@ def _lines(content: bytes, valid: list[bytes], draw: random.Random) -> bytes:
         case 2:
             lines.insert(first, lines[second])
         case _:
-            others = draw.choice(valid).splitlines(keepends=True) or [b""]
-            lines.insert(first, draw.choice(others))
+            other_lines = draw.choice(valid).splitlines(keepends=True) or [b""]
+            lines.insert(first, draw.choice(other_lines))
     return b"".join(lines)
 
 
-def _spliced(content: bytes, valid: list[bytes], draw: random.Random) -> bytes:
+def _splice(content: bytes, valid: list[bytes], draw: random.Random) -> bytes:
     other = draw.choice(valid)
     return content[: draw.randint(0, len(content))] + other[draw.randint(0, len(other)) :]
 
 
 _CHANGES = (
-    *(_number, _number, _scaled, _scaled, _word, _word),
-    *(_inserted, _removed, _repeated, _overwritten, _cut, _lines, _lines, _spliced),
+    *(_number, _number, _scale, _scale, _word, _word),
+    *(_insert, _remove, _repeat, _overwritten, _cut_off, _lines, _lines, _splice),
 )

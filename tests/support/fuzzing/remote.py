@@ -61,7 +61,7 @@ def _give_messages(content: bytes, _: Path) -> None:
         os.close(source)
 
 
-def _framed(value: object, payload: bytes = b"") -> bytes:
+def _frame(value: object, payload: bytes = b"") -> bytes:
     text = json.dumps(value).encode()
     return len(text).to_bytes(4, "big") + text + payload
 
@@ -69,8 +69,8 @@ def _framed(value: object, payload: bytes = b"") -> bytes:
 HOSTS = (b"lab", b"me@lab.example.org:2222", b"[2001:db8::1]:22", b"me@[fe80::1%eth0]")
 ALLOW = (b"iperf3\n# ours\n/opt/mine MODE LEVEL_2\n",)
 SPOKEN = (
-    b"Welcome\n" + GREETING + _framed({"ok": {"version": "1", "clock": {}}}) + _framed({"beat": True}),
-    GREETING + _framed({"ok": {}, "bytes": 5}, b"12345") + _framed({"error": "no"}) + _framed({"tell": {"a": [1]}}),
+    b"Welcome\n" + GREETING + _frame({"ok": {"version": "1", "clock": {}}}) + _frame({"beat": True}),
+    GREETING + _frame({"ok": {}, "bytes": 5}, b"12345") + _frame({"error": "no"}) + _frame({"tell": {"a": [1]}}),
 )
 
 REMOTE = (

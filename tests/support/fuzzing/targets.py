@@ -88,7 +88,7 @@ def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
 def _give_path(content: bytes, folder: Path) -> None:
     path = parse_path(read_toml(written(content, folder / "given.toml")))
     plan = ExperimentFile(name="fuzz", schemes=["reno"], paths=[path.name], own_paths={path.name: path}, duration_s=0.5)
-    _resolved(plan)
+    _resolve(plan)
 
 
 def _give_scheme(content: bytes, folder: Path) -> None:
@@ -96,20 +96,20 @@ def _give_scheme(content: bytes, folder: Path) -> None:
     if scheme.is_outside:
         return  # its code would be loaded: tests/plugins/test_plugins.py has that
     plan = ExperimentFile(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
-    _resolved(plan)
+    _resolve(plan)
 
 
 def _give_experiment(content: bytes, folder: Path) -> None:
     plan = parse_experiment_file(read_toml(written(content, folder / "given.toml")))
     if not any(scheme.is_outside for scheme in plan.own_schemes.values()):
-        _resolved(plan, runs=2)
+        _resolve(plan, runs=2)
 
 
-def _resolved(plan: ExperimentFile, runs: int = 1) -> None:
+def _resolve(plan: ExperimentFile, runs: int = 1) -> None:
     experiment = pin(resolve(plan))
     check(experiment)
-    known = parse_experiment_file(parse_toml(dumbbell_toml(experiment.table()), "again"))
-    assert resolve(known).table() == experiment.table(), "does not read back as it was written"
+    experiment_file = parse_experiment_file(parse_toml(dumbbell_toml(experiment.table()), "again"))
+    assert resolve(experiment_file).table() == experiment.table(), "does not read back as it was written"
     for run in experiment.all_runs()[:runs]:
         assert len(Path(run.directory).parts) == 4, run.directory
         assert ".." not in Path(run.directory).parts, run.directory
@@ -125,7 +125,7 @@ def dumbbell_toml(table: dict[str, Any]) -> str:
 
 
 def _experiments(_: Path) -> list[bytes]:
-    own = ExperimentFile.from_toml(
+    from_toml = ExperimentFile.from_toml(
         'schemes = ["reno", "mine"]\npaths = ["small"]\nruns = 2\nduration_s = 0.5\n'
         "[[flow]]\nstart_s = 0.1\n[[flow]]\nscheme = 'cubic'\nrtt_ms = 80.0\n"
         '[scheme.mine]\ncontroller = "cubic"\nparameters = { beta = 0.8 }\n[path.small]\n'
@@ -136,13 +136,13 @@ def _experiments(_: Path) -> list[bytes]:
     grid = "[grid]\nrtt_ms = [20, 40]\nqlen_bdp = [0.5, 1]\nloss = [0.0, 0.01]\n"
     mixes = "mixes = ['reno*2+cubic']\n"
     head = "schemes = ['reno']\npaths = ['default']\nduration_s = 0.5\n"
-    return [text.encode() for text in (own.to_toml(), head + mixes, head + flows, head + grid, *short)]
+    return [text.encode() for text in (from_toml.to_toml(), head + mixes, head + flows, head + grid, *short)]
 
 
 def _traces(_: Path) -> list[bytes]:
     draw = random.Random(1)
-    ours = "".join(f"{time}\n" for time in sorted(draw.randint(1, 400) for _ in range(300)))
-    return [ours.encode(), b"1\n2\n3\n", b"0\n0\n5\n", b"12\n"]
+    own_trace = "".join(f"{time}\n" for time in sorted(draw.randint(1, 400) for _ in range(300)))
+    return [own_trace.encode(), b"1\n2\n3\n", b"0\n0\n5\n", b"12\n"]
 
 
 def _give_trace(content: bytes, folder: Path) -> None:
@@ -162,7 +162,7 @@ CCPERF = """ns3-dev-ccperf-static-dumbbell-default --experiment-name=steady_stat
 
 def _give_ccperf(content: bytes, folder: Path) -> None:
     os.chdir(folder)
-    _resolved(ccperf_plan(os.fsdecode(content)))
+    _resolve(ccperf_plan(os.fsdecode(content)))
 
 
 WORDS = (
@@ -184,22 +184,28 @@ def _give_words(content: bytes, folder: Path) -> None:
     except ValueError:
         return  # no shell passes it on
     os.chdir(folder)
-    given = command_parser().parse_args([word.replace("\0", "") for word in words])
-    if given.command == "run" and not given.plugins and given.backend in (None, "sim"):
-        request = request_of(RunRequest, given)
+    options = command_parser().parse_args([word.replace("\0", "") for word in words])
+    if options.command == "run" and not options.plugins and options.backend in (None, "sim"):
+        request = request_of(RunRequest, options)
         resolve(ExperimentFile(name="fuzz", schemes=["reno"], paths=["default"]), request)
 
 
 def _specifications(folder: Path) -> list[bytes]:
     (folder / "small.toml").write_text(SMALL)
-    made = [dumbbell.specification(scheme, folder / "small.toml", duration=0.3) for scheme in ("cubic", "bbr", "copa")]
-    made.append(dumbbell.specification(mix="reno*2+vegas", path="default", duration=0.3, settings={"log": "none"}))
-    made += [dumbbell.specification("reno", path.name, duration=0.3) for path in list(catalog.paths())[::9]]
-    made.append(made[0] | {"path": {"data": _every_element(), "ack": [{"kind": "delay", "delay_ms": 5}]}})
+    specifications = [
+        dumbbell.specification(scheme, folder / "small.toml", duration=0.3) for scheme in ("cubic", "bbr", "copa")
+    ]
+    specifications.append(
+        dumbbell.specification(mix="reno*2+vegas", path="default", duration=0.3, settings={"log": "none"})
+    )
+    specifications += [dumbbell.specification("reno", path.name, duration=0.3) for path in list(catalog.paths())[::9]]
+    specifications.append(
+        specifications[0] | {"path": {"data": _every_element(), "ack": [{"kind": "delay", "delay_ms": 5}]}}
+    )
     station = {"kind": "half-duplex", "rate_mbps": 30.0, "access_us": 50.0, "turn_packets": 4}
-    thinned = station | {"queue": {"kind": "ack-filter", "packets": 50}}
+    thinned_station = station | {"queue": {"kind": "ack-filter", "packets": 50}}
     smaller = {"fragment": True, "schedule": [{"at_s": 0.1, "mtu_bytes": 900}]}
-    made.append(made[0] | {"path": {"data": [station], "ack": [thinned]} | smaller})
+    specifications.append(specifications[0] | {"path": {"data": [station], "ack": [thinned_station]} | smaller})
     applications = (
         {"kind": "constant", "rate_mbps": 3.0},
         {"kind": "poisson", "rate_mbps": 3.0, "packet_bytes": 300},
@@ -209,8 +215,12 @@ def _specifications(folder: Path) -> list[bytes]:
         {"kind": "encoder", "fps": 25.0, "min_rate_mbps": 0.1, "max_rate_mbps": 3.0},
     )
     for application in applications:
-        made.append(made[0] | {"flows": [made[0]["flows"][0] | {"application": application}]})
-    return [text for text in (json.dumps(each).encode() for each in made) if len(text) < 30_000]
+        specifications.append(
+            specifications[0] | {"flows": [specifications[0]["flows"][0] | {"application": application}]}
+        )
+    return [
+        text for text in (json.dumps(specification).encode() for specification in specifications) if len(text) < 30_000
+    ]
 
 
 def _every_element() -> list[dict[str, Any]]:
@@ -247,14 +257,14 @@ def _every_element() -> list[dict[str, Any]]:
 
 def _give_specification(content: bytes, _: Path) -> None:
     try:
-        given = json.loads(content)
+        document = json.loads(content)
     except (ValueError, RecursionError):
-        given = None
-    if isinstance(given, dict):
-        flows = given.get("flows")
+        document = None
+    if isinstance(document, dict):
+        flows = document.get("flows")
         if isinstance(flows, list) and any(isinstance(flow, dict) and {"plugin", "python"} & {*flow} for flow in flows):
             return
-        simulate(given)
+        simulate(document)
     else:
         try:
             _core.check_run(os.fsdecode(content).encode("utf-8", "replace").decode(), "sim")
@@ -285,9 +295,9 @@ def _give_name(content: bytes, _: Path) -> None:
     assert all(part.isprintable() and len(part) <= 200 for part in parts), run.directory
 
 
-def _stored(folder: Path) -> list[bytes]:
-    kept = results(folder)
-    files = {name: (kept / name).read_bytes() for name in STORED if name != STATE_FILE}
+def _stored_files(folder: Path) -> list[bytes]:
+    directory = results(folder)
+    files = {name: (directory / name).read_bytes() for name in STORED if name != STATE_FILE}
     first = json.loads(files[STORED[-1]]) | {"clocks": CLOCKS}
     return [
         joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), STATE_FILE: json.dumps(CAMPAIGN).encode()})
@@ -343,7 +353,7 @@ def _files_of_run(run: Path) -> tuple[Path, Path, Path]:
 def _give_index(content: bytes, folder: Path) -> None:
     """An index without the files that it is of: whatever is in it is shown, or it is refused."""
     looked_at = _core.RunView.of_index(content)
-    names = json.dumps([[one["owner"], one["name"]] for one in json.loads(looked_at.series())[:100]])
+    names = json.dumps([[series["owner"], series["name"]] for series in json.loads(looked_at.series())[:100]])
     for end in (1.0, 1e9, float(max(looked_at.end_ns, 1))):
         looked_at.window(0.0, min(end, 4e18), 100, names)
     json.loads(looked_at.reading())
@@ -363,10 +373,10 @@ TARGETS = {
         Target("specification", _specifications, _give_specification),
         Target("names", _names, _give_name),
         Target("table", lambda _: [TABLE.encode()], _give_table),
-        Target("results", _stored, _give_results),
+        Target("results", _stored_files, _give_results),
         Target("index", _indexes, _give_index),
         Target("script", lambda _: _scripts(".txt"), _give_script),
-        Target("packetdrill", lambda _: _scripts(".pkt"), lambda *given: _give_script(*given, ".pkt")),
+        Target("packetdrill", lambda _: _scripts(".pkt"), lambda *arguments: _give_script(*arguments, ".pkt")),
         *LOGS,
         *LEARNED,
         *REMOTE,

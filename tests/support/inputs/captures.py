@@ -28,9 +28,9 @@ def write_pcap(
     with file.open("wb") as out:
         out.write(struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snaplen, link))
         for at_ns, data in packets:
-            kept = data[:snaplen]
-            out.write(struct.pack(order + "IIII", at_ns // 10**9, at_ns % 10**9 // unit, len(kept), len(data)))
-            out.write(kept)
+            kept_bytes = data[:snaplen]
+            out.write(struct.pack(order + "IIII", at_ns // 10**9, at_ns % 10**9 // unit, len(kept_bytes), len(data)))
+            out.write(kept_bytes)
     return file
 
 
@@ -56,7 +56,7 @@ def write_pcapng(file: Path, packets: Iterable[Packet], link: int = RAW, resolut
     return file
 
 
-def framed(data: bytes, link: int, vlan: int | None = None) -> bytes:
+def frame_bytes(data: bytes, link: int, vlan: int | None = None) -> bytes:
     """An IP datagram in a frame of the link layer."""
     protocol = struct.pack("!H", 0x0800 if data[0] >> 4 == 4 else 0x86DD)
     if link == ETHERNET:
@@ -92,8 +92,8 @@ def ip_header(protocol: int, length: int, from_a: bool, version: int, ident: int
     if version == 4:
         ends = (b"\x0a\0\0\x01", b"\x0a\0\0\x02")
         source, target = ends if from_a else ends[::-1]
-        stated = length + 20 if length + 20 < 65536 else 0
-        return struct.pack("!BBHHHBBH", 0x45, 3 * ce, stated, ident, 0x4000, 64, protocol, 0) + source + target
+        stated_length = length + 20 if length + 20 < 65536 else 0
+        return struct.pack("!BBHHHBBH", 0x45, 3 * ce, stated_length, ident, 0x4000, 64, protocol, 0) + source + target
     ends = (bytes([0xFD]) + bytes(14) + b"\x01", bytes([0xFD]) + bytes(14) + b"\x02")
     source, target = ends if from_a else ends[::-1]
     return struct.pack("!IHBB", 0x60000000 | (3 * ce << 20), length, protocol, 64) + source + target
@@ -128,36 +128,36 @@ def transfer(place_ns: int, count: int = 20, version: int = 4, jumbo: int = 1) -
     """A TCP transfer over a path of 40 ms each way, seen at a place that data passes so long after it was sent."""
     back_ns = 80 * MS - place_ns
     stamp = lambda at_ns: at_ns // MS + 1  # noqa: E731
-    found = [
+    packets = [
         (place_ns, Tcp(True, 0, syn=True, mss=1460, stamps=(1, 0))),
         (back_ns, Tcp(False, 500, 1, syn=True, mss=1460, stamps=(7, 1))),
     ]
     for number in range(count):
         sent_ns = (80 + number) * MS
         first = 1 + number * MSS * jumbo
-        found.append((sent_ns + place_ns, Tcp(True, first, 501, MSS * jumbo, stamps=(stamp(sent_ns), 7))))
+        packets.append((sent_ns + place_ns, Tcp(True, first, 501, MSS * jumbo, stamps=(stamp(sent_ns), 7))))
         ack = Tcp(False, 501, first + MSS * jumbo, stamps=(8 + number, stamp(sent_ns)))
-        found.append((sent_ns + back_ns, ack))
-    return sorted((START_NS + at_ns, tcp(segment, version)) for at_ns, segment in found)
+        packets.append((sent_ns + back_ns, ack))
+    return sorted((START_NS + at_ns, tcp(segment, version)) for at_ns, segment in packets)
 
 
 def quic(count: int, place_ns: int, spin_ns: int) -> list[Packet]:
     """A QUIC connection that nobody can decrypt: a handshake, and datagrams of which some bits spin."""
     rng = random.Random(7)
     long_header = bytes([0xC3, 0, 0, 0, 1]) + rng.randbytes(1195)
-    found = [
+    packets = [
         (place_ns, udp(long_header, True)),
         (80 * MS - place_ns, udp(bytes([0xC3, 0, 0, 0, 1]) + bytes(60), False)),
     ]
     for number in range(count):
         at_ns = (80 + number) * MS
         first = 0x40 | 0x20 * (at_ns // spin_ns % 2)
-        found.append((at_ns + place_ns, udp(bytes([first]) + rng.randbytes(1199), True)))
-    return [(START_NS + at_ns, data) for at_ns, data in sorted(found)]
+        packets.append((at_ns + place_ns, udp(bytes([first]) + rng.randbytes(1199), True)))
+    return [(START_NS + at_ns, data) for at_ns, data in sorted(packets)]
 
 
 @contextmanager
-def sniffed(interface: str) -> Iterator[list[Packet]]:
+def sniff(interface: str) -> Iterator[list[Packet]]:
     """What passes an interface meanwhile, as Ethernet frames. Needs root; packets are cut after their headers."""
     packets: list[Packet] = []
     sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))

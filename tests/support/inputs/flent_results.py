@@ -7,14 +7,14 @@ START_S = 1_700_000_000.0
 
 def flent_result() -> dict[str, Any]:
     """Return a result: uploads of 8 Mbit/s and downloads of 4 Mbit/s for 2 s, pings of 40 ms from 1 s before on."""
-    up = [{"t": START_S + 1.5 + 0.5 * each, "dur": 0.5, "val": 8.0} for each in range(4)]
+    up = [{"t": START_S + 1.5 + 0.5 * index, "dur": 0.5, "val": 8.0} for index in range(4)]
     info = [
-        {"t": START_S + 1.2 + each, "tcp_cwnd": 20 + 10 * each, "tcp_rtt": 50.0 + 10 * each, "tcp_rtt_var": 5.0}
-        for each in range(2)
+        {"t": START_S + 1.2 + index, "tcp_cwnd": 20 + 10 * index, "tcp_rtt": 50.0 + 10 * index, "tcp_rtt_var": 5.0}
+        for index in range(2)
     ]
-    down = [{"t": START_S + 1.5 + 0.5 * each, "dur": 0.5, "val": 4.0} for each in range(4)]
-    pings = [{"t": START_S + 0.5 * each, "seq": float(each), "val": 40.0} for each in range(6)]
-    times = [0.5 * each for each in range(7)]
+    down = [{"t": START_S + 1.5 + 0.5 * index, "dur": 0.5, "val": 4.0} for index in range(4)]
+    pings = [{"t": START_S + 0.5 * index, "seq": float(index), "val": 40.0} for index in range(6)]
+    times = [0.5 * index for index in range(7)]
     return {
         "version": 4,
         "metadata": {

@@ -31,7 +31,7 @@ def netlog_events() -> list[dict[str, Any]]:
             "type": TYPES[name],
         }
 
-    made = [
+    events = [
         event(500, "QUIC_SESSION", host="example.org", port=443),
         event(500, "QUIC_SESSION", 8, host="idle.example.org"),
         event(500, "REQUEST_ALIVE", 9),
@@ -43,10 +43,10 @@ def netlog_events() -> list[dict[str, Any]]:
     ]
     for number in range(1, COUNT + 1):
         sent_ms = 600 + 10 * number
-        made.append(
+        events.append(
             event(sent_ms, "QUIC_SESSION_STREAM_FRAME_SENT", stream_id=0, offset=900 * (number - 1), length=900)
         )
-        made.append(
+        events.append(
             event(
                 sent_ms,
                 "QUIC_SESSION_PACKET_SENT",
@@ -57,7 +57,7 @@ def netlog_events() -> list[dict[str, Any]]:
         )
         if number != LOST:
             missing = [str(LOST)] if number > LOST else []
-            made += [
+            events += [
                 event(sent_ms + RTT_MS, "QUIC_SESSION_PACKET_RECEIVED", size=40),
                 event(
                     sent_ms + RTT_MS,
@@ -73,12 +73,12 @@ def netlog_events() -> list[dict[str, Any]]:
                 ),
             ]
     end_ms = 600 + 10 * (COUNT + 9)
-    made += [
+    events += [
         event(end_ms, "QUIC_SESSION_ACK_FRAME_SENT", largest_observed=9),
         event(end_ms, "QUIC_SESSION_PACKET_SENT", packet_number=COUNT + 1, size=31),
     ]
-    made.append(event(600 + 10 * (LOST + 3) + RTT_MS, "QUIC_SESSION_PACKET_LOST", packet_number=LOST))
-    return sorted(made, key=lambda each: float(each["time"]))
+    events.append(event(600 + 10 * (LOST + 3) + RTT_MS, "QUIC_SESSION_PACKET_LOST", packet_number=LOST))
+    return sorted(events, key=lambda entry: float(entry["time"]))
 
 
 def netlog() -> str:

@@ -9,13 +9,13 @@ def path_text(
     head: str = "",
 ) -> str:
     """A path's table. `head` stands before it, `link` has the other lines of the link."""
-    lost = "" if loss is None else f'\n[[data]]\nkind = "loss"\nprobability = {loss}\n'
+    loss_text = "" if loss is None else f'\n[[data]]\nkind = "loss"\nprobability = {loss}\n'
     return f"""{head}
 [[data]]
 kind = "link"
 rate_mbps = {rate_mbps}
 {link}
-{lost}
+{loss_text}
 [[data]]
 kind = "delay"
 delay_ms = {delay_ms}

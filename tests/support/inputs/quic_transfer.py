@@ -67,19 +67,19 @@ async def _transfer(client_log: QuicLogger, server_log: QuicLogger, drop_every: 
     )
     asking = QuicConfiguration(server_name="localhost", quic_logger=client_log)
     asking.load_verify_locations(cadata=certificate.public_bytes(serialization.Encoding.PEM))
-    answered: list[asyncio.Task[None]] = []
-    closed: list[asyncio.Task[None]] = []
+    answers: list[asyncio.Task[None]] = []
+    closings: list[asyncio.Task[None]] = []
 
     class Server(QuicConnectionProtocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
             super().connection_made(transport)
-            closed.append(asyncio.create_task(self.wait_closed()))
+            closings.append(asyncio.create_task(self.wait_closed()))
 
     server = await serve(
         *LOOPBACK,
         configuration=answering,
         create_protocol=Server,
-        stream_handler=lambda reader, writer: answered.append(asyncio.create_task(_answer(reader, writer))),
+        stream_handler=lambda reader, writer: answers.append(asyncio.create_task(_answer(reader, writer))),
     )
     relay = Relay(server._transport.get_extra_info("sockname"), drop_every)
     client = QuicConnectionProtocol(QuicConnection(configuration=asking))
@@ -93,7 +93,7 @@ async def _transfer(client_log: QuicLogger, server_log: QuicLogger, drop_every: 
             assert len(await reader.read()) == ANSWER_BYTES
             client.close()
             # Each end writes its log when its connection is over.
-            await asyncio.gather(client.wait_closed(), *answered, *closed)
+            await asyncio.gather(client.wait_closed(), *answers, *closings)
             return relay.dropped
     finally:
         server.close()

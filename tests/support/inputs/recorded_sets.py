@@ -37,8 +37,8 @@ def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], durat
 
 def flows_of(run: Path) -> list[dict[str, Any]]:
     """The statistics of a run's flows."""
-    found: list[dict[str, Any]] = json.loads((run / "stats.json").read_text())["flows"]
-    return found
+    flows: list[dict[str, Any]] = json.loads((run / "stats.json").read_text())["flows"]
+    return flows
 
 
 def write_capture(run: Path, file: Path) -> None:
@@ -65,20 +65,20 @@ def iperf3_report(run: Path, congestion: str, duration_s: float) -> dict[str, An
         during = log.filter(polars.col("time_ns").is_between(second * 10**9, (second + 1) * 10**9, closed="left"))
         streams = []
         for number in numbers:
-            of = during.filter(polars.col("flow") == number)
+            flow_rows = during.filter(polars.col("flow") == number)
             stream = {"socket": number, "start": second, "end": second + 1, "omitted": False, "sender": True}
-            stream |= {"bytes": int(of.filter(polars.col("event") == ACKED)["data_bytes"].sum())}
-            stream |= {"retransmits": len(of.filter(polars.col("event") == LOST))}
+            stream |= {"bytes": int(flow_rows.filter(polars.col("event") == ACKED)["data_bytes"].sum())}
+            stream |= {"retransmits": len(flow_rows.filter(polars.col("event") == LOST))}
             stream |= {"rtt": round(1e3 * _at(samples["srtt"][str(number)], second + 1.0))}
             streams.append(stream | {"snd_cwnd": round(_at(samples["window"][str(number)], second + 1.0))})
         intervals.append({"streams": streams, "sum": {}})
-    sent = {number: 0 for number in numbers}
+    sent_bytes = {number: 0 for number in numbers}
     for interval in intervals:
         for stream in interval["streams"]:
-            sent[stream["socket"]] += stream["bytes"]
+            sent_bytes[stream["socket"]] += stream["bytes"]
     ends = [
         {
-            "sender": {"socket": number, "bytes": sent[number]},
+            "sender": {"socket": number, "bytes": sent_bytes[number]},
             "receiver": {"socket": number, "bytes": flow["data_bytes_delivered"]},
         }
         for number, flow in zip(numbers, flows, strict=True)

@@ -31,10 +31,10 @@ class SenderOnTcp:
         self.unacked = 0
         self.retransmissions = 0
         self.rtts_ms: list[float] = []
-        begun = int(log["time_ns"].min() or 0)
-        self.put(begun, Tcp(True, base - 1, syn=True, mss=1460, stamps=self.clock(begun)))
-        self.put(begun + 1, Tcp(False, 99, base, syn=True, mss=1460, stamps=self.clock(begun + 1)))
-        self.put(begun + 2, Tcp(True, base, 100, stamps=self.clock(begun + 2)))
+        begin_ns = int(log["time_ns"].min() or 0)
+        self.put(begin_ns, Tcp(True, base - 1, syn=True, mss=1460, stamps=self.clock(begin_ns)))
+        self.put(begin_ns + 1, Tcp(False, 99, base, syn=True, mss=1460, stamps=self.clock(begin_ns + 1)))
+        self.put(begin_ns + 2, Tcp(True, base, 100, stamps=self.clock(begin_ns + 2)))
         by_time = log.sort("time_ns", maintain_order=True).partition_by("time_ns", maintain_order=True)
         for rows in by_time:
             at_ns, events = int(rows["time_ns"][0]), list(rows.iter_rows(named=True))
@@ -79,5 +79,5 @@ class SenderOnTcp:
         above = [start for start in starts if start > self.unacked]
         for first in range(0, max(len(above), 1), 3):
             sacks = tuple((self.base + start, self.base + start + MSS) for start in above[first : first + 3])
-            wrapped = tuple((left % 2**32, right % 2**32) for left, right in sacks)
-            self.put(at_ns, Tcp(False, 100, self.base + self.unacked, stamps=stamps, sacks=wrapped))
+            wrapped_sacks = tuple((left % 2**32, right % 2**32) for left, right in sacks)
+            self.put(at_ns, Tcp(False, 100, self.base + self.unacked, stamps=stamps, sacks=wrapped_sacks))

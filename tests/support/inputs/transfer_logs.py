@@ -22,16 +22,20 @@ REPORT: dict[str, Any] = {
 
 def events() -> str:
     """The same report as lines of events (`--json-stream`)."""
-    told = [("start", REPORT["start"]), *(("interval", each) for each in REPORT["intervals"]), ("end", REPORT["end"])]
-    return "".join(json.dumps({"event": name, "data": data}) + "\n" for name, data in told)
+    entries = [
+        ("start", REPORT["start"]),
+        *(("interval", entry) for entry in REPORT["intervals"]),
+        ("end", REPORT["end"]),
+    ]
+    return "".join(json.dumps({"event": name, "data": data}) + "\n" for name, data in entries)
 
 
-def ss_lines(stamp: str, acked: int, retrans: str = "", more: str = "") -> str:
+def ss_lines(stamp: str, acked_bytes: int, retrans: str = "", more: str = "") -> str:
     return (
         f"{stamp}\nState Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
         f"ESTAB 0      99        10.0.0.1:5000     10.0.0.2:6000\n"
-        f"\t cubic rto:204 rtt:{20 + acked / 1e6}/2.5 mss:1000 pmtu:1500 cwnd:10 ssthresh:7 bytes_sent:{acked} "
-        f"bytes_acked:{acked} send 4Mbps pacing_rate 4.8Mbps delivery_rate 950Kbps {more} {retrans} minrtt:20\n"
+        f"\t cubic rto:204 rtt:{20 + acked_bytes / 1e6}/2.5 mss:1000 pmtu:1500 cwnd:10 ssthresh:7 bytes_sent:{acked_bytes} "
+        f"bytes_acked:{acked_bytes} send 4Mbps pacing_rate 4.8Mbps delivery_rate 950Kbps {more} {retrans} minrtt:20\n"
     )
 
 

@@ -82,11 +82,11 @@ class Block:
 def blocks(page: Path) -> Iterator[Block]:
     """The blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
-    for found in _BLOCK.finditer(text):
+    for match in _BLOCK.finditer(text):
         marks: dict[str, str] = {}
-        for name, said in _MARK.findall(found[1]):
-            marks[name] = f"{marks[name]}\n{said}" if name in marks else said
-        yield Block(found[2], found[3], marks, text[: found.start()])
+        for name, value in _MARK.findall(match[1]):
+            marks[name] = f"{marks[name]}\n{value}" if name in marks else value
+        yield Block(match[2], match[3], marks, text[: match.start()])
 
 
 def texts(page: Path, *languages: str) -> list[str]:
@@ -103,7 +103,7 @@ def run_page(page: Path, folder: Path, real: bool = False, commands: Path = COMM
     (folder / "examples").symlink_to(ROOT / "examples")
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "SHELL")}
     environment["PATH"] = os.pathsep.join([str(commands), str(COMMANDS), environment["PATH"]])
-    printed, python = [], ""
+    outputs, python = [], ""
     for block in [*blocks(page), None]:
         if block is not None:
             _provide(block, folder)
@@ -111,12 +111,12 @@ def run_page(page: Path, folder: Path, real: bool = False, commands: Path = COMM
             python += ("" if python else REFUSING) + f"Absent.packages = {_absent(block)!r}\n{block.text}"
         elif python and (block is None or (block.runs and block.language in SHELL)):
             (folder / "page.py").write_text(python, encoding="utf-8")
-            printed.append(_run([sys.executable, "-W", "error", "page.py"], python, folder, environment))
+            outputs.append(_run([sys.executable, "-W", "error", "page.py"], python, folder, environment))
             python = ""
         if block is not None and block.runs and block.language in SHELL and block.real == real:
-            script = shortened(block)
-            printed.append(_run(["bash", "-euo", "pipefail", "-c", script], script, folder, environment))
-    return "".join(printed)
+            script = shorten(block)
+            outputs.append(_run(["bash", "-euo", "pipefail", "-c", script], script, folder, environment))
+    return "".join(outputs)
 
 
 def _provide(block: Block, folder: Path) -> None:
@@ -127,30 +127,30 @@ def _provide(block: Block, folder: Path) -> None:
         (folder / block.marks["file"]).write_text(block.text, encoding="utf-8")
 
 
-def shortened(block: Block) -> str:
+def shorten(block: Block) -> str:
     """The text of a block with the options that make it shorter; those that stand there already give way."""
     text = block.text
     for mark in block.marks.get("run shorter", "").splitlines():
         words, dashes, options = mark.partition("--")
         long = re.compile(rf"^(dumbbell {words.strip() or _LONG} .*?)(\s+# .*)?$", re.MULTILINE)
         names = "|".join(re.findall(r"--[a-z-]+", dashes + options))
-        there = re.compile(rf" (?:{names})(?= |$)(?: (?!--)(?:\"[^\"]*\"|\S+))?")
-        text = long.sub(lambda found, more=dashes + options, old=there: _with(found, old, more), text)
+        option_pattern = re.compile(rf" (?:{names})(?= |$)(?: (?!--)(?:\"[^\"]*\"|\S+))?")
+        text = long.sub(lambda match, more=dashes + options, old=option_pattern: _with(match, old, more), text)
     return text
 
 
-def _with(found: re.Match[str], old: re.Pattern[str], more: str) -> str:
-    return f"{old.sub('', found[1])} {more}{found[2] or ''}"
+def _with(match: re.Match[str], old: re.Pattern[str], more: str) -> str:
+    return f"{old.sub('', match[1])} {more}{match[2] or ''}"
 
 
 def _absent(block: Block) -> set[str]:
     """What a fresh install lacks, and the page did not tell to install."""
-    installed = {word for words in _INSTALLED.findall(block.before) for word in re.split(r"[ ,]+", words)}
-    return {name for name in OPTIONAL if name not in installed}
+    extras = {word for words in _INSTALLED.findall(block.before) for word in re.split(r"[ ,]+", words)}
+    return {name for name in OPTIONAL if name not in extras}
 
 
 def _run(command: list[str], text: str, folder: Path, environment: dict[str, str]) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         cwd=folder,
         env=environment,
@@ -160,5 +160,5 @@ def _run(command: list[str], text: str, folder: Path, environment: dict[str, str
         timeout=TIMEOUT_S,
         check=False,
     )
-    assert done.returncode == 0, f"status {done.returncode}:\n{text}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert result.returncode == 0, f"status {result.returncode}:\n{text}\n{result.stdout}\n{result.stderr}"
+    return result.stdout

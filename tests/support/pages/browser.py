@@ -27,7 +27,7 @@ def play(page: str, script: str, folder: Path) -> Any:  # noqa: ANN401 (whatever
     page = page.replace("</body>", f"<script>{script}</script></body>")
     (folder / "played.html").write_text(page, encoding="utf-8")
     command = [_BROWSER, "--no-sandbox", "--disable-gpu", "--dump-dom", (folder / "played.html").as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
-    found = re.search("<title>(.*?)</title>", done.stdout, re.DOTALL)
-    assert found, done.stderr
-    return json.loads(html.unescape(found[1]))
+    result = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    match = re.search("<title>(.*?)</title>", result.stdout, re.DOTALL)
+    assert match, result.stderr
+    return json.loads(html.unescape(match[1]))

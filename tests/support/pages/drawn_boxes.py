@@ -12,7 +12,7 @@ LINK = "{http://www.w3.org/1999/xlink}href"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Box:
     """A text or a mark, and its box."""
 
     what: str
@@ -21,7 +21,7 @@ class Drawn:
     right: float
     bottom: float
 
-    def meets(self, other: "Drawn", slack: float = 0.3) -> bool:
+    def meets(self, other: "Box", slack: float = 0.3) -> bool:
         """Whether both cover more than a hair of the same ground."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
@@ -43,9 +43,9 @@ def size_of(svg: str) -> tuple[float, float]:
     return float(width), float(height)
 
 
-def texts(svg: str) -> list[Drawn]:
+def texts(svg: str) -> list[Box]:
     """Its texts: what their letters cover."""
-    found = []
+    boxes = []
     for element in root_of(svg).iter(f"{SVG}text"):
         text = (element.text or "").strip()
         if not text:
@@ -55,25 +55,25 @@ def texts(svg: str) -> list[Drawn]:
         extent = TextPath((0, 0), text, size=size, prop=FontProperties("DejaVu Sans")).get_extents()
         anchor = re.findall(r"text-anchor: (\w+)", style)
         shift = {"middle": -0.5, "end": -1.0}.get(anchor[0] if anchor else "start", 0.0) * extent.width
-        turned = "rotate(-90" in element.attrib.get("transform", "")
+        is_turned = "rotate(-90" in element.attrib.get("transform", "")
         numbers = [float(number) for number in re.findall(r"-?[\d.]+", element.attrib.get("transform", ""))]
         if "x" in element.attrib:
             x, y = float(element.attrib["x"]), float(element.attrib["y"])
         else:
             x, y = numbers[:2] if "translate" in element.attrib["transform"] else numbers[-2:]
-        if turned:
+        if is_turned:
             top = y - shift - extent.width
-            found.append(Drawn(text, x - extent.y1, top, x - extent.y0, top + extent.width))
+            boxes.append(Box(text, x - extent.y1, top, x - extent.y0, top + extent.width))
         else:
-            found.append(Drawn(text, x + shift, y - extent.y1, x + shift + extent.width, y - extent.y0))
-    return found
+            boxes.append(Box(text, x + shift, y - extent.y1, x + shift + extent.width, y - extent.y0))
+    return boxes
 
 
-def marks(svg: str) -> list[Drawn]:
+def marks(svg: str) -> list[Box]:
     """Its marks that say of which scheme they are and where they lie."""
     root = root_of(svg)
     shapes = {element.attrib["id"]: element for element in root.iter(f"{SVG}path") if "id" in element.attrib}
-    found = []
+    boxes = []
     for group in root.iter(f"{SVG}g"):
         if "data-x" not in group.attrib:
             continue
@@ -81,16 +81,18 @@ def marks(svg: str) -> list[Drawn]:
             shape = shapes[use.attrib[LINK].removeprefix("#")].attrib["d"]
             numbers = [abs(float(number)) for number in re.findall(r"-?\d+(?:\.\d+)?", shape)]
             x, y, reach = float(use.attrib["x"]), float(use.attrib["y"]), max(numbers)
-            found.append(Drawn(group.attrib.get("data-scheme", "a mark"), x - reach, y - reach, x + reach, y + reach))
-    return found
+            boxes.append(Box(group.attrib.get("data-scheme", "a mark"), x - reach, y - reach, x + reach, y + reach))
+    return boxes
 
 
 def crossings(svg: str) -> list[tuple[str, str]]:
     """The pairs of texts that cover each other, and of texts that cover marks; and what leaves the drawing."""
-    written, drawn = texts(svg), marks(svg)
+    text_boxes, mark_boxes = texts(svg), marks(svg)
     width, height = size_of(svg)
-    found = [(one.what, "the edge") for one in (*written, *drawn) if not one.is_inside(width, height)]
-    for index, one in enumerate(written):
-        found += [(one.what, other.what) for other in written[:index] if one.meets(other)]
-        found += [(one.what, other.what) for other in drawn if one.meets(other)]
-    return found
+    pairs = [
+        (text_box.what, "the edge") for text_box in (*text_boxes, *mark_boxes) if not text_box.is_inside(width, height)
+    ]
+    for index, box in enumerate(text_boxes):
+        pairs += [(box.what, other.what) for other in text_boxes[:index] if box.meets(other)]
+        pairs += [(box.what, other.what) for other in mark_boxes if box.meets(other)]
+    return pairs

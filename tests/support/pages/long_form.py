@@ -32,8 +32,10 @@ class LongForm:
         files = sources(model, draw(model, 1))
         data = json.loads(files["data.json"])
         drawings = {name: content.decode() for name, content in files.items() if name.endswith(".svg")}
-        headings = [each["heading"] for each in _tables(data) if "heading" in each]
-        rows = [[f"{field['text']}|{field['note']}" for field in row] for each in _tables(data) for row in each["rows"]]
+        headings = [table["heading"] for table in _tables(data) if "heading" in table]
+        rows = [
+            [f"{field['text']}|{field['note']}" for field in row] for table in _tables(data) for row in table["rows"]
+        ]
         return cls(data, "\n".join(_texts(data, drawings)), rows, headings, drawings)
 
     @property
@@ -46,11 +48,11 @@ def _tables(value: object) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         if "rows" in value:
             yield value
-        for each in value.values():
-            yield from _tables(each)
+        for item in value.values():
+            yield from _tables(item)
     elif isinstance(value, list):
-        for each in value:
-            yield from _tables(each)
+        for item in value:
+            yield from _tables(item)
 
 
 def _texts(value: object, drawings: dict[str, str]) -> Iterator[str]:
@@ -58,8 +60,8 @@ def _texts(value: object, drawings: dict[str, str]) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each, drawings)
+        for item in value:
+            yield from _texts(item, drawings)
     elif isinstance(value, dict):
         keys = [key for key in value if key != "figures_heading"]
         if "figures_heading" in value:

@@ -5,7 +5,7 @@ import html.parser
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 
 
-class WellFormed(html.parser.HTMLParser):
+class HtmlChecker(html.parser.HTMLParser):
     """Checks that elements close in order; keeps identifiers and text."""
 
     def __init__(self) -> None:
@@ -20,20 +20,20 @@ class WellFormed(html.parser.HTMLParser):
         self.close()
         assert self.open == []
 
-    def start(self, tag: str, known: dict[str, str | None]) -> None:
+    def start(self, tag: str, attributes: dict[str, str | None]) -> None:
         """An element begins; `open` has it already, unless it is void."""
 
     def data(self, data: str) -> None:
         """Text that readers see."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        assert len(known) == len(attrs)
-        if "id" in known:
-            self.identifiers.append(known["id"] or "")
+        attributes = dict(attrs)
+        assert len(attributes) == len(attrs)
+        if "id" in attributes:
+            self.identifiers.append(attributes["id"] or "")
         if tag not in VOID:
             self.open.append(tag)
-        self.start(tag, known)
+        self.start(tag, attributes)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)

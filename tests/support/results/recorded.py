@@ -78,5 +78,5 @@ def emulate(directory: Path, path: str, schemes: Sequence[str] = ("cubic", "vega
         "degraded": "the emulator was late",
     }
     change(directory, f"runs/{path}/{bad}/2", status="degraded", reason="the emulator was late", emulation=late)
-    lost = {"lateness_us": EMULATED_LATENESS, "tx_dropped": 12, "socket_dropped": 5, "invalid": "17 packets were lost"}
-    change(directory, f"runs/{path}/{good}/2", status="invalid", reason="17 packets were lost", emulation=lost)
+    loss = {"lateness_us": EMULATED_LATENESS, "tx_dropped": 12, "socket_dropped": 5, "invalid": "17 packets were lost"}
+    change(directory, f"runs/{path}/{good}/2", status="invalid", reason="17 packets were lost", emulation=loss)

@@ -58,8 +58,8 @@ def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None]
 
     `bad` maps the directories of runs that fail to their reason, or to `None` for a run that was never made.
     """
-    chosen = {**plan, "backend": find_backend(plan.get("backend", "sim"))}
-    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", convention="pantheon", **chosen))
+    settings = {**plan, "backend": find_backend(plan.get("backend", "sim"))}
+    experiment = resolve(ExperimentFile(name="made-up", title="Made-up numbers", convention="pantheon", **settings))
     results = prepare(directory, experiment, resume=False)
     write_environment(results, dict(ENVIRONMENT))
     bad = bad or {}
@@ -69,14 +69,14 @@ def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None]
             continue
         folder = directory / run.directory
         folder.mkdir(parents=True)
-        statistics = unsuccessful("sim", "failed", reason) if reason else _measured(experiment, run, folder)
+        statistics = unsuccessful("sim", "failed", reason) if reason else _made_up_statistics(experiment, run, folder)
         lines = ["2026-03-04T05:06:08Z dumbbell 0.1.0: started", "2026-03-04T05:06:38Z done"]
         (folder / "log.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         (folder / "stats.json").write_text(to_json(results.complete(run, statistics)), encoding="utf-8")
     return experiment
 
 
-def _measured(experiment: Experiment, run: Run, folder: Path) -> dict[str, Any]:
+def _made_up_statistics(experiment: Experiment, run: Run, folder: Path) -> dict[str, Any]:
     log = folder / "merged.log"
     log.write_text("\n".join(_merged_log(experiment, run)) + "\n", encoding="ascii")
     _core.import_merged_log(str(log), None, str(folder / "packets.parquet"), strict=True)
