@@ -35,10 +35,10 @@ LEARNED = ("aurora", "astraea", "indigo", "muses")  # what needs a network of th
 Figures = dict[str, Any]
 
 
-def told(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of the catalog)
+def flow_of_scheme(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of the catalog)
     """A scheme as the core is told, with the application it brings."""
-    named = [name for name in FILES if name in scheme.parameters]
-    files = {name: str((Path(scheme.folder) / scheme.parameters[name]).resolve()) for name in named}
+    named_names = [name for name in FILES if name in scheme.parameters]
+    files = {name: str((Path(scheme.folder) / scheme.parameters[name]).resolve()) for name in named_names}
     return {
         "scheme": scheme.name,
         "controller": scheme.controller,
@@ -48,19 +48,19 @@ def told(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of the catalo
     }
 
 
-def learned() -> list[dict[str, Any]]:
+def learned_flows() -> list[dict[str, Any]]:
     """The schemes that come with a network."""
-    return [told(scheme) for scheme in dumbbell.schemes() if "weights" in scheme.parameters]
+    return [flow_of_scheme(scheme) for scheme in dumbbell.schemes() if "weights" in scheme.parameters]
 
 
 def flows(names: list[str]) -> list[dict[str, Any]]:
     """The built-in schemes (those of `names`, if any) without a network of their own or of the user's."""
-    unlearned = [
+    unlearned_schemes = [
         scheme
         for scheme in dumbbell.schemes()
         if scheme.kind == "core" and scheme.controller not in LEARNED and "weights" not in scheme.parameters
     ]
-    return [told(scheme) for scheme in unlearned if not names or scheme.name in names]
+    return [flow_of_scheme(scheme) for scheme in unlearned_schemes if not names or scheme.name in names]
 
 
 def build() -> Path:
@@ -71,45 +71,45 @@ def build() -> Path:
     return target / "release" / "examples" / "controller_cost"
 
 
-def measure(runner: Path, wanted: list[dict[str, Any]]) -> list[Figures]:
+def measure(runner: Path, chosen_flows: list[dict[str, Any]]) -> list[Figures]:
     """Run every flow."""
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "flows.json"
-        file.write_text(json.dumps(wanted))
-        done = subprocess.run([str(runner), str(file)], check=False, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(f"{runner} failed with status {done.returncode}")
-    figures: list[Figures] = json.loads(done.stdout)
+        file.write_text(json.dumps(chosen_flows))
+        result = subprocess.run([str(runner), str(file)], check=False, stdout=subprocess.PIPE, text=True)
+    if result.returncode:
+        sys.exit(f"{runner} failed with status {result.returncode}")
+    figures: list[Figures] = json.loads(result.stdout)
     return figures
 
 
-def tick_ns(one: Figures) -> float:
+def tick_ns(figures: Figures) -> float:
     """What one tick of a controller's own clock costs if all of its work is done there."""
-    ticks = one["duration_s"] / TICKS[one["controller"]][0]
-    return float(one["ns_per_ack"] * one["acks"] / ticks)
+    ticks = figures["duration_s"] / TICKS[figures["controller"]][0]
+    return float(figures["ns_per_ack"] * figures["acks"] / ticks)
 
 
-def is_cheap(one: Figures) -> bool:
+def is_cheap(figures: Figures) -> bool:
     """Whether a controller is within its bound."""
-    if one["controller"] in TICKS:
-        period_s, share = TICKS[one["controller"]]
-        return tick_ns(one) <= share * period_s * 1e9
-    is_report = one["packets"] >= REPORT_PACKETS * one["acks"]
-    return float(one["ns_per_packet"] if is_report else one["ns_per_ack"]) <= BOUND_NS
+    if figures["controller"] in TICKS:
+        period_s, share = TICKS[figures["controller"]]
+        return tick_ns(figures) <= share * period_s * 1e9
+    is_report = figures["packets"] >= REPORT_PACKETS * figures["acks"]
+    return float(figures["ns_per_packet"] if is_report else figures["ns_per_ack"]) <= BOUND_NS
 
 
-def row(one: Figures) -> list[str]:
+def row(figures: Figures) -> list[str]:
     """A line of the table."""
-    half = one["half"]
-    name = one["scheme"] + ("" if is_cheap(one) else " (**above its bound**)")
-    if one["controller"] in TICKS:
-        name += f", {tick_ns(one) / 1e3:.0f} us per tick"
+    half = figures["half"]
+    name = figures["scheme"] + ("" if is_cheap(figures) else " (**above its bound**)")
+    if figures["controller"] in TICKS:
+        name += f", {tick_ns(figures) / 1e3:.0f} us per tick"
     return [
         name,
-        f"{one['throughput_mbps']:.1f}",
-        f"{one['packets'] / one['acks']:.1f}",
-        f"{one['ns_per_ack']:.0f}",
-        f"{one['ns_per_packet']:.0f}",
+        f"{figures['throughput_mbps']:.1f}",
+        f"{figures['packets'] / figures['acks']:.1f}",
+        f"{figures['ns_per_ack']:.0f}",
+        f"{figures['ns_per_packet']:.0f}",
         f"{half['ns_per_packet']:.0f}" if half else "",
         f"{half['ns_per_feedback']:.0f}" if half else "",
     ]
@@ -131,7 +131,7 @@ def text(figures: list[Figures]) -> str:
     titles += ["receiver's half: ns per packet", "ns per feedback"]
     table = markdown.render(Table.of(titles, map(row, figures), "lrrrrrr"))
     cpu = environment([])["cpu"]
-    replay = statistics.median(one["replay_ns_per_ack"] for one in figures)
+    replay = statistics.median(figure["replay_ns_per_ack"] for figure in figures)
     date = datetime.datetime.now(tz=datetime.UTC).date()
     return TEXT.format(date=date, cpu=cpu, seconds=figures[0]["duration_s"], replay=replay, table=table)
 
@@ -150,7 +150,7 @@ def main() -> None:
     if options.write:
         replace_block(options.write, "controllers", section)
     print(section)
-    expensive = [one["scheme"] for one in figures if not is_cheap(one)]
+    expensive = [figure["scheme"] for figure in figures if not is_cheap(figure)]
     if expensive:
         sys.exit(f"above the bound: {', '.join(expensive)}")
 

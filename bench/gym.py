@@ -49,27 +49,29 @@ DRIVEN = "Aurora's ranges, at random"
 THERE = 256
 """Actions before they are taken back."""
 
-Measured = tuple[int, float, float]
+Measurement = tuple[int, float, float]
 """Steps, CPU seconds, wall seconds."""
 
 
-def vector(path: dumbbell.PathModel, size: float, seconds: float, count: int = COUNT, **given: object) -> Measured:
+def vector(
+    path: dumbbell.PathModel, size: float, seconds: float, count: int = COUNT, **settings: object
+) -> Measurement:
     """Steps of many environments, resets included; actions are between -`size` and `size`.
 
     Each action is taken back later, so that no window or rate drifts away from where its flow began.
     """
-    many = gym.CongestionVectorEnv(path, num_envs=count, copy=False, **given)  # type: ignore[arg-type]
+    environments = gym.CongestionVectorEnv(path, num_envs=count, copy=False, **settings)  # type: ignore[arg-type]
     draws = np.random.default_rng(1)
-    there = [size * draws.uniform(-1, 1, (count, 1)) for _ in range(THERE)]
-    taken = [*there, *(-action for action in there)]
-    many.reset(seed=1)
+    actions = [size * draws.uniform(-1, 1, (count, 1)) for _ in range(THERE)]
+    cycle = [*actions, *(-action for action in actions)]
+    environments.reset(seed=1)
     for step in range(50):
-        many.step(taken[step % len(taken)])
+        environments.step(cycle[step % len(cycle)])
     steps, wall, cpu = 0, time.perf_counter(), time.process_time()
     while time.process_time() - cpu < seconds:
-        for each in taken:
-            many.step(each)
-        steps += len(taken) * count
+        for action in cycle:
+            environments.step(action)
+        steps += len(cycle) * count
     return steps, time.process_time() - cpu, time.perf_counter() - wall
 
 
@@ -78,13 +80,13 @@ TEN_MS = gym.Policy(
 )
 
 
-def link_of_12_mbit(seconds: float, count: int = COUNT) -> Measured:
+def link_of_12_mbit(seconds: float, count: int = COUNT) -> Measurement:
     """12 Mbit/s, 60 ms, 60 packets, a step every 10 ms, a window that wanders about the BDP."""
     path = dumbbell.make_path(rate="12mbit", rtt="60ms", queue="60p")
     return vector(path, 1.0, seconds, count, policy=TEN_MS, threads=1, duration_s=30)
 
 
-def aurora_ranges(seconds: float, share: tuple[float, float], size: float, threads: int = 1) -> Measured:
+def aurora_ranges(seconds: float, share: tuple[float, float], size: float, threads: int = 1) -> Measurement:
     """Aurora's: 100 to 500 packets/s, RTT 0.1 to 1 s, queue of 2 to 2982 packets, loss 0 to 5 %, half an RTT a step."""
     path = dumbbell.make_path(rate="1mbit", rtt="100ms", queue="100p", loss="1%")
     vary = {
@@ -127,53 +129,56 @@ class PythonLoop:
         self.history = [[0.0, 1.0, 1.0]] * 10
         self.push(1.0 / self.sending, "send", 0, 0.0, False)
 
-    def push(self, at: float, kind: str, hop: int, latency: float, dropped: bool) -> None:
+    def push(self, at: float, kind: str, hop: int, latency: float, is_dropped: bool) -> None:
         """One more event."""
         self.number += 1
-        heapq.heappush(self.events, (at, self.number, kind, hop, latency, dropped))
+        heapq.heappush(self.events, (at, self.number, kind, hop, latency, is_dropped))
 
     def step(self, action: float) -> tuple[np.ndarray, float]:
         """Runs to the end of a step."""
         factor = 0.025 * action
         self.sending = max(40.0, self.sending * (1 + factor) if factor >= 0 else self.sending / (1 - factor))
         end = self.now + self.length
-        sent = acked = lost = 0
+        sent_count = acked_count = lost_count = 0
         rtts: list[float] = []
         while self.now < end:
-            self.now, _, kind, hop, latency, dropped = heapq.heappop(self.events)
+            self.now, _, kind, hop, latency, is_dropped = heapq.heappop(self.events)
             if kind == "ack" and hop == 2:
-                if dropped:
-                    lost += 1
+                if is_dropped:
+                    lost_count += 1
                 else:
-                    acked += 1
+                    acked_count += 1
                     rtts.append(latency)
                 continue
-            at, passed = self.now, latency
+            at, latency_so_far = self.now, latency
             if kind == "ack":
-                passed += self.delay
-                self.push(at + self.delay, "ack", hop + 1, passed, dropped)
+                latency_so_far += self.delay
+                self.push(at + self.delay, "ack", hop + 1, latency_so_far, is_dropped)
                 continue
-            sent += 1
+            sent_count += 1
             self.push(at + 1.0 / self.sending, "send", 0, 0.0, False)
             waits = max(0.0, self.queued - (at - self.queued_at))
             self.queued, self.queued_at = waits, at
             if self.draws.random() < self.loss or waits + 1.0 / self.rate > self.longest:
-                dropped = True
+                is_dropped = True
             else:
                 self.queued += 1.0 / self.rate
-            self.push(at + self.delay + waits, "ack", 1, passed + self.delay + waits, dropped)
+            self.push(at + self.delay + waits, "ack", 1, latency_so_far + self.delay + waits, is_dropped)
         mean = float(np.mean(rtts)) if rtts else 0.0
         half = len(rtts) // 2
         change = float(np.mean(rtts[half:]) - np.mean(rtts[:half])) if half else 0.0
         self.least = min(self.least, mean) if self.least and mean else mean or self.least
         ratio = mean / self.least if self.least else 1.0
-        self.history = [*self.history[1:], [change / self.length, ratio, sent / acked if acked else 1.0]]
-        throughput, share = acked / self.length, lost / (lost + acked) if lost else 0.0
+        self.history = [
+            *self.history[1:],
+            [change / self.length, ratio, sent_count / acked_count if acked_count else 1.0],
+        ]
+        throughput, share = acked_count / self.length, lost_count / (lost_count + acked_count) if lost_count else 0.0
         self.length = 0.5 * mean if mean else self.length
         return np.array(self.history).flatten(), 0.001 * (10 * throughput - 1000 * mean - 2000 * share)
 
 
-def python_loop(seconds: float, share: tuple[float, float], size: float) -> Measured:
+def python_loop(seconds: float, share: tuple[float, float], size: float) -> Measurement:
     """Episodes of 40 steps in that loop: many links in a short time."""
     draws = random.Random(1)
     steps, wall, cpu = 0, time.perf_counter(), time.process_time()
@@ -187,10 +192,10 @@ def python_loop(seconds: float, share: tuple[float, float], size: float) -> Meas
     return steps, time.process_time() - cpu, time.perf_counter() - wall
 
 
-def imported(clone: Path) -> Any:  # noqa: ANN401 (whatever is in the clone)
+def import_clone(clone: Path) -> Any:  # noqa: ANN401 (whatever is in the clone)
     """PCC-RL's own simulator. What it calls `gym` is gymnasium today; as far as it goes nothing else has changed."""
     names = ("", ".spaces", ".utils", ".utils.seeding", ".envs", ".envs.registration")
-    ours = {f"gym{name}": sys.modules.get(f"gym{name}") for name in names}
+    own_modules = {f"gym{name}": sys.modules.get(f"gym{name}") for name in names}
     sys.modules.update({f"gym{name}": importlib.import_module(f"gymnasium{name}") for name in names})
     sys.path.insert(0, str(clone / "src" / "gym"))
     try:
@@ -199,67 +204,71 @@ def imported(clone: Path) -> Any:  # noqa: ANN401 (whatever is in the clone)
         sys.exit(f"--pcc-rl {clone}: {error}: allowed is a clone of PCCproject/PCC-RL@64bea6ee")
     finally:
         sys.path.pop(0)
-        for name, module in ours.items():
+        for name, module in own_modules.items():
             sys.modules.pop(name) if module is None else sys.modules.__setitem__(name, module)
 
 
-def pcc_rl(simulator: Any, seconds: float, share: tuple[float, float], size: float) -> Measured:  # noqa: ANN401
+def pcc_rl(simulator: Any, seconds: float, share: tuple[float, float], size: float) -> Measurement:  # noqa: ANN401
     """Episodes of 400 steps, its own number, in PCC-RL's simulator with its own ranges and the given first rate."""
     random.seed(1)
     with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        simulated = simulator.SimulatedNetworkEnv()
-        create = simulated.create_new_links_and_senders
+        simulated_network = simulator.SimulatedNetworkEnv()
+        create = simulated_network.create_new_links_and_senders
 
-        def created() -> None:
+        def create_links() -> None:
             create()
-            sender = simulated.senders[0]
-            sender.rate = sender.starting_rate = random.uniform(*share) * simulated.links[0].bw
+            sender = simulated_network.senders[0]
+            sender.rate = sender.starting_rate = random.uniform(*share) * simulated_network.links[0].bw
 
-        simulated.create_new_links_and_senders = created
+        simulated_network.create_new_links_and_senders = create_links
         steps, wall, cpu = 0, time.perf_counter(), time.process_time()
         while time.process_time() - cpu < seconds:
-            simulated.reset()
+            simulated_network.reset()
             over = False
             while not over and time.process_time() - cpu < seconds:
-                _, _, over, _ = simulated.step(np.array([size * random.uniform(-1, 1)]))
+                _, _, over, _ = simulated_network.step(np.array([size * random.uniform(-1, 1)]))
                 steps += 1
         return steps, time.process_time() - cpu, time.perf_counter() - wall
 
 
-def bridge(program: Path, seconds: float) -> Measured:
+def bridge(program: Path, seconds: float) -> Measurement:
     """ns-3 on the link of 12 Mbit/s, a line of text each way per step."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
     assert process.stdout is not None
     draws = random.Random(1)
-    there = [draws.uniform(-1, 1) for _ in range(THERE)]
-    taken_back = [*there, *(-action for action in there)]
+    actions = [draws.uniform(-1, 1) for _ in range(THERE)]
+    taken_back = [*actions, *(-action for action in actions)]
     steps, wall, cpu = 0, time.perf_counter(), time.process_time()
     while time.perf_counter() - wall < seconds:
         process.stdout.readline()
         process.stdin.write(f"{2 ** (0.05 * taken_back[steps % len(taken_back)])}\n")
         process.stdin.flush()
         steps += 1
-    taken = time.perf_counter() - wall
+    wall_s = time.perf_counter() - wall
     process.stdin.close()
     process.stdout.read()
     process.wait()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    theirs = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return steps, time.process_time() - cpu + theirs, taken
+    child_cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return steps, time.process_time() - cpu + child_cpu_s, wall_s
 
 
 def built_bridge(scratch: Path) -> Path | None:
     """The program, where ns-3 is."""
     probe = ["pkg-config", "--cflags", "--libs", *NS3_MODULES]
-    found = subprocess.run(probe, capture_output=True, text=True, check=False) if shutil.which("pkg-config") else None
-    if found is None or found.returncode:
+    probe_result = (
+        subprocess.run(probe, capture_output=True, text=True, check=False) if shutil.which("pkg-config") else None
+    )
+    if probe_result is None or probe_result.returncode:
         sys.stderr.write("ns-3 is not installed (Debian: libns3-dev): no ratio\n")
         return None
     program = scratch / "gym"
     source = ROOT / "bench" / "ns3" / "gym.cc"
-    subprocess.run(["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *found.stdout.split()], check=True)
+    subprocess.run(
+        ["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *probe_result.stdout.split()], check=True
+    )
     return program
 
 
@@ -267,12 +276,12 @@ HOLDS, DRIVES = ((0.9, 0.9), 0.0), ((0.3, 1.5), 1.0)
 """An agent that holds nine tenths of the link; one that starts as Aurora's training does and acts at random."""
 
 
-def table(rounds: list[dict[str, Measured]], threads: str) -> list[str]:
+def table(rounds: list[dict[str, Measurement]], threads: str) -> list[str]:
     """Medians of the rounds, and how many times as fast one is as another."""
     rows, core, wall = [], {}, {}
     for name in rounds[0]:
-        core[name] = statistics.median(steps / cpu for steps, cpu, _ in (each[name] for each in rounds))
-        wall[name] = statistics.median(steps / taken for steps, _, taken in (each[name] for each in rounds))
+        core[name] = statistics.median(steps / cpu for steps, cpu, _ in (rates[name] for rates in rounds))
+        wall[name] = statistics.median(steps / wall_s for steps, _, wall_s in (rates[name] for rates in rounds))
         rows.append(f"| {name} | {core[name]:,.0f} | {1e6 / core[name]:.2f} | {wall[name]:,.0f} |")
     ratios = [f"Against the loop in Python: {core[RANGES] / core[LOOP]:.0f} times as many steps per CPU second."]
     if ORIGINAL in core:
@@ -303,25 +312,25 @@ def main() -> None:
     parser.add_argument("--pcc-rl", type=Path, metavar="DIR", help="a clone of PCCproject/PCC-RL@64bea6ee")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
-    seconds, cores, of = options.seconds, len(os.sched_getaffinity(0)), versions()
-    original = None if options.pcc_rl is None else imported(options.pcc_rl.resolve())
+    seconds, cores, version_text = options.seconds, len(os.sched_getaffinity(0)), versions()
+    original = None if options.pcc_rl is None else import_clone(options.pcc_rl.resolve())
     threads = f"the same on {cores} threads"
     with tempfile.TemporaryDirectory(prefix="dumbbell-") as folder:
         program = built_bridge(Path(folder))
-        measured: dict[str, Callable[[], Measured]] = {LINK: lambda: link_of_12_mbit(seconds)}
+        measurements: dict[str, Callable[[], Measurement]] = {LINK: lambda: link_of_12_mbit(seconds)}
         for count in MORE:
-            measured[f"the same, {count} environments"] = lambda count=count: link_of_12_mbit(seconds, count)
+            measurements[f"the same, {count} environments"] = lambda count=count: link_of_12_mbit(seconds, count)
         if program is not None:
-            measured[NS3] = lambda: bridge(program, seconds)
-        measured[RANGES] = lambda: aurora_ranges(seconds, *HOLDS)
-        measured[threads] = lambda: aurora_ranges(seconds, *HOLDS, threads=cores)
-        measured[LOOP] = lambda: python_loop(seconds, *HOLDS)
-        measured[DRIVEN] = lambda: aurora_ranges(seconds, *DRIVES)
+            measurements[NS3] = lambda: bridge(program, seconds)
+        measurements[RANGES] = lambda: aurora_ranges(seconds, *HOLDS)
+        measurements[threads] = lambda: aurora_ranges(seconds, *HOLDS, threads=cores)
+        measurements[LOOP] = lambda: python_loop(seconds, *HOLDS)
+        measurements[DRIVEN] = lambda: aurora_ranges(seconds, *DRIVES)
         if original is not None:
-            measured[ORIGINAL] = lambda: pcc_rl(original, seconds, *HOLDS)
-            measured[f"{ORIGINAL}, at random"] = lambda: pcc_rl(original, seconds, *DRIVES)
-        rounds = [{name: measure() for name, measure in measured.items()} for _ in range(3)]
-    lines = [*table(rounds, threads), "", of]
+            measurements[ORIGINAL] = lambda: pcc_rl(original, seconds, *HOLDS)
+            measurements[f"{ORIGINAL}, at random"] = lambda: pcc_rl(original, seconds, *DRIVES)
+        rounds = [{name: measure() for name, measure in measurements.items()} for _ in range(3)]
+    lines = [*table(rounds, threads), "", version_text]
     if options.write:
         replace_block(options.write, "gym", "\n".join(lines))
     else:

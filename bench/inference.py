@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import dumbbell
-from bench.controllers import build, learned, measure
+from bench.controllers import build, learned_flows, measure
 from dumbbell.present.tables import Table, markdown
 from dumbbell.results.environment import environment
 from scripts.blocks import replace_block
@@ -33,7 +33,7 @@ Figures = dict[str, Any]
 
 def flow(name: str, weights: Path, title: str) -> Figures:
     """The scheme called `name` with this file, as the core is told."""
-    scheme = next(each for each in dumbbell.schemes() if each.name == name)
+    scheme = next(candidate for candidate in dumbbell.schemes() if candidate.name == name)
     return {
         "scheme": title,
         "controller": scheme.controller,
@@ -54,11 +54,11 @@ def made_up(folder: Path) -> list[Figures]:
     return flows
 
 
-def row(one: Figures) -> list[str]:
+def row(figures: Figures) -> list[str]:
     """Return a row of the table."""
-    decisions = one["decisions"]
+    decisions = figures["decisions"]
     median, dear = (f"{decisions[name] / 1e3:.2f}" for name in ("median_ns", "dear_ns"))
-    return [one["scheme"], f"{decisions['per_s']:.1f}", median, dear]
+    return [figures["scheme"], f"{decisions['per_s']:.1f}", median, dear]
 
 
 TEXT = """`python -m bench.inference` (part of `make bench`), {date}, {cpu}, load {load:.1f}: every learned
@@ -79,15 +79,15 @@ def main() -> None:
     parser.add_argument("--weights", action="append", default=[], metavar="SCHEME=FILE")
     options = parser.parse_args()
     load = os.getloadavg()[0]
-    wanted = learned()
-    for given in options.weights:
-        name, _, file = given.partition("=")
+    flows = learned_flows()
+    for weight in options.weights:
+        name, _, file = weight.partition("=")
         if name not in {scheme.name for scheme in dumbbell.schemes()} or not Path(file).is_file():
-            parser.error(f"--weights {given}: allowed is SCHEME=FILE")
-        wanted.append(flow(name, Path(file).resolve(), f"{name}, {Path(file).name}"))
+            parser.error(f"--weights {weight}: allowed is SCHEME=FILE")
+        flows.append(flow(name, Path(file).resolve(), f"{name}, {Path(file).name}"))
     with tempfile.TemporaryDirectory(prefix="dumbbell-") as folder:
-        figures = measure(options.runner or build(), [*wanted, *made_up(Path(folder))])
-    shipped = {scheme.name for scheme in dumbbell.schemes()}
+        figures = measure(options.runner or build(), [*flows, *made_up(Path(folder))])
+    built_in_names = {scheme.name for scheme in dumbbell.schemes()}
     date, cpu = datetime.datetime.now(tz=datetime.UTC).date(), environment([])["cpu"]
     head = ["scheme", "decisions per s", "us, median", "us, dear"]
     table = markdown.render(Table.of(head, map(row, figures), "lrrr"))
@@ -95,8 +95,8 @@ def main() -> None:
     if options.write:
         replace_block(options.write, "inference", section)
     sys.stdout.write(section + "\n")
-    slow = [one["scheme"] for one in figures if one["decisions"]["median_ns"] > BOUND_US * 1e3]
-    if shipped.intersection(slow):
+    slow = [figure["scheme"] for figure in figures if figure["decisions"]["median_ns"] > BOUND_US * 1e3]
+    if built_in_names.intersection(slow):
         sys.exit(f"above the bound: {', '.join(slow)}")
 
 

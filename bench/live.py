@@ -43,18 +43,18 @@ def specification(seconds: float) -> str:
 
 def of_showing(seconds: float, repeats: int) -> dict[str, float]:
     """Return the processor time of a run for its file, without what else the writing thread does."""
-    spent: dict[bool, list[float]] = {True: [], False: []}
-    whole = []
+    cpu_percents: dict[bool, list[float]] = {True: [], False: []}
+    process_percents = []
     with TemporaryDirectory() as folder:
-        for shown in [True, False] * repeats:
-            live = (f"{folder}/0.live.json", 1) if shown else None
+        for is_shown in [True, False] * repeats:
+            live = (f"{folder}/0.live.json", 1) if is_shown else None
             before, all_before = time.thread_time(), time.process_time()
             emulate(specification(seconds), Path(folder), None, live)
-            spent[shown].append((time.thread_time() - before) / seconds * 100)
-            whole.append((time.process_time() - all_before) / seconds * 100)
-    with_file, without = statistics.median(spent[True]), statistics.median(spent[False])
+            cpu_percents[is_shown].append((time.thread_time() - before) / seconds * 100)
+            process_percents.append((time.process_time() - all_before) / seconds * 100)
+    with_file, without = statistics.median(cpu_percents[True]), statistics.median(cpu_percents[False])
     return {"its own thread, with": with_file, "without": without, "showing": with_file - without} | {
-        "the whole process": statistics.median(whole)
+        "the whole process": statistics.median(process_percents)
     }
 
 
@@ -82,18 +82,18 @@ def of_command(words: list[str]) -> float:
         )
         assert process.stderr is not None
         stderr = process.stderr
-        begun = threading.Event()
+        begin = threading.Event()
 
         def read() -> None:
             for line in stderr:
-                if found := re.search(r"http://\S+", line):
-                    threading.Thread(target=listen, args=(found[0],), daemon=True).start()
+                if match := re.search(r"http://\S+", line):
+                    threading.Thread(target=listen, args=(match[0],), daemon=True).start()
                 if " runs, " in line:
-                    begun.set()
+                    begin.set()
 
         reader = threading.Thread(target=read)
         reader.start()
-        begun.wait(60.0)
+        begin.wait(60.0)
         time.sleep(SETTLES_S)
         before = processor_s(process.pid)
         time.sleep(LASTS_S)

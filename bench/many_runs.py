@@ -54,27 +54,30 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
-    few = max(1, arguments.runs // 20)
-    files, numbers, shown = [], [], []
+    few_runs = max(1, arguments.runs // 20)
+    files, numbers, show_times = [], [], []
     for number in range(arguments.rounds):
         with tempfile.TemporaryDirectory() as folder:
-            files.append(cost(Path(folder) / "files", few))
+            files.append(cost(Path(folder) / "files", few_runs))
             numbers.append(cost(Path(folder) / "numbers", arguments.runs, "--keep", "numbers"))
-            shown.append(command("show", str(Path(folder) / "numbers"))[0])
-            print(f"round {number + 1}: {files[-1]} {numbers[-1]} show {shown[-1]:.2f} s", flush=True)
+            show_times.append(command("show", str(Path(folder) / "numbers"))[0])
+            print(f"round {number + 1}: {files[-1]} {numbers[-1]} show {show_times[-1]:.2f} s", flush=True)
     rows = [
         (
             name,
             runs,
-            *(f"{statistics.median(getattr(each, key) for each in found):.{digits}f}" for key, digits in _SHOWN),
+            *(
+                f"{statistics.median(getattr(cost_figures, key) for cost_figures in costs):.{digits}f}"
+                for key, digits in _SHOWN
+            ),
         )
-        for name, runs, found in (("with files", few, files), ("numbers only", arguments.runs, numbers))
+        for name, runs, costs in (("with files", few_runs, files), ("numbers only", arguments.runs, numbers))
     ]
     head = ["runs are kept", "runs", "CPU ms per run", "of these beside the loop", "bytes per run", "all runs, s"]
     text = (
         f"{markdown.render(Table.of(head, rows))}\n\n"
         f"Medians of {arguments.rounds} rounds in turn on {os.cpu_count()} processors. `dumbbell show` of the "
-        f"{arguments.runs} runs takes {statistics.median(shown):.2f} s of CPU time."
+        f"{arguments.runs} runs takes {statistics.median(show_times):.2f} s of CPU time."
     )
     print(text)
     if arguments.write:

@@ -33,7 +33,7 @@ SCENARIOS = ROOT / "tests/web/playground_scenarios.mjs"
 REPETITIONS = 7
 
 Scenario = dict[str, Any]
-Made = dict[str, Any]
+PageRun = dict[str, Any]
 
 
 def alone(scheme: str, **change: object) -> Scenario:
@@ -109,41 +109,41 @@ def build() -> Path:
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/native"
 
 
-def made_by_the_page(folder: Path) -> list[Made]:
+def made_by_the_page(folder: Path) -> list[PageRun]:
     """Return the specifications that the page's own code makes of scenarios."""
     command = ["node", str(SCENARIOS), str(folder / "catalogue.json")]
-    asked = json.dumps(list(RUNS.values()))
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout)["made"])
+    request = json.dumps(list(RUNS.values()))
+    result = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
+    return list(json.loads(result.stdout)["made"])
 
 
-def native(runner: Path, made: Made, folder: Path) -> dict[str, Any]:
+def native(runner: Path, page_run: PageRun, folder: Path) -> dict[str, Any]:
     """Make one run on this machine. Return its figures."""
-    files = {name: str(folder / name) for name in made["files"]}
-    asked = json.dumps({"specification": made["specification"], "files": files})
-    done = subprocess.run([str(runner)], input=asked + "\n", capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout))
+    files = {name: str(folder / name) for name in page_run["files"]}
+    request = json.dumps({"specification": page_run["specification"], "files": files})
+    result = subprocess.run([str(runner)], input=request + "\n", capture_output=True, text=True, check=True)
+    return dict(json.loads(result.stdout))
 
 
-def beside(page: Page, runner: Path, folder: Path, name: str, made: Made) -> list[str]:
+def beside(page: Page, runner: Path, folder: Path, name: str, page_run: PageRun) -> list[str]:
     """Runs here and in the browser in turn; return a row of the table."""
-    here, there, found = [], [], set()
+    native_s, page_s, digests = [], [], set()
     records = 0
-    asked = {"specification": json.dumps(made["specification"]), "files": made["files"]}
-    asked |= {"repetitions": REPETITIONS}
+    request = {"specification": json.dumps(page_run["specification"]), "files": page_run["files"]}
+    request |= {"repetitions": REPETITIONS}
     for _ in range(3):
         for _ in range(REPETITIONS):
-            ours = native(runner, made, folder)
-            here.append(float(ours["seconds"]))
-        theirs = page.evaluate(IN_WORKER, asked)
-        there.append([float(taken) / 1e3 for taken in theirs["taken"]])
-        found |= {ours["digest"], theirs["digest"]}
-        records = int(ours["records"])
-    if len(found) > 1:
-        sys.exit(f"{name}: digests {found}")
-    first = statistics.median(taken[0] for taken in there)
-    warm = min(min(taken[1:]) for taken in there)
-    best = min(here)
+            native_answer = native(runner, page_run, folder)
+            native_s.append(float(native_answer["seconds"]))
+        page_answer = page.evaluate(IN_WORKER, request)
+        page_s.append([float(milliseconds) / 1e3 for milliseconds in page_answer["taken"]])
+        digests |= {native_answer["digest"], page_answer["digest"]}
+        records = int(native_answer["records"])
+    if len(digests) > 1:
+        sys.exit(f"{name}: digests {digests}")
+    first = statistics.median(times[0] for times in page_s)
+    warm = min(min(times[1:]) for times in page_s)
+    best = min(native_s)
     million = f"{records / best / 1e6:.1f}", f"{records / warm / 1e6:.1f}"
     return [
         name,
@@ -161,16 +161,16 @@ def slider(page: Page, address: str, name: str, scenario: str) -> list[str]:
     page.goto("about:blank")
     page.goto(address + scenario)
     page.locator("[data-digest]").wait_for(timeout=60_000)
-    taken, seen, records = [], [], ""
+    draw_times, show_times, records = [], [], ""
     for _ in range(15):
         page.wait_for_timeout(100)
-        moved = page.evaluate(MOVE, "setting-rtt_ms")
-        taken.append(float(moved["drawn"]))
-        seen.append(float(moved["seen"]))
-        records = str(moved["records"]).split(" ")[0]
-    seen, warm = seen[3:], taken[3:]
-    figures = [min(seen), statistics.median(seen), min(warm), statistics.median(warm), max(warm)]
-    return [name, records, *(f"{each:.0f}" for each in figures)]
+        moves = page.evaluate(MOVE, "setting-rtt_ms")
+        draw_times.append(float(moves["drawn"]))
+        show_times.append(float(moves["seen"]))
+        records = str(moves["records"]).split(" ")[0]
+    show_times, warm = show_times[3:], draw_times[3:]
+    figures = [min(show_times), statistics.median(show_times), min(warm), statistics.median(warm), max(warm)]
+    return [name, records, *(f"{figure:.0f}" for figure in figures)]
 
 
 TEXT = """`python -m bench.playground` (part of `make bench`), {date}, {cpu}, {processors} processors,
@@ -204,8 +204,8 @@ def main() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}/"
     with sync_playwright() as playwright:
-        found = shutil.which("chromium-headless-shell")
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        executable = shutil.which("chromium-headless-shell")
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(address)
         page.locator("[data-digest]").wait_for()
@@ -213,7 +213,8 @@ def main() -> None:
         page.goto(f"{address}catalogue.json")  # of the same place, with nothing that runs
         page.set_default_timeout(300_000)
         speeds = [
-            beside(page, runner, folder, name, made) for name, made in zip(RUNS, made_by_the_page(folder), strict=True)
+            beside(page, runner, folder, name, page_run)
+            for name, page_run in zip(RUNS, made_by_the_page(folder), strict=True)
         ]
         sliders = [slider(page, address, name, scenario) for name, scenario in SLIDERS.items()]
         version = browser.version

@@ -72,8 +72,8 @@ def figures(runner: Path) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as scratch:
         plugin = {"controller": "aimd", "plugin": {"library": str(library(Path(scratch)))}}
         built_in, native = measure(runner, [flow | {"controller": "reno"}, flow | plugin])
-    own = flow | {"controller": "Aimd", "python": {"file": str(ROOT / "examples/python/aimd.py")}}
-    pairs = [simulated_ns(own) - simulated_ns(flow | {"controller": "reno"}) for _ in range(REPETITIONS)]
+    python_flow = flow | {"controller": "Aimd", "python": {"file": str(ROOT / "examples/python/aimd.py")}}
+    pairs = [simulated_ns(python_flow) - simulated_ns(flow | {"controller": "reno"}) for _ in range(REPETITIONS)]
     return {
         "builtin": built_in["ns_per_ack"],
         "c": native["ns_per_ack"],
@@ -89,7 +89,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path)
     parser.add_argument("--runner", type=Path)
     options = parser.parse_args()
-    found = figures(options.runner or build())
+    results = figures(options.runner or build())
     section = TEXT.format(
         date=datetime.datetime.now(tz=datetime.UTC).date(),
         cpu=environment([])["cpu"],
@@ -97,12 +97,12 @@ def main() -> None:
         repetitions=REPETITIONS,
         bound_c=BOUND_C_NS,
         bound_python=BOUND_PYTHON_NS,
-        **found,
+        **results,
     )
     if options.write:
         replace_block(options.write, "plugins", section)
     print(section)
-    if found["more_c"] > BOUND_C_NS or found["more_python"] > BOUND_PYTHON_NS:
+    if results["more_c"] > BOUND_C_NS or results["more_python"] > BOUND_PYTHON_NS:
         sys.exit("above the bound")
 
 

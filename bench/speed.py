@@ -88,7 +88,7 @@ def build_ns3(scratch: Path) -> Path | None:
     return program
 
 
-def timed(command: list[str]) -> tuple[float, dict[str, Any]]:
+def time_command(command: list[str]) -> tuple[float, dict[str, Any]]:
     """Wall seconds of the whole process, and the JSON it printed with its peak memory as `peak_kib`."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -103,19 +103,19 @@ def timed(command: list[str]) -> tuple[float, dict[str, Any]]:
 
 def compare_with_ns3(runner: Path, ns3: Path | None, scratch: Path, repeats: int) -> None:
     """ns-3, metrics only, and packet log on, in turn."""
-    plain, logged = scratch / "plain.json", scratch / "logged.json"
+    plain, logged_spec = scratch / "plain.json", scratch / "logged.json"
     plain.write_text(json.dumps(ccperf_spec("none")))
-    logged.write_text(json.dumps(ccperf_spec("packets")))
+    logged_spec.write_text(json.dumps(ccperf_spec("packets")))
     walls: dict[str, list[float]] = {"ns-3": [], "metrics": [], "metrics, loop only": [], "packet log": []}
     last: dict[str, Any] = {}
     for _ in range(repeats):
         if ns3:
-            wall, last["ns-3"] = timed([str(ns3)])
+            wall, last["ns-3"] = time_command([str(ns3)])
             walls["ns-3"].append(wall)
-        wall, last["dumbbell"] = timed([str(runner), str(plain)])
+        wall, last["dumbbell"] = time_command([str(runner), str(plain)])
         walls["metrics"].append(wall)
         walls["metrics, loop only"].append(last["dumbbell"]["sim_wall_s"])
-        wall, _ = timed([str(runner), str(logged), str(scratch)])
+        wall, _ = time_command([str(runner), str(logged_spec), str(scratch)])
         walls["packet log"].append(wall)
     print("ccperf steady state, one NewReno flow, 15 s (whole processes, median of", repeats, "runs)")
     reference = statistics.median(walls["ns-3"]) if ns3 else None
@@ -135,7 +135,7 @@ def scale(runner: Path, scratch: Path) -> None:
     """1,000 flows on 10 Gbit/s: wall time and peak memory."""
     spec = scratch / "many.json"
     spec.write_text(json.dumps(many_flows_spec()))
-    wall, stats = timed([str(runner), str(spec)])
+    wall, stats = time_command([str(runner), str(spec)])
     packets = sum(flow["packets_sent"] for flow in stats["flows"])
     print(f"1,000 CUBIC flows, 10 Gbit/s, 10 s: {wall:.1f} s, {packets} packets, {wall / packets * 1e9:.0f} ns each,")
     print(f"  peak memory {stats['peak_kib'] / 1024:.0f} MiB, utilisation {stats['links'][0]['utilization']:.3f}")

@@ -45,16 +45,16 @@ def cpu_ms(command: list[str], quiet: bool = False) -> float:
 
 def table(rounds: int) -> str:
     """Least and median of some rounds; the first, which may write compiled files, does not count."""
-    measured: dict[str, list[float]] = {}
+    times: dict[str, list[float]] = {}
     with Scratch("startup") as folder:
         results = folder / "results"
         for _ in range(rounds + 1):
             shutil.rmtree(results, ignore_errors=True)
             for name, command in (COMMANDS | of_results(results)).items():
-                measured.setdefault(name, []).append(cpu_ms(command, quiet=True))
+                times.setdefault(name, []).append(cpu_ms(command, quiet=True))
     rows = []
-    for name, (_, *counted) in measured.items():
-        rows.append([f"`{name}`", f"{min(counted):.0f}", f"{statistics.median(counted):.0f}"])
+    for name, (_, *counted_times) in times.items():
+        rows.append([f"`{name}`", f"{min(counted_times):.0f}", f"{statistics.median(counted_times):.0f}"])
     return markdown.render(Table.of(["command", "least CPU ms", "median CPU ms"], rows))
 
 

@@ -30,9 +30,9 @@ def rate(out: Path, runs: int, duration: float, jobs: int) -> float:
     command += ["--set", "start_spread_ms=100"]
     processors = sorted(os.sched_getaffinity(0))[:jobs]
     command = ["taskset", "--cpu-list", ",".join(map(str, processors)), *command]
-    started = time.monotonic()
+    start_s = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return runs / (time.monotonic() - started)
+    return runs / (time.monotonic() - start_s)
 
 
 def main() -> None:
@@ -50,11 +50,11 @@ def main() -> None:
             ones.append(rate(Path(folder) / "out", max(1, arguments.runs // 10), arguments.duration, 1))
             alls.append(rate(Path(folder) / "out", arguments.runs, arguments.duration, arguments.jobs))
             print(f"1 processor: {ones[-1]:.1f} runs/s; {arguments.jobs} processors: {alls[-1]:.1f} runs/s")
-    one, every = statistics.median(ones), statistics.median(alls)
-    share = every / one / arguments.jobs
+    one_rate, every = statistics.median(ones), statistics.median(alls)
+    share = every / one_rate / arguments.jobs
     head = ["processors", f"runs/s (median of {arguments.rounds} rounds)"]
     text = (
-        f"{markdown.render(Table.of(head, [(1, f'{one:.1f}'), (arguments.jobs, f'{every:.1f}')]))}\n\n"
+        f"{markdown.render(Table.of(head, [(1, f'{one_rate:.1f}'), (arguments.jobs, f'{every:.1f}')]))}\n\n"
         f"{arguments.runs} runs of {arguments.duration:g} s each: {share:.0%} of {arguments.jobs} x the rate of one."
     )
     print(text)

@@ -26,13 +26,13 @@ def seconds(rounds: int, work: Callable[[], object]) -> float:
     """Return the median time of some rounds."""
     times = []
     for _ in range(rounds):
-        started = time.perf_counter()
+        start_s = time.perf_counter()
         work()
-        times.append(time.perf_counter() - started)
+        times.append(time.perf_counter() - start_s)
     return statistics.median(times)
 
 
-def measured(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
+def measure(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
     """Return rows of what was done and how long it took."""
     files = run / "packets.parquet", run / "flows.parquet", run / "links.parquet"
     build = seconds(min(rounds, 3), lambda: RunView(*files))
@@ -72,7 +72,7 @@ def main() -> None:
         command += ["--duration", str(arguments.duration), "--log", "packets", "--out", f"{folder}/out"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         [run] = (Path(folder) / "out" / "runs").glob("*/*/*")
-        rows = measured(run, arguments.duration, arguments.rounds)
+        rows = measure(run, arguments.duration, arguments.rounds)
         size = (run / "packets.parquet").stat().st_size / 1e6
     text = (
         f"{markdown.render(Table.of(['what', 'median time'], rows))}\n\n"

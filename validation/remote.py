@@ -31,7 +31,7 @@ import numpy as np
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
 from tests.remote.bed import Bed, path_text, why_not
-from tests.remote.truth import compared
+from tests.remote.truth import compare
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "how-to" / "remote.md"
@@ -154,7 +154,7 @@ def clocks(runs: int, seconds: float) -> str:
                 low, high = json.loads((folder / "stats.json").read_text())["clocks"]["uncertainty_ms"]
                 truth = bed.truth()
                 for data, bounds in ((True, (low, high)), (False, (-high, -low))):
-                    way = compared(folder, truth, data=data)
+                    way = compare(folder, truth, data=data)
                     errors.append(way.difference_error_us)
                     # what lies between the stamps is a little longer than the path: hosts take their time
                     good = (way.error_ms >= bounds[0]) & (way.error_ms <= bounds[1])

@@ -19,14 +19,14 @@ from dumbbell.execution import worker
 from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
 from dumbbell.present.model.words.wording import data_path, figure_title, path_sentence
-from support.commands.played_backend import known
+from support.commands.played_backend import register
 
 
 @pytest.fixture
 def played(tmp_path: Path) -> Iterator[Executor]:
     """A backend that consists of a description and one file."""
     described = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
-    with known(described, tmp_path / "more"):
+    with register(described, tmp_path / "more"):
         yield find_executor(Settings(backend=find_backend("played:globe")))
 
 

@@ -18,7 +18,7 @@ from support.commands.command import Dumbbell, show
 from support.inputs import paths
 from support.inputs.json_sequences import read_sequence
 from support.inputs.pantheon_checkout import make_checkout
-from support.punctual import REAL_RUN, Punctual, Run, emulated
+from support.punctual import REAL_RUN, Punctual, Run, emulated_run
 from support.waiting import TIMEOUT_S, wait_for
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
@@ -405,7 +405,7 @@ def test_emulate_with_a_rate_left_downloads_unlimited(
     (folder / "download.py").write_text(DOWNLOAD)
     words = ("emulate", "--rtt", "50ms", "--server", f"{sys.executable} download.py serve")
     told = [
-        punctual(lambda rates=rates: emulated(dumbbell(*words, *rates, "--", sys.executable, "download.py")))
+        punctual(lambda rates=rates: emulated_run(dumbbell(*words, *rates, "--", sys.executable, "download.py")))
         for rates in (("--rate", "4mbit"), ("--rate", "4mbit", "--rate-down", "16mbit"), ("--rate-up", "4mbit"))
     ]
     rates_mbps = [float(each["stdout"]) for each in told]
@@ -420,7 +420,7 @@ def test_emulate_has_the_paths_delay(dumbbell: Dumbbell, punctual: Punctual[Run]
     server = ("--server", f"{sys.executable} talker.py receive 5001", "--log", "x.parquet")
     client = ("--", sys.executable, "-c", MEASURE)
     (folder / "far.toml").write_text(paths.FAR)
-    run = punctual(lambda: emulated(dumbbell("emulate", "--path", "far.toml", *server, *client)))
+    run = punctual(lambda: emulated_run(dumbbell("emulate", "--path", "far.toml", *server, *client)))
     assert float(run["stdout"]) >= 0.050
     packets = polars.read_parquet(folder / "x.parquet")
     assert len(packets) > 3

@@ -13,7 +13,7 @@ import pytest
 from test_emulate import SCHEME, TALKER
 
 from dumbbell import core
-from support.commands.command import COMMAND, Dumbbell, replaced, show
+from support.commands.command import COMMAND, Dumbbell, replace_options, show
 from support.punctual import Punctual, Run, runs_of
 from support.waiting import TIMEOUT_S, wait_for
 
@@ -120,7 +120,7 @@ def test_another_directory_for_temporary_files_is_no_way_around_the_queue(
 def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
     dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path
 ) -> None:
-    command = [*replaced(QUICK, "--duration", "4"), "--schemes", "talker.toml", "--out", "out"]
+    command = [*replace_options(QUICK, "--duration", "4"), "--schemes", "talker.toml", "--out", "out"]
 
     def make() -> list[Run]:
         with (folder / "said").open("w") as said:

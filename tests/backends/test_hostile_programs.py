@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands.command import COMMAND, Dumbbell, replaced
+from support.commands.command import COMMAND, Dumbbell, replace_options
 from support.commands.sleepers import SECONDS, sleepers
 from support.punctual import Punctual, Run, runs_of
 from support.waiting import TIMEOUT_S, wait_for
@@ -106,7 +106,7 @@ def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(
 
 @pytest.mark.parametrize("user", ["caller", "another"])
 def test_nothing_escapes_a_run_whose_command_is_killed(folder: Path, user: str) -> None:
-    command = [*COMMAND, *replaced(RUN, "--duration", "60"), "--out", "out"]
+    command = [*COMMAND, *replace_options(RUN, "--duration", "60"), "--out", "out"]
     if user == "another":  # without any right that root has
         command = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *command]
     environment = os.environ | {"XDG_RUNTIME_DIR": str(folder)}

@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 from dumbbell import _core, catalog
 from dumbbell.catalog.trace_files import read_trace
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 from validation import cellular_fit
 
 DOWN = [path for path in catalog.paths().names() if path.startswith("cellular-") and path.endswith("-down")]
@@ -100,5 +100,5 @@ def test_what_is_no_trace_is_not_exported(
     dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], said: str
 ) -> None:
     done = dumbbell("export", "trace", *arguments, "--out", "x.trace", expect=2)
-    assert told(done.stderr, folder) == said
+    assert transcript(done.stderr, folder) == said
     assert not (folder / "x.trace").exists()

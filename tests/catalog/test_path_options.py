@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 import dumbbell
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 
 WORDS = ("--rate", "20mbit", "--rtt", "40ms", "--queue", "1bdp")
 SHORT = ("--schemes", "reno", "--duration", "2", "--out", "out", "--json")
@@ -225,7 +225,7 @@ def test_lengths_of_queues_that_are_none(dumbbell: Dumbbell, folder: Path, queue
     (folder / "q.toml").write_text(QUEUE.format(queue=queue, delay=delay))
     (line,) = dumbbell("run", "--path", "q.toml", "--schemes", "reno", "--out", "out", expect=2).stderr.splitlines()
     assert line.startswith("dumbbell: q.toml: ")
-    assert told(line, folder) == said
+    assert transcript(line, folder) == said
     assert not (folder / "out").exists()
 
 

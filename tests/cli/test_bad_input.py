@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-from support.commands.command import COMMAND, Dumbbell, checked, replaced
-from support.told import told
+from support.commands.command import COMMAND, Dumbbell, check, replace_options
+from support.told import transcript
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
 
@@ -73,7 +73,7 @@ def refused(dumbbell: Dumbbell, *arguments: object) -> str:
     ],
 )
 def test_options(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    line = refused(dumbbell, *replaced(RUN, *arguments))
+    line = refused(dumbbell, *replace_options(RUN, *arguments))
     for part in parts:
         assert part in line
     assert not (folder / "out").exists()
@@ -123,7 +123,7 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
     text = (folder / "small.toml").read_text()
     assert old in text
     (folder / "bad.toml").write_text(text.replace(old, new, 1))
-    line = refused(dumbbell, *replaced(RUN, "--path", "bad.toml"))
+    line = refused(dumbbell, *replace_options(RUN, "--path", "bad.toml"))
     for part in parts:
         assert part in line
     assert not (folder / "out").exists()
@@ -236,9 +236,9 @@ dumbbell: bad.toml: `title` =
 )
 def test_scheme_files(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
     (folder / "bad.toml").write_text(f'name = "bad"\nkind = "core"\ncontroller = "reno"\n{text}\n')
-    line = refused(dumbbell, *replaced(RUN, "--schemes", "bad.toml"))
+    line = refused(dumbbell, *replace_options(RUN, "--schemes", "bad.toml"))
     assert "bad.toml" in line
-    assert told(line, folder) == part
+    assert transcript(line, folder) == part
     assert not (folder / "out").exists()
 
 
@@ -252,13 +252,13 @@ def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, once: Dumbbel
     once(*RUN)
     before = (folder / "out/experiment.toml").read_bytes()
     assert "--resume" in refused(dumbbell, *RUN)
-    longer = refused(dumbbell, *replaced(RUN, "--resume", "--duration", "2"))
+    longer = refused(dumbbell, *replace_options(RUN, "--resume", "--duration", "2"))
     assert longer.startswith("dumbbell: out: cannot resume: it has results of another experiment: ")
     assert "`duration_s`: 1.0 there, 2.0 now; `warmup_s`: " in longer
     assert '`scheme.reno.parameters.beta`: none there, "0.6" now' in refused(
         dumbbell, *RUN, "--resume", "--set", "reno.beta=0.6"
     )
-    other = refused(dumbbell, *replaced(RUN, "--resume", "--schemes", "cubic,bbr"))
+    other = refused(dumbbell, *replace_options(RUN, "--resume", "--schemes", "cubic,bbr"))
     assert '`schemes`: ["reno"] there, ["cubic", "bbr"] now; `scheme.reno`: a table there, none now' in other
     (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("packets = 30", "packets = 31"))
     assert refused(dumbbell, *RUN, "--resume").endswith("`path.small.data[0].queue.packets`: 30 there, 31 now")
@@ -291,7 +291,7 @@ def test_a_disk_that_takes_nothing_more(folder: Path) -> None:
         [*COMMAND, *RUN], cwd=folder, capture_output=True, text=True, check=False, preexec_fn=no_more_space
     )
     assert done.returncode == 2
-    said = checked(done, 2).stderr
+    said = check(done, 2).stderr
     assert said.startswith("dumbbell: cannot write results to out: ")
     assert len(said.splitlines()) == 1
     assert not (folder / "out").exists()
@@ -309,7 +309,7 @@ def test_a_full_disk_ends_the_command_and_not_one_run_after_the_other(folder: Pa
     done = subprocess.run([*rights, "sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode in (1, 99) and "Operation not permitted" in done.stderr:
         pytest.skip("no disk can be made here")
-    said = checked(done, 0).stderr.splitlines()
+    said = check(done, 0).stderr.splitlines()
     assert done.stdout.split()[0] == "1"
     finished = done.stdout.count("packets.parquet")
     assert [line.split(":")[0] for line in said] == ["failed", "dumbbell"]
@@ -324,7 +324,7 @@ def test_a_file_that_does_not_fit_on_its_disk_is_named(folder: Path, dumbbell_af
     command = shlex.join([*COMMAND, "figure", "out", "means", "--out", "means.svg"])
     limited = ["sh", "-c", f"ulimit -f 1 && {command}"]
     done = subprocess.run(limited, cwd=folder, capture_output=True, text=True, check=False)
-    assert checked(done, 2).stderr == "dumbbell: File too large: means.svg\n"
+    assert check(done, 2).stderr == "dumbbell: File too large: means.svg\n"
     assert list(folder.glob("*means.*")) == [], "the numbers follow their figure"
 
 
@@ -332,7 +332,7 @@ def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
     def little_space() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
-    command = [*COMMAND, *replaced(RUN, "--duration", "120")]
+    command = [*COMMAND, *replace_options(RUN, "--duration", "120")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=little_space)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
@@ -416,6 +416,6 @@ dumbbell: bad.toml: `log` =
 def test_files_that_go_on_for_ever(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
     (folder / "bad.toml").write_text(text + "\n")
     line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
-    assert told(line, folder) == part
+    assert transcript(line, folder) == part
     assert len(line) < 3100
     assert not (folder / "out").exists()

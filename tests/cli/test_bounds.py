@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from support.commands.bounded import Bounded
+from support.commands.bounded import BoundedProcess
 from support.commands.command import PROGRESS, Dumbbell
 from support.inputs.paths import SMALL
 from support.inputs.rules import rules_in_each_other
 from support.pages.long_form import LongForm
-from support.told import told
+from support.told import transcript
 
 MOST_BYTES = 2 << 30
 """Memory that the commands here get by with."""
@@ -25,15 +25,15 @@ MOST_CPU_S = 20
 
 
 @pytest.fixture(scope="module")
-def bounded() -> Iterator[Bounded]:
+def bounded() -> Iterator[BoundedProcess]:
     """Runs commands with little memory and little time."""
-    bounded = Bounded(MOST_BYTES, MOST_CPU_S)
+    bounded = BoundedProcess(MOST_BYTES, MOST_CPU_S)
     yield bounded
     bounded.close()
 
 
 @pytest.fixture
-def refused(folder: Path, bounded: Bounded) -> Callable[..., str]:
+def refused(folder: Path, bounded: BoundedProcess) -> Callable[..., str]:
     """Runs a command with little memory and little time: the one line that it says, lines of progress besides."""
 
     def run(*arguments: str) -> str:
@@ -86,7 +86,7 @@ bad.toml: path `bad`: data[0] (trace): times_ms, even, opportunity_bytes: 120000
 )
 def test_paths(refused: Callable[..., str], folder: Path, path: str, part: str) -> None:
     (folder / "bad.toml").write_text(path)
-    assert told(refused(*RUN, "bad.toml"), folder) == part
+    assert transcript(refused(*RUN, "bad.toml"), folder) == part
 
 
 def test_a_trace_of_a_million_lines_a_millisecond(refused: Callable[..., str], folder: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_trace_of_a_million_lines_a_millisecond(refused: Callable[..., str], f
     ],
 )
 def test_settings(refused: Callable[..., str], assignment: str, part: str, tmp_path: Path) -> None:
-    assert told(refused(*RUN, "small.toml", "--set", assignment), tmp_path) == part
+    assert transcript(refused(*RUN, "small.toml", "--set", assignment), tmp_path) == part
 
 
 def test_cells(refused: Callable[..., str], folder: Path) -> None:
@@ -177,7 +177,7 @@ def test_opportunities_of_a_trace(refused: Callable[..., str], folder: Path) -> 
         assert line.startswith(f"path fast: data: {said}")
 
 
-def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: Path, bounded: Bounded) -> None:
+def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: Path, bounded: BoundedProcess) -> None:
     # As many as the file states were allocated, whatever the log has: the report was ended by a signal.
     (folder / "x.toml").write_text(
         "schemes = ['reno']\npaths = ['small.toml']\nduration_s = 1.0\nintervals_s = 0.001\n"
@@ -357,7 +357,7 @@ def test_rules_that_lie_in_each_other(refused: Callable[..., str], folder: Path)
     ],
 )
 def test_files_that_are_larger_than_their_kind_may_be(
-    refused: Callable[..., str], bounded: Bounded, folder: Path, words: tuple[str, ...], part: str
+    refused: Callable[..., str], bounded: BoundedProcess, folder: Path, words: tuple[str, ...], part: str
 ) -> None:
     """Sparse files of 3 GiB: who read them would have no memory left."""
     for suffix in ("toml", "up", "py", "so", "dna", "csv", "log"):
@@ -371,5 +371,5 @@ def test_files_that_are_larger_than_their_kind_may_be(
     before = bounded.read_bytes()
     line = refused(*(word.format("huge") for word in words))
     assert "has 3072.0 MiB: " in line
-    assert told(line, folder) == part
+    assert transcript(line, folder) == part
     assert bounded.read_bytes() - before < 1 << 28, "it was read, or hashed"

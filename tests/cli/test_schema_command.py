@@ -13,7 +13,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from support.commands.command import TIMEOUT_S, Dumbbell
-from support.told import told
+from support.told import transcript
 
 
 def test_printed_written_and_installed_are_the_same(dumbbell: Dumbbell, folder: Path) -> None:
@@ -51,7 +51,7 @@ dumbbell: argument --where: not allowed with argument --out (`dumbbell schema --
 def test_refusals(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
     before = sorted(folder.iterdir())
     done = dumbbell("schema", *words, expect=2)
-    assert told(done.stderr, folder) == said
+    assert transcript(done.stderr, folder) == said
     assert done.stderr.startswith("dumbbell")
     assert done.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before

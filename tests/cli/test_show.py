@@ -12,7 +12,7 @@ from dumbbell import _core
 from dumbbell.results import files
 from dumbbell.results.directory import locked
 from support.clock import ManualClock
-from support.commands.command import Dumbbell, replaced, show
+from support.commands.command import Dumbbell, replace_options, show
 
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2")
 
@@ -108,7 +108,7 @@ def test_different_results_differ(dumbbell: Dumbbell, folder: Path) -> None:
 
 def test_schemes_that_only_one_side_has_are_shown(dumbbell: Dumbbell) -> None:
     dumbbell(*RUN, "--out", "a")
-    dumbbell(*replaced(RUN, "--schemes", "reno,cubic"), "--out", "b")
+    dumbbell(*replace_options(RUN, "--schemes", "reno,cubic"), "--out", "b")
     rows = json.loads(dumbbell("diff", "a", "b", "--json").stdout)["rows"]
     cubic = [row for row in rows if row["scheme"] == "cubic"]
     assert cubic

@@ -15,7 +15,7 @@ from dumbbell.catalog.index import Index
 from dumbbell.catalog.options.parser import StrictParser
 from dumbbell.cli.parser import command_parser
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 
 EXPERIMENT = 'schemes = ["reno"]\npaths = ["default"]\n'
 SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
@@ -182,7 +182,7 @@ def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: st
     done = dumbbell(*line.split(), expect=2)
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
-    assert told(done.stderr, folder) == said
+    assert transcript(done.stderr, folder) == said
 
 
 REPEATABLE = {

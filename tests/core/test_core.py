@@ -11,7 +11,7 @@ import pytest
 
 from dumbbell import _core
 from support.inputs.rules import rules_in_each_other
-from support.interrupts import interrupted
+from support.interrupts import interrupt_after
 
 
 def specification(**changes: object) -> str:
@@ -124,7 +124,7 @@ def test_samples_are_series_by_key_and_field(run: tuple[Path, dict[str, Any]]) -
 
 def test_ctrl_c_ends_a_simulation() -> None:
     started = time.process_time()
-    with interrupted(0.3):
+    with interrupt_after(0.3):
         _core.simulate(specification(duration_s=100_000.0, log="none"))
     # to the end it takes a minute of CPU time or more
     assert time.process_time() - started < 20.0
@@ -144,7 +144,7 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
     long = _long_schedule()
     for work in (lambda: _core.opportunities(offers, "data", 1, 1e6), lambda: _core.describe_path(long)):
         started = time.process_time()
-        with interrupted(0.3):
+        with interrupt_after(0.3):
             work()
         assert time.process_time() - started < 60.0
 
@@ -159,7 +159,7 @@ def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
     path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
     for spec in (specification(flows=flows), specification(path=path)):
         started = time.process_time()
-        with interrupted(0.3):
+        with interrupt_after(0.3):
             _core.check_run(spec)
         # to the end it takes half a minute of CPU time or more
         assert time.process_time() - started < 10.0

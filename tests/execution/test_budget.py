@@ -15,7 +15,7 @@ from dumbbell.execution.check import check
 from dumbbell.experiment import Experiment, Run, resolve
 from dumbbell.results import ResultsDirectory
 from support.commands.command import Dumbbell, show
-from support.commands.played_backend import known
+from support.commands.played_backend import register
 
 RUNS = [Run("p", scheme, number, 1) for number in (1, 2, 3) for scheme in ("a", "b")]
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_protected_is_refused(
 def link(tmp_path: Path) -> Iterator[None]:
     """A backend whose packets pass a link that others use."""
     can = Capabilities(real_packets=True, max_jobs=1, shared_link=True)
-    with known(Backend("link:WHERE", can, Wording("play", "Played")), tmp_path / "more"):
+    with register(Backend("link:WHERE", can, Wording("play", "Played")), tmp_path / "more"):
         yield
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from dumbbell.base.interrupts import interruptible
 from dumbbell.formats.staging import staging
-from support.commands.command import PROGRESS, TIMEOUT_S, Dumbbell, checked, show
+from support.commands.command import PROGRESS, TIMEOUT_S, Dumbbell, check, show
 from support.commands.forks import Forks
 from support.inputs.paths import SMALL
 from support.waiting import wait_for
@@ -41,7 +41,7 @@ def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "small.toml").write_text(SMALL)
     run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "8", "--duration", "10", "--out", "made")
     for words in (run, ("export", "pantheon", "made", "--out", "logs")):
-        checked(forks.run([*words], folder, TIMEOUT_S), 0)
+        check(forks.run([*words], folder, TIMEOUT_S), 0)
     return folder
 
 

@@ -64,7 +64,7 @@ def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
     kills._run(victim.place, short.words)
     log = victim.place / "out/runs/lab/reno/1/packets.parquet"
     log.write_bytes(log.read_bytes()[:-1])
-    with pytest.raises(kills.Lost, match=r"differs from an undisturbed run: out/runs/lab/reno/1/packets\.parquet"):
+    with pytest.raises(kills.LossError, match=r"differs from an undisturbed run: out/runs/lab/reno/1/packets\.parquet"):
         victim.compare()
 
 

@@ -20,7 +20,7 @@ from dumbbell.base.logs import Levels, Others, asked_for, levels, read_words
 from dumbbell.base.progress import Progress, print_line
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution import worker
-from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replaced
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, replace_options
 from support.waiting import wait_for
 
 LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (error|warn |info |debug) [a-z_]+(\.[a-z0-9_]+)*: \S")
@@ -127,7 +127,7 @@ def test_a_run_has_a_log_and_its_bytes_are_the_same_whatever_is_logged(dumbbell:
 
 def test_a_log_does_not_grow_with_packets(dumbbell: Dumbbell, folder: Path) -> None:
     for seconds in (2, 40):
-        dumbbell(*replaced(RUN, "--duration", seconds), "-vv", "--out", str(seconds))
+        dumbbell(*replace_options(RUN, "--duration", seconds), "-vv", "--out", str(seconds))
     assert len(log_of(folder / "2").splitlines()) == len(log_of(folder / "40").splitlines()) < 10
 
 
@@ -210,7 +210,7 @@ def test_lines_of_others_make_no_loggers_and_are_one_line(
 
 
 def test_the_log_tells_of_a_worker_that_was_killed(folder: Path) -> None:
-    words = ["-v", *replaced(RUN, "--duration", 100000), "--out", "out"]
+    words = ["-v", *replace_options(RUN, "--duration", 100000), "--out", "out"]
     said = []
     with subprocess.Popen(
         [*COMMAND, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -243,7 +243,7 @@ class Lazy:
 
 def test_the_log_tells_of_a_library_that_a_plug_in_misses(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "lazy.py").write_text(LAZY)
-    done = dumbbell(*replaced(RUN, "--schemes", "./lazy.py"), "--out", "out", expect=1)
+    done = dumbbell(*replace_options(RUN, "--schemes", "./lazy.py"), "--out", "out", expect=1)
     assert done.stderr.count("(log: out/runs/small/lazy/1/log.txt)") == 2
     log = log_of(folder / "out")
     assert f"plug-ins=lazy ({folder}/lazy.py)" in log
@@ -258,7 +258,7 @@ def test_the_log_tells_of_a_plug_in_that_aborts(dumbbell_afresh: Dumbbell, folde
     (folder / "abrupt.py").write_text(
         LAZY.replace("Lazy", "Abrupt").replace("import no_such_library", "import os; os.abort()")
     )
-    dumbbell_afresh(*replaced(RUN, "--schemes", "./abrupt.py"), "--out", "out", expect=1)
+    dumbbell_afresh(*replace_options(RUN, "--schemes", "./abrupt.py"), "--out", "out", expect=1)
     log = log_of(folder / "out")
     assert "info  plugin: class loaded" in log
     assert f'plug-in:   File "{folder}/abrupt.py", line 8 in learn' in log

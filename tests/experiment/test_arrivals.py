@@ -14,7 +14,7 @@ from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.toml_tables import TomlTable
 from dumbbell.experiment import Experiment, resolve
 from support.commands.command import Dumbbell, show
-from support.told import told
+from support.told import transcript
 
 PLAN = """
 schemes = ["reno"]
@@ -152,7 +152,7 @@ dumbbell: plan.toml: `flow[0].application.bytes.weights` = [1.0]: allowed is one
 )
 def test_bad_arrivals_are_refused_in_one_line(flow: str, message: str, dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "plan.toml").write_text(PLAN.format(flow=flow, duration=60.0, more=""))
-    assert told(dumbbell("run", "plan.toml", expect=2).stderr, folder) == message
+    assert transcript(dumbbell("run", "plan.toml", expect=2).stderr, folder) == message
 
 
 def test_the_drawn_flows_are_in_the_runs_specification(dumbbell: Dumbbell, folder: Path) -> None:

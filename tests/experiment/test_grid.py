@@ -18,7 +18,7 @@ from dumbbell.catalog.grids.grid import cells, check_size, parse_grid
 from dumbbell.catalog.grids.size import Size
 from dumbbell.catalog.toml_tables import TomlTable
 from support.commands.command import Dumbbell, show
-from support.told import told
+from support.told import transcript
 
 EXPERIMENT = """
 name = "grid"
@@ -329,7 +329,7 @@ def test_what_an_axis_does_not_take_is_refused_by_name(
 ) -> None:
     (folder / "bad.toml").write_text(f'schemes = ["reno"]\npaths = ["default"]\n[grid]\n{grid}\n')
     done = dumbbell("run", "bad.toml", "--out", "out", expect=2)
-    assert told(done.stderr, folder) == expected
+    assert transcript(done.stderr, folder) == expected
     assert "bad.toml" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (folder / "out").exists()

@@ -20,7 +20,7 @@ from support.inputs.captures import (
     START_NS,
     Packet,
     Tcp,
-    framed,
+    frame_bytes,
     quic,
     tcp,
     transfer,
@@ -196,7 +196,7 @@ FORMS = [
 def test_every_link_layer_is_read(
     dumbbell: Dumbbell, folder: Path, link: int, options: dict[str, Any], version: int
 ) -> None:
-    packets = [(at_ns, framed(data, link, **options)) for at_ns, data in transfer(0, version=version)]
+    packets = [(at_ns, frame_bytes(data, link, **options)) for at_ns, data in transfer(0, version=version)]
     # Cut to what headers need, in microseconds and in the other byte order: 80 bytes, and the longest frame header.
     write_pcap(folder / "a.pcap", packets, link, nanoseconds=False, snaplen=120, big_endian=True)
     flow = flow_of(dumbbell, "a.pcap")["flow"]

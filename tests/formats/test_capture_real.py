@@ -8,7 +8,7 @@ import pytest
 
 from support.commands.command import Dumbbell, show
 from support.inputs import paths
-from support.punctual import Punctual, Run, emulated
+from support.punctual import Punctual, Run, emulated_run
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
@@ -47,7 +47,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     words = [sys.executable, "capture.py", tests, "sender.pcap", "sh", "-c", f"sleep 0.7; {client}"]
     server = f"{sys.executable} capture.py {tests} receiver.pcap timeout 6 iperf3 -s -1 -p 5201"
     path = ("--path", "far.toml", "--log", "path.parquet")
-    punctual(lambda: emulated(dumbbell("emulate", *path, "--server", server, "--", *words)))
+    punctual(lambda: emulated_run(dumbbell("emulate", *path, "--server", server, "--", *words)))
     log = polars.read_parquet(folder / "path.parquet")
     dumbbell("import", "pcap", "sender.pcap", "--receiver", "receiver.pcap", "--out", "both")
     (run,) = show(dumbbell, "both")["runs"]

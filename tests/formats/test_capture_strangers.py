@@ -21,7 +21,7 @@ from support.inputs.captures import (
     Packet,
     Tcp,
     block,
-    framed,
+    frame_bytes,
     ip_header,
     tcp,
     write_pcap,
@@ -163,10 +163,10 @@ def within(kind: str, data: bytes) -> bytes:
     """Return an Ethernet frame in which a tunnel carries an IP datagram."""
     if kind == "GRE":
         body = struct.pack("!HH", 0, 0x0800) + data
-        return framed(ip_header(47, len(body), True, 4) + body, ETHERNET)
-    inner = framed(data, ETHERNET)
+        return frame_bytes(ip_header(47, len(body), True, 4) + body, ETHERNET)
+    inner = frame_bytes(data, ETHERNET)
     body = struct.pack("!HHHH", 50000, 4789, 16 + len(inner), 0) + b"\x08\0\0\0\0\0\x01\0" + inner
-    return framed(ip_header(17, len(body), True, 4) + body, ETHERNET)
+    return frame_bytes(ip_header(17, len(body), True, 4) + body, ETHERNET)
 
 
 @pytest.mark.parametrize("kind", ["GRE", "VXLAN"])

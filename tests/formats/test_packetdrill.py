@@ -11,7 +11,7 @@ import dumbbell_conformance
 from dumbbell_conformance.packetdrill.script import convert_packetdrill, notes_of
 from support.commands.command import Dumbbell
 from support.inputs.packetdrill_scripts import CLIENT, LOSS, MIXED, OPEN, RECEIVER
-from support.told import told
+from support.told import transcript
 
 REFUSED = ": out of scope, and nothing is tested before"
 ENDS = ": the script ends before this line"
@@ -78,7 +78,7 @@ def test_timestamps_shorten_segments_and_without_sackok_there_is_no_sack() -> No
 def test_what_is_left_out_is_told_with_its_line_by_both_commands(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mixed.pkt").write_text(MIXED)
     imported = dumbbell("import", "packetdrill", "mixed.pkt", "--out", "mixed.txt")
-    assert told(imported.stderr, folder) == snapshot(
+    assert transcript(imported.stderr, folder) == snapshot(
         """\
 note: mixed.pkt: left out: line 4: sysctl `net.ipv4.tcp_min_tso_segs`: no such setting of the
   built-in transport

@@ -19,7 +19,7 @@ import dumbbell as library
 from support.commands.command import Dumbbell, show
 from support.inputs.pantheon_folder import ACK_LOG, DATA_LOG, METADATA, STATS
 from support.pages.long_form import LongForm
-from support.told import told
+from support.told import transcript
 
 SCHEMES = ["bbr", "copa", "cubic", "vegas"]
 MM_LOG = """# queue: droptail [packets=500]
@@ -248,7 +248,7 @@ def test_impossible_metadata_are_refused_in_one_line(
 ) -> None:
     (source / "pantheon_metadata.json").write_text(text)
     done = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
-    assert told(done.stderr, tmp_path) == problem
+    assert transcript(done.stderr, tmp_path) == problem
     assert len(done.stderr.splitlines()) == 1
     assert not (source.parent / "out").exists()
 

@@ -8,7 +8,7 @@ from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell, show
 from support.inputs.json_sequences import read_sequence, write_sequence
-from support.told import told
+from support.told import transcript
 
 
 @pytest.fixture
@@ -357,4 +357,4 @@ def test_wrong_arguments(
     dumbbell: Dumbbell, results: str, arguments: tuple[str, ...], complaint: str, tmp_path: Path
 ) -> None:
     assert results == "out"
-    assert told(dumbbell(*arguments, expect=2).stderr, tmp_path) == complaint
+    assert transcript(dumbbell(*arguments, expect=2).stderr, tmp_path) == complaint

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dumbbell import _core
-from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, checked
+from support.commands.command import COMMAND, TIMEOUT_S, Dumbbell, check
 from support.inputs.captures import START_NS, Packet, Tcp, tcp, write_pcap
 from support.inputs.transfer_logs import REPORT
-from support.interrupts import interrupted
+from support.interrupts import interrupt_after
 
 HEADER = b"# init timestamp: 1000\n"
 LINES = 3_000_000
@@ -43,7 +43,7 @@ def packets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("line", [b"1 + 1504\n", b"1 d 1 1\n1 + 1504\n"])
 def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> None:
     log, out = compressed(tmp_path / "a.log.gz", line, LINES), tmp_path / "packets.parquet"
-    with interrupted(MOMENT_S):
+    with interrupt_after(MOMENT_S):
         _core.import_mahimahi(str(log), None, str(out), strict=False)
     assert list(tmp_path.iterdir()) == [log]
 
@@ -51,7 +51,7 @@ def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> 
 @pytest.mark.parametrize("ack", [False, True])
 def test_a_log_of_pantheon_is_read_until_ctrl_c(tmp_path: Path, ack: bool) -> None:
     log, out = compressed(tmp_path / "a.log.gz", b"1.000 + 1500 1\n", LINES), tmp_path / "packets.parquet"
-    with interrupted(MOMENT_S):
+    with interrupt_after(MOMENT_S):
         _core.import_merged_log(str(log), str(log) if ack else None, str(out), strict=False)
     assert list(tmp_path.iterdir()) == [log]
 
@@ -60,7 +60,7 @@ def test_raw_logs_of_pantheon_are_read_until_ctrl_c(tmp_path: Path) -> None:
     egress = compressed(tmp_path / "a.log.gz", b"1.000 - 1 - 1500\n", 0, b"# egress: 1000\n1.000 - 1 - 1500\n")
     ingress = compressed(tmp_path / "b.log.gz", b"1.000 - 1 - 1500\n", LINES, b"# ingress: 1000\n")
     out = tmp_path / "packets.parquet"
-    with interrupted(MOMENT_S):
+    with interrupt_after(MOMENT_S):
         _core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 0.0), str(out), strict=False)
     assert sorted(tmp_path.iterdir()) == [egress, ingress]
 
@@ -76,18 +76,18 @@ def offloaded(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet
 @pytest.mark.parametrize("both", [False, True])
 def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, both: bool) -> None:
     capture = str(write_pcap(tmp_path / "a.pcap", offloaded(64, 1_500), snaplen=64))
-    with interrupted(MOMENT_S):
+    with interrupt_after(MOMENT_S):
         _core.import_capture(capture, capture if both else None, None, "auto", str(tmp_path / "out"))
     assert not list(tmp_path.glob("out/*/*"))
 
 
 def test_exports_go_on_until_ctrl_c(packets: Path, tmp_path: Path) -> None:
     data, ack = tmp_path / "data.log", tmp_path / "ack.log"
-    with interrupted(MOMENT_S):
+    with interrupt_after(MOMENT_S):
         _core.export_pantheon(str(packets), str(data), str(ack), 0)
     assert not list(tmp_path.iterdir())
     trace = '{"title": "", "description": "", "name": ""}'
-    with interrupted(MOMENT_S):
+    with interrupt_after(MOMENT_S):
         _core.export_qlog(str(packets), None, str(tmp_path / "1.sqlog"), 1, "0.3", trace)
     assert not list(tmp_path.iterdir())
 
@@ -148,7 +148,7 @@ def made(once: Dumbbell, folder: Path) -> Path:
 @pytest.mark.parametrize("name", ["pantheon", "qlog"])
 @pytest.mark.usefixtures("made")
 def test_an_export_that_finds_the_disk_full_names_its_output(folder: Path, name: str) -> None:
-    done = checked(full_disk(folder, 10_000, "export", name, "made", "--out", "out"), 2)
+    done = check(full_disk(folder, 10_000, "export", name, "made", "--out", "out"), 2)
     file = "cubic_datalink_run1.log" if name == "pantheon" else "small_cubic_1_flow1.sqlog"
     assert done.stderr == f"dumbbell: cannot write out/{file}: File too large (os error 27)\n"
     assert not list(folder.glob("*out*"))
@@ -171,7 +171,7 @@ def test_an_import_that_finds_the_disk_full_does_not_blame_the_log(
         (folder / name).write_text(json.dumps(REPORT))
     (folder / "a.log").write_text("1 + 1504\n")
     write_pcap(folder / "a.pcap", offloaded(1460, 2))
-    done = checked(full_disk(folder, 500, "import", *words, "--out", "out"), 2)
+    done = check(full_disk(folder, 500, "import", *words, "--out", "out"), 2)
     assert done.stderr.startswith((f"dumbbell: cannot write out/{file}: ", f"dumbbell: out/{file}: cannot write: "))
     assert "File too large" in done.stderr
     assert done.stderr.count("\n") == 1

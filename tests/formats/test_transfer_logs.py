@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell, show
 from support.inputs.transfer_logs import REPORT, SS_LOG, events, interval, ss_lines
-from support.told import told
+from support.told import transcript
 from support.waiting import TIMEOUT_S
 
 _numbers = itertools.count(1)
@@ -353,7 +353,7 @@ dumbbell: bad.log: lasts 1700000004 s, more than the 1000000 that a run may last
 def test_a_bad_log_of_ss_is_one_line(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
     (folder / "bad.log").write_text(content)
     done = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
-    assert told(done.stderr, folder) == complaint
+    assert transcript(done.stderr, folder) == complaint
     assert done.stderr.count("\n") == 1
     assert not (folder / "x").exists()
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from support.cpu_budget import ALWAYS_S, FILE, SLOWEST, cpu_s, exceeded, recorded
+from support.cpu_budget import ALWAYS_S, FILE, SLOWEST, cpu_s, describe_excess, recorded_times
 
 BUSY = "import time\nwhile time.process_time() < 0.3: pass"
 UNIT_S = 0.1
@@ -19,12 +19,12 @@ def test_the_time_of_a_child_counts() -> None:
 
 @pytest.mark.parametrize(("used", "allowed"), [(50.0, 50.0), (149.0, 50.0), (ALWAYS_S / UNIT_S, 1.0)])
 def test_what_may_be(used: float, allowed: float) -> None:
-    assert exceeded(used, allowed, UNIT_S) == ""
+    assert describe_excess(used, allowed, UNIT_S) == ""
 
 
 @pytest.mark.parametrize(("used", "allowed"), [(151.0, 50.0), (ALWAYS_S / UNIT_S + 1.0, 1.0)])
 def test_three_times_as_much_is_too_much(used: float, allowed: float) -> None:
-    said = exceeded(used, allowed, UNIT_S)
+    said = describe_excess(used, allowed, UNIT_S)
     assert f"took {used * UNIT_S:.1f} s of CPU time" in said
     assert "mark it `slow`" in said
     assert "make test-budget" in said
@@ -32,4 +32,4 @@ def test_three_times_as_much_is_too_much(used: float, allowed: float) -> None:
 
 def test_the_slowest_tests_are_recorded() -> None:
     assert FILE.exists()
-    assert len(recorded()) == SLOWEST
+    assert len(recorded_times()) == SLOWEST

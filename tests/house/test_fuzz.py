@@ -32,7 +32,7 @@ def test_a_short_round(name: str, tmp_path: Path) -> None:
         *fuzz.inputs(target, valid, SEED, len(valid), INPUTS),
     ]
     found = list(fuzz.run_batch(target, batch))
-    assert not found, "\n".join(fuzz.told(finding, tmp_path) for finding in found)
+    assert not found, "\n".join(fuzz.describe(finding, tmp_path) for finding in found)
 
 
 def test_a_key_of_thousands_of_letters_is_refused_in_a_line_that_can_be_read() -> None:
@@ -142,7 +142,7 @@ def test_the_same_seed_makes_the_same_inputs_whoever_makes_them() -> None:
 
 def test_a_finding_is_kept_with_the_command_that_gives_it_once_more(tmp_path: Path) -> None:
     finding = fuzz.Finding("path", 3, b"bad = [", "Traceback\nKeyError: 'x'\n")
-    line = fuzz.told(finding, tmp_path / "found")
+    line = fuzz.describe(finding, tmp_path / "found")
     (file,) = (tmp_path / "found").iterdir()
     assert file.read_bytes() == b"bad = ["
     assert line.startswith("FOUND path 3: KeyError: 'x'")

@@ -7,7 +7,7 @@ import pytest
 
 from support.commands.forks import Forks
 from support.machine import need_real_packets
-from support.pages.blocks import GIVEN, PAGES, ROOT, SHELL, TIMEOUT_S, Block, blocks, run_page, shortened
+from support.pages.blocks import GIVEN, PAGES, ROOT, SHELL, TIMEOUT_S, Block, blocks, run_page, shorten
 
 OWN_TEST = ("library.md",)
 """Pages that a test of their own runs."""
@@ -114,13 +114,13 @@ print(dumbbell.open("out").experiment.duration_s)
 def test_one_command_of_a_block_may_be_run_shorter() -> None:
     text = "dumbbell run a\ndumbbell train remy --out x   # long\ndumbbell train indigo\n"
     block = Block("", text, {"run shorter": "train remy --minutes 1 --jobs 1"}, "")
-    assert shortened(block) == text.replace("--out x", "--out x --minutes 1 --jobs 1")
+    assert shorten(block) == text.replace("--out x", "--out x --minutes 1 --jobs 1")
     block = Block("", text, {"run shorter": "--seed 1\nrun a --runs 1"}, "")
-    assert shortened(block).startswith("dumbbell run a --seed 1 --runs 1\n")
-    assert shortened(block).count(" --seed 1\n") == 1
-    assert "--out x --seed 1   # long" in shortened(block)
+    assert shorten(block).startswith("dumbbell run a --seed 1 --runs 1\n")
+    assert shorten(block).count(" --seed 1\n") == 1
+    assert "--out x --seed 1   # long" in shorten(block)
     block = Block("", "dumbbell run a --runs 10 --schemes 'b' --json --out x\n", {"run shorter": "--json --runs 1"}, "")
-    assert shortened(block) == "dumbbell run a --schemes 'b' --out x --json --runs 1\n", "no option is given twice"
+    assert shorten(block) == "dumbbell run a --schemes 'b' --out x --json --runs 1\n", "no option is given twice"
 
 
 def test_a_new_block_is_run_as_it_stands(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 
 SCHEME = 'name = "mine"\ntitle = {title}\ncolor = "{color}"\nmarker = "o"\ncontroller = "reno"\n'
 RUN = ("--path", "small.toml", "--duration", "3")
@@ -71,7 +71,7 @@ def test_what_cannot_be_shown_is_refused_before_anything_runs(
     # The report died of it when all runs were done.
     (folder / "mine.toml").write_text(content)
     done = dumbbell("run", "--schemes", "mine.toml", *RUN, "--out", "out", expect=2)
-    assert told(done.stderr, folder) == expected
+    assert transcript(done.stderr, folder) == expected
     assert done.stderr.count("\n") == 1
     assert not (folder / "out").exists()
 

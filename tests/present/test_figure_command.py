@@ -15,7 +15,7 @@ from support.inputs.paths import path_text
 from support.pages.drawn_boxes import crossings, marks, root_of
 from support.pages.long_form import LongForm
 from support.pages.read_tables import csv_rows
-from support.told import told
+from support.told import transcript
 
 VARYING = path_text(
     4.0,
@@ -230,7 +230,7 @@ def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
 ) -> None:
     before = set(results.parent.iterdir())
     done = dumbbell("figure", results, *words, expect=2)
-    assert told(done.stderr, tmp_path) == said
+    assert transcript(done.stderr, tmp_path) == said
     assert len(done.stderr.splitlines()) == 1
     assert set(results.parent.iterdir()) == before
 

@@ -23,15 +23,15 @@ from dumbbell.present.report.short.page import ShortPage
 from dumbbell.present.reports import run_file, write_report
 from support.commands.command import Dumbbell
 from support.pages.browser import play
-from support.pages.well_formed import WellFormed
+from support.pages.well_formed import HtmlChecker
 from support.results.report import make, stats_of
-from support.told import told
+from support.told import transcript
 
 MOMENT = datetime.datetime(2026, 5, 6, 7, 8, 9, tzinfo=datetime.UTC)
 PATHS = ["india-aws-india", "mexico-cellular"]
 
 
-class Outline(WellFormed):
+class Outline(HtmlChecker):
     """A page with its links, headings and tables' cells."""
 
     def __init__(self, page: str) -> None:
@@ -508,7 +508,7 @@ def test_what_cannot_be_reported_is_one_line(
     results: Path, dumbbell: Dumbbell, arguments: list[str], said: str, tmp_path: Path
 ) -> None:
     done = dumbbell("report", results, *arguments, expect=2)
-    assert told(done.stderr, tmp_path) == said
+    assert transcript(done.stderr, tmp_path) == said
     assert done.stderr.count("\n") == 1
     assert done.stdout == ""
 

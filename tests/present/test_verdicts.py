@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 import dumbbell as library
 from support.commands.command import Dumbbell
 from support.inputs.paths import SMALL
-from support.told import told
+from support.told import transcript
 
 EXPERIMENT = """
 name = "windows"
@@ -113,5 +113,5 @@ dumbbell: scheme `kernel-cubic` needs real packets: the benchmark takes schemes 
 )
 def test_a_baseline_that_is_none_is_refused(dumbbell: Dumbbell, baselines: str, said: str, tmp_path: Path) -> None:
     done = dumbbell("benchmark", "--schemes", "copa", "--quick", "--baselines", baselines, "--out", "b", expect=2)
-    assert told(done.stderr, tmp_path) == said
+    assert transcript(done.stderr, tmp_path) == said
     assert len(done.stderr.splitlines()) == 1

@@ -137,9 +137,9 @@ class BedMachine:
 
     def dumbbell(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
         """Runs `dumbbell` there."""
-        done = self.run(sys.executable, "-P", "-m", "dumbbell", *words, expect=expect, **more)
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
+        result = self.run(sys.executable, "-P", "-m", "dumbbell", *words, expect=expect, **more)
+        assert "Traceback" not in result.stderr, result.stderr
+        return result
 
     def start_dumbbell(self, *words: object, **more: str) -> subprocess.Popen[str]:
         """Starts `dumbbell` there."""
@@ -151,33 +151,33 @@ class BedMachine:
         """
         place = Path(f"/proc/{self.inside}/ns/mnt").stat().st_ino
         parents: dict[int, int] = {}
-        there = set()
+        ancestors = set()
         for process in now_running():
             with contextlib.suppress(OSError):
                 parents[process] = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
                 if Path(f"/proc/{process}/ns/mnt").stat().st_ino == place:
-                    there.add(process)
-        found = {}
+                    ancestors.add(process)
+        commands = {}
         for process in parents:
             above = process
-            while above not in there and above in parents:
+            while above not in ancestors and above in parents:
                 above = parents[above]
-            if above in there - self.own and process not in self.own:
+            if above in ancestors - self.own and process not in self.own:
                 with contextlib.suppress(OSError):
                     line = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                     if line and mark in line:  # zombies have none
-                        found[process] = line.strip()
-        return found
+                        commands[process] = line.strip()
+        return commands
 
     def empty(self, within_s: float = 20.0, mark: str = "") -> bool:
         """Whether nothing is left running there in time."""
         return eventually(lambda: not self.running(mark), within_s)
 
 
-def eventually(reached: Callable[[], object], within_s: float = TIMEOUT_S) -> bool:
+def eventually(condition: Callable[[], object], within_s: float = TIMEOUT_S) -> bool:
     """Whether it becomes so in time."""
     deadline, never = time.monotonic() + within_s, threading.Event()
-    while not reached():
+    while not condition():
         if time.monotonic() > deadline:
             return False
         never.wait(0.05)
@@ -267,8 +267,8 @@ class Bed:
 
     def answered(self, side: str = "near") -> int:
         """Return how many UDP conversations the NAT before a machine knows in both directions."""
-        known = self.in_router(side, "conntrack", "-L", "-p", "udp").splitlines()
-        return sum("UNREPLIED" not in line for line in known)
+        connections = self.in_router(side, "conntrack", "-L", "-p", "udp").splitlines()
+        return sum("UNREPLIED" not in line for line in connections)
 
     def in_router(self, side: str, *words: str) -> str:
         """Run a command in the router before a machine, and return what it printed."""
@@ -313,8 +313,8 @@ class Bed:
                 [sys.executable, "-P", "-m", "dumbbell", *words], cwd=self.folder, stdin=subprocess.DEVNULL, stderr=log
             )
         self._closing.callback(_end, self._path_process)
-        started = eventually(lambda: all(file.exists() for file in files.values()))
-        assert started, (self.folder / "path.log").read_text()
+        has_started = eventually(lambda: all(file.exists() for file in files.values()))
+        assert has_started, (self.folder / "path.log").read_text()
         self._routers = {name: process_in(file.read_text().strip()) for name, file in files.items()}
         for side, router in _ROUTERS.items():
             self._in_router(router, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward")
@@ -328,8 +328,8 @@ class Bed:
                 )
             if side in self._nat:
                 self._translate(side, first_port=20_000)
-                unasked = 'iifname "dumbbell0" ct state new drop'
-                self._in_router(router, "nft", f"add rule ip filter forward {unasked}")
+                rule = 'iifname "dumbbell0" ct state new drop'
+                self._in_router(router, "nft", f"add rule ip filter forward {rule}")
 
     def _start_side(self, name: str, address: str) -> BedMachine:
         folder = self.folder / name
@@ -370,11 +370,11 @@ class Bed:
         near, far = self.near.inside, self.far.inside
         _ip(f"link add beside netns {near} type veth peer name beside netns {far}", None)
         ends = ((near, NEAR, "10.9.0.1", "10.9.0.2", "dport"), (far, FAR, "10.9.0.2", "10.9.0.1", "sport"))
-        for inside, source, ours, theirs, which in ends:
-            _ip(f"address add {ours}/24 dev beside", inside)
+        for inside, source, address, gateway, direction in ends:
+            _ip(f"address add {address}/24 dev beside", inside)
             _ip("link set beside up", inside)
-            _ip(f"route add default via {theirs} src {source} table 100", inside)
-            _ip(f"rule add ipproto tcp {which} {SSH_PORT} lookup 100", inside)
+            _ip(f"route add default via {gateway} src {source} table 100", inside)
+            _ip(f"rule add ipproto tcp {direction} {SSH_PORT} lookup 100", inside)
 
     def _write_keys(self) -> None:
         near, far = self.near.folder, self.far.folder
@@ -387,8 +387,8 @@ class Bed:
         wrapper.write_text(f'#!/bin/sh\nexec {shutil.which("ssh", path=_SYSTEM_PATH)} -F {near}/ssh_config "$@"\n')
         wrapper.chmod(0o755)
         (far / "bin" / "dumbbell").symlink_to(Path(sys.executable).with_name("dumbbell"))
-        kept = {key: value for key, value in self.far.environment.items() if key in (*_OWN, *_PASSED)}
-        environment = " ".join(f'"{key}={value}"' for key, value in kept.items())
+        kept_variables = {key: value for key, value in self.far.environment.items() if key in (*_OWN, *_PASSED)}
+        environment = " ".join(f'"{key}={value}"' for key, value in kept_variables.items())
         (far / "sshd_config").write_text(SSHD.format(port=SSH_PORT, address=FAR, folder=far, environment=environment))
 
     def know_host(self, key: str = "host_key") -> None:
@@ -411,9 +411,9 @@ class Bed:
 
     def _in_router(self, router: str, *words: str) -> str:
         command = ["nsenter", "-t", str(self._routers[router]), "-n", "--", *words]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-        assert done.returncode == 0, f"{words}: {done.stderr}"
-        return done.stdout
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        assert result.returncode == 0, f"{words}: {result.stderr}"
+        return result.stdout
 
     def _end_all(self) -> None:
         """Ends what is left on both machines: whoever left it there fails by his own test."""
@@ -421,9 +421,9 @@ class Bed:
             for process in side.running():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-            for started in side.started:
-                with started:
-                    started.kill()
+            for child in side.started:
+                with child:
+                    child.kill()
 
 
 _OWN = ("HOME", "PATH", "TMPDIR", "XDG_RUNTIME_DIR")
@@ -444,8 +444,8 @@ def process_in(network: str) -> int:
 def _ip(words: str, inside: int | None) -> None:
     """Runs `ip`, in the network namespace of a process."""
     enter = [] if inside is None else ["nsenter", "-t", str(inside), "-n", "--"]
-    done = subprocess.run([*enter, "ip", *words.split()], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"ip {words}: {done.stderr}"
+    result = subprocess.run([*enter, "ip", *words.split()], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"ip {words}: {result.stderr}"
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

@@ -20,12 +20,12 @@ def _machines_can_be_made() -> None:
 @pytest.fixture
 def make_bed(_machines: None, tmp_path: Path) -> Iterator[Callable[..., Bed]]:
     """Makes two machines; they are gone after the test."""
-    with ExitStack() as made:
+    with ExitStack() as stack:
 
         def make(path: str | None = None, **settings: object) -> Bed:
             folder = tmp_path / f"bed{len(list(tmp_path.glob('bed*')))}"
             folder.mkdir()
-            return made.enter_context(Bed(folder, path, **settings))  # type: ignore[arg-type]
+            return stack.enter_context(Bed(folder, path, **settings))  # type: ignore[arg-type]
 
         yield make
 

@@ -8,10 +8,10 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
-from support.commands.kills import COMMAND, Lost, Subject, Victim
+from support.commands.kills import COMMAND, LossError, Subject, Victim
 
 from .bed import Bed, eventually
-from .traces import both, left_behind
+from .traces import both_machines, left_behind
 
 GONE_WITHIN_S = 20.0
 _PARTS = ("iperf3", "sshd", "bin/ssh ", "remote serve", "resource_tracker", "spawn_main", "dumbbell run")
@@ -30,9 +30,9 @@ class RemoteVictim(Victim):
         place.mkdir()
         self._bed = Bed(place).__enter__()
         try:
-            allowed = Path(self._bed.far.environment["HOME"], ".config/dumbbell/allow")
-            allowed.parent.mkdir(parents=True)
-            allowed.write_text("iperf3\n")
+            allow_file = Path(self._bed.far.environment["HOME"], ".config/dumbbell/allow")
+            allow_file.parent.mkdir(parents=True)
+            allow_file.write_text("iperf3\n")
             self._before: dict[str, frozenset[str]] = {}
             self.by_part: dict[str, int] = {}
             super().__init__(subject, folder, draw)
@@ -79,22 +79,22 @@ class RemoteVictim(Victim):
             self.said = ": the command"
             return []
         programs = sorted(part for part in parts if "iperf3" in part)  # they live shortest
-        chosen = self.draw.choice(programs if programs and self.draw.random() < 0.5 else sorted(parts))
-        self.by_part[chosen] = self.by_part.get(chosen, 0) + 1
-        self.said = f": {chosen}"
-        return [self.draw.choice(sorted(parts[chosen]))]
+        target = self.draw.choice(programs if programs and self.draw.random() < 0.5 else sorted(parts))
+        self.by_part[target] = self.by_part.get(target, 0) + 1
+        self.said = f": {target}"
+        return [self.draw.choice(sorted(parts[target]))]
 
     def check_gone(self, session: int) -> None:
         """Waits until both machines are as they were before."""
         if not eventually(lambda: not left_behind(self._bed, self._before), GONE_WITHIN_S):
             left = left_behind(self._bed, self._before)
             self._end_left()
-            raise Lost(f"{self.subject.name}{self.said}: stays behind: {left}")
+            raise LossError(f"{self.subject.name}{self.said}: stays behind: {left}")
 
     def _settled(self) -> dict[str, frozenset[str]]:
         if not self._bed.near.empty(GONE_WITHIN_S) or not self._bed.far.empty(GONE_WITHIN_S):
-            raise Lost(f"{self.subject.name}: an undisturbed run leaves {self._bed.near.running()}")
-        return both(self._bed)
+            raise LossError(f"{self.subject.name}: an undisturbed run leaves {self._bed.near.running()}")
+        return both_machines(self._bed)
 
     def _end_left(self) -> None:
         for side in (self._bed.near, self._bed.far):

@@ -17,10 +17,10 @@ CHANGES = ("flip", "cut", "longer", "empty", "zero", "number", "swap", "repeat",
 _HEAD, _MOST_KEPT, _MTU = 28, 300, 1500
 
 
-def changed(packet: bytes, how: str, kept: list[bytes], draw: random.Random) -> list[bytes]:
+def tamper(packet: bytes, change: str, kept_packets: list[bytes], draw: random.Random) -> list[bytes]:
     """Return what the router sends in the place of a packet of IP and UDP."""
     head, body = packet[:_HEAD], bytearray(packet[_HEAD:])
-    match how:
+    match change:
         case "flip" if body:
             bit = draw.randrange(8 * len(body))
             body[bit // 8] ^= 1 << bit % 8
@@ -34,10 +34,10 @@ def changed(packet: bytes, how: str, kept: list[bytes], draw: random.Random) -> 
             body = bytearray(len(body))
         case "number" if body:
             body[draw.randrange(min(16, len(body)))] ^= draw.randrange(1, 256)
-        case "swap" if kept:
-            body = bytearray(draw.choice(kept)[_HEAD:])
+        case "swap" if kept_packets:
+            body = bytearray(draw.choice(kept_packets)[_HEAD:])
         case "repeat":
-            return [packet, packet, *kept[:1]]
+            return [packet, packet, *kept_packets[:1]]
         case "reflect":
             back = packet[16:20] + packet[12:16] + packet[22:24] + packet[20:22]
             return [packet, packet[:12] + back + packet[24:]]
@@ -50,39 +50,46 @@ def changed(packet: bytes, how: str, kept: list[bytes], draw: random.Random) -> 
 
 def main(folder: Path, share: float, seed: int) -> None:
     """Carry datagrams until SIGTERM."""
-    draw, counts, kept, late = random.Random(seed), dict.fromkeys(CHANGES, 0), [], []
-    ended: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    draw, counts, kept_packets, late = random.Random(seed), dict.fromkeys(CHANGES, 0), [], []
+    signals: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
     out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     taps = [socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800)) for _ in range(2)]
     for tap, device in zip(taps, ("machine", "dumbbell0"), strict=True):
         tap.bind((device, 0x0800))
     (folder / "ready").touch()
-    while not ended:
+    while not signals:
         for tap in select.select(taps, [], [], 0.05)[0]:
             packet, (_, _, kind, *_) = tap.recvfrom(65535)
             if kind == socket.PACKET_OUTGOING or packet[9] != socket.IPPROTO_UDP or packet[0] != 0x45:
                 continue
             packet = packet[: int.from_bytes(packet[2:4])]
-            how = draw.choice(CHANGES) if draw.random() < share else ""
-            if how:
-                counts[how] += 1
-            if how == "late":
+            change = draw.choice(CHANGES) if draw.random() < share else ""
+            if change:
+                counts[change] += 1
+            if change == "late":
                 late.append(packet)
                 if len(late) < 4:
                     continue
                 draw.shuffle(late)
-                sent, late = late, []
+                sent_packets, late = late, []
             else:
-                sent = changed(packet, how, kept, draw)
-            kept = [*kept, packet][-_MOST_KEPT:]
-            for each in sent:
-                if len(each) > _MTU:
+                sent_packets = tamper(packet, change, kept_packets, draw)
+            kept_packets = [*kept_packets, packet][-_MOST_KEPT:]
+            for sent_packet in sent_packets:
+                if len(sent_packet) > _MTU:
                     continue  # it has become too long for the link
-                length = len(each) - 20
+                length = len(sent_packet) - 20
                 # no checksum of UDP: the kernel would drop what was changed
-                whole = each[:2] + len(each).to_bytes(2) + each[4:24] + length.to_bytes(2) + b"\0\0" + each[28:]
-                out.sendto(whole, (socket.inet_ntoa(each[16:20]), 0))
+                whole_packet = (
+                    sent_packet[:2]
+                    + len(sent_packet).to_bytes(2)
+                    + sent_packet[4:24]
+                    + length.to_bytes(2)
+                    + b"\0\0"
+                    + sent_packet[28:]
+                )
+                out.sendto(whole_packet, (socket.inet_ntoa(sent_packet[16:20]), 0))
     (folder / "changed.json").write_text(json.dumps(counts))
 
 

@@ -21,7 +21,7 @@ def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def refused(program: str, *variables: str) -> str:
+def refusal(program: str, *variables: str) -> str:
     with pytest.raises(Error) as error:
         require(program, frozenset(variables))
     assert str(error.value).isprintable()
@@ -33,15 +33,15 @@ def test_programs_and_variables_are_allowed_by_name(file: Path) -> None:
     assert allowed_programs() == {"iperf3": frozenset(), "/opt/mine/send": frozenset({"MODE", "LEVEL_2"})}
     require("iperf3")
     require("/opt/mine/send", {"MODE": "x"})
-    assert f"`/opt/mine/sen` is not allowed here: add a line `/opt/mine/sen` to {file}" in refused("/opt/mine/sen")
-    assert "(named there: iperf3, /opt/mine/send)" in refused("/usr/bin/iperf3")
-    assert "may not be given LD_PRELOAD here" in refused("/opt/mine/send", "LD_PRELOAD", "MODE")
-    assert "(named there: none)" in refused("iperf3", "MODE")
+    assert f"`/opt/mine/sen` is not allowed here: add a line `/opt/mine/sen` to {file}" in refusal("/opt/mine/sen")
+    assert "(named there: iperf3, /opt/mine/send)" in refusal("/usr/bin/iperf3")
+    assert "may not be given LD_PRELOAD here" in refusal("/opt/mine/send", "LD_PRELOAD", "MODE")
+    assert "(named there: none)" in refusal("iperf3", "MODE")
 
 
 def test_without_the_file_nothing_is_allowed(file: Path) -> None:
     assert allowed_programs() == {}
-    assert f"add a line `iperf3` to {file} on this machine (named there: none)" in refused("iperf3")
+    assert f"add a line `iperf3` to {file} on this machine (named there: none)" in refusal("iperf3")
     file.parent.rmdir()
     assert allowed_programs() == {}
 
@@ -64,27 +64,27 @@ def test_without_the_file_nothing_is_allowed(file: Path) -> None:
 )
 def test_a_line_that_cannot_be_understood_allows_nothing(file: Path, text: str, part: str) -> None:
     file.write_text(text)
-    assert part in refused("iperf3")
+    assert part in refusal("iperf3")
 
 
 def test_a_file_that_others_may_change_allows_nothing(file: Path, tmp_path: Path) -> None:
     file.write_text("iperf3\n")
-    for each in (file, file.parent):
-        mode = each.stat().st_mode
+    for place in (file, file.parent):
+        mode = place.stat().st_mode
         for more in (0o020, 0o002):
-            each.chmod(mode | more)
-            assert f"{each}: can be written by others: `chmod go-w {each}`" in refused("iperf3")
-        each.chmod(mode)
+            place.chmod(mode | more)
+            assert f"{place}: can be written by others: `chmod go-w {place}`" in refusal("iperf3")
+        place.chmod(mode)
     require("iperf3")
     if os.geteuid() == 0:
         os.chown(file, 65534, 65534)
-        assert f"{file}: belongs to user 65534, not to the one that runs this (0)" in refused("iperf3")
+        assert f"{file}: belongs to user 65534, not to the one that runs this (0)" in refusal("iperf3")
     file.unlink()
     os.mkfifo(file)
-    assert "is a named pipe: allowed is a regular file" in refused("iperf3")
+    assert "is a named pipe: allowed is a regular file" in refusal("iperf3")
     file.unlink()
     file.write_bytes(b"\xff")
-    assert "is not UTF-8" in refused("iperf3")
+    assert "is not UTF-8" in refusal("iperf3")
 
 
 @pytest.mark.parametrize("key", ["plugin", "python"])

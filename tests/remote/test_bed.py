@@ -54,9 +54,9 @@ def test_packets_take_the_path_and_ssh_does_not(bed: Bed) -> None:
     )
     assert time.monotonic() - began < 10.0
     packets = polars.read_parquet(bed.truth())
-    sent = packets.filter(polars.col("event") == 0)
-    assert len(sent) >= 21
-    assert set(sent["size_bytes"]) == {100 + 28, 10 + 28}  # not one packet of ssh
+    sent_rows = packets.filter(polars.col("event") == 0)
+    assert len(sent_rows) >= 21
+    assert set(sent_rows["size_bytes"]) == {100 + 28, 10 + 28}  # not one packet of ssh
     delays = packets.filter(polars.col("event") == 5)["one_way_delay_ns"] / 1e6
     assert 10.0 < delays.min() < 11.0
 
@@ -118,10 +118,10 @@ def test_paths_lose_and_reorder(make_bed: Callable[..., Bed]) -> None:
     bed = make_bed(path_text(there_ms=2.0, back_ms=2.0, loss=0.2, reorder=0.2))
     bed.near.run("python3", "-c", FLOOD, FAR)
     packets = polars.read_parquet(bed.truth())
-    sent, delivered = (packets.filter(polars.col("event") == event)["seq"].to_list() for event in (0, 5))
-    assert len(sent) == 400
-    assert 40 < len(sent) - len(delivered) < 140  # of 400, 80 on average
-    assert delivered != sorted(delivered)
+    sent_seqs, delivered_seqs = (packets.filter(polars.col("event") == event)["seq"].to_list() for event in (0, 5))
+    assert len(sent_seqs) == 400
+    assert 40 < len(sent_seqs) - len(delivered_seqs) < 140  # of 400, 80 on average
+    assert delivered_seqs != sorted(delivered_seqs)
 
 
 FLOOD = """

@@ -34,21 +34,21 @@ except Error as error:
 
 
 def checks(bed: Bed, expect: int = 0, host: str | None = None) -> dict[str, dict[str, Any]]:
-    done = bed.dumbbell("remote", "check", host or bed.host, "--json", expect=expect)
-    return {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    result = bed.dumbbell("remote", "check", host or bed.host, "--json", expect=expect)
+    return {check["name"]: check for check in json.loads(result.stdout)["checks"]}
 
 
-def refused(bed: Bed) -> str:
+def refusal(bed: Bed) -> str:
     """The reason why the machine cannot be asked: the same in a check and for whoever links to it."""
     ssh = checks(bed, expect=1)["ssh"]
     assert not ssh["good"]
-    done = bed.near.run(sys.executable, "-P", "-c", LOOK, bed.host)
-    assert done.stderr == ""
-    assert done.stdout == f"{bed.host}: {ssh['found']}{': ' if ssh['fix'] else ''}{ssh['fix']}\n"
-    return done.stdout
+    run = bed.near.run(sys.executable, "-P", "-c", LOOK, bed.host)
+    assert run.stderr == ""
+    assert run.stdout == f"{bed.host}: {ssh['found']}{': ' if ssh['fix'] else ''}{ssh['fix']}\n"
+    return run.stdout
 
 
-def linked(bed: Bed, **more: str) -> "subprocess.Popen[str]":
+def start_link(bed: Bed, **more: str) -> "subprocess.Popen[str]":
     """A process that holds a link to the far machine."""
     process = bed.near.start(sys.executable, "-P", "-c", LOOK, bed.host, stdin=subprocess.PIPE, **more)
     assert process.stdout is not None
@@ -61,13 +61,13 @@ def both_empty(bed: Bed, within_s: float = 20.0) -> bool:
 
 
 def test_a_machine_is_looked_at(bed: Bed) -> None:
-    found = checks(bed)
-    assert found["version"]["good"]
-    assert found["UDP to there"]["found"] == found["UDP from there"]["found"] == "arrives"
-    assert found["MTU"]["found"] == "1500 bytes towards this machine"
+    answers = checks(bed)
+    assert answers["version"]["good"]
+    assert answers["UDP to there"]["found"] == answers["UDP from there"]["found"] == "arrives"
+    assert answers["MTU"]["found"] == "1500 bytes towards this machine"
     # 20 ms of the path are not on the way of ssh here, and Python takes its time to start
-    assert 0 < float(re.findall(r"[\d.]+", found["ssh"]["found"])[0]) < 200
-    assert not found["allow file"]["good"]
+    assert 0 < float(re.findall(r"[\d.]+", answers["ssh"]["found"])[0]) < 200
+    assert not answers["allow file"]["good"]
     allow = bed.far.folder / "home/.config/dumbbell/allow"
     allow.parent.mkdir(parents=True)
     allow.write_text("iperf3\n/opt/mine MODE  # ours\n")
@@ -81,40 +81,40 @@ def test_a_machine_is_looked_at(bed: Bed) -> None:
 
 def test_udp_that_does_not_pass_is_found(make_bed: Callable[..., Bed]) -> None:
     bed = make_bed(nat=("near",))
-    found = checks(bed)
-    assert found["UDP to there"]["good"]
-    assert found["UDP from there"]["found"].startswith("nothing arrives at 10.1.0.2")
-    assert not found["UDP from there"]["needed"]
+    answers = checks(bed)
+    assert answers["UDP to there"]["good"]
+    assert answers["UDP from there"]["found"].startswith("nothing arrives at 10.1.0.2")
+    assert not answers["UDP from there"]["needed"]
     bed.block_udp()
-    found = checks(bed, expect=1)
-    assert found["UDP to there"]["found"].startswith(f"nothing arrives at {FAR}")
-    assert found["UDP to there"]["needed"]
-    assert "firewalls" in found["UDP to there"]["fix"]
+    answers = checks(bed, expect=1)
+    assert answers["UDP to there"]["found"].startswith(f"nothing arrives at {FAR}")
+    assert answers["UDP to there"]["needed"]
+    assert "firewalls" in answers["UDP to there"]["fix"]
 
 
 def test_each_way_in_which_ssh_fails_is_said(bed: Bed) -> None:
     configuration = bed.near.folder / "ssh_config"
-    whole = configuration.read_text()
-    configuration.write_text(whole.replace("/key\n", "/other_key\n"))
-    assert "it accepts no key of this user (it allows publickey): `ssh -p 2222 10.2.0.2` has to work" in refused(bed)
-    configuration.write_text(whole)
-    known = bed.near.folder / "known_hosts"
-    known.unlink()
-    assert "its host key is not known here: `ssh -p 2222 10.2.0.2` once shows it and asks" in refused(bed)
-    assert not known.exists()
+    text = configuration.read_text()
+    configuration.write_text(text.replace("/key\n", "/other_key\n"))
+    assert "it accepts no key of this user (it allows publickey): `ssh -p 2222 10.2.0.2` has to work" in refusal(bed)
+    configuration.write_text(text)
+    known_hosts = bed.near.folder / "known_hosts"
+    known_hosts.unlink()
+    assert "its host key is not known here: `ssh -p 2222 10.2.0.2` once shows it and asks" in refusal(bed)
+    assert not known_hosts.exists()
     bed.know_host("other_host_key")
-    line = refused(bed)
-    assert f"its host key is not the one that is known here ({known}:1)" in line
+    line = refusal(bed)
+    assert f"its host key is not the one that is known here ({known_hosts}:1)" in line
     assert f"`ssh-keygen -R '[{FAR}]:{SSH_PORT}'`" in line
     bed.know_host()
     (bed.far.folder / "bin" / "dumbbell").unlink()
-    assert f"dumbbell is not installed there: `dumbbell remote install {bed.host}`" in refused(bed)
+    assert f"dumbbell is not installed there: `dumbbell remote install {bed.host}`" in refusal(bed)
     bed.stop_sshd()
-    assert f"nothing listens on its port {SSH_PORT} (connection refused)" in refused(bed)
-    found = checks(bed, 1, "no-such-machine.invalid")
-    assert found["ssh"]["found"].startswith("unknown host: ")
+    assert f"nothing listens on its port {SSH_PORT} (connection refused)" in refusal(bed)
+    answers = checks(bed, 1, "no-such-machine.invalid")
+    assert answers["ssh"]["found"].startswith("unknown host: ")
     (bed.near.folder / "bin" / "ssh").write_text("#!/bin/sh\nyes\n")
-    assert "does not answer as dumbbell does, but with `y\\ny" in refused(bed)
+    assert "does not answer as dumbbell does, but with `y\\ny" in refusal(bed)
     assert both_empty(bed)
 
 
@@ -122,11 +122,9 @@ def test_a_machine_that_cannot_be_reached_is_said_in_time(bed: Bed) -> None:
     bed.far.run("ip", "link", "set", "beside", "down")
     configuration = bed.near.folder / "ssh_config"
     configuration.write_text("Host *\n  ConnectTimeout 2\n" + configuration.read_text())
-    found = checks(bed, expect=1)["ssh"]
-    assert re.fullmatch(
-        f"cannot be reached on port {SSH_PORT}: (Connection timed out|No route to host)", found["found"]
-    )
-    assert found["fix"] == ""
+    ssh = checks(bed, expect=1)["ssh"]
+    assert re.fullmatch(f"cannot be reached on port {SSH_PORT}: (Connection timed out|No route to host)", ssh["found"])
+    assert ssh["fix"] == ""
 
 
 def test_another_version_is_refused_with_both_named(bed: Bed) -> None:
@@ -136,14 +134,14 @@ def test_another_version_is_refused_with_both_named(bed: Bed) -> None:
     older += "from dumbbell.cli.main import main; sys.exit(main())"
     program.write_text(f'#!/bin/sh\nexec {sys.executable} -P -c "{older}" "$@"\n')
     program.chmod(0o755)
-    found = checks(bed, expect=1)
-    assert found["ssh"]["good"]
-    assert re.match(r"dumbbell 0\.0\.9 .*, this machine has 0\.1\.0", found["version"]["found"])
-    assert found["version"]["fix"] == f"`dumbbell remote install {bed.host}`"
+    answers = checks(bed, expect=1)
+    assert answers["ssh"]["good"]
+    assert re.match(r"dumbbell 0\.0\.9 .*, this machine has 0\.1\.0", answers["version"]["found"])
+    assert answers["version"]["fix"] == f"`dumbbell remote install {bed.host}`"
     line = bed.near.run(sys.executable, "-P", "-c", LOOK, bed.host).stdout
     assert re.match(rf"{bed.host}: has dumbbell 0\.0\.9 .* `dumbbell remote install {bed.host}`\n", line)
     program.write_text("#!/bin/sh\necho 'dumbbell: unknown command `remote`: allowed are run' >&2\nexit 2\n")
-    assert "the dumbbell there is another version, without `remote`" in refused(bed)
+    assert "the dumbbell there is another version, without `remote`" in refusal(bed)
 
 
 def test_what_a_login_shell_prints_does_no_harm(bed: Bed) -> None:
@@ -158,14 +156,16 @@ def test_what_a_login_shell_prints_does_no_harm(bed: Bed) -> None:
 LATE = ("guardian", "ssh", "asker", "network")
 
 
-@pytest.mark.parametrize("what", ["session", "peer", *(pytest.param(each, marks=pytest.mark.slow) for each in LATE)])
-def test_whoever_is_lost_the_others_say_so_and_end(bed: Bed, what: str) -> None:
-    process = linked(bed)
+@pytest.mark.parametrize(
+    "victim", ["session", "peer", *(pytest.param(victim, marks=pytest.mark.slow) for victim in LATE)]
+)
+def test_whoever_is_lost_the_others_say_so_and_end(bed: Bed, victim: str) -> None:
+    process = start_link(bed)
     assert process.stdin is not None
     assert process.stdout is not None
     peers = sorted(bed.far.running("remote serve"))
     assert len(peers) >= 2
-    match what:
+    match victim:
         case "session":
             for session in bed.sessions():
                 os.kill(session, signal.SIGKILL)
@@ -180,27 +180,27 @@ def test_whoever_is_lost_the_others_say_so_and_end(bed: Bed, what: str) -> None:
             process.kill()
         case "network":
             bed.far.run("ip", "link", "set", "beside", "down")
-    within_s = 45.0 if what == "network" else 10.0  # 15 s of silence
+    within_s = 45.0 if victim == "network" else 10.0  # 15 s of silence
     assert eventually(lambda: not bed.far.running("remote serve"), within_s)
-    if what != "asker":
+    if victim != "asker":
         process.stdin.write("\n")
         process.stdin.flush()
         line = process.stdout.readline()
         assert line.startswith(f"{bed.host}: "), line
-        said = {"network": "connection was lost|not answered for 15 s", "peer": "was killed", "ssh": "by signal 9"}
-        assert re.search(said.get(what, "."), line), line
+        patterns = {"network": "connection was lost|not answered for 15 s", "peer": "was killed", "ssh": "by signal 9"}
+        assert re.search(patterns.get(victim, "."), line), line
         assert line[:-1].isprintable()
         assert "Traceback" not in line
     process.communicate(timeout=60)
     assert bed.near.empty(15.0)
-    if what == "network":
+    if victim == "network":
         for session in bed.sessions():  # sshd knows nothing of it yet
             os.kill(session, signal.SIGKILL)
     assert bed.far.empty(10.0)
 
 
 def test_many_links_at_a_time(bed: Bed) -> None:
-    several = [linked(bed) for _ in range(4)]
+    several = [start_link(bed) for _ in range(4)]
     for process in several:
         assert process.communicate("\n\n", timeout=60)[0] == "2\n2\n"
     assert both_empty(bed)

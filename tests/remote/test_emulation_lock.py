@@ -39,13 +39,13 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
         first.send_signal(signal.SIGINT)
         _, errors = first.communicate(timeout=TIMEOUT_S)
         assert "interrupted" in errors
-        told, errors = second.communicate(timeout=TIMEOUT_S)
+        output, errors = second.communicate(timeout=TIMEOUT_S)
         assert second.returncode in (0, 1), errors
-        return {"out": out / "second", "runs": json.loads(told)["runs"]}
+        return {"out": out / "second", "runs": json.loads(output)["runs"]}
 
-    made = punctual(make)
-    assert [each["status"] for each in made["runs"]] == ["done"]
-    log = next(made["out"].glob("runs/*/copa/1/log.txt")).read_text()
+    outcome = punctual(make)
+    assert [run["status"] for run in outcome["runs"]] == ["done"]
+    log = next(outcome["out"].glob("runs/*/copa/1/log.txt")).read_text()
     assert log.index("another run goes on (pid ") < log.index("its turn has come")
     assert bed.near.empty()
     assert bed.far.empty()
@@ -54,19 +54,19 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
 def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUMBBELL_TURN", f"test-{os.getpid()}")
     monkeypatch.setattr(run_commands, "LOCK_WITHIN_S", 1.0)
-    told: list[dict[str, Any]] = []
-    state = State(tell=lambda **what: told.append(what), commands=[Command({}, b"")])
-    held = core.take_emulation_lock(0.0, lambda: False, print)
-    who = f"another run goes on (pid {os.getpid()}, since "
-    with pytest.raises(UserError, match=re.escape(who) + r"[0-9:]{8}\), for 1 s now"):
+    reports: list[dict[str, Any]] = []
+    state = State(tell=lambda **report: reports.append(report), commands=[Command({}, b"")])
+    lock = core.take_emulation_lock(0.0, lambda: False, print)
+    owner = f"another run goes on (pid {os.getpid()}, since "
+    with pytest.raises(UserError, match=re.escape(owner) + r"[0-9:]{8}\), for 1 s now"):
         run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
-    assert [list(each) for each in told] == [["waits"]]
-    assert told[0]["waits"].startswith(who)
+    assert [list(report) for report in reports] == [["waits"]]
+    assert reports[0]["waits"].startswith(owner)
     state.stop()
     with pytest.raises(Error, match="stopped"):
         run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     state.commands = [Command({}, b"")]
-    del held
+    del lock
     answer, _ = run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     assert len(answer["ports"]) == 2
     # it has it now, for as many runs as it makes, and lets it go as it ends

@@ -27,7 +27,7 @@ BOTH = ["kernel-cubic", pytest.param("copa", marks=pytest.mark.slow)]
 STEPS = (("far", 200), ("near", -200), ("near", 200), ("near", -2000), ("far", -2000), ("near", 2000))
 SMALL = path_text(mtu=1200)
 
-Made = dict[str, Any]
+Outcome = dict[str, Any]
 """Result of a command: its directory `out`, its exit status `exit`, its `runs`, and its stderr `errors`."""
 
 
@@ -39,8 +39,10 @@ def running(bed: Bed, *words: object, out: Path | None = None) -> Iterator[tuple
     process = bed.near.start_dumbbell("run", "--backend", backend, "--out", out, "--json", *words)
     try:
         # the kernel's clock ticks on: both peer processes are there, and more than the meeting is over
-        begun = Path(f"/proc/{bed.near.inside}/root{out}/experiment.toml")  # as it is there: it may be on another disk
-        assert eventually(lambda: bed.far.running("remote serve") and begun.exists())
+        begin_file = Path(
+            f"/proc/{bed.near.inside}/root{out}/experiment.toml"
+        )  # as it is there: it may be on another disk
+        assert eventually(lambda: bed.far.running("remote serve") and begin_file.exists())
         time.sleep(5.0)  # noqa: TID251 (the run goes on in real time)
         yield out, process
     finally:
@@ -48,46 +50,46 @@ def running(bed: Bed, *words: object, out: Path | None = None) -> Iterator[tuple
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def finished(out: Path, process: "subprocess.Popen[str]") -> Made:
+def finish(out: Path, process: "subprocess.Popen[str]") -> Outcome:
     """Wait for its end."""
-    told, errors = process.communicate(timeout=TIMEOUT_S)
+    output, errors = process.communicate(timeout=TIMEOUT_S)
     assert "Traceback" not in errors, errors
-    return {"out": out, "exit": process.returncode, "runs": json.loads(told)["runs"], "errors": errors}
+    return {"out": out, "exit": process.returncode, "runs": json.loads(output)["runs"], "errors": errors}
 
 
-def good(made: Made) -> tuple[Path, dict[str, Any]]:
+def good(outcome: Outcome) -> tuple[Path, dict[str, Any]]:
     """The directory, and the only run of a command that went well."""
-    (each,) = made["runs"]
-    assert (made["exit"], each["status"]) == (0, "done"), made["errors"]
-    return made["out"], each
+    (run,) = outcome["runs"]
+    assert (outcome["exit"], run["status"]) == (0, "done"), outcome["errors"]
+    return outcome["out"], run
 
 
-def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
-    folder = out / "runs" / each["path"] / each["scheme"] / str(each["run"])
-    found: dict[str, Any] = json.loads((folder / "stats.json").read_text())
-    return found
+def stats(out: Path, run: dict[str, Any]) -> dict[str, Any]:
+    folder = out / "runs" / run["path"] / run["scheme"] / str(run["run"])
+    document: dict[str, Any] = json.loads((folder / "stats.json").read_text())
+    return document
 
 
-@pytest.mark.parametrize("what", ["peer", pytest.param("ssh", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("victim", ["peer", pytest.param("ssh", marks=pytest.mark.slow)])
 def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(
-    bed: Bed, punctual: Punctual[list[dict[str, Any]]], what: str
+    bed: Bed, punctual: Punctual[list[dict[str, Any]]], victim: str
 ) -> None:
     def make() -> list[dict[str, Any]]:
         with running(bed, "--schemes", "copa", "--duration", 8, "--runs", 2) as (out, process):
-            killed = bed.sessions() if what == "ssh" else list(bed.far.running("remote serve"))
-            assert killed
+            victims = bed.sessions() if victim == "ssh" else list(bed.far.running("remote serve"))
+            assert victims
             # all at once: on a busy machine one of them has time to say that another one ended
             for what_comes in (signal.SIGSTOP, signal.SIGKILL):
-                for number in killed:
+                for number in victims:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(number, what_comes)
-            made = finished(out, process)
-        assert made["exit"] == 1
-        first, second = made["runs"]
+            outcome = finish(out, process)
+        assert outcome["exit"] == 1
+        first, second = outcome["runs"]
         assert first["status"] == "failed"
         assert FAR in first["reason"], first["reason"]
         assert "the connection was closed" in first["reason"], first["reason"]
-        assert second["status"] != "failed", made["errors"]
+        assert second["status"] != "failed", outcome["errors"]
         assert bed.near.empty()
         assert bed.far.empty()
         again = bed.dumbbell("run", "--resume", "--out", out, "--json", expect=None)
@@ -95,70 +97,70 @@ def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(
         runs: list[dict[str, Any]] = json.loads(again.stdout)["runs"]
         return runs
 
-    assert [each["status"] for each in punctual(make)] == ["done", "done"]
+    assert [run["status"] for run in punctual(make)] == ["done", "done"]
 
 
 def test_udp_that_is_blocked_is_told_with_its_direction(bed: Bed) -> None:
     bed.block_udp()
-    done = bed.dumbbell(
+    result = bed.dumbbell(
         "run", "--backend", f"remote:{bed.host}", "--schemes", "copa", "--duration", 2, "--out", "out", expect=1
     )
-    assert "UDP to 10.2.0.2:" in done.stderr
-    assert "a firewall may block it" in done.stderr
+    assert "UDP to 10.2.0.2:" in result.stderr
+    assert "a firewall may block it" in result.stderr
     assert bed.near.empty()
     assert bed.far.empty()
 
 
 @pytest.mark.parametrize("scheme", BOTH)
 def test_packets_are_as_long_as_the_path_takes_even_where_nobody_tells(
-    make_bed: Callable[..., Bed], punctual: Punctual[Made], scheme: str
+    make_bed: Callable[..., Bed], punctual: Punctual[Outcome], scheme: str
 ) -> None:
     bed = make_bed(SMALL)
     bed.keep_sizes_secret()
 
-    def make() -> Made:
+    def make() -> Outcome:
         with running(bed, "--schemes", scheme, "--duration", 4) as (out, process):
-            return finished(out, process)
+            return finish(out, process)
 
-    out, each = good(punctual(make))
-    assert stats(out, each)["remote"]["mtu"] == {"there": 1200, "back": 1200}
+    out, run = good(punctual(make))
+    assert stats(out, run)["remote"]["mtu"] == {"there": 1200, "back": 1200}
     packets = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet")))
     assert 1100 < packets["size_bytes"].max() <= 1200
-    assert each["flows"][0]["throughput_mbps"] > 5.0
+    assert run["flows"][0]["throughput_mbps"] > 5.0
 
 
 @pytest.mark.parametrize("scheme", BOTH)
 def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(
-    make_bed: Callable[..., Bed], punctual: Punctual[Made], scheme: str
+    make_bed: Callable[..., Bed], punctual: Punctual[Outcome], scheme: str
 ) -> None:
     bed = make_bed(nat=("near",))
 
-    def make() -> Made:
+    def make() -> Outcome:
         bed.rebind()  # the NAT forgets the mappings of earlier attempts
         with running(bed, "--schemes", scheme, "--duration", 10) as (out, process):
             # on a loaded machine the flow may begin later than its peer's process
             assert eventually(lambda: bed.answered() == 2)
             bed.rebind()
-            return finished(out, process)
+            return finish(out, process)
 
-    out, each = good(punctual(make))
-    flow = stats(out, each)["remote"]["flows"][0]
+    out, run = good(punctual(make))
+    flow = stats(out, run)["remote"]["flows"][0]
     assert flow["guarded"]["moved"] >= 1
     assert flow["guarded"]["forged"] == 0
-    delivered = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet"))).filter(polars.col("event") == 5)
-    assert (delivered["time_ns"] > 9_000_000_000).sum() > 100
+    delivered_rows = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet"))).filter(polars.col("event") == 5)
+    assert (delivered_rows["time_ns"] > 9_000_000_000).sum() > 100
 
 
 @pytest.mark.parametrize(
-    ("side", "step_ms"), [("far", -200), *(pytest.param(*each, marks=pytest.mark.slow) for each in STEPS)]
+    ("side", "step_ms"), [("far", -200), *(pytest.param(*step, marks=pytest.mark.slow) for step in STEPS)]
 )
 def test_a_clock_that_is_set_during_a_run_is_found(make_bed: Callable[..., Bed], side: str, step_ms: int) -> None:
     bed = make_bed(test_clocks={side: f"step={step_ms:+}ms@9s"})
     with running(bed, "--schemes", "copa", "--duration", 12) as (out, process):
-        made = finished(out, process)
-    (each,) = made["runs"]
-    assert each["status"] == "degraded", made["errors"]
-    ((at_s, by_ms, _),) = stats(out, each)["clocks"]["steps"]
+        outcome = finish(out, process)
+    (run,) = outcome["runs"]
+    assert run["status"] == "degraded", outcome["errors"]
+    ((at_s, by_ms, _),) = stats(out, run)["clocks"]["steps"]
     # theta is the remote clock less the local one
     assert by_ms == pytest.approx(step_ms if side == "far" else -step_ms, abs=1.0)
     assert 3.0 < at_s < 9.0
@@ -172,7 +174,7 @@ def _udp_ports(bed: Bed) -> list[int]:
     return [int(line.split()[1].split(":")[1], 16) for line in lines]
 
 
-def test_what_others_send_is_counted_and_does_nothing(bed: Bed, punctual: Punctual[Made]) -> None:
+def test_what_others_send_is_counted_and_does_nothing(bed: Bed, punctual: Punctual[Outcome]) -> None:
     """Garbage of all lengths, to all ports of the far machine from another of the near one."""
     flood = """
 import os, socket, sys, time
@@ -185,19 +187,19 @@ while time.monotonic() < until:
     time.sleep(0.01)
 """
 
-    def make() -> Made:
+    def make() -> Outcome:
         with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
             # on a loaded machine they may take longer
             assert eventually(lambda: len(_udp_ports(bed)) == 2)
             bed.near.run("python3", "-c", flood, FAR, *_udp_ports(bed))
-            return finished(out, process)
+            return finish(out, process)
 
-    out, each = good(punctual(make))
-    remote = stats(out, each)["remote"]
+    out, run = good(punctual(make))
+    remote = stats(out, run)["remote"]
     assert remote["flows"][0]["guarded"]["forged"] > 300
     assert remote["channel"]["forged"] > 300
     assert remote["flows"][0]["guarded"]["moved"] == 0
-    assert each["flows"][0]["throughput_mbps"] > 5.0
+    assert run["flows"][0]["throughput_mbps"] > 5.0
 
 
 REPLAY = """
@@ -224,22 +226,22 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as elsewhere:
 
 @pytest.mark.parametrize("scheme", BOTH)
 def test_what_a_router_has_recorded_and_sends_again_does_nothing(
-    bed: Bed, punctual: Punctual[Made], scheme: str
+    bed: Bed, punctual: Punctual[Outcome], scheme: str
 ) -> None:
-    def make() -> Made:
+    def make() -> Outcome:
         # a busy machine takes seconds to begin what records
         with running(bed, "--schemes", scheme, "--duration", 20) as (out, process):
             bed.in_router("far", "python3", "-c", REPLAY, FAR)
-            return finished(out, process)
+            return finish(out, process)
 
-    out, each = good(punctual(make))
-    guarded = stats(out, each)["remote"]["flows"][0]["guarded"]
-    assert 300 < guarded["replayed"] <= 500
-    assert guarded["moved"] == 0
-    assert guarded["forged"] == 0
-    delivered = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet"))).filter(polars.col("event") == 5)
-    assert delivered["seq"].n_unique() == len(delivered)
-    assert each["flows"][0]["throughput_mbps"] > 5.0
+    out, run = good(punctual(make))
+    counters = stats(out, run)["remote"]["flows"][0]["guarded"]
+    assert 300 < counters["replayed"] <= 500
+    assert counters["moved"] == 0
+    assert counters["forged"] == 0
+    delivered_rows = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet"))).filter(polars.col("event") == 5)
+    assert delivered_rows["seq"].n_unique() == len(delivered_rows)
+    assert run["flows"][0]["throughput_mbps"] > 5.0
 
 
 def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
@@ -249,7 +251,7 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
             os.kill(number, signal.SIGSTOP)
         began = time.monotonic()
         try:
-            made = finished(out, process)
+            outcome = finish(out, process)
             assert time.monotonic() - began < 40.0
             # the far peer process does not hear of its controller either
             assert bed.far.empty(mark="remote serve")
@@ -257,9 +259,9 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
             for number in hanging:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(number, signal.SIGKILL)
-    assert made["exit"] == 1
-    (each,) = made["runs"]
-    assert re.search(r"10\.2\.0\.2:2222: .* for 15 s: the connection was lost", each["reason"]), each["reason"]
+    assert outcome["exit"] == 1
+    (run,) = outcome["runs"]
+    assert re.search(r"10\.2\.0\.2:2222: .* for 15 s: the connection was lost", run["reason"]), run["reason"]
     assert bed.near.empty()
     assert bed.far.empty()
 
@@ -270,10 +272,10 @@ def test_a_disk_that_is_full_as_logs_come_is_said_at_once(bed: Bed) -> None:
     words = ("--schemes", "copa", "--duration", 6, "--runs", 3)
     with running(bed, *words, out=bed.near.folder / "results") as (out, process):
         bed.near.run("sh", "-c", "cat /dev/zero > results/zeros; true")
-        made = finished(out, process)
-    assert made["exit"] == 1
-    assert "No space left on device" in made["errors"]
-    assert "has what was finished, 0 runs of this time" in made["errors"]  # nor were the other two tried
+        outcome = finish(out, process)
+    assert outcome["exit"] == 1
+    assert "No space left on device" in outcome["errors"]
+    assert "has what was finished, 0 runs of this time" in outcome["errors"]  # nor were the other two tried
     assert bed.near.empty()
     assert bed.far.empty()
 
@@ -284,32 +286,32 @@ def test_a_far_machine_without_room_for_programs_says_so_with_its_name(bed: Bed)
         bed.far.run("mount", "-t", "tmpfs", "-o", "mode=700,nr_inodes=2", "tmpfs", place)
         bed.far.run("mkdir", f"{place}/sshd")
     words = ("--schemes", "iperf3", "--duration", 2, "--out", "out")
-    done = bed.dumbbell("run", "--backend", f"remote:{bed.host}", *words, expect=1)
-    (line,) = {line for line in done.stderr.splitlines() if line.startswith("failed: ")}
+    result = bed.dumbbell("run", "--backend", f"remote:{bed.host}", *words, expect=1)
+    (line,) = {line for line in result.stderr.splitlines() if line.startswith("failed: ")}
     assert f"{bed.host}: there is no private directory for programs: /run/dumbbell: No space left" in line
     assert bed.near.empty()
     assert bed.far.empty()
 
 
 def test_a_far_machine_without_room_for_what_programs_print_runs_them_all_the_same(
-    bed: Bed, punctual: Punctual[Made]
+    bed: Bed, punctual: Punctual[Outcome]
 ) -> None:
     allow_iperf3(bed)
     bed.far.run("mount", "-t", "tmpfs", "-o", "mode=755,size=4k", "tmpfs", "/run")
     bed.far.run("mkdir", "/run/sshd")
     bed.far.run("sh", "-c", "cat /dev/zero > /run/full; true")
 
-    def make() -> Made:
+    def make() -> Outcome:
         with running(bed, "--schemes", "iperf3", "--sender", "remote", "--duration", 2) as (out, process):
-            return finished(out, process)
+            return finish(out, process)
 
-    _, each = good(punctual(make))
-    assert each["flows"][0]["throughput_mbps"] > 5.0
+    _, run = good(punctual(make))
+    assert run["flows"][0]["throughput_mbps"] > 5.0
     assert bed.near.empty()
     assert bed.far.empty()
 
 
-def test_what_a_far_program_starts_does_not_outlive_its_run(bed: Bed, punctual: Punctual[Made]) -> None:
+def test_what_a_far_program_starts_does_not_outlive_its_run(bed: Bed, punctual: Punctual[Outcome]) -> None:
     allow(bed, "sh")
     seconds = f"6{secrets.randbelow(10**9):09d}"
     script = f"setsid env -i sleep {seconds} & exec iperf3 -s -1 -p $1"
@@ -323,13 +325,13 @@ receiver = ["sh", "-c", "{script}", "sh", "{{port}}"]
     def sleeps() -> bool:
         return any(seconds in line for line in bed.far.running(f"sleep {seconds}").values())
 
-    def make() -> Made:
+    def make() -> Outcome:
         with running(bed, "--schemes", "escapes.toml", "--duration", 4) as (out, process):
             assert eventually(sleeps)
-            made = finished(out, process)
+            outcome = finish(out, process)
         assert eventually(lambda: not sleeps())
         assert bed.far.empty()
-        return made
+        return outcome
 
     good(punctual(make))
 
@@ -339,17 +341,17 @@ def allow_iperf3(bed: Bed) -> None:
 
 
 def allow(bed: Bed, program: str) -> None:
-    allowed = Path(bed.far.environment["HOME"], ".config/dumbbell/allow")
-    allowed.parent.mkdir(parents=True)
-    allowed.write_text(f"{program}\n")
+    allow_file = Path(bed.far.environment["HOME"], ".config/dumbbell/allow")
+    allow_file.parent.mkdir(parents=True)
+    allow_file.write_text(f"{program}\n")
 
 
-def test_a_directory_takes_one_experiment_at_a_time(bed: Bed, punctual: Punctual[Made]) -> None:
-    def make() -> Made:
+def test_a_directory_takes_one_experiment_at_a_time(bed: Bed, punctual: Punctual[Outcome]) -> None:
+    def make() -> Outcome:
         # on a busy machine the second command needs more than ten seconds until it is refused
         with running(bed, "--schemes", "copa", "--duration", 25) as (out, process):
-            refused = bed.dumbbell("run", "--resume", "--out", out, expect=2)
-            assert "results" in refused.stderr
-            return finished(out, process)
+            refusal = bed.dumbbell("run", "--resume", "--out", out, expect=2)
+            assert "results" in refusal.stderr
+            return finish(out, process)
 
     good(punctual(make))

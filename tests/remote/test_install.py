@@ -52,10 +52,10 @@ with Peer(read_host(sys.argv[1]), any_version=True) as peer:
 
 def test_all_packages_of_the_wheel_are_packed() -> None:
     root = Path(__file__).parents[2]
-    made = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["maturin"]["python-packages"]
-    assert packages(root / "python", []) == sorted(made), "of a checkout"
-    installed = ["dumbbell/__init__.py", "dumbbell_gym/__init__.py", "dumbbell-0.1.0.dist-info/METADATA"]
-    assert packages(root / "python", installed) == ["dumbbell", "dumbbell_gym"], "others are somebody else's"
+    wheel_packages = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["maturin"]["python-packages"]
+    assert packages(root / "python", []) == sorted(wheel_packages), "of a checkout"
+    installed_files = ["dumbbell/__init__.py", "dumbbell_gym/__init__.py", "dumbbell-0.1.0.dist-info/METADATA"]
+    assert packages(root / "python", installed_files) == ["dumbbell", "dumbbell_gym"], "others are somebody else's"
 
 
 def fake(
@@ -70,10 +70,10 @@ def fake(
     """A wheel that says it is dumbbell."""
     name = f"dumbbell-{version}"
     wheel = folder / f"{name}-{tag}.whl"
-    needed = f"Requires-Dist: {needs}\n" if needs else ""
+    requirement = f"Requires-Dist: {needs}\n" if needs else ""
     files = {
         "dumbbell/__init__.py": FAKE.format(mark=mark, before=before, version=answers),
-        f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {version}\n{needed}",
+        f"{name}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {version}\n{requirement}",
         f"{name}.dist-info/WHEEL": f"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: {tag}\n",
         f"{name}.dist-info/entry_points.txt": "[console_scripts]\ndumbbell = dumbbell:main\n",
     }
@@ -101,8 +101,8 @@ def place(bed: Bed) -> Path:
 
 def install(bed: Bed, wheel: Path, expect: int = 0) -> str:
     """What is said: on stdout, or the reason why not."""
-    done = bed.dumbbell("remote", "install", bed.host, "--from", wheel, expect=expect)
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if " gone" not in line]
+    result = bed.dumbbell("remote", "install", bed.host, "--from", wheel, expect=expect)
+    lines = [line for line in (result.stdout + result.stderr).splitlines() if " gone" not in line]
     assert len(lines) == 1, lines
     return lines[0]
 
@@ -122,12 +122,12 @@ def test_what_runs_here_is_installed_there_with_all_that_it_needs(bare: Bed) -> 
     line = bare.dumbbell("remote", "install", bare.host, "--offline").stdout
     assert line.startswith(f"{bare.host}: dumbbell {dumbbell.__version__} for Python ")
     assert line.endswith(f" in {place(bare)}\n")
-    found = json.loads(bare.dumbbell("remote", "check", bare.host, "--json").stdout)["checks"]
-    assert {check["name"] for check in found if check["needed"] and not check["good"]} == set()
+    checks = json.loads(bare.dumbbell("remote", "check", bare.host, "--json").stdout)["checks"]
+    assert {check["name"] for check in checks if check["needed"] and not check["good"]} == set()
     program = place(bare) / "bin" / "dumbbell"
     version = bare.far.run(program, "--version").stdout
-    ours = bare.dumbbell("--version").stdout
-    assert re.findall(r"commit (\S+);", version) == re.findall(r"commit (\S+);", ours)
+    own_version = bare.dumbbell("--version").stdout
+    assert re.findall(r"commit (\S+);", version) == re.findall(r"commit (\S+);", own_version)
     bare.far.run(program, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "1", "--out", "out")
     assert (bare.far.folder / "out" / "results.sqlite").is_file()
     assert len(left(bare)) == 3
@@ -156,8 +156,8 @@ def test_a_new_one_takes_the_place_of_the_old_one_when_it_has_answered(bare: Bed
         ({"answers": "0.0.8"}, "what was installed does not answer: no reason"),
         ({"needs": "no-such-package-anywhere"}, "reaches no package index (pypi.org: "),
     )
-    for how, part in bad:
-        assert part in install(bare, fake(tmp_path, **how), expect=2)
+    for change, part in bad:
+        assert part in install(bare, fake(tmp_path, **change), expect=2)
         assert answering(bare) == "two"
         assert left(bare) == ["remote", str(place(bare).readlink()), "remote.lock"]
     assert bare.far.empty()
@@ -215,16 +215,14 @@ def test_an_installation_that_is_cut_short_leaves_the_old_one(bare: Bed, tmp_pat
 def test_that_no_index_is_reachable_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python").symlink_to(sys.executable)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as taken_port:
+        port = taken_port.getsockname()[1]
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     monkeypatch.setenv("PIP_INDEX_URL", f"http://name:secret@127.0.0.1:{port}/simple/")
-    with pytest.raises(
-        installer.Refusal, match=r"^reaches no package index \(127\.0\.0\.1: .*use --offline"
-    ) as refused:
+    with pytest.raises(installer.Refusal, match=r"^reaches no package index \(127\.0\.0\.1: .*use --offline") as error:
         installer.require_index(tmp_path, "--offline")
-    assert "secret" not in str(refused.value)
-    assert "timed out" not in str(refused.value), "no answer is waited for"
+    assert "secret" not in str(error.value)
+    assert "timed out" not in str(error.value), "no answer is waited for"
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     installer.require_index(tmp_path, "--offline")  # pip looks for none
     monkeypatch.delenv("PIP_NO_INDEX")
@@ -241,5 +239,5 @@ def test_the_command_for_the_other_machine_stands_alone() -> None:
     assert INSTALL.isprintable()
     # as sh reads it, without the program on its input
 
-    done = subprocess.run(["sh", "-c", INSTALL], input=b"10\nprint(6*7)", capture_output=True, check=True)
-    assert done.stdout == b"42\n"
+    result = subprocess.run(["sh", "-c", INSTALL], input=b"10\nprint(6*7)", capture_output=True, check=True)
+    assert result.stdout == b"42\n"

@@ -36,9 +36,9 @@ def ssh(folder: Path, does: str) -> dict[str, str]:
 def wheel(folder: Path, metadata: str = "") -> Path:
     """A file that is a wheel of this version, as far as it is looked at."""
     file = folder / f"dumbbell-{dumbbell.__version__}-py3-none-any.whl"
-    told = f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {dumbbell.__version__}\n{metadata}"
+    description = f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {dumbbell.__version__}\n{metadata}"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"dumbbell-{dumbbell.__version__}.dist-info/METADATA", told)
+        archive.writestr(f"dumbbell-{dumbbell.__version__}.dist-info/METADATA", description)
     return file
 
 
@@ -53,65 +53,70 @@ def wheel(folder: Path, metadata: str = "") -> Path:
 )
 def test_what_waits_for_a_mute_machine_leaves_nothing(tmp_path: Path, words: tuple[str, ...], number: int) -> None:
     environment = ssh(tmp_path, MUTE)
-    given = [word.format(wheel=wheel(tmp_path)) for word in words]
+    arguments = [word.format(wheel=wheel(tmp_path)) for word in words]
     process = subprocess.Popen(
-        [*COMMAND, *given], cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *arguments],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     wait_for(sleepers)
     process.send_signal(number)
-    _, said = process.communicate(timeout=TIMEOUT_S)
+    _, errors = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode != 0
-    assert "Traceback" not in said
+    assert "Traceback" not in errors
     wait_for(lambda: sleepers() == [])
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-@pytest.mark.parametrize("closed", [ValueError("read of closed file"), OSError("bad file descriptor")])
-def test_an_interrupt_that_closes_a_stream_is_no_traceback_of_its_reader(closed: Exception) -> None:
+@pytest.mark.parametrize("closing", [ValueError("read of closed file"), OSError("bad file descriptor")])
+def test_an_interrupt_that_closes_a_stream_is_no_traceback_of_its_reader(closing: Exception) -> None:
     class Stream(io.BytesIO):
         def readline(self, _size: int | None = -1) -> bytes:
             line = super().readline()
             if not line:
-                raise closed
+                raise closing
             return line
 
-    kept: deque[str] = deque()
-    keep_lines(Stream(b"one\ntwo\n"), kept)
-    assert list(kept) == ["one\n", "two\n"]
+    kept_lines: deque[str] = deque()
+    keep_lines(Stream(b"one\ntwo\n"), kept_lines)
+    assert list(kept_lines) == ["one\n", "two\n"]
 
 
 def test_what_ssh_says_without_end_is_kept_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in ssh(tmp_path, ENDLESS).items():
         monkeypatch.setenv(name, value)
-    kept: list[int] = []
+    lengths: list[int] = []
     original = install._why
 
-    def why(machine: object, status: int, said: str) -> str:
-        kept.append(len(said))
+    def explain(machine: object, status: int, text: str) -> str:
+        lengths.append(len(text))
         return original(machine, status, "")  # type: ignore[arg-type]
 
-    monkeypatch.setattr(install, "_why", why)
+    monkeypatch.setattr(install, "_why", explain)
     with pytest.raises(UserError):
         install.install_remote("far.example", wheel(tmp_path))
-    assert 0 < kept[0] <= 100 * 4096
+    assert 0 < lengths[0] <= 100 * 4096
 
 
 def test_who_says_nothing_for_long_is_given_up_and_who_speaks_is_not(clock: ManualClock) -> None:
-    ended: list[float] = []
+    end_times: list[float] = []
     began_s = clock.monotonic()
-    with install._Patience(lambda: ended.append(clock.monotonic()), clock) as patience:
+    with install._Patience(lambda: end_times.append(clock.monotonic()), clock) as patience:
         for _ in range(3):
             clock.until_waiting()
             clock.turn(install._SILENCE_S - 1.0)
             patience.heard()
         clock.turn(1.0)  # the first wait is over: it goes on for what is left since it was heard last
         clock.until_waiting()
-        assert (ended, patience.is_lost) == ([], False)
+        assert (end_times, patience.is_lost) == ([], False)
         clock.turn(install._SILENCE_S)
-        wait_for(lambda: ended)
+        wait_for(lambda: end_times)
     assert patience.is_lost
-    assert ended[0] - began_s == 4 * install._SILENCE_S - 2.0
-    with install._Patience(lambda: ended.append(0.0), clock) as patience:
+    assert end_times[0] - began_s == 4 * install._SILENCE_S - 2.0
+    with install._Patience(lambda: end_times.append(0.0), clock) as patience:
         clock.until_waiting()
     assert not patience.is_lost
 
@@ -147,11 +152,11 @@ def test_an_interrupt_while_ssh_starts_leaves_nothing(tmp_path: Path, words: tup
         "from dumbbell.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    given = [word.format(wheel=wheel(tmp_path)) for word in words]
-    command = [sys.executable, "late.py", *given]
-    done = subprocess.run(
+    arguments = [word.format(wheel=wheel(tmp_path)) for word in words]
+    command = [sys.executable, "late.py", *arguments]
+    result = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
+    assert result.returncode != 0
+    assert "Traceback" not in result.stderr
     wait_for(lambda: sleepers() == [])

@@ -31,22 +31,22 @@ main()
 """An ssh that starts such a peer process here."""
 
 
-def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.CompletedProcess[str]:
+def answer_lies(folder: Path, lies: str, *words: str, expect: int) -> subprocess.CompletedProcess[str]:
     """What a command says, and its exit status, where the peer process of the other machine tells these lies."""
     (folder / "bin").mkdir()
     (folder / "bin/ssh").write_text(LYING.replace("LIES", lies))
     (folder / "bin/ssh").chmod(0o755)
     environment = os.environ | {"PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
-    assert done.returncode == expect, done.stderr
-    assert "Traceback" not in done.stderr
-    return done
+    assert result.returncode == expect, result.stderr
+    assert "Traceback" not in result.stderr
+    return result
 
 
 @pytest.mark.parametrize(
-    ("lies", "said"),
+    ("lies", "message"),
     [
         (
             "answers(described, 'hello', lambda it: it.update(ssh={'client': '', 'server': [1]}))",
@@ -60,12 +60,12 @@ def told(folder: Path, lies: str, *words: str, expect: int) -> subprocess.Comple
         ),
     ],
 )
-def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, said: str) -> None:
-    done = told(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
-    (check,) = json.loads(done.stdout)["checks"]
+def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, message: str) -> None:
+    result = answer_lies(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
+    (check,) = json.loads(result.stdout)["checks"]
     assert (check["name"], check["good"]) == ("ssh", False)
     assert check["found"].startswith("what it answers is not understood: ")
-    assert said in check["found"]
+    assert message in check["found"]
 
 
 @pytest.mark.parametrize(
@@ -75,16 +75,16 @@ def test_a_check_of_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lie
 def test_a_message_that_is_none_is_one_line_of_a_check(tmp_path: Path, answer: str) -> None:
     message = len(answer).to_bytes(4, "big") + answer.encode()
     lies = f"from dumbbell_remote import serve; serve.framed = lambda *_: {message!r}"
-    done = told(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
-    (check,) = json.loads(done.stdout)["checks"]
+    result = answer_lies(tmp_path, lies, "remote", "check", "lab", "--json", expect=1)
+    (check,) = json.loads(result.stdout)["checks"]
     assert (check["name"], check["good"]) == ("ssh", False)
     assert len(check["found"].splitlines()) == 1
-    assert len([line for line in done.stderr.splitlines() if not PROGRESS.search(line)]) <= 1
+    assert len([line for line in result.stderr.splitlines() if not PROGRESS.search(line)]) <= 1
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("lies", "said"),
+    ("lies", "message"),
     [
         (
             "answers(run_commands, 'probe', lambda it: it.update(arrived=[['x']]))",
@@ -94,15 +94,15 @@ def test_a_message_that_is_none_is_one_line_of_a_check(tmp_path: Path, answer: s
         ("answers(run_commands, 'meet', lambda it: it.clear())", "key `heard` is missing"),
     ],
 )
-def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, said: str) -> None:
-    done = told(tmp_path, lies, "path", "lab", "--duration", "30", expect=2)
-    assert done.stderr.splitlines()[-1].startswith("dumbbell: lab: what it answers is not understood: ")
-    assert said in done.stderr
+def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies: str, message: str) -> None:
+    result = answer_lies(tmp_path, lies, "path", "lab", "--duration", "30", expect=2)
+    assert result.stderr.splitlines()[-1].startswith("dumbbell: lab: what it answers is not understood: ")
+    assert message in result.stderr
 
 
 @pytest.mark.real
 @pytest.mark.parametrize(
-    ("lies", "said"),
+    ("lies", "message"),
     [
         ("answers(run_commands, 'meet', lambda it: it.update(peers=[9]))", "`peers[0]`: allowed is a text"),
         (
@@ -116,13 +116,13 @@ def test_a_path_to_a_machine_that_says_nonsense_is_one_line(tmp_path: Path, lies
     ],
 )
 def test_a_run_with_a_machine_that_says_nonsense_fails_and_is_no_damaged_one(
-    tmp_path: Path, lies: str, said: str
+    tmp_path: Path, lies: str, message: str
 ) -> None:
     words = ("--backend", "remote:lab", "--schemes", "reno", "--duration", "1", "--out", "out")
-    done = told(tmp_path, lies, "run", *words, expect=1)
-    assert "lab: what it answers is not understood: " in done.stderr
-    assert said in done.stderr
-    shown = subprocess.run(
+    result = answer_lies(tmp_path, lies, "run", *words, expect=1)
+    assert "lab: what it answers is not understood: " in result.stderr
+    assert message in result.stderr
+    shown_result = subprocess.run(
         [*COMMAND, "show", "out", "--json"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert [run["status"] for run in json.loads(shown.stdout)["runs"]] == ["failed"]
+    assert [run["status"] for run in json.loads(shown_result.stdout)["runs"]] == ["failed"]

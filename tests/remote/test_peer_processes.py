@@ -53,7 +53,7 @@ def _pipe() -> Iterator[tuple[Messages, int]]:
             os.close(descriptor)
 
 
-def framed(text: bytes) -> bytes:
+def frame(text: bytes) -> bytes:
     return len(text).to_bytes(4, "big") + text
 
 
@@ -96,27 +96,27 @@ def test_messages_arrive_as_they_were_sent(pipe: tuple[Messages, int], clock: Ma
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        (framed(b"[1]"), "no message: `[1]`"),
-        (framed(b'{"a": '), "no message"),
-        (framed(b'{"bytes": -1}'), "`bytes` = -1"),
-        (framed(b'{"bytes": true}'), "`bytes` = True"),
-        (framed(json.dumps({"bytes": MAX_PAYLOAD_BYTES + 1}).encode()), "allowed are 0 to"),
+        (frame(b"[1]"), "no message: `[1]`"),
+        (frame(b'{"a": '), "no message"),
+        (frame(b'{"bytes": -1}'), "`bytes` = -1"),
+        (frame(b'{"bytes": true}'), "`bytes` = True"),
+        (frame(json.dumps({"bytes": MAX_PAYLOAD_BYTES + 1}).encode()), "allowed are 0 to"),
         (b"\0\0\0\1{", "message of 1 bytes"),
         (b"Last login: yesterday", "allowed are 2 to"),
-        (framed(b"\xff\xfe\x1b"), r"no message: `��\x1b`"),
+        (frame(b"\xff\xfe\x1b"), r"no message: `��\x1b`"),
     ],
 )
 def test_what_is_no_message_is_said(pipe: tuple[Messages, int], text: bytes, part: str) -> None:
     channel, sink = pipe
     os.write(sink, text)
-    with pytest.raises(Noise) as refused:
+    with pytest.raises(Noise) as error:
         channel.receive()
-    assert part in str(refused.value)
+    assert part in str(error.value)
 
 
 def test_what_a_login_shell_prints_is_skipped_and_no_more(pipe: tuple[Messages, int]) -> None:
     channel, sink = pipe
-    os.write(sink, b"Welcome!\n\x1b[0m dumbbell\nno newline" + GREETING + framed(b'{"n":1}'))
+    os.write(sink, b"Welcome!\n\x1b[0m dumbbell\nno newline" + GREETING + frame(b'{"n":1}'))
     channel.skip_to_greeting(1.0)
     assert channel.receive() == ({"n": 1}, b"")
     os.write(sink, b"dumbbell-remote 999\n")
@@ -143,24 +143,24 @@ def test_silence_and_the_end_are_told_apart(pipe: tuple[Messages, int]) -> None:
 def test_a_message_may_be_slow_but_not_without_end(pipe: tuple[Messages, int], clock: ManualClock) -> None:
     channel, sink = pipe
     channel.clock, channel.heard_s = clock, clock.monotonic()
-    refused: list[Silence] = []
+    refusals: list[Silence] = []
 
     def receive() -> None:
-        with pytest.raises(Silence, match=r"has sent [0-9]+ of 1000 bytes of a message, and too slowly") as raised:
+        with pytest.raises(Silence, match=r"has sent [0-9]+ of 1000 bytes of a message, and too slowly") as error:
             channel.receive()
-        refused.append(raised.value)
+        refusals.append(error.value)
 
     began_s = clock.monotonic()
     os.write(sink, (1000).to_bytes(4, "big"))
     reading = threading.Thread(target=receive)
     reading.start()
-    while not refused and clock.monotonic() - began_s < 10 * MESSAGE_WITHIN_S:
+    while not refusals and clock.monotonic() - began_s < 10 * MESSAGE_WITHIN_S:
         os.write(sink, b" ")
         wait_for(lambda: not select.select([channel._source], [], [], 0)[0] or not reading.is_alive())
         wait_for(lambda: clock.is_waited_by() or not reading.is_alive())
         clock.turn(5.0)  # less than what counts as silence
     reading.join()
-    assert len(refused) == 1
+    assert len(refusals) == 1
     assert MESSAGE_WITHIN_S < clock.monotonic() - began_s <= MESSAGE_WITHIN_S + 10.0
 
 
@@ -178,13 +178,13 @@ def test_a_peer_process_gives_up_who_is_silent_for_long() -> None:
 
 def test_beats_come_every_two_seconds_until_they_are_stopped(clock: ManualClock) -> None:
     source, sink = os.pipe()
-    heard = Messages(source, -1, clock)
+    receiver = Messages(source, -1, clock)
     beats = Beats(Messages(-1, sink, clock), {"beat": True})
     for _ in range(3):
         clock.until_waiting()
         assert not select.select([source], [], [], 0)[0]
         clock.turn(BEAT_S)
-        assert heard.receive() == ({"beat": True}, b"")
+        assert receiver.receive() == ({"beat": True}, b"")
     beats.stop()
     beats._thread.join()
     clock.turn(10 * BEAT_S)
@@ -195,15 +195,15 @@ def test_beats_come_every_two_seconds_until_they_are_stopped(clock: ManualClock)
 
 def test_a_command_waits_for_what_is_said_to_it_for_a_while() -> None:
     clock = ManualClock(turns_in_waits=True)
-    given = Command({}, b"")
-    state = State(tell=lambda **_: None, commands=[given], clock=clock)
-    given.messages.put({"do": "say", "in_s": 1.0})
+    command = Command({}, b"")
+    state = State(tell=lambda **_: None, commands=[command], clock=clock)
+    command.messages.put({"do": "say", "in_s": 1.0})
     assert state.hear(60.0) == {"do": "say", "in_s": 1.0}
     began_s = clock.monotonic()
     with pytest.raises(UserError, match="nothing was said for 60 s about when to begin"):
         state.hear(60.0)
     assert clock.monotonic() - began_s == pytest.approx(60.0, abs=0.2)
-    given.stopping.set()
+    command.stopping.set()
     with pytest.raises(UserError, match="stopped"):
         state.hear(60.0)
 
@@ -214,10 +214,10 @@ class NamedPeer:
     name = "far"
 
 
-def side_of(clock: ManualClock, *told: dict[str, Any]) -> RunPeer:
+def side_of(clock: ManualClock, *reports: dict[str, Any]) -> RunPeer:
     side = RunPeer(NamedPeer(), clock=clock)  # type: ignore[arg-type]  # what is used of it
-    for each in told:
-        side.reports.put(each)
+    for report in reports:
+        side.reports.put(report)
     return side
 
 
@@ -284,21 +284,21 @@ def test_hosts_are_read(text: str, host: Host) -> None:
     ],
 )
 def test_what_is_no_host_is_refused(text: str) -> None:
-    with pytest.raises(Error) as refused:
+    with pytest.raises(Error) as error:
         read_host(text)
-    assert "[user@]HOST[:PORT]" in str(refused.value)
-    assert str(refused.value).isprintable()
+    assert "[user@]HOST[:PORT]" in str(error.value)
+    assert str(error.value).isprintable()
 
 
 def test_each_way_in_which_ssh_fails_is_one_line() -> None:
     host = read_host("me@lab:2222")
-    changed = (
+    changed_key = (
         "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\r\nOffending ED25519 key in /home/me/known:3\r\n"
         "Host key verification failed.\r\n"
     )
-    assert "(/home/me/known:3)" in why_ssh_failed(host, 255, changed)
-    assert "`ssh-keygen -R '[lab]:2222'`" in why_ssh_failed(host, 255, changed)
-    for said, part in (
+    assert "(/home/me/known:3)" in why_ssh_failed(host, 255, changed_key)
+    assert "`ssh-keygen -R '[lab]:2222'`" in why_ssh_failed(host, 255, changed_key)
+    for message, part in (
         ("Host key verification failed.\r\n", "not known here: `ssh -p 2222 me@lab` once"),
         ("me@lab: Permission denied (publickey,password).\r\n", "(it allows publickey,password)"),
         ("ssh: Could not resolve hostname lab: Name or service not known\r\n", "unknown host: Name or"),
@@ -308,7 +308,7 @@ def test_each_way_in_which_ssh_fails_is_one_line() -> None:
         ("something\nnobody has \x1b seen\n", r"ssh failed: nobody has \x1b seen"),
         ("", "its peer process was killed, or ssh failed without a word"),
     ):
-        line = why_ssh_failed(host, 255, said)
+        line = why_ssh_failed(host, 255, message)
         assert part in line
         assert line.isprintable()
     assert why_ssh_failed(host, 127, "sh: 1: exec: dumbbell: not found") == (
@@ -342,12 +342,12 @@ def test_a_peer_process_answers_refuses_and_ends() -> None:
         peer.ask("hello")
 
 
-@pytest.mark.parametrize("who", ["guardian", "peer"])
-def test_a_peer_process_that_is_killed_is_gone_and_said_to_be(who: str) -> None:
+@pytest.mark.parametrize("victim", ["guardian", "peer"])
+def test_a_peer_process_that_is_killed_is_gone_and_said_to_be(victim: str) -> None:
     with Peer() as peer:
         guardian = peer._process.pid
         (process,) = children(guardian)
-        os.kill(process if who == "peer" else guardian, signal.SIGKILL)
+        os.kill(process if victim == "peer" else guardian, signal.SIGKILL)
         wait_until_gone(process)
         with pytest.raises(LinkLost, match="this machine: its peer process ended"):
             peer.ask("hello")
@@ -369,17 +369,17 @@ def test_a_peer_process_ends_when_nobody_is_heard() -> None:
         assert b"the other side has sent nothing for" in process.stderr.read()
 
 
-@pytest.mark.parametrize("how", ["SIGTERM", "SIGHUP", "SIGINT", "end of input"])
-def test_a_peer_process_ends_by_signals_and_with_its_input(how: str) -> None:
+@pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGINT", "end of input"])
+def test_a_peer_process_ends_by_signals_and_with_its_input(ending: str) -> None:
     with subprocess.Popen(SERVING, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stdout.readline() == GREETING
         (peer,) = children(process.pid)
-        if how == "end of input":
+        if ending == "end of input":
             process.stdin.close()
         else:
-            process.send_signal(getattr(signal, how))
+            process.send_signal(getattr(signal, ending))
         assert process.wait(TIMEOUT_S) == 0
         assert not Path(f"/proc/{peer}").exists()
 
@@ -454,17 +454,17 @@ def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("made_up")
 def test_a_command_that_takes_its_time_can_be_stopped_and_nothing_else_is() -> None:
-    told: list[object] = []
-    with Peer(on_report=told.append) as peer:
+    reports: list[object] = []
+    with Peer(on_report=reports.append) as peer:
         first = peer.begin("wait", b"abc", max_payload_bytes=3, seconds=600)
-        wait_for(lambda: told)
+        wait_for(lambda: reports)
         peer.stop()
         assert first.result(TIMEOUT_S) == ({"stopped": True, "after": "abc"}, b"cba")
         assert peer.ask("wait", seconds=0.01)[0] == {"stopped": False, "after": ""}
-        assert told == [{"waits": True}] * 2
+        assert reports == [{"waits": True}] * 2
         several = [peer.begin("wait", seconds=600), peer.begin("wait", seconds=600)]
         peer.stop()
-        assert [each.result(TIMEOUT_S)[0]["stopped"] for each in several] == [True, True]
+        assert [answer.result(TIMEOUT_S)[0]["stopped"] for answer in several] == [True, True]
         assert peer.ask("wait", seconds=0.01)[0]["stopped"] is False
 
 
@@ -512,10 +512,10 @@ def test_answers_that_make_no_sense_are_one_line(
 ) -> None:
     answers = json.dumps([{"ok": {"version": 3, "commit": []}}, answer])
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", NONSENSE, answers])
-    with Peer(any_version=True) as peer, pytest.raises((CommandRefused, LinkLost)) as raised:
+    with Peer(any_version=True) as peer, pytest.raises((CommandRefused, LinkLost)) as error:
         peer.begin("describe").result(TIMEOUT_S)
-    assert part in str(raised.value)
-    assert "\n" not in str(raised.value)
+    assert part in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_process_goes_on() -> None:
@@ -539,9 +539,9 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_proces
     ]
     with Peer() as peer:
         for do, arguments in requests:
-            with pytest.raises(CommandRefused) as raised:
+            with pytest.raises(CommandRefused) as error:
                 pytest.fail(f"{do}: {peer.begin(do, **arguments).result(TIMEOUT_S)}")
-            assert "\n" not in str(raised.value), do
+            assert "\n" not in str(error.value), do
         # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
         for _ in range(30):
             assert len(peer.ask("open", request={"flows": 50})[0]["ports"]) == 51
@@ -613,11 +613,11 @@ HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
 def test_a_peer_process_that_says_too_much_is_ended(monkeypatch: pytest.MonkeyPatch, deed: str, part: str) -> None:
     monkeypatch.setattr(link, "_LOCAL", [sys.executable, "-P", "-c", MISBEHAVING, deed])
     monkeypatch.setattr(link, "GONE_WITHIN_S", 1.0)
-    kept: list[object] = []
+    reports: list[object] = []
 
-    def keep(told: dict[str, object]) -> None:
-        kept.append(told)
-        if len(kept) > 64:
+    def keep(report: dict[str, object]) -> None:
+        reports.append(report)
+        if len(reports) > 64:
             raise Error("tells more than 64 things")
 
     with Peer(on_report=keep, any_version=True) as peer:

@@ -38,7 +38,7 @@ def answer(question: bytes, lies_s: float = 0.0, first: int = 0b00_100_100, stra
 
 
 @contextmanager
-def served(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
+def serve_time(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
     """A server on loopback; where it is."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
         end.bind(("127.0.0.1", 0))
@@ -51,8 +51,8 @@ def served(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
                     question, client = end.recvfrom(100)
                 except TimeoutError:
                     continue
-                for each in reply(question):
-                    end.sendto(each, client)
+                for datagram in reply(question):
+                    end.sendto(datagram, client)
 
         thread = threading.Thread(target=work)
         thread.start()
@@ -63,38 +63,38 @@ def served(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
             thread.join()
 
 
-def asked(server: str, clock: Clock | None = None) -> list[sntp.Known]:
+def ask_server(server: str, clock: Clock | None = None) -> list[sntp.Known]:
     """Return the answers of a time server; without `clock` time stands still, and no answer is too late."""
     return sntp.ask(sntp.read_server(server), 3, clock=clock or ManualClock())
 
 
-def off_ns(known: sntp.Known, lies_s: float) -> float:
+def off_ns(reference: sntp.Known, lies_s: float) -> float:
     """How far off an answer is beyond what its way explains, ns; the server's error bound is 6 ms."""
     _, ahead_ns, between_ns = chrony.wall_clock_ahead()
-    way_ns = known.error_ns - 6e6
+    way_ns = reference.error_ns - 6e6
     slewed_ns = 1e6  # by whoever sets the wall clock meanwhile
-    return abs(known.ahead_ns - ahead_ns - round(lies_s * 1e9)) - way_ns - between_ns - slewed_ns
+    return abs(reference.ahead_ns - ahead_ns - round(lies_s * 1e9)) - way_ns - between_ns - slewed_ns
 
 
 def test_a_server_that_is_off_is_off_by_as_much() -> None:
-    with served(lambda question: [answer(question, lies_s=-3600.25)]) as server:
-        known = asked(server)
-    assert len(known) == 3
-    best = min(known, key=lambda each: each.error_ns)
+    with serve_time(lambda question: [answer(question, lies_s=-3600.25)]) as server:
+        references_found = ask_server(server)
+    assert len(references_found) == 3
+    best = min(references_found, key=lambda reference: reference.error_ns)
     assert off_ns(best, -3600.25) < 0
     assert best.error_ns > 6e6 - 2e4  # half of the root delay, the root dispersion; the rest is the way on loopback
 
 
 def test_times_after_2036_are_understood() -> None:
     later = 2_100_000_000.0
-    packed = FORM.pack(0x24, 1, 0, -20, bytes(4), bytes(4), b"GPS", 0, 1, stamp(later), stamp(later))
-    known = sntp.understood(packed, 1_000, 3_000, ManualClock(later))
-    assert known.ahead_ns == int(later * 1e9) - 2_000
-    assert (known.at_ns, known.error_ns) == (2_000, 1_000 + 954)
+    packet = FORM.pack(0x24, 1, 0, -20, bytes(4), bytes(4), b"GPS", 0, 1, stamp(later), stamp(later))
+    reference = sntp.understood(packet, 1_000, 3_000, ManualClock(later))
+    assert reference.ahead_ns == int(later * 1e9) - 2_000
+    assert (reference.at_ns, reference.error_ns) == (2_000, 1_000 + 954)
 
 
 @pytest.mark.parametrize(
-    ("changed", "why"),
+    ("change", "message"),
     [
         ({"stratum": 0}, r"refuses to answer \(RATE\)"),
         ({"stratum": 16}, "is not synchronised itself"),
@@ -102,31 +102,31 @@ def test_times_after_2036_are_understood() -> None:
         ({"first": 0b00_100_011}, "its answer is none of a server"),
     ],
 )
-def test_who_does_not_know_the_time_is_no_server(changed: dict[str, int], why: str) -> None:
-    with served(lambda question: [answer(question, **changed)]) as server, pytest.raises(UserError, match=why):
-        asked(server)
+def test_who_does_not_know_the_time_is_no_server(change: dict[str, int], message: str) -> None:
+    with serve_time(lambda question: [answer(question, **change)]) as server, pytest.raises(UserError, match=message):
+        ask_server(server)
 
 
 def test_answers_to_nobody_and_noise_are_not_taken() -> None:
     def reply(question: bytes) -> list[bytes]:
-        forged = answer(question[:40] + bytes(8), lies_s=9.0)
-        return [b"", b"x" * 47, b"y" * 3000, forged, answer(question, lies_s=1.0)]
+        forged_answer = answer(question[:40] + bytes(8), lies_s=9.0)
+        return [b"", b"x" * 47, b"y" * 3000, forged_answer, answer(question, lies_s=1.0)]
 
-    with served(reply) as server:
-        known = asked(server)
-    assert len(known) == 3
-    assert all(off_ns(each, 1.0) < 0 for each in known)
+    with serve_time(reply) as server:
+        references_found = ask_server(server)
+    assert len(references_found) == 3
+    assert all(off_ns(reference, 1.0) < 0 for reference in references_found)
 
 
 def test_silence_is_said_and_a_server_is_not_asked_often() -> None:
     clock = ManualClock(turns_in_waits=True)
     began_s = clock.monotonic()
-    with served(lambda _: []) as server, pytest.raises(UserError, match="does not answer"):
-        asked(server, clock)
+    with serve_time(lambda _: []) as server, pytest.raises(UserError, match="does not answer"):
+        ask_server(server, clock)
     assert clock.slept_s == [sntp.SPACING_S] * 2
     assert clock.monotonic() - began_s == 3 * sntp.PATIENCE_S + 2 * sntp.SPACING_S
     with pytest.raises(UserError, match=r"NTP server no-such-host\.invalid: "):
-        asked("no-such-host.invalid")
+        ask_server("no-such-host.invalid")
 
 
 @pytest.mark.parametrize("text", ["", "me@time.example", "time.example:0", "-x", "a b"])
@@ -145,41 +145,41 @@ def test_two_machines_make_a_reference() -> None:
         {"at_ns": 6 * 10**9 + 1_000_000, "ahead_ns": 95 * 10**9, "error_ns": 2_000_000},
         {"at_ns": 16 * 10**9, "ahead_ns": 95 * 10**9, "error_ns": 1_500_000},  # better, but too late
     ]
-    found = best_reference("x", local, remote)
-    assert found == {"at_ns": 10**9, "offset_ns": 5 * 10**9, "error_ns": 5_000_000 + 1_001, "source": "x"}
+    reference = best_reference("x", local, remote)
+    assert reference == {"at_ns": 10**9, "offset_ns": 5 * 10**9, "error_ns": 5_000_000 + 1_001, "source": "x"}
 
 
 def test_two_machines_that_hear_the_same_lie_have_one_reference(clock: ManualClock) -> None:
     state = State(tell=lambda **_: None, clock=clock)
-    with served(lambda question: [answer(question, lies_s=7.0)]) as server:
+    with serve_time(lambda question: [answer(question, lies_s=7.0)]) as server:
         source = f"NTP server {server}"
-        told = [describe_commands.known_utc(state, {"ntp": server}, b"")[0] for _ in range(2)]
-    assert [each["failed"] for each in told] == [{}, {}]
-    found = best_reference(source, *(each["known"][source] for each in told))
-    assert abs(found["offset_ns"]) < found["error_ns"]
+        answers = [describe_commands.known_utc(state, {"ntp": server}, b"")[0] for _ in range(2)]
+    assert [peer_answer["failed"] for peer_answer in answers] == [{}, {}]
+    reference = best_reference(source, *(peer_answer["known"][source] for peer_answer in answers))
+    assert abs(reference["offset_ns"]) < reference["error_ns"]
 
 
 @pytest.mark.real
 def test_peer_processes_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DUMBBELL_TEST_CLOCK", "offset=37ms")
     notes: list[str] = []
-    with served(lambda question: [answer(question, lies_s=7.0)]) as server, Peer() as remote:
+    with serve_time(lambda question: [answer(question, lies_s=7.0)]) as server, Peer() as remote:
         remote.ask("open", request={"flows": 1})  # from here on its clock is wrong
         monkeypatch.delenv("DUMBBELL_TEST_CLOCK")
         with Peer() as local:
-            [found] = references((local, remote), server, lambda text, _: notes.append(text))
+            [reference] = references((local, remote), server, lambda text, _: notes.append(text))
     assert not notes
-    assert found["source"] == f"NTP server {server}"
+    assert reference["source"] == f"NTP server {server}"
     # How much the server lies does not matter: both hear the same lie.
-    assert abs(found["offset_ns"] - 37_000_000) < 5_000_000
-    assert found["error_ns"] < 60_000_000
+    assert abs(reference["offset_ns"] - 37_000_000) < 5_000_000
+    assert reference["error_ns"] < 60_000_000
 
 
 def test_no_answer_is_a_note() -> None:
     notes: list[str] = []
     with Peer() as local:
-        found = references((local, local), "no-such-host.invalid", lambda text, _: notes.append(text))
-    assert found == []
+        references_found = references((local, local), "no-such-host.invalid", lambda text, _: notes.append(text))
+    assert references_found == []
     assert len(notes) == 2
     assert notes[0].startswith("clock of this machine: NTP server no-such-host.invalid: ")
 
@@ -197,13 +197,13 @@ def test_chrony_is_believed_as_far_as_it_believes_itself(tmp_path: Path, monkeyp
     program.write_text(f"#!/bin/sh\ntest \"$*\" = '-n -c tracking' && echo '{REPORT.format('Normal').strip()}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
-    known = chrony.tracking()
-    assert known is not None
+    tracking = chrony.tracking()
+    assert tracking is not None
     # A positive system time is slow: UTC is that much later than the wall clock.
     _, ahead_ns, between_ns = chrony.wall_clock_ahead()
     slewed_ns = 1e6  # by whoever sets the wall clock meanwhile
-    assert abs(known.ahead_ns - ahead_ns - 120_000) < known.error_ns - 10_500_000 + between_ns + slewed_ns
-    assert known.error_ns >= 10_500_000
+    assert abs(tracking.ahead_ns - ahead_ns - 120_000) < tracking.error_ns - 10_500_000 + between_ns + slewed_ns
+    assert tracking.error_ns >= 10_500_000
     program.write_text("#!/bin/sh\necho '506 Cannot talk to daemon'; exit 1\n")
     assert chrony.tracking() is None
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))

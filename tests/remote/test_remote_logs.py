@@ -32,23 +32,23 @@ sys.exit(main(["remote", "serve"]))
 DIES = BROKEN.replace("return 1 // 0", "import os; print('no room left', file=sys.stderr, flush=True); os.abort()")
 
 
-def made(folder: Path, serves: str, *words: str) -> tuple[str, str]:
+def run_with(folder: Path, serves: str, *words: str) -> tuple[str, str]:
     """What is said of a run that fails with another machine that does this, and the run's log."""
     (folder / "far.py").write_text(serves)
     environment = ssh(folder, FAR.format(python=sys.executable, does=folder / "far.py"))
     command = [*COMMAND, *words, *RUN]
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
-    assert done.returncode == 1, done.stderr
+    assert result.returncode == 1, result.stderr
     (file,) = (folder / "out").glob("runs/*/copa/1/log.txt")
-    assert f"(log: {file.relative_to(folder)})" in done.stderr
-    return done.stderr, file.read_text()
+    assert f"(log: {file.relative_to(folder)})" in result.stderr
+    return result.stderr, file.read_text()
 
 
 @pytest.mark.real
 def test_the_log_tells_of_a_mistake_on_the_other_machine(tmp_path: Path) -> None:
-    _, log = made(tmp_path, BROKEN)
+    _, log = run_with(tmp_path, BROKEN)
     assert re.search(rf"info  remote.link: {HOST}: a peer process is started pid=\d+ command=ssh ", log)
     assert re.search(rf"info  remote.describe_commands: \[{HOST}\] peer process pid=\d+ user=\d+ host=", log)
     assert re.search(r"info  datapath.remote.remote_endpoint: \[this machine\] UDP sockets opened ports=", log)
@@ -60,12 +60,12 @@ def test_the_log_tells_of_a_mistake_on_the_other_machine(tmp_path: Path) -> None
 
 @pytest.mark.real
 def test_the_log_tells_of_a_process_that_dies_on_the_other_machine(tmp_path: Path) -> None:
-    said, log = made(tmp_path, DIES, "-v")
+    output, log = run_with(tmp_path, DIES, "-v")
     assert re.search(rf"info  remote.link: {HOST}: the peer process has ended status=\S+ stderr:\n  no room left", log)
     assert f"warn  remote.link: the link has ended: {HOST}: " in log
     assert f"error execution.worker: failed: {HOST}: " in log.splitlines()[-1]
     # while it was made
-    assert re.search(rf"info  remote.describe_commands: \[copa on \S+, run 1\] \[{HOST}\] peer process pid=", said)
+    assert re.search(rf"info  remote.describe_commands: \[copa on \S+, run 1\] \[{HOST}\] peer process pid=", output)
 
 
 FLOODS = """
@@ -93,9 +93,9 @@ def test_what_another_machine_says_of_its_work_is_bounded(
     monkeypatch.setattr(link, "MAX_LOG_LINES", 100)
     with Peer(link.Host(HOST)):
         pass
-    said = [record.getMessage() for record in caplog.records]
-    assert said.count(f"[{HOST}] again \x1b[31m") == 100
-    assert said[-1] == f"{HOST}: its log is longer than 100 lines: the rest is dropped"
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages.count(f"[{HOST}] again \x1b[31m") == 100
+    assert messages[-1] == f"{HOST}: its log is longer than 100 lines: the rest is dropped"
 
 
 def test_levels_that_are_none_are_refused() -> None:

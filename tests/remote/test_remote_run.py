@@ -42,22 +42,22 @@ REMOTE: dict[str, Any] = {
 }
 
 
-def said(*_: object) -> None:
+def ignore(*_: object) -> None:
     """Nobody listens."""
 
 
 def experiment(**settings: object) -> dict[str, Any]:
     plan = ExperimentFile(name="run", schemes=["copa"], backend=find_backend("remote:me@Far.Example:2222"), **settings)  # type: ignore[arg-type]
-    found = resolve(plan)
-    return found.specification(found.all_runs()[0])
+    resolved_experiment = resolve(plan)
+    return resolved_experiment.specification(resolved_experiment.all_runs()[0])
 
 
 def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None:
-    given = {"tunnel": "pantheon", "sender": "remote", "udp_ports": "40000-40009", "bandwidth_cap_mbps": 5.0}
-    found = experiment(**given)
-    assert found["path"]["data"] == found["path"]["ack"] == []
-    _core.check_run(json.dumps(found), "emu")  # the core knows every key
-    executor = find_executor(Settings(backend=find_backend("remote:me@Far.Example:2222"), **given))  # type: ignore[arg-type]
+    settings = {"tunnel": "pantheon", "sender": "remote", "udp_ports": "40000-40009", "bandwidth_cap_mbps": 5.0}
+    specification = experiment(**settings)
+    assert specification["path"]["data"] == specification["path"]["ack"] == []
+    _core.check_run(json.dumps(specification), "emu")  # the core knows every key
+    executor = find_executor(Settings(backend=find_backend("remote:me@Far.Example:2222"), **settings))  # type: ignore[arg-type]
     options = Options(tunnel="pantheon", sender="remote", udp_ports=(40000, 40009), bandwidth_cap_mbps=5.0)
     assert executor == pickle.loads(pickle.dumps(executor)) == Remote(executor.backend, options)
     assert find_executor(Settings(backend=find_backend("remote:far"))) == Remote(find_backend("remote:far"), Options())
@@ -81,10 +81,10 @@ def exchange(heard_ns: int, answered_ns: int) -> dict[str, int]:
 def test_a_round_trip_that_the_other_machine_makes_up_is_refused_by_its_name() -> None:
     """One of 3e9 s had the run wait for 286 years."""
     made_up = exchange(heard_ns=4 * 10**18, answered_ns=10**18)
-    for of in (_core.clock_offset, _core.round_trips):
-        with pytest.raises(Error) as refused:
-            of(json.dumps([made_up] * 50), "me@far")
-        assert str(refused.value) == (
+    for function in (_core.clock_offset, _core.round_trips):
+        with pytest.raises(Error) as error:
+            function(json.dumps([made_up] * 50), "me@far")
+        assert str(error.value) == (
             "me@far: states times by which a round trip took 3000000000.030 s, while 0.030 s passed here: "
             "allowed is 0 to what passed here, and 60 s at most"
         )
@@ -114,38 +114,42 @@ def test_ports_that_are_none_are_refused(ports: str) -> None:
 
 def test_packets_of_ours_fit_what_the_path_takes() -> None:
     flows = [{"scheme": "copa", "transport": {"profile": "tcp"}}, {"scheme": "kernel-cubic", "kernel": {}}]
-    found = fit_to_mtu({"flows": flows, "path": {}}, 1200, said)
-    assert found["flows"] == [{"scheme": "copa", "transport": {"profile": "tcp", "payload_bytes": 1088}}, flows[1]]
-    assert fit_to_mtu({"flows": flows, "path": {}}, 1560, said)["flows"] == flows
+    fitted_run = fit_to_mtu({"flows": flows, "path": {}}, 1200, ignore)
+    assert fitted_run["flows"] == [{"scheme": "copa", "transport": {"profile": "tcp", "payload_bytes": 1088}}, flows[1]]
+    assert fit_to_mtu({"flows": flows, "path": {}}, 1560, ignore)["flows"] == flows
 
 
 def test_code_and_files_of_the_user_stay_with_the_sender(tmp_path: Path) -> None:
     weights = {"controller": "neural", "parameters": {"weights": "mine.safetensors"}, "scheme": "neural"}
     assert sender_needs(weights) == {"weights"}
     plugin = {"scheme": "mine", "controller": "mine", "plugin": {"library": "/x/libmine.so"}, "parameters": {"a": "1"}}
-    both = {"flows": [weights, plugin, {"scheme": "copa", "controller": "copa", "parameters": {"delta": "0.1"}}]}
-    assert own_part(both, sends=True) == both
-    there = own_part(both, sends=False)["flows"]
-    assert "mine" not in json.dumps([{k: v for k, v in flow.items() if k != "scheme"} for flow in there])
-    assert there[1] == {"scheme": "mine", "controller": "reno", "parameters": {}}
-    assert there[2] == both["flows"][2]
+    specification = {
+        "flows": [weights, plugin, {"scheme": "copa", "controller": "copa", "parameters": {"delta": "0.1"}}]
+    }
+    assert own_part(specification, sends=True) == specification
+    flows = own_part(specification, sends=False)["flows"]
+    assert "mine" not in json.dumps([{k: v for k, v in flow.items() if k != "scheme"} for flow in flows])
+    assert flows[1] == {"scheme": "mine", "controller": "reno", "parameters": {}}
+    assert flows[2] == specification["flows"][2]
     assert own_part({"flows": [plugin | {"reverse": True}]}, sends=False)["flows"][0]["plugin"]
 
 
 def test_a_run_is_judged_by_what_was_measured_of_it_and_not_by_how_busy_machines_were() -> None:
-    found = {"remote": REMOTE, "clocks": CLOCKS}
-    assert verdict(found, {}, 30.0) == {"status": "done", "reason": None}
-    lost = verdict(found | {"remote": REMOTE | {"lost_at_ends": 7}}, {}, 30.0)
-    assert lost["status"] == "degraded"
-    assert lost["reason"].startswith("7 packets were lost where ends behind tunnels had no room for them")
+    statistics = {"remote": REMOTE, "clocks": CLOCKS}
+    assert verdict(statistics, {}, 30.0) == {"status": "done", "reason": None}
+    loss = verdict(statistics | {"remote": REMOTE | {"lost_at_ends": 7}}, {}, 30.0)
+    assert loss["status"] == "degraded"
+    assert loss["reason"].startswith("7 packets were lost where ends behind tunnels had no room for them")
     busy = {"local": {"cpu": {"busy": 1.0, "steal": 0.3}}, "remote": {"cpu": {"busy": 1.0}}}
-    assert verdict(found, busy, 30.0) == {"status": "done", "reason": None}, "it was busy, and in time all the same"
+    assert verdict(statistics, busy, 30.0) == {"status": "done", "reason": None}, (
+        "it was busy, and in time all the same"
+    )
     late = "remote: flow 1 (copa) was late: p99 3.00 ms above the bound of 1.00 ms (median 0.020 ms)"
-    late_run = verdict(found | {"remote": REMOTE | {"degraded": late}}, {}, 30.0)
+    late_run = verdict(statistics | {"remote": REMOTE | {"degraded": late}}, {}, 30.0)
     assert late_run == {"status": "degraded", "reason": late}
-    stepped = verdict(found | {"clocks": CLOCKS | {"steps": [[4.25, 20.0, 100.0]]}}, {}, 30.0)
-    assert stepped["reason"] == "a clock was set by +20.000 ms after 4.2 s: delays around it are uncertain"
-    invalid = verdict(found | {"remote": REMOTE | {"invalid": "a browser gave up"}}, {}, 30.0)
+    step = verdict(statistics | {"clocks": CLOCKS | {"steps": [[4.25, 20.0, 100.0]]}}, {}, 30.0)
+    assert step["reason"] == "a clock was set by +20.000 ms after 4.2 s: delays around it are uncertain"
+    invalid = verdict(statistics | {"remote": REMOTE | {"invalid": "a browser gave up"}}, {}, 30.0)
     assert invalid == {"status": "invalid", "reason": "a browser gave up"}
 
 
@@ -154,9 +158,9 @@ def test_what_may_be_wrong_with_delays_is_said() -> None:
     assert only == (
         "the clocks were 37.000 ms apart, as if both ways of the path took as long: by up to 5.500 ms that may be wrong"
     )
-    known = {"references": [{"source": "NTP", "refused": None}], "changes": [[9.0, 20.0, 0.0]]}
-    assert clock_caveats(CLOCKS | known)[0].startswith("the clocks were 37.000 ms apart, as NTP had it")
-    assert clock_caveats(CLOCKS | known)[1] == "the path changed after 9.0 s: +20.000 ms there, +0.000 ms back"
+    clocks = {"references": [{"source": "NTP", "refused": None}], "changes": [[9.0, 20.0, 0.0]]}
+    assert clock_caveats(CLOCKS | clocks)[0].startswith("the clocks were 37.000 ms apart, as NTP had it")
+    assert clock_caveats(CLOCKS | clocks)[1] == "the path changed after 9.0 s: +20.000 ms there, +0.000 ms back"
 
 
 def test_the_report_says_what_was_around_packets() -> None:

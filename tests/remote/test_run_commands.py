@@ -26,13 +26,15 @@ def test_who_receives_needs_no_files_of_a_controller(scheme: str) -> None:
 def test_files_that_come_with_dumbbell_are_found_on_the_other_machine_and_no_others() -> None:
     experiment = pin(resolve(catalog.experiments().find("quick"), RunRequest(schemes=("indigo",))))
     specification = experiment.specification(experiment.all_runs()[0])
-    sent = portable(specification)
-    (named,) = files(sent["flows"][0]).values()
-    assert named.startswith("package:catalog/")
-    assert localized(sent, only_shipped=True) == specification
+    portable_run = portable(specification)
+    (file_name,) = files(portable_run["flows"][0]).values()
+    assert file_name.startswith("package:catalog/")
+    assert localized(portable_run, only_shipped=True) == specification
     for stranger in ("/etc/passwd", f"package:{'../' * 3}etc/passwd", "package:/etc/passwd", "weights"):
-        flow = sent["flows"][0] | {"parameters": dict.fromkeys(files(sent["flows"][0]), stranger)}
+        flow = portable_run["flows"][0] | {"parameters": dict.fromkeys(files(portable_run["flows"][0]), stranger)}
         with pytest.raises(Error, match="only those that come with dumbbell are read"):
-            localized(sent | {"flows": [flow]}, only_shipped=True)
-    own = sent | {"flows": [sent["flows"][0] | {"parameters": dict.fromkeys(files(sent["flows"][0]), "/mine")}]}
-    assert localized(portable(own), only_shipped=False) == own
+            localized(portable_run | {"flows": [flow]}, only_shipped=True)
+    own_files = portable_run | {
+        "flows": [portable_run["flows"][0] | {"parameters": dict.fromkeys(files(portable_run["flows"][0]), "/mine")}]
+    }
+    assert localized(portable(own_files), only_shipped=False) == own_files

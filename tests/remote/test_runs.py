@@ -11,7 +11,7 @@ import pytest
 from support.punctual import Punctual
 
 from .bed import Bed, path_text
-from .truth import compared
+from .truth import compare
 
 pytestmark = pytest.mark.real
 
@@ -19,20 +19,20 @@ pytestmark = pytest.mark.real
 def run(bed: Bed, *words: object) -> dict[str, Any]:
     """Runs an experiment on the near machine; its directory as `out`, and what `show --json` says of its `runs`."""
     out = bed.new_results()
-    done = bed.dumbbell("run", "--backend", f"remote:{bed.host}", "--out", out, "--json", *words, expect=None)
-    assert done.returncode in (0, 1), done.stderr
-    return {"out": out, "runs": json.loads(done.stdout)["runs"]}
+    result = bed.dumbbell("run", "--backend", f"remote:{bed.host}", "--out", out, "--json", *words, expect=None)
+    assert result.returncode in (0, 1), result.stderr
+    return {"out": out, "runs": json.loads(result.stdout)["runs"]}
 
 
-def stats(out: Path, each: dict[str, Any]) -> dict[str, Any]:
+def stats(out: Path, made_run: dict[str, Any]) -> dict[str, Any]:
     """What is kept of a run."""
-    found: dict[str, Any] = json.loads((folder(out, each) / "stats.json").read_text())
-    return found
+    document: dict[str, Any] = json.loads((folder(out, made_run) / "stats.json").read_text())
+    return document
 
 
-def folder(out: Path, each: dict[str, Any]) -> Path:
+def folder(out: Path, made_run: dict[str, Any]) -> Path:
     """Where a run's files are."""
-    return out / "runs" / each["path"] / each["scheme"] / str(each["run"])
+    return out / "runs" / made_run["path"] / made_run["scheme"] / str(made_run["run"])
 
 
 @pytest.mark.parametrize(
@@ -47,27 +47,27 @@ def test_delays_are_those_that_the_path_made_whatever_the_clocks_show(
 ) -> None:
     # far is 1000 s and 37 ms ahead, and gains 100 us in a second; the path is 30 ms longer one way
     bed = make_bed(path_text(there_ms=5.0, back_ms=35.0), **clocks)
-    made = punctual(lambda: run(bed, "--schemes", scheme, "--duration", 6, "--bandwidth-cap", "1gbit"))
-    out, (each,) = made["out"], made["runs"]
-    assert each["status"] == "done", each["reason"]
-    found = stats(out, each)
-    clocks = found["clocks"]
+    outcome = punctual(lambda: run(bed, "--schemes", scheme, "--duration", 6, "--bandwidth-cap", "1gbit"))
+    out, (made_run,) = outcome["out"], outcome["runs"]
+    assert made_run["status"] == "done", made_run["reason"]
+    statistics = stats(out, made_run)
+    clocks = statistics["clocks"]
     # 6 s, in which hosts that others use too may be 100 us late at either end of the run
     assert 70.0 < clocks["skew_ppm"] < 130.0
     assert 40.0 < clocks["rtt_ms"] < 45.0
     truth = bed.truth()
     for data in (True, False):
-        way = compared(folder(out, each), truth, data=data)
+        way = compare(folder(out, made_run), truth, data=data)
         assert len(way.true_ns) > 500
         # on a quiet machine 50 and 200 us (validation/remote.py); here others may run beside
         assert np.median(way.difference_error_us) < 500.0
         assert np.quantile(way.difference_error_us, 0.99) < 5000.0
-        low, high = clocks["uncertainty_ms"] if data else [-each for each in reversed(clocks["uncertainty_ms"])]
+        low, high = clocks["uncertainty_ms"] if data else [-bound for bound in reversed(clocks["uncertainty_ms"])]
         inside = (way.error_ms >= low) & (way.error_ms <= high)
         # an asymmetry of 30 ms of 40 cannot be seen, only allowed for; hosts take their time too, which is no delay of
         # the path: the true delay may be shorter than what lies between the stamps
         assert inside.mean() > 0.99, (way.error_ms.min(), way.error_ms.max(), low, high)
-    assert 10.0 < each["flows"][0]["throughput_mbps"] < 21.0
+    assert 10.0 < made_run["flows"][0]["throughput_mbps"] < 21.0
     assert bed.near.empty()
     assert bed.far.empty()
 
@@ -92,10 +92,10 @@ def test_a_class_of_ones_own_sends_to_the_other_machine(bed: Bed, punctual: Punc
     """It was refused: the core was asked for the backend by its whole name."""
     Path(bed.near.folder, "steady.py").write_text(STEADY)
     words = ("--plugin", bed.near.folder / "steady.py", "--duration", 3, "--udp-ports", "40000-40003")
-    made = punctual(lambda: run(bed, *words))
-    out, (each,) = made["out"], made["runs"]
-    assert each["status"] == "done", each["reason"]
-    assert 3.0 < each["flows"][0]["throughput_mbps"] < 15.0  # 20 packets in 20 ms and more
-    log = (folder(out, each) / "log.txt").read_text()
+    outcome = punctual(lambda: run(bed, *words))
+    out, (made_run,) = outcome["out"], outcome["runs"]
+    assert made_run["status"] == "done", made_run["reason"]
+    assert 3.0 < made_run["flows"][0]["throughput_mbps"] < 15.0  # 20 packets in 20 ms and more
+    log = (folder(out, made_run) / "log.txt").read_text()
     assert "remote.backend: begins sender=local tunnel=auto" in log
     assert "udp_ports=(40000, 40003)" in log

@@ -30,26 +30,26 @@ def test_what_a_router_changes_is_dropped_and_changes_no_number(
         assert eventually((folder / "ready").exists)
         out = bed.new_results()
         words = ("--backend", f"remote:{bed.host}", "--schemes", scheme, "--duration", 8, "--out", out, "--json")
-        made = bed.dumbbell("run", *words, expect=None)
+        result = bed.dumbbell("run", *words, expect=None)
     finally:
         router.terminate()
         router.wait(TIMEOUT_S)
     counts = json.loads((folder / "changed.json").read_text())
-    (each,) = json.loads(made.stdout)["runs"]
-    assert each["status"] in ("done", "degraded"), made.stderr
+    (run,) = json.loads(result.stdout)["runs"]
+    assert run["status"] in ("done", "degraded"), result.stderr
     file = Path(next(out.glob("runs/*/*/1/stats.json")))
     remote = json.loads(file.read_text())["remote"]
     guards = [remote["channel"], *(flow["guarded"] for flow in remote["flows"])]
     assert sum(guard["moved"] for guard in guards) == 0
-    forged = sum(guard["forged"] for guard in guards)
-    replayed = sum(guard["replayed"] for guard in guards)
+    forged_count = sum(guard["forged"] for guard in guards)
+    replayed_count = sum(guard["replayed"] for guard in guards)
     # greetings before the run are counted by the router alone
-    assert 0.5 * sum(counts[how] for how in ("flip", "cut", "longer", "zero", "number")) < forged
-    assert 0.5 * counts["repeat"] < replayed
+    assert 0.5 * sum(counts[change] for change in ("flip", "cut", "longer", "zero", "number")) < forged_count
+    assert 0.5 * counts["repeat"] < replayed_count
     log = polars.read_parquet(file.with_name("packets.parquet"))
-    left, arrived = (log.filter(polars.col("event") == event) for event in (0, 5))
-    assert arrived["seq"].n_unique() == len(arrived)
-    assert set(arrived["seq"]) <= set(left["seq"])
-    sizes = arrived.join(left, on="seq", suffix="_left")
+    left, arrivals = (log.filter(polars.col("event") == event) for event in (0, 5))
+    assert arrivals["seq"].n_unique() == len(arrivals)
+    assert set(arrivals["seq"]) <= set(left["seq"])
+    sizes = arrivals.join(left, on="seq", suffix="_left")
     assert (sizes["size_bytes"] == sizes["size_bytes_left"]).all()
-    assert each["flows"][0]["loss_rate"] > 0.3 * share
+    assert run["flows"][0]["loss_rate"] > 0.3 * share

@@ -38,7 +38,7 @@ class Peer:
 
 
 @pytest.mark.parametrize(
-    ("hello", "described"),
+    ("hello", "description"),
     [
         ({}, {"machine": {}}),
         (HELLO | {"rights": []}, {"machine": {}}),
@@ -49,19 +49,19 @@ class Peer:
     ],
 )
 def test_a_peer_process_that_describes_itself_otherwise_is_refused_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, hello: object, described: object
+    monkeypatch: pytest.MonkeyPatch, hello: object, description: object
 ) -> None:
-    monkeypatch.setattr(requirements, "Peer", lambda _: Peer(hello, describe=described))
+    monkeypatch.setattr(requirements, "Peer", lambda _: Peer(hello, describe=description))
     with pytest.raises(UserError, match=r"^lab: what it says of itself is not understood: "):
         requirements._hello_and_machine.__wrapped__(None)
 
 
 @pytest.mark.parametrize("listen", [{}, {"port": "x"}, {"port": None}, {"port": {}}])
-@pytest.mark.parametrize("heard", [{}, {"from": 7}])
-def test_an_answer_that_is_none_says_why_nothing_arrives(listen: Any, heard: Any) -> None:  # noqa: ANN401 (any JSON)
-    why = udp_reachability.passes(Peer(), Peer(listen=listen, heard=heard), "192.0.2.1")  # type: ignore[arg-type]
-    assert why is not None
-    assert why.startswith("lab: what it answers is not understood: ")
+@pytest.mark.parametrize("answer", [{}, {"from": 7}])
+def test_an_answer_that_is_none_says_why_nothing_arrives(listen: Any, answer: Any) -> None:  # noqa: ANN401 (any JSON)
+    reason = udp_reachability.passes(Peer(), Peer(listen=listen, heard=answer), "192.0.2.1")  # type: ignore[arg-type]
+    assert reason is not None
+    assert reason.startswith("lab: what it answers is not understood: ")
     assert udp_reachability.passes(Peer(), Peer(listen={"port": 9}, heard={"from": ["::1", 9]}), "::1") is None  # type: ignore[arg-type]
 
 

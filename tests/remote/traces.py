@@ -16,11 +16,11 @@ def traces(side: BedMachine) -> frozenset[str]:
 
 def left_behind(bed: Bed, before: dict[str, frozenset[str]]) -> list[str]:
     """What is there that was not before, with the machine's name."""
-    now = both(bed)
-    return sorted(f"{name}: {trace}" for name, found in now.items() for trace in found - before[name])
+    now = both_machines(bed)
+    return sorted(f"{name}: {trace}" for name, current in now.items() for trace in current - before[name])
 
 
-def both(bed: Bed) -> dict[str, frozenset[str]]:
+def both_machines(bed: Bed) -> dict[str, frozenset[str]]:
     """The traces of both machines."""
     return {side.name: traces(side) for side in (bed.near, bed.far)}
 
@@ -44,8 +44,8 @@ def _traces(side: BedMachine) -> Iterator[str]:
     for fields in map(str.split, (proc / "net/unix").read_text().splitlines()[1:]):
         if len(fields) > 7:  # one without a name belongs to processes alone
             yield f"unix socket {fields[7]}"
-    kept = (side.environment[name] for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR"))
-    for folder in (proc / "root/run", *map(Path, kept)):
+    kept_folders = (side.environment[name] for name in ("HOME", "TMPDIR", "XDG_RUNTIME_DIR"))
+    for folder in (proc / "root/run", *map(Path, kept_folders)):
         with contextlib.suppress(FileNotFoundError):  # it went while it was listed
             for file in folder.rglob("*"):
                 yield f"file {file}"

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 import dumbbell as package
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 
 TIMES = "".join(f"{ms}\n" for ms in range(1, 2001))
 PATH = """\
@@ -152,7 +152,7 @@ def test_what_is_no_trace_is_refused_in_one_line(
     written: dict[str, str], message: str, dumbbell: Dumbbell, folder: Path
 ) -> None:
     _write(folder / "paths", **written)
-    assert told(_refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out"), folder) == message
+    assert transcript(_refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out"), folder) == message
     assert not (folder / "out").exists()
 
 

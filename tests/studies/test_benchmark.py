@@ -14,7 +14,7 @@ from dumbbell import _core, catalog
 from dumbbell.catalog.experiment_file import ExperimentFile
 from dumbbell.results.benchmark_directory import shortened
 from support.commands.command import COMMAND, Dumbbell
-from support.told import told
+from support.told import transcript
 
 PARTS = [plan for plan in catalog.experiments() if plan.membership is not None]
 AIMD_CLASS = Path(__file__).parents[2] / "examples/python/aimd.py"
@@ -172,7 +172,7 @@ dumbbell: the following arguments are required: --schemes (`dumbbell benchmark -
 def test_bad_usage_is_one_line(dumbbell: Dumbbell, folder: Path, arguments: list[str], expected: str) -> None:
     before = sorted(folder.rglob("*"))
     done = dumbbell("benchmark", *arguments, expect=2)
-    assert told(done.stderr, folder) == expected
+    assert transcript(done.stderr, folder) == expected
     assert done.stderr.count("\n") == 1, done.stderr
     assert sorted(folder.rglob("*")) == before
 

@@ -27,8 +27,8 @@ from dumbbell_calibrate.search import Effort, minimise
 from dumbbell_calibrate.smoothing import surface
 from dumbbell_calibrate.target import Point, TargetOptions, read_target
 from dumbbell_calibrate.uncertainty import intervals
-from support.commands.command import COMMAND, replaced
-from support.told import told
+from support.commands.command import COMMAND, replace_options
+from support.told import transcript
 
 # Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
 # calibrated to that: Mbit/s and ms, measured and emulated.
@@ -139,7 +139,7 @@ table.csv: needed are 2 schemes or more; qubic: not one of ours: stands_for={"NA
 def test_a_bad_table_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UserError) as refused:
         read_target(table(tmp_path, text), TargetOptions())
-    assert told(str(refused.value), tmp_path) == said
+    assert transcript(str(refused.value), tmp_path) == said
     assert "table.csv" in str(refused.value)
 
 
@@ -564,7 +564,15 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
 
     def calibrate(name: str, *more: str) -> tuple[int, str, str]:
         status = main(
-            ["calibrate", target, "--out", str(tmp_path / f"{name}.toml"), "--name", "lab", *replaced(words, *more)]
+            [
+                "calibrate",
+                target,
+                "--out",
+                str(tmp_path / f"{name}.toml"),
+                "--name",
+                "lab",
+                *replace_options(words, *more),
+            ]
         )
         said = capsys.readouterr()
         return status, said.out, said.err

@@ -13,7 +13,7 @@ from dumbbell.catalog.quantities import rate_mbps
 from dumbbell.results.sql.rows import traffic_model
 from dumbbell_ccperf.traffic import application
 from dumbbell_ccperf.values import items, parameters, probability, queue_limit, seconds
-from support.commands.command import Dumbbell, replaced, show
+from support.commands.command import Dumbbell, replace_options, show
 from support.pages.read_tables import sql_rows
 
 EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmark_TcpNewReno.db
@@ -123,7 +123,7 @@ def test_flows_without_congestion_control(dumbbell: Dumbbell, folder: Path) -> N
 
 @pytest.mark.parametrize("qdisc", names().qdisc)
 def test_every_queue_runs(dumbbell: Dumbbell, folder: Path, qdisc: str) -> None:
-    dumbbell(*replaced(SHORT, f"--qdisc={qdisc}", "--qlen=100p"))
+    dumbbell(*replace_options(SHORT, f"--qdisc={qdisc}", "--qlen=100p"))
     query = "SELECT qdisc, qlen_pkts FROM link WHERE role = 'btl_forward'"
     assert sql_rows(folder / "out/results.sqlite", query) == [(qdisc, 100)]
     assert show(dumbbell, "out")["runs"][0]["flows"][0]["throughput_mbps"] > 2.0
@@ -200,7 +200,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "parts"), BAD, ids=lambda value: str(value)[:50])
 def test_what_is_refused(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    done = dumbbell(*replaced(SHORT, *arguments), expect=2)
+    done = dumbbell(*replace_options(SHORT, *arguments), expect=2)
     (line,) = done.stderr.splitlines()
     assert line.startswith("dumbbell: ")
     for part in parts:

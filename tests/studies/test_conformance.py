@@ -24,7 +24,7 @@ from dumbbell_conformance.vectors.scripts import shipped_scripts
 from dumbbell_conformance.view import RunView, UnseenError
 from support.commands.command import Dumbbell
 from support.pages.blocks import ROOT
-from support.told import told
+from support.told import transcript
 
 BROKEN = (
     ("bbr", "1", "bbr3", {"full_bw_rounds": "6"}, {}, "rounds"),
@@ -310,7 +310,7 @@ dumbbell: backend `import` marks imported results, which cannot be run again: al
 )
 def test_what_is_refused(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
     done = dumbbell("conformance", *words, expect=2)
-    assert told(done.stderr, folder) == said
+    assert transcript(done.stderr, folder) == said
     assert done.stdout == ""
     assert not (folder / "results").exists()
 
@@ -380,7 +380,7 @@ def test_case_files_are_read_strictly(text: str, said: str, tmp_path: Path) -> N
     with pytest.raises(dumbbell.Error) as refused:
         case(text)
     assert "case.toml" in str(refused.value)
-    assert told(str(refused.value), tmp_path) == said
+    assert transcript(str(refused.value), tmp_path) == said
 
 
 @pytest.mark.parametrize(
@@ -430,7 +430,7 @@ def test_checks_that_are_none_are_refused_before_anything_runs(text: str, said: 
     (check,) = case(CASE + text).checks
     with pytest.raises(dumbbell.Error) as refused:
         require_measure(check)
-    assert told(str(refused.value), tmp_path) == said
+    assert transcript(str(refused.value), tmp_path) == said
 
 
 def test_a_script_is_a_second_kind_of_case() -> None:

@@ -24,7 +24,7 @@ from dumbbell_remote.pathfinding.probing import WAYS, probe_result
 from dumbbell_remote.pathfinding.simulated_path import path_model
 from dumbbell_remote.pathfinding.trains import Train
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 
 
 def link(mbps: float, queue_bytes: int) -> dict[str, Any]:
@@ -426,7 +426,7 @@ dumbbell: argument --duration: not allowed with argument --quick (`dumbbell path
 def test_what_cannot_be_is_refused_before_anything_is_sent(
     dumbbell: Dumbbell, words: tuple[str, ...], part: str, tmp_path: Path
 ) -> None:
-    assert told(dumbbell("path", "host.invalid", *words, expect=2).stderr, tmp_path) == part
+    assert transcript(dumbbell("path", "host.invalid", *words, expect=2).stderr, tmp_path) == part
 
 
 def test_a_host_is_needed(dumbbell: Dumbbell) -> None:

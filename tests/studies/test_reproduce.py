@@ -21,7 +21,7 @@ from dumbbell_reproduce.mahimahi_link import departures, period
 from dumbbell_reproduce.score import MeasureComparison
 from dumbbell_reproduce.viewpoint import DELAY
 from support.commands.in_process import run_in_process
-from support.told import told
+from support.told import transcript
 from validation.reproduction import LATE, SMALL_BUFFER, limited, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
@@ -118,7 +118,7 @@ here: `extra_mm_link_args`: `packets=x`: allowed are packets, bytes, target, int
 def test_what_mahimahi_does_not_take_is_refused(metadata: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="here: ") as refused:
         read_command(metadata, "here")
-    assert told(str(refused.value), tmp_path) == message
+    assert transcript(str(refused.value), tmp_path) == message
 
 
 def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ dumbbell: argument --runs: `0`: allowed is a whole number, at least 1 and at mos
 def test_what_cannot_be_reproduced_is_one_line(tmp_path: Path, arguments: Sequence[str], message: str) -> None:
     (tmp_path / "empty").mkdir()
     write_set(tmp_path, {"cubic": "cubic"}, mahimahi_path(), duration_s=1.0)
-    assert told(refused(tmp_path, *(each.format(tmp_path) for each in arguments)), tmp_path) == message
+    assert transcript(refused(tmp_path, *(each.format(tmp_path) for each in arguments)), tmp_path) == message
     assert not (tmp_path / "out").exists()
 
 

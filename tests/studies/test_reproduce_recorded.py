@@ -24,7 +24,7 @@ from support.commands.runs_here import runs_here
 from support.inputs.captures import quic, transfer, write_pcap
 from support.inputs.recorded_sets import recorded_sets
 from support.inputs.transfer_logs import REPORT
-from support.told import told
+from support.told import transcript
 
 SCHEMES = ("cubic-linux", "bbr", "vegas")
 PATHS = {
@@ -274,7 +274,7 @@ def test_what_cannot_be_used_is_one_line(
     done = run_in_process(command, tmp_path)
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.strip().splitlines()[-1:]
-    assert told(line, tmp_path) == message
+    assert transcript(line, tmp_path) == message
     assert not (tmp_path / "out").exists()
 
 

@@ -21,7 +21,7 @@ from dumbbell_reproduce.trace_lookup import Clues, TraceFiles, rates
 from support.commands.in_process import run_in_process
 from support.inputs.recorded_sets import recorded_sets
 from support.machine import pantheon_logs
-from support.told import told
+from support.told import transcript
 from validation.reproduction import mahimahi_path, write_set
 
 pytestmark = pytest.mark.usefixtures("runs_made_here")
@@ -89,7 +89,7 @@ def test_a_set_without_a_trace_says_what_to_add(tmp_path: Path) -> None:
     write_numbers(tmp_path / "set", {"cubic": 5.0}, "ATT-LTE-driving.up")
     done = run_in_process(["reproduce", str(tmp_path / "set"), "--out", str(tmp_path / "out")], tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert told(done.stderr.strip().splitlines()[-1], tmp_path) == snapshot(
+    assert transcript(done.stderr.strip().splitlines()[-1], tmp_path) == snapshot(
         """\
 dumbbell: set: no run can be simulated: set: cubic, run 1: its path is not known: no log has the
   opportunities of its link, and no file is called `ATT-LTE-driving.up`: --path gives a path,
@@ -116,7 +116,7 @@ def test_a_run_above_the_capacity_of_its_path_is_not_counted(tmp_path: Path) -> 
     write_numbers(tmp_path / "set", {"cubic": 11.9, "vegas": 28.3})
     found = reproduced(tmp_path / "set", tmp_path)
     assert [row.run.name for row in found.rows] == ["cubic"]
-    assert told("\n".join(found.left_out), tmp_path) == snapshot(
+    assert transcript("\n".join(found.left_out), tmp_path) == snapshot(
         """\
 set: vegas, run 1: not counted: it has 28.3 Mbit/s, and its path (the name of the trace) carries 12
   at most: path gives a path, traces the files of traces\

@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 import dumbbell_conformance
 from support.by_hand.scripts import CubicByHand
 from support.commands.command import Dumbbell
-from support.told import told
+from support.told import transcript
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"
@@ -416,7 +416,7 @@ def test_what_cannot_be_run_is_refused(
     dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     refused = dumbbell("vectors", *arguments, expect=2)
-    assert told(refused.stderr, folder) == complaint
+    assert transcript(refused.stderr, folder) == complaint
     assert (refused.stdout, len(refused.stderr.splitlines())) == ("", 1)
 
 
@@ -500,7 +500,7 @@ def test_a_sender_that_does_something_else_is_told(
     (folder / "mine.txt").write_text(SENDER)
     assert dumbbell("vectors", "--run", "mine.txt").stdout == "mine.txt: 13 conditions hold\n"
     (folder / "mine.txt").write_text(SENDER.replace(old, new))
-    assert told(dumbbell("vectors", "--run", "mine.txt", expect=1).stdout, folder) == complaint
+    assert transcript(dumbbell("vectors", "--run", "mine.txt", expect=1).stdout, folder) == complaint
 
 
 def test_a_sender_runs_with_another_controller(dumbbell: Dumbbell, folder: Path) -> None:

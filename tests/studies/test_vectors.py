@@ -13,7 +13,7 @@ from dumbbell_conformance.vectors.write import scenario
 from support.commands.command import Dumbbell
 from support.inputs.json_sequences import read_sequence
 from support.pages.read_tables import csv_rows
-from support.told import told
+from support.told import transcript
 
 FILES = {"acks.csv", "events.json", "events.txt", "experiment.toml", "figure.svg", "trace.sqlog"}
 
@@ -113,7 +113,7 @@ def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, once: Dumbbe
     ],
 )
 def test_wrong_arguments(dumbbell: Dumbbell, arguments: tuple[str, ...], complaint: str, tmp_path: Path) -> None:
-    assert told(dumbbell("vectors", *arguments, expect=2).stderr, tmp_path) == complaint
+    assert transcript(dumbbell("vectors", *arguments, expect=2).stderr, tmp_path) == complaint
 
 
 def test_damaged_vectors_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_scenario_of_somebody_elses_is_refused(
     experiment.write_text(experiment.read_text().replace(old, new))
     said = dumbbell("vectors", "--check", "v", expect=2).stderr
     assert said.startswith("dumbbell: v/steady/experiment.toml: not ")
-    assert told(said, folder) == line
+    assert transcript(said, folder) == line
 
 
 def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_takes(

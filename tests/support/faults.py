@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from support.faults_clone import PAGES, ROOT, OutOfTimeError, changed, prepare, require_clone, run
+from support.faults_clone import PAGES, ROOT, OutOfTimeError, change, prepare, require_clone, run
 
 FAULTS = ROOT / "tests/faults/faults.toml"
 SUITES = {"gate": ["-m", "gate"], "all": ["-m", "not slow and not real"]}
@@ -122,7 +122,7 @@ def measure(fault: Fault, tree: Path, suite: str, limit_s: float) -> Result:
     file = tree / fault.file
     if not file.is_file() or file.read_text(encoding="utf-8").count(fault.before) != 1:
         return Result(fault.name, fault.kind, "does not apply", "", 0.0)
-    with changed(file, fault.before, fault.after, tree):
+    with change(file, fault.before, fault.after, tree):
         try:
             suite_found, by = look_for(fault, tree, suite, began + limit_s)
         except OutOfTimeError:

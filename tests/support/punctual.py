@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from support.commands.command import Dumbbell, replaced
+from support.commands.command import Dumbbell, replace_options
 from support.inputs import paths
 
 ATTEMPTS = 3
@@ -83,7 +83,7 @@ def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path) ->
     (folder / "far.toml").write_text(paths.FAR)
 
     def make(*arguments: object) -> list[Run]:
-        result = dumbbell("run", *replaced(REAL_RUN, *arguments), "--json", expect=None)
+        result = dumbbell("run", *replace_options(REAL_RUN, *arguments), "--json", expect=None)
         assert result.returncode in (0, 1), result.stderr
         runs: list[Run] = json.loads(result.stdout)["runs"]
         return runs

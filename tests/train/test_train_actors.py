@@ -15,7 +15,7 @@ import pytest
 
 from dumbbell_gym.export import from_safetensors, to_safetensors
 from dumbbell_train.advantages import StepData, advantages
-from support.commands.command import PROGRESS, Dumbbell, replaced
+from support.commands.command import PROGRESS, Dumbbell, replace_options
 
 ROOT = Path(__file__).parents[2]
 QUICK = ("--networks", "8", "--decisions", "40", "--rate-mbps", "1.2", "--rtt-ms", "100", "--loss", "0")
@@ -64,7 +64,7 @@ def test_what_is_rewarded_is_learned(dumbbell: Dumbbell) -> None:
     # 6 Mbit/s without a queue is worth 5.0 - 0.1, a tenth of it 0.4, and what the first 500 decisions get 0.39.
     link = ("--rate-mbps", "6", "--queue-packets", "20", "--start-share", "0.1")
     said = dumbbell(
-        "train", "aurora", *replaced(QUICK, *link), "--seed", "3", "--steps", "20000", "--out", "a.safetensors"
+        "train", "aurora", *replace_options(QUICK, *link), "--seed", "3", "--steps", "20000", "--out", "a.safetensors"
     ).stderr
     assert 0.7 < float(said.split()[-1]) < 4.9
 
@@ -98,7 +98,7 @@ for words in json.load(sys.stdin):
 
 def refusals(folder: Path, commands: Iterable[Iterable[str]]) -> list[str]:
     """What is said of trainings that cannot be, each in one line."""
-    words = json.dumps([["train", "aurora", *replaced(QUICK, *command)] for command in commands])
+    words = json.dumps([["train", "aurora", *replace_options(QUICK, *command)] for command in commands])
     python = [sys.executable, "-P", "-c", REFUSALS]
     done = subprocess.run(python, input=words, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from dumbbell.catalog.scheme import Scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 from dumbbell.execution.check import check
 from dumbbell.experiment import resolve
-from support.commands.command import Dumbbell, replaced
+from support.commands.command import Dumbbell, replace_options
 from support.punctual import Punctual, Run, runs_of
 from validation import agreement
 
@@ -205,7 +205,7 @@ def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(
     chosen = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
 
     def measure(name: str, *more: str, scheme: str | None = None) -> list[Run]:
-        only = chosen if scheme is None else replaced(chosen, "--schemes", scheme)
+        only = chosen if scheme is None else replace_options(chosen, "--schemes", scheme)
         dumbbell("run", "agreement-learned", *only, *more, "--out", name, expect=None)
         return runs_of(dumbbell, name)
 

@@ -30,7 +30,7 @@ _LAYOUT_MS = 20_000
 _AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _SEEN_IN_CONSOLE = ("error", "warning")
 
-Served = Callable[..., str]
+Serve = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
@@ -44,10 +44,10 @@ def playwright() -> Iterator[Playwright]:
 @pytest.fixture(scope="session")
 def chromium(playwright: Playwright) -> Iterator[Browser]:
     """The browser; tests are skipped where there is none."""
-    found = shutil.which(CHROMIUM)
-    if found is None:
+    executable = shutil.which(CHROMIUM)
+    if executable is None:
         pytest.skip(f"no {CHROMIUM} here")
-    browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+    browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
     yield browser
     browser.close()
 
@@ -70,7 +70,9 @@ def context(chromium: Browser, complaints: Complaints) -> Iterator[BrowserContex
 
     def watch(page: Page) -> None:
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda said: complaints.append(said.text) if said.type in _SEEN_IN_CONSOLE else None)
+        page.on(
+            "console", lambda message: complaints.append(message.text) if message.type in _SEEN_IN_CONSOLE else None
+        )
 
     context.on("page", watch)
     yield context
@@ -85,7 +87,7 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def serve_pages() -> Iterator[Serve]:
     """Serve results directories; what to open, token included."""
     servers = []
 
@@ -124,7 +126,7 @@ def files_served() -> Iterator[Callable[[Path], str]]:
 
 
 @pytest.fixture
-def site(tmp_path: Path, files_served: Callable[[Path], str]) -> Served:
+def site(tmp_path: Path, files_served: Callable[[Path], str]) -> Serve:
     """Write results directories as a site, and serve its files."""
 
     def write(*directories: Path) -> str:
@@ -136,12 +138,12 @@ def site(tmp_path: Path, files_served: Callable[[Path], str]) -> Served:
 def axe(page: Page) -> list[str]:
     """Return what axe-core finds serious or critical on the page as it is, a line each."""
     page.evaluate(_AXE.read_text(encoding="utf-8"))
-    found: dict[str, Any] = page.evaluate("axe.run()")
+    report: dict[str, Any] = page.evaluate("axe.run()")
     return [
-        f"{each['id']}: {node['target']}: {node['failureSummary']}"
-        for each in found["violations"]
-        if each["impact"] in ("serious", "critical")
-        for node in each["nodes"]
+        f"{violation['id']}: {node['target']}: {node['failureSummary']}"
+        for violation in report["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
     ]
 
 

@@ -22,7 +22,7 @@ def core_values() -> dict[str, Any]:
         "critical_values": critical_values(),
         "quantiles": [*_whole_quantiles(), *_welch_quantiles(draw)],
         "intervals": _intervals(draw),
-        "differences": [_difference(draw, size, paired) for size in (4, 5, 8, 30) for paired in (False, True)],
+        "differences": [_difference(draw, size, is_paired) for size in (4, 5, 8, 30) for is_paired in (False, True)],
         "families": [_family(draw, size) for size in (1, 2, 3, 6, 12) for _ in range(6)],
     }
 
@@ -33,7 +33,7 @@ def _sample(draw: random.Random, size: int, mean: float = 0.0, deviation: float 
 
 def _whole_quantiles() -> list[dict[str, float]]:
     """Return quantiles at whole degrees of freedom, read off intervals of values whose mean is 0."""
-    found = []
+    quantiles = []
     for tests in (1, 2, 5, 12):
         for freedom in (4, 5, 6, 7, 9, 12, 19, 29, 60, 120, 499, 2000):
             values = [math.cos(math.pi * number) for number in range(freedom + 1)]
@@ -41,13 +41,13 @@ def _whole_quantiles() -> list[dict[str, float]]:
             interval = core.confidence_interval(values, 1 - (1 - LEVEL) / tests)
             assert interval is not None
             value = (interval[1] - interval[0]) / 2 / deviation * math.sqrt(len(values))
-            found.append({"tests": tests, "freedom": freedom, "value": value})
-    return found
+            quantiles.append({"tests": tests, "freedom": freedom, "value": value})
+    return quantiles
 
 
 def _welch_quantiles(draw: random.Random) -> list[dict[str, float]]:
     """Return quantiles between whole degrees of freedom, read off differences of samples with unequal scatter."""
-    found = []
+    quantiles = []
     for number in range(80):
         first, second = _sample(draw, 5 + number // 4), _sample(draw, 5 + number // 5, 1.0, draw.uniform(0.5, 4.0))
         shares = [_variance(values) / len(values) for values in (first, second)]
@@ -56,8 +56,8 @@ def _welch_quantiles(draw: random.Random) -> list[dict[str, float]]:
         difference = core.difference(first, second, False, 1 - (1 - LEVEL) / tests)
         assert difference is not None
         value = (difference[1] - difference[0]) / 2 / math.sqrt(sum(shares))
-        found.append({"tests": tests, "freedom": sum(shares) ** 2 / squares, "value": value})
-    return found
+        quantiles.append({"tests": tests, "freedom": sum(shares) ** 2 / squares, "value": value})
+    return quantiles
 
 
 def _variance(values: list[float]) -> float:
@@ -72,31 +72,31 @@ def _intervals(draw: random.Random) -> list[dict[str, Any]]:
     samples += [([round(math.exp(value), 4) for value in _sample(draw, size)], False) for size in sizes]
     samples += [([round(draw.random(), 4) for _ in range(size)], True) for size in sizes]
     samples += [([3.0] * 7, False), ([0.0, 0.0, 0.0, 0.0, 1.0], True), ([1.0], False)]
-    found = []
+    intervals = []
     for values, fraction in samples:
         low, high = core.confidence_interval(values, LEVEL, fraction) or (None, None)
-        found.append({"values": values, "fraction": fraction, "low": low, "high": high})
-    return found
+        intervals.append({"values": values, "fraction": fraction, "low": low, "high": high})
+    return intervals
 
 
-def _difference(draw: random.Random, size: int, paired: bool) -> dict[str, Any]:
+def _difference(draw: random.Random, size: int, is_paired: bool) -> dict[str, Any]:
     first, second = _sample(draw, size), _sample(draw, size, 1.0, 2.0)
-    low, high, _, _ = core.difference(first, second, paired, LEVEL) or (None, None, 1.0, None)
-    return {"first": first, "second": second, "paired": paired, "low": low, "high": high}
+    low, high, _, _ = core.difference(first, second, is_paired, LEVEL) or (None, None, 1.0, None)
+    return {"first": first, "second": second, "paired": is_paired, "low": low, "high": high}
 
 
 def _family(draw: random.Random, tests: int) -> dict[str, Any]:
     """Return samples that are compared at once, and for each pair whether the core calls it different."""
     samples, probabilities = [], []
     for _ in range(tests):
-        paired = draw.random() < 0.5
+        is_paired = draw.random() < 0.5
         size = draw.randint(5, 9)
         first, second = _sample(draw, size), _sample(draw, size, draw.uniform(0.0, 4.0))
-        difference = core.difference(first, second, paired, LEVEL)
+        difference = core.difference(first, second, is_paired, LEVEL)
         assert difference is not None
-        samples.append({"first": first, "second": second, "paired": paired})
+        samples.append({"first": first, "second": second, "paired": is_paired})
         probabilities.append(difference[2])
-    return {"samples": samples, "significant": [each < 1 - LEVEL for each in core.holm(probabilities)]}
+    return {"samples": samples, "significant": [probability < 1 - LEVEL for probability in core.holm(probabilities)]}
 
 
 if __name__ == "__main__":

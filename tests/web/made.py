@@ -39,16 +39,23 @@ def field(name: str, is_text: bool) -> dict[str, Any]:
     """How a column is described; what is neither a text nor a known metric is an axis."""
     for metric, title, unit, better, convention, factor, digits, main in METRICS:
         if name == metric:
-            found = {"name": name, "title": title, "kind": "number", "unit": unit, "better": better, "group": "network"}
-            return found | {"convention": convention, "factor": factor, "digits": digits, "main": main}
+            fields = {
+                "name": name,
+                "title": title,
+                "kind": "number",
+                "unit": unit,
+                "better": better,
+                "group": "network",
+            }
+            return fields | {"convention": convention, "factor": factor, "digits": digits, "main": main}
     if name in TEXTS:
         return {"name": name, "title": name, "kind": "text", "group": "run"}
     if name in ("run", "seed", "started_at"):
         return {"name": name, "title": {"started_at": "started"}.get(name, name), "kind": "number", "group": "run"}
     if name.startswith("share:"):
         title = f"share of {name.removeprefix('share:')}"
-        shown = {"unit": "%", "factor": 100.0, "digits": 1}
-        return {"name": name, "title": title, "kind": "number", "better": "neutral", "group": "network", **shown}
+        percent = {"unit": "%", "factor": 100.0, "digits": 1}
+        return {"name": name, "title": title, "kind": "number", "better": "neutral", "group": "network", **percent}
     return {"name": name, "title": name, "kind": "text" if is_text else "number", "group": "axis"}
 
 
@@ -59,22 +66,24 @@ def write_pages(
     shutil.copytree(require_pages(), out, dirs_exist_ok=True)
     (out / "data" / "columns").mkdir(parents=True, exist_ok=True)
     ids = list(dict.fromkeys(columns["directory"])) if len(columns["directory"]) < 1000 else ["d1"]
-    known = {each["id"]: each for each in directories}
+    by_identity = {directory["id"]: directory for directory in directories}
     blank = {"experiment": "made", "version": "1.0", "date": "2026-11-01T00:00:00Z", "running": False}
     facts = {
         "kind": "files",
         "is_benchmark": False,
         "version": "1.0",
         "rows": len(columns["scheme"]),
-        "directories": [known.get(each) or {"id": each, "label": f"results-{each}", **blank} for each in ids],
+        "directories": [
+            by_identity.get(identity) or {"id": identity, "label": f"results-{identity}", **blank} for identity in ids
+        ],
         "fields": [field(name, isinstance(values[0], str)) for name, values in columns.items()],
         "schemes": {
             name: {"title": name, "color": color, "marker": marker, "dashes": dashes, "family": "other"}
             for name, (color, marker, dashes) in LOOKS.items()
         },
         "conventions": {
-            each.name: {"title": each.label, "rules": each.sentence(), "metrics": each.keys}
-            for each in CONVENTIONS.values()
+            convention.name: {"title": convention.label, "rules": convention.sentence(), "metrics": convention.keys}
+            for convention in CONVENTIONS.values()
         },
         "critical_values": critical_values(),
     }
@@ -88,24 +97,24 @@ def write_pages(
     return out
 
 
-def many(rows: int, seed: int = 1) -> dict[str, Sequence[Any] | np.ndarray]:
+def make_columns(rows: int, seed: int = 1) -> dict[str, Sequence[Any] | np.ndarray]:
     """A table of so many runs of five schemes on forty paths; every hundredth failed, some have no delay."""
     draw = np.random.default_rng(seed)
     schemes, paths = list(LOOKS), [f"path-{number}" for number in range(1, 41)]
     scheme, path = draw.integers(0, len(schemes), rows), draw.integers(0, len(paths), rows)
-    failed = draw.random(rows) < 0.01
-    goodput = np.where(failed, np.nan, draw.normal(50, 10, rows) + 5 * scheme)
-    delay = np.where(failed | (draw.random(rows) < 0.02), np.nan, draw.gamma(4, 10, rows) + path)
-    loss = np.where(failed, np.nan, draw.random(rows) ** 4)
+    is_failed = draw.random(rows) < 0.01
+    goodput = np.where(is_failed, np.nan, draw.normal(50, 10, rows) + 5 * scheme)
+    delay = np.where(is_failed | (draw.random(rows) < 0.02), np.nan, draw.gamma(4, 10, rows) + path)
+    loss = np.where(is_failed, np.nan, draw.random(rows) ** 4)
     return {
         "directory": ["d1"] * rows,
         "experiment": ["made"] * rows,
-        "path": [paths[each] for each in path],
-        "scheme": [schemes[each] for each in scheme],
+        "path": [paths[number] for number in path],
+        "scheme": [schemes[number] for number in scheme],
         "run": np.arange(1, rows + 1),
         "seed": draw.integers(0, 2**32, rows),
-        "status": ["failed" if each else "done" for each in failed],
-        "reason": ["the receiver never answered" if each else "" for each in failed],
+        "status": ["failed" if has_failed else "done" for has_failed in is_failed],
+        "reason": ["the receiver never answered" if has_failed else "" for has_failed in is_failed],
         "backend": ["sim"] * rows,
         "started_at": 1.79e9 - 60.0 * np.arange(rows),
         "goodput_mbps": goodput,

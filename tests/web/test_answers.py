@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 
 import dumbbell
 from support.shelf import Shelf
-from web.conftest import Served, axe, overflow
-from web.made import LOOKS, many, write_pages
+from web.conftest import Serve, axe, overflow
+from web.made import LOOKS, make_columns, write_pages
 from web.test_overview import HOSTILE, hostile_table
 
 
@@ -23,8 +23,8 @@ from web.test_overview import HOSTILE, hostile_table
 def results(shelf: Shelf) -> Path:
     """Three schemes alone and two mixes, five runs each."""
     schemes, mixes = ["cubic", "vegas", "copa"], ["cubic*2+bbr", "copa+cubic"]
-    given: dict[str, Any] = {"path": "pantheon-4", "runs": 5, "duration": 2.0, "log": "none"}
-    return shelf.made("answers", lambda out: dumbbell.run(schemes=schemes, mixes=mixes, out=out, **given))
+    settings: dict[str, Any] = {"path": "pantheon-4", "runs": 5, "duration": 2.0, "log": "none"}
+    return shelf.made("answers", lambda out: dumbbell.run(schemes=schemes, mixes=mixes, out=out, **settings))
 
 
 @pytest.fixture
@@ -39,22 +39,22 @@ def answers(page: Page) -> list[str]:
     return [" ".join(text.split()) for text in page.locator(".answer").all_inner_texts()]
 
 
-def test_sentences_are_the_findings(served: Served, page: Page, results: Path) -> None:
+def test_sentences_are_the_findings(serve_pages: Serve, page: Page, results: Path) -> None:
     """Who is in front, who is best, who gets what: word by word what `dumbbell show` says."""
     findings = list(dumbbell.open(results).findings)
-    address = served(results)
+    address = serve_pages(results)
     page.goto(f"{address}#/charts")
-    (said,) = answers(page)
+    (sentence,) = answers(page)
     expected = [text for text in findings if text.startswith("Alone, ")]
     assert len(expected) == 3
-    assert said == " ".join(expected)
+    assert sentence == " ".join(expected)
     page.goto(f"{address}#/charts?chart=shares")
     assert answers(page) == [text for text in findings if text.startswith("Beside ")]
 
 
-def test_the_first_page_answers_and_then_lists(served: Served, page: Page, results: Path) -> None:
+def test_the_first_page_answers_and_then_lists(serve_pages: Serve, page: Page, results: Path) -> None:
     """Findings and charts stand above the table; with a filter the charts say what the runs that are left show."""
-    page.goto(served(results))
+    page.goto(serve_pages(results))
     page.locator(".findings li").first.wait_for()
     assert page.locator(".findings li").all_inner_texts() == list(dumbbell.open(results).findings)
     assert page.locator(".answer").count() == 0
@@ -69,34 +69,34 @@ def test_the_first_page_answers_and_then_lists(served: Served, page: Page, resul
     assert "vegas" in answers(page)[0]
 
 
-def test_the_first_page_draws_sweeps_of_a_grid(served: Served, page: Page, swept: Path) -> None:
+def test_the_first_page_draws_sweeps_of_a_grid(serve_pages: Serve, page: Page, swept: Path) -> None:
     """Throughput and delay along the axis, not the plane of each cell."""
-    page.goto(served(swept))
+    page.goto(serve_pages(swept))
     page.locator(".plot svg").first.wait_for()
     labels = page.locator(".plot svg").evaluate_all("(all) => all.map((each) => each.ariaLabel)")
     assert {label.partition(" of each")[0] for label in labels} == {"Goodput", "P95 one-way delay"}
 
 
-def test_sentences_with_few_runs(served: Served, page: Page, swept: Path, tmp_path: Path) -> None:
+def test_sentences_with_few_runs(serve_pages: Serve, page: Page, swept: Path, tmp_path: Path) -> None:
     """Of two runs ranges are compared, a single one tells nothing."""
     for runs in (1, 2):
         out = tmp_path / str(runs)
         dumbbell.run(schemes=["cubic", "bbr", "vegas"], path="default", runs=runs, duration=1.0, log="none", out=out)
-        page.goto(f"{served(out)}#/charts")
-        (said,) = answers(page)
-        assert said == " ".join(dumbbell.open(out).findings[:2])
+        page.goto(f"{serve_pages(out)}#/charts")
+        (sentence,) = answers(page)
+        assert sentence == " ".join(dumbbell.open(out).findings[:2])
 
 
-def test_bars_are_the_table_of_show(served: Served, page: Page, results: Path) -> None:
+def test_bars_are_the_table_of_show(serve_pages: Serve, page: Page, results: Path) -> None:
     """The numbers beside the bars are means and intervals of `dumbbell show`."""
-    page.goto(f"{served(results)}#/charts?chart=bars&metric=owd_p95_ms")
+    page.goto(f"{serve_pages(results)}#/charts?chart=bars&metric=owd_p95_ms")
     page.locator(".bars tbody tr").first.wait_for()
     command = [sys.executable, "-m", "dumbbell", "show", str(results), "--csv"]
     rows = csv.DictReader(io.StringIO(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
     means = {row["scheme"]: row for row in rows}
-    shown = page.locator(".bars tbody tr")
-    assert shown.count() == len(means)
-    for text in shown.all_inner_texts():
+    bars = page.locator(".bars tbody tr")
+    assert bars.count() == len(means)
+    for text in bars.all_inner_texts():
         scheme, rest = text.split(None, 1)
         row = means[scheme]
         assert f"{float(row['owd_p95_ms']):.1f} ms" in rest
@@ -104,9 +104,9 @@ def test_bars_are_the_table_of_show(served: Served, page: Page, results: Path) -
             assert f"[{float(row['owd_p95_ms_low']):.1f}, {float(row['owd_p95_ms_high']):.1f}]" in rest
 
 
-def test_a_point_tells_and_opens_its_run(served: Served, page: Page, results: Path, complaints: list[str]) -> None:
+def test_a_point_tells_and_opens_its_run(serve_pages: Serve, page: Page, results: Path, complaints: list[str]) -> None:
     """The pointer on a run shows its numbers; a click opens it; a mean shows its runs in the table."""
-    page.goto(f"{served(results)}#/charts?filter=scheme:cubic")
+    page.goto(f"{serve_pages(results)}#/charts?filter=scheme:cubic")
     plot = page.locator(".plot svg")
     plot.wait_for()
     page.wait_for_timeout(300)
@@ -130,9 +130,9 @@ def test_a_point_tells_and_opens_its_run(served: Served, page: Page, results: Pa
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "6")
 
 
-def test_a_brush_chooses_runs(served: Served, page: Page, results: Path) -> None:
+def test_a_brush_chooses_runs(serve_pages: Serve, page: Page, results: Path) -> None:
     """Runs that were dragged over are a filter of the table."""
-    page.goto(f"{served(results)}#/charts")
+    page.goto(f"{serve_pages(results)}#/charts")
     plot = page.locator(".plot svg")
     plot.wait_for()
     page.wait_for_timeout(300)
@@ -150,9 +150,9 @@ def test_a_brush_chooses_runs(served: Served, page: Page, results: Path) -> None
     assert "owd_p95_ms" in page.url
 
 
-def test_filters_go_along(served: Served, page: Page, results: Path) -> None:
+def test_filters_go_along(serve_pages: Serve, page: Page, results: Path) -> None:
     """What the table was filtered by, the charts are filtered by."""
-    page.goto(f"{served(results)}#/runs?filter=scheme:copa&filter=scheme:vegas")
+    page.goto(f"{serve_pages(results)}#/runs?filter=scheme:copa&filter=scheme:vegas")
     page.get_by_role("link", name="Charts").click()
     expect(page.locator(".legend li")).to_have_count(2)
     page.get_by_role("button", name="Bars").click()
@@ -161,11 +161,11 @@ def test_filters_go_along(served: Served, page: Page, results: Path) -> None:
     expect(page.locator(".bars tbody tr")).to_have_count(2)
 
 
-def test_sweeps(served: Served, page: Page, swept: Path) -> None:
+def test_sweeps(serve_pages: Serve, page: Page, swept: Path) -> None:
     """Lines along an axis, a panel for each value of the other; over both a heat map of each scheme."""
-    address = served(swept)
+    address = serve_pages(swept)
     means: dict[tuple[str, str], list[float]] = {}
-    for run in (each.statistics for each in dumbbell.open(swept).runs):
+    for run in (made_run.statistics for made_run in dumbbell.open(swept).runs):
         means.setdefault((run["path"], run["scheme"]), []).append(run["network"]["goodput_mbps"])
     page.goto(f"{address}#/charts?chart=sweep&along=axis:qlen_bdp")
     expect(page.locator(".chart")).to_have_count(2)
@@ -173,17 +173,17 @@ def test_sweeps(served: Served, page: Page, swept: Path) -> None:
     expect(page.locator(".chart")).to_have_count(2)
     cubic = page.locator(".chart", has_text="cubic")
     row = cubic.get_by_role("row").filter(has=page.get_by_role("rowheader", name="4", exact=True))
-    found = [float(text.split()[0]) for text in row.get_by_role("cell").all_inner_texts()]
+    values = [float(text.split()[0]) for text in row.get_by_role("cell").all_inner_texts()]
     cells = [f"default.bw_factor-4.qlen_bdp-{queue}" for queue in ("0.5", "1", "2")]
     expected = [means[cell, "cubic"] for cell in cells]
-    assert found == [pytest.approx(sum(each) / len(each), abs=0.006) for each in expected]
+    assert values == [pytest.approx(sum(parts) / len(parts), abs=0.006) for parts in expected]
     row.get_by_role("link").first.click()
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "3")
 
 
-def test_shares(served: Served, page: Page, results: Path) -> None:
+def test_shares(serve_pages: Serve, page: Page, results: Path) -> None:
     """The matrix has both sides of each mix; those that were not run are gaps."""
-    page.goto(f"{served(results)}#/charts?chart=shares")
+    page.goto(f"{serve_pages(results)}#/charts?chart=shares")
     row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="cubic"))
     row.wait_for()
     cells = row.get_by_role("cell").all_inner_texts()
@@ -199,7 +199,7 @@ def test_shares(served: Served, page: Page, results: Path) -> None:
 
 def test_a_hundred_thousand_points(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
     """Every chart of 100,000 runs is there within a second or two."""
-    table = many(100_000)
+    table = make_columns(100_000)
     table["path"] = ["one"] * 100_000
     address = files_served(write_pages(tmp_path, table))
     for chart in ("plane", "bars", "ecdf"):
@@ -227,12 +227,15 @@ def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_pa
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_anybody_can_read_them(
-    served: Served, page: Page, results: Path, swept: Path, width: int, scheme: Literal["light", "dark"]
+    serve_pages: Serve, page: Page, results: Path, swept: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     """Nothing serious for axe-core, and no page wider than the window."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    for address, charts in ((served(results), ("plane", "bars", "ecdf", "shares")), (served(swept), ("sweep",))):
+    for address, charts in (
+        (serve_pages(results), ("plane", "bars", "ecdf", "shares")),
+        (serve_pages(swept), ("sweep",)),
+    ):
         page.goto(address)
         for chart in charts:
             page.goto(f"{address.split('?')[0]}#/charts?chart={chart}")
@@ -245,7 +248,7 @@ def test_anybody_can_read_them(
 
 def test_every_scheme_has_its_look(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
     """Schemes differ in marker or dashes too, not in colour alone."""
-    page.goto(f"{files_served(write_pages(tmp_path, many(500)))}#/charts")
+    page.goto(f"{files_served(write_pages(tmp_path, make_columns(500)))}#/charts")
     page.locator(".legend li").first.wait_for()
     looks = page.locator(".legend li svg").evaluate_all(
         "all => all.map((svg) => svg.querySelector('line').getAttribute('stroke-dasharray')"

@@ -11,21 +11,23 @@ import dumbbell
 from dumbbell.base.json_text import to_json
 from dumbbell.results.benchmark_directory import Benchmark
 from support.results.benchmark import EXAMINED, make
-from web.conftest import Complaints, Served, axe, overflow
+from web.conftest import Complaints, Serve, axe, overflow
 
 
 @pytest.fixture(scope="module")
 def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """Three experiments with their pages, and the note that makes the directory a benchmark."""
-    made = make(tmp_path_factory.mktemp("pages") / "benchmark", ["steady_state_single_flow", "short", "competition"])
-    for part in made.parts:
-        (made.directory / "experiments" / f"{part.name}.toml").write_bytes(
-            (made.directory / "plans" / f"{part.name}.toml").read_bytes()
+    made_benchmark = make(
+        tmp_path_factory.mktemp("pages") / "benchmark", ["steady_state_single_flow", "short", "competition"]
+    )
+    for part in made_benchmark.parts:
+        (made_benchmark.directory / "experiments" / f"{part.name}.toml").write_bytes(
+            (made_benchmark.directory / "plans" / f"{part.name}.toml").read_bytes()
         )
     note = {"schemes": list(EXAMINED), "quick": True}
-    (made.directory / "benchmark.json").write_text(to_json(note))
-    assert dumbbell.write_report(made.directory) == [made.directory / "index.html"]
-    return made
+    (made_benchmark.directory / "benchmark.json").write_text(to_json(note))
+    assert dumbbell.write_report(made_benchmark.directory) == [made_benchmark.directory / "index.html"]
+    return made_benchmark
 
 
 def test_pages_open_from_the_disk(benchmark: Benchmark, page: Page) -> None:
@@ -75,31 +77,31 @@ def test_a_run_that_the_pages_lack_is_said(
 
 
 def test_the_same_is_served_and_written_as_a_site(
-    benchmark: Benchmark, served: Served, files_served: Callable[[Path], str], page: Page, tmp_path: Path
+    benchmark: Benchmark, serve_pages: Serve, files_served: Callable[[Path], str], page: Page, tmp_path: Path
 ) -> None:
     """`dumbbell serve` of a benchmark has the verdicts, and every run; `dumbbell site` writes the same pages."""
     site = files_served(dumbbell.write_site(benchmark.directory, out=tmp_path / "site"))
-    said = []
-    for address in (served(benchmark.directory), site, f"file://{benchmark.directory}/pages/index.html"):
+    texts = []
+    for address in (serve_pages(benchmark.directory), site, f"file://{benchmark.directory}/pages/index.html"):
         page.goto(f"{address}#/verdicts")
         page.locator("table.verdicts tbody tr").first.wait_for()
-        said.append(page.locator("table").all_inner_texts())
-    assert said[0] == said[1] == said[2]
-    page.goto(f"{served(benchmark.directory)}#/run/d2%2Fdefault.versus-alone%2Fbbr%2F2")
+        texts.append(page.locator("table").all_inner_texts())
+    assert texts[0] == texts[1] == texts[2]
+    page.goto(f"{serve_pages(benchmark.directory)}#/run/d2%2Fdefault.versus-alone%2Fbbr%2F2")
     page.locator("ol.why li").first.wait_for()
 
 
 def test_a_benchmark_is_shown_alone(benchmark: Benchmark) -> None:
-    one = benchmark.directory / "experiments/short"
+    single = benchmark.directory / "experiments/short"
     with pytest.raises(dumbbell.Error, match="is a benchmark: it is shown alone"):
-        dumbbell.serve(benchmark.directory, one)
+        dumbbell.serve(benchmark.directory, single)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_anybody_can_read_them(benchmark: Benchmark, served: Served, page: Page, width: int) -> None:
+def test_anybody_can_read_them(benchmark: Benchmark, serve_pages: Serve, page: Page, width: int) -> None:
     """Nothing serious for axe-core, and no page wider than the window."""
     page.set_viewport_size({"width": width, "height": 900})
-    address = served(benchmark.directory)
+    address = serve_pages(benchmark.directory)
     for view in ("runs", "verdicts", "scorecard", "runs?filter=directory:d2", "runs?filter=directory:d3"):
         page.goto(f"{address}#/{view}")
         page.wait_for_timeout(1000)

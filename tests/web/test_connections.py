@@ -39,40 +39,40 @@ def serving(shelf: Shelf, bounds: Bounds) -> Iterator[Server]:
         server.stop()
 
 
-def connected(address: str, says: bytes = b"") -> socket.socket:
+def connect(address: str, says: bytes = b"") -> socket.socket:
     """A connection that has sent some bytes."""
     parts = urlsplit(address)
     assert parts.hostname is not None
     assert parts.port is not None
-    made = socket.create_connection((parts.hostname, parts.port), TIMEOUT_S)
-    made.sendall(says)
-    return made
+    connection = socket.create_connection((parts.hostname, parts.port), TIMEOUT_S)
+    connection.sendall(says)
+    return connection
 
 
 def until_closed(connection: socket.socket) -> bytes:
     """Return the bytes that arrive until the other end closes."""
-    found = b""
+    content = b""
     with suppress(ConnectionResetError):
         while part := connection.recv(65536):
-            found += part
-    return found
+            content += part
+    return content
 
 
 def test_a_connection_that_sends_no_whole_request_is_closed(shelf: Shelf) -> None:
     with serving(shelf, Bounds(8, 8, head_s=0.05)) as server:
         for half in (b"", b"GET / HTTP/1.1\r\nHost: "):
-            with connected(server.address, half) as silent:
+            with connect(server.address, half) as silent:
                 assert until_closed(silent) == b""
         client = Client(server.address)
-        whole = f"GET /data/runs.json HTTP/1.1\r\nHost: {client.host}\r\nCookie: {client.cookie}\r\n\r\n".encode()
-        with connected(server.address, whole + b"GET / HT") as again:
+        request = f"GET /data/runs.json HTTP/1.1\r\nHost: {client.host}\r\nCookie: {client.cookie}\r\n\r\n".encode()
+        with connect(server.address, request + b"GET / HT") as again:
             assert until_closed(again).startswith(b"HTTP/1.1 200 ")
         wait_for(lambda: not server._server.gate.open)
 
 
 def test_silent_connections_make_room_for_the_next(shelf: Shelf) -> None:
     with serving(shelf, Bounds(4, 4, head_s=HOUR_S)) as server, ExitStack() as open_ones:
-        silent = [open_ones.enter_context(connected(server.address, b"GET /")) for _ in range(40)]
+        silent = [open_ones.enter_context(connect(server.address, b"GET /")) for _ in range(40)]
         assert Client(server.address).ask("/data/runs.json")[0] == 200
         assert until_closed(silent[0]) == b""
         assert len(server._server.gate.open) <= 4
@@ -82,8 +82,8 @@ def test_who_may_not_ask_gets_one_answer_for_each_connection(shelf: Shelf) -> No
     # without that, requests in a row whose answers nobody reads would hold a connection for ever
     with serving(shelf, Bounds(4, 4, head_s=HOUR_S)) as server:
         client = Client(server.address)
-        one = f"GET /data/runs.json HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode()
-        with connected(server.address, one * 100) as asking:
+        request = f"GET /data/runs.json HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode()
+        with connect(server.address, request * 100) as asking:
             assert until_closed(asking).count(b"HTTP/1.1 403 ") == 1
 
 
@@ -114,11 +114,11 @@ def test_more_silent_connections_than_descriptors_stop_nobody_and_a_signal_ends_
     address = process.stdout.readline().strip()
     with ExitStack() as open_ones:
         for _ in range(SILENT):
-            open_ones.enter_context(connected(address))
+            open_ones.enter_context(connect(address))
         assert Client(address).ask("/data/runs.json")[0] == 200
         process.send_signal(number)
-        _, said = process.communicate(timeout=TIMEOUT_S)
-    lines = [line for line in said.splitlines() if "reading the results" not in line]
+        _, errors = process.communicate(timeout=TIMEOUT_S)
+    lines = [line for line in errors.splitlines() if "reading the results" not in line]
     assert process.returncode == 1
     assert lines[0] == "only this machine can open it; Ctrl-C ends it"
     assert [line.partition("present.serve.connections: ")[2].rpartition(":")[0] for line in lines[1:-1]] == [
@@ -136,6 +136,6 @@ def test_silent_connections_are_a_line_each_minute(clock: ManualClock, caplog: p
             gate.take_error(loop, {"message": "socket.accept() out of system resource", "exception": full})
         clock.turn(60.0)
         gate.take_error(loop, {"message": "socket.accept() out of system resource", "exception": full})
-    what = "connections that cannot be taken up (Too many open files)"
-    assert [record.getMessage() for record in caplog.records] == [f"{what}: 1", f"{what}: 1000"]
+    message = "connections that cannot be taken up (Too many open files)"
+    assert [record.getMessage() for record in caplog.records] == [f"{message}: 1", f"{message}: 1000"]
     assert not any(record.exc_info for record in caplog.records)

@@ -14,16 +14,16 @@ from web.core_values import FILE, core_values
 def flat(value: Any) -> list[Any]:  # noqa: ANN401 (JSON)
     """Return the numbers and texts of JSON in their order, keys included."""
     if isinstance(value, dict):
-        return [each for key in sorted(value) for each in (key, *flat(value[key]))]
-    return [each for part in value for each in flat(part)] if isinstance(value, list) else [value]
+        return [item for key in sorted(value) for item in (key, *flat(value[key]))]
+    return [item for part in value for item in flat(part)] if isinstance(value, list) else [value]
 
 
 def test_unit_tests_of_typescript_compare_with_the_core() -> None:
     """The file is what the core says now; if not: `python -m web.core_values` in `tests/`."""
-    kept, found = flat(json.loads(FILE.read_text(encoding="utf-8"))), flat(core_values())
-    assert len(kept) == len(found)
-    for one, other in zip(kept, found, strict=True):
-        assert one == (pytest.approx(other, rel=1e-9, abs=1e-12) if isinstance(other, float) else other)
+    stored_values, current_values = flat(json.loads(FILE.read_text(encoding="utf-8"))), flat(core_values())
+    assert len(stored_values) == len(current_values)
+    for stored_value, other in zip(stored_values, current_values, strict=True):
+        assert stored_value == (pytest.approx(other, rel=1e-9, abs=1e-12) if isinstance(other, float) else other)
 
 
 def test_fractions_are_said_by_the_definitions() -> None:

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
 import dumbbell
-from web.conftest import Served
-from web.test_playground import BUILT, finished, flow, made_by_the_page, native
+from web.conftest import Serve
+from web.test_playground import BUILT, flow, made_by_the_page, native, wait_for_digest
 
 FIREFOX = "firefox-esr"
 TIMEOUT_MS = 60_000
@@ -17,10 +17,10 @@ TIMEOUT_MS = 60_000
 
 @pytest.fixture(scope="module", name="firefox")
 def _firefox(playwright: Playwright) -> Iterator[Browser]:
-    found = shutil.which(FIREFOX)
-    if found is None:
+    executable = shutil.which(FIREFOX)
+    if executable is None:
         pytest.skip(f"no {FIREFOX} here")
-    browser = playwright.firefox.launch(channel="moz-firefox", executable_path=found)
+    browser = playwright.firefox.launch(channel="moz-firefox", executable_path=executable)
     yield browser
     browser.close()
 
@@ -34,10 +34,10 @@ def _page(firefox: Browser) -> Iterator[Page]:
     context.close()
 
 
-def test_the_explorer_shows_runs_charts_and_a_run(page: Page, served: Served, tmp_path: Path) -> None:
+def test_the_explorer_shows_runs_charts_and_a_run(page: Page, serve_pages: Serve, tmp_path: Path) -> None:
     out = tmp_path / "results"
     results = dumbbell.run(schemes=["cubic", "bbr"], path="pantheon-4", runs=1, duration=1.0, out=out)
-    page.goto(served(out))
+    page.goto(serve_pages(out))
     page.locator("[role=gridcell]").first.wait_for()
     assert page.get_by_role("treegrid").get_attribute("aria-rowcount") == "3"
     page.goto(f"{page.url.partition('#')[0]}#/charts")
@@ -52,7 +52,7 @@ def test_the_explorer_shows_runs_charts_and_a_run(page: Page, served: Served, tm
 @pytest.mark.wasm
 @pytest.mark.skipif(not (BUILT / "simulator.wasm").exists(), reason="not built: make playground")
 def test_the_playground_makes_the_same_packets(page: Page, files_served: Callable[[Path], str]) -> None:
-    _, made = made_by_the_page([{"change": {"flows": [flow("cubic")], "duration_s": 2, "rate_mbps": 10}}])
+    _, page_runs = made_by_the_page([{"change": {"flows": [flow("cubic")], "duration_s": 2, "rate_mbps": 10}}])
     page.goto(f"{files_served(BUILT)}#flows=cubic&duration_s=2&rate_mbps=10")
-    assert finished(page) == native(made[0]["specification"])
+    assert wait_for_digest(page) == native(page_runs[0]["specification"])
     page.close()

@@ -15,7 +15,7 @@ from dumbbell.present.serve.runs_table import Place
 from dumbbell.results.directory import open_results
 from support.pages.written import handed_over
 from support.shelf import Shelf
-from web.conftest import Served
+from web.conftest import Serve
 from web.test_serve import Client
 
 RUN = "/data/run/d1/lab/cubic/1"
@@ -38,8 +38,8 @@ def _results(shelf: Shelf, tmp_path: Path) -> Path:
 
 def files(directory: Path) -> dict[str, tuple[int, int]]:
     """Return what changes when a file of a directory does."""
-    found = ((file, file.lstat()) for file in directory.rglob("*") if file.is_symlink() or not file.is_dir())
-    return {str(file.relative_to(directory)): (status.st_mtime_ns, status.st_size) for file, status in found}
+    entries = ((file, file.lstat()) for file in directory.rglob("*") if file.is_symlink() or not file.is_dir())
+    return {str(file.relative_to(directory)): (status.st_mtime_ns, status.st_size) for file, status in entries}
 
 
 def ask_all(client: Client, capfd: pytest.CaptureFixture[str]) -> dict[str, int]:
@@ -54,13 +54,13 @@ def ask_all(client: Client, capfd: pytest.CaptureFixture[str]) -> dict[str, int]
 
 def all_told(client: Client, capfd: pytest.CaptureFixture[str]) -> bool:
     """Return whether everything is answered."""
-    refused = {path: status for path, status in ask_all(client, capfd).items() if status != 200}
-    assert not refused
-    return not refused
+    refusals = {path: status for path, status in ask_all(client, capfd).items() if status != 200}
+    assert not refusals
+    return not refusals
 
 
-def test_numbers_of_runs_are_short(served: Served, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    client = Client(served(results))
+def test_numbers_of_runs_are_short(serve_pages: Serve, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    client = Client(serve_pages(results))
     for number in ("9" * 5000, "9" * 18, "0" * 19 + "1", "", "1e3", "+1", "%D9%A1"):
         assert client.ask(f"/data/run/d1/lab/cubic/{number}/facts.json")[0] == 404
     client.ask("/data/live", Upgrade="websocket", Connection="Upgrade, close", Cookie="")
@@ -69,7 +69,7 @@ def test_numbers_of_runs_are_short(served: Served, results: Path, capfd: pytest.
 
 @pytest.mark.parametrize("leave", ["nothing", "an empty log"])
 def test_looking_writes_nothing(
-    leave: str, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    leave: str, serve_pages: Serve, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for end in ("-wal", "-shm"):
         file = results / f"results.sqlite{end}"
@@ -77,29 +77,29 @@ def test_looking_writes_nothing(
         if leave == "an empty log" and end == "-wal":
             file.touch()
     before = files(results)
-    assert all_told(Client(served(results)), capfd)
+    assert all_told(Client(serve_pages(results)), capfd)
     dumbbell.write_site(results, out=tmp_path / "site")
     assert files(results) == before
 
 
 def test_an_index_with_a_log_that_nobody_closed_is_not_touched(
-    served: Served, results: Path, capfd: pytest.CaptureFixture[str]
+    serve_pages: Serve, results: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (results / "results.sqlite-wal").write_bytes(b"left by a process that was killed")
     before = files(results)
-    assert all_told(Client(served(results)), capfd)
+    assert all_told(Client(serve_pages(results)), capfd)
     assert files(results) == before
 
 
 @pytest.mark.parametrize("count", [-5, 1.5, 2**60, True])
 def test_retransmissions_that_are_no_number_of_packets(
-    count: float, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    count: float, serve_pages: Serve, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = results / "runs/lab/cubic/1/stats.json"
     content = json.loads(file.read_text())
     content["flows"][0]["retransmissions"] = count
     file.write_text(json.dumps(content))
-    ask_all(Client(served(results)), capfd)
+    ask_all(Client(serve_pages(results)), capfd)
     dumbbell.write_site(results, out=tmp_path / "site")
 
 
@@ -118,12 +118,12 @@ def test_retransmissions_that_are_no_number_of_packets(
     ],
 )
 def test_values_of_another_kind_in_the_index(
-    statement: str, served: Served, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    statement: str, serve_pages: Serve, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with closing(sqlite3.connect(results / "results.sqlite")) as connection:
         connection.execute(statement)
         connection.commit()
-    ask_all(Client(served(results)), capfd)
+    ask_all(Client(serve_pages(results)), capfd)
     with suppress(dumbbell.Error):
         dumbbell.write_site(results, out=tmp_path / "site")
 
@@ -139,17 +139,17 @@ def cut_log(results: Path) -> None:
 
 @pytest.mark.parametrize("change", [remove_run, cut_log, shutil.rmtree])
 def test_what_vanishes_while_it_is_served(
-    change: Callable[[Path], None], served: Served, results: Path, capfd: pytest.CaptureFixture[str]
+    change: Callable[[Path], None], serve_pages: Serve, results: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    client = Client(served(results))
+    client = Client(serve_pages(results))
     assert all_told(client, capfd)
     change(results)
-    found = ask_all(client, capfd)
-    assert found[f"{RUN}/{OF_RUN[2]}"] >= 400
+    statuses = ask_all(client, capfd)
+    assert statuses[f"{RUN}/{OF_RUN[2]}"] >= 400
 
 
-def test_a_run_that_was_made_anew_is_read_anew(served: Served, results: Path) -> None:
-    client = Client(served(results))
+def test_a_run_that_was_made_anew_is_read_anew(serve_pages: Serve, results: Path) -> None:
+    client = Client(serve_pages(results))
     assert client.json(f"{RUN}/facts.json")["status"] == "done"
     file = results / "runs/lab/cubic/1/stats.json"
     content = json.loads(file.read_text()) | {"status": "failed", "reason": "made anew, and it failed"}
@@ -199,11 +199,11 @@ def table_is_a_link(results: Path, elsewhere: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [log_is_a_link, other_file_is_a_link, run_is_a_link, scheme_is_a_link, table_is_a_link],
-    ids=lambda each: each.__name__,
+    ids=lambda function: function.__name__,
 )
 def test_links_below_a_runs_folder_show_nothing_and_nothing_is_written_through_them(
     change: Callable[[Path, Path], None],
-    served: Served,
+    serve_pages: Serve,
     results: Path,
     elsewhere: Path,
     tmp_path: Path,
@@ -211,16 +211,16 @@ def test_links_below_a_runs_folder_show_nothing_and_nothing_is_written_through_t
 ) -> None:
     change(results, elsewhere)
     before = files(elsewhere)
-    client = Client(served(results))
+    client = Client(serve_pages(results))
     ask_all(client, capfd)
-    shown = [client.ask(f"{RUN}/{name}")[2] for name in (*OF_RUN, "files/log.txt", "files/more.txt")]
+    contents = [client.ask(f"{RUN}/{name}")[2] for name in (*OF_RUN, "files/log.txt", "files/more.txt")]
     dumbbell.write_site(results, out=tmp_path / "site")
-    shown += [written(file) for file in (tmp_path / "site").rglob("*") if file.is_file()]
-    assert not [content for content in shown if SECRET.encode() in content]
+    contents += [content_of(file) for file in (tmp_path / "site").rglob("*") if file.is_file()]
+    assert not [content for content in contents if SECRET.encode() in content]
     assert files(elsewhere) == before, "the look at a run has written there"
 
 
-def written(file: Path) -> bytes:
+def content_of(file: Path) -> bytes:
     """Return the content of a file of a site, or the answer that it hands over."""
     content = file.read_bytes()
     return handed_over(file) if content.startswith(b"dumbbell.take(") else content
@@ -240,28 +240,28 @@ def older_index(results: Path) -> None:
         file.write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("change", [forge, older_index], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("change", [forge, older_index], ids=lambda function: function.__name__)
 def test_numbers_are_those_of_the_runs_whatever_the_index_says(
-    change: Callable[[Path], None], served: Served, results: Path, tmp_path: Path
+    change: Callable[[Path], None], serve_pages: Serve, results: Path, tmp_path: Path
 ) -> None:
     change(results)
-    client = Client(served(results))
-    _, shown = client.columns("/data/columns/goodput_mbps.bin")
-    said = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
-    assert list(shown["values"]) == said
+    client = Client(serve_pages(results))
+    _, columns = client.columns("/data/columns/goodput_mbps.bin")
+    values = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
+    assert list(columns["values"]) == values
     dumbbell.write_site(results, out=tmp_path / "site")
     column = handed_over(tmp_path / "site/data/columns/goodput_mbps.bin.js")
     assert column == client.ask("/data/columns/goodput_mbps.bin")[2]
 
 
-def test_statistics_that_change_while_they_are_served_are_seen(served: Served, results: Path) -> None:
-    client = Client(served(results))
+def test_statistics_that_change_while_they_are_served_are_seen(serve_pages: Serve, results: Path) -> None:
+    client = Client(serve_pages(results))
     client.json("/data/runs.json")
     older_index(results)
     client.json("/data/runs.json")
-    _, shown = client.columns("/data/columns/goodput_mbps.bin")
-    said = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
-    assert list(shown["values"]) == said
+    _, columns = client.columns("/data/columns/goodput_mbps.bin")
+    values = [float(run.statistics["network"]["goodput_mbps"]) for run in dumbbell.open(results).runs]  # type: ignore[arg-type]
+    assert list(columns["values"]) == values
 
 
 def test_a_log_with_all_the_times_of_another_is_read_anew(
@@ -271,12 +271,12 @@ def test_a_log_with_all_the_times_of_another_is_read_anew(
     monkeypatch.setattr(one_run, "stamp", lambda _: (1, 2, 3, 4))
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
 
-    def kept() -> int:
-        opened = open_results(results)
-        run = next(run for run in opened.planned() if (run.scheme, run.run) == ("cubic", 1))
-        assert one_run.OneRun(Place("d1", "results", opened), run).view.end_ns > 0
+    def kept_logs() -> int:
+        opened_results = open_results(results)
+        run = next(run for run in opened_results.planned() if (run.scheme, run.run) == ("cubic", 1))
+        assert one_run.OneRun(Place("d1", "results", opened_results), run).view.end_ns > 0
         return len(list((tmp_path / "cache").glob("*.pyramid")))
 
-    assert (kept(), kept()) == (1, 1)
+    assert (kept_logs(), kept_logs()) == (1, 1)
     shutil.copyfile(results / "runs/lab/bbr/1/packets.parquet", results / "runs/lab/cubic/1/packets.parquet")
-    assert kept() == 2
+    assert kept_logs() == 2

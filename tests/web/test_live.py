@@ -26,7 +26,7 @@ from dumbbell.results.directory import locked, open_results
 from dumbbell.results.live_runs import LivePlace, LiveResults
 from support.punctual import Punctual, runs_of
 from support.waiting import TIMEOUT_S, wait_for
-from web.conftest import Served, axe, overflow
+from web.conftest import Serve, axe, overflow
 
 MARKUP = "<img src=x onerror=alert(1)>"
 
@@ -64,7 +64,7 @@ def content(at_s: float, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSO
     return {"at_s": at_s, "duration_s": 30.0, "attempt": 1, "flows": [flow], "links": [link]} | changes
 
 
-class Played:
+class PlayedRun:
     """A run that goes on, without packets: its log and the file that shows it."""
 
     def __init__(self, results: Path, label: str | None = None, number: int = 0) -> None:
@@ -79,10 +79,10 @@ class Played:
         self.at_s = 0.0
         """The time of the run that was shown last."""
 
-    def show(self, told: object) -> None:
+    def show(self, value: object) -> None:
         """Write the file anew, as the core does."""
         temporary = self.file.with_suffix(".tmp")
-        temporary.write_text(told if isinstance(told, str) else json.dumps(told))
+        temporary.write_text(value if isinstance(value, str) else json.dumps(value))
         temporary.replace(self.file)
 
     def end(self) -> None:
@@ -110,32 +110,32 @@ class Played:
             thread.join()
 
 
-def watched(results: Path) -> ResultsWatch:
+def watch_results(results: Path) -> ResultsWatch:
     return ResultsWatch([Place("d1", "results", open_results(results))])
 
 
 def test_who_watches_is_told_what_is_new_and_only_that(results: Path) -> None:
-    watching = watched(results)
-    (event, told), (live, nothing) = watching.look()
-    assert (event, told["running"], told["total"], told["now"]) == ("progress", False, 2, [])
-    assert (live, nothing) == ("live", {"keys": [], "runs": []})
+    watching = watch_results(results)
+    (event, data), (live, empty) = watching.look()
+    assert (event, data["running"], data["total"], data["now"]) == ("progress", False, 2, [])
+    assert (live, empty) == ("live", {"keys": [], "runs": []})
     assert list(watching.look()) == []
     assert watching.pause_s >= 1.0
-    played = Played(results)
+    played_run = PlayedRun(results)
     assert list(watching.look()) == [], "left by somebody who was killed: nobody writes here"
     with locked(results):
-        played.show(content(1.0))
+        played_run.show(content(1.0))
         events = dict(watching.look())
         assert events["progress"]["running"]
-        assert events["progress"]["now"] == [played.label]
+        assert events["progress"]["now"] == [played_run.label]
         (run,) = events["live"]["runs"]  # type: ignore[attr-defined]  # a list
-        assert (run["id"], run["label"], run["at_s"]) == (played.identity, played.label, 1.0)
+        assert (run["id"], run["label"], run["at_s"]) == (played_run.identity, played_run.label, 1.0)
         assert watching.pause_s <= 0.2
         assert list(watching.look()) == []
-        played.show(content(1.2))
+        played_run.show(content(1.2))
         ((name, again),) = watching.look()
         assert (name, again["keys"]) == ("live", ["d1/0"])
-        played.end()
+        played_run.end()
         events = dict(watching.look())
         assert events["live"] == {"keys": [], "runs": []}
         assert events["progress"]["now"] == []
@@ -167,24 +167,24 @@ HOSTILE: list[tuple[str, object]] = [
 ]
 
 
-@pytest.mark.parametrize(("told"), [told for _, told in HOSTILE], ids=[name for name, _ in HOSTILE])
-def test_a_file_that_no_run_writes_is_not_there(results: Path, told: object) -> None:
-    played = Played(results)
+@pytest.mark.parametrize(("value"), [value for _, value in HOSTILE], ids=[name for name, _ in HOSTILE])
+def test_a_file_that_no_run_writes_is_not_there(results: Path, value: object) -> None:
+    played_run = PlayedRun(results)
     with locked(results):
-        played.show(told)
-        assert LiveResults(open_results(results)).look() == ([played.label], [])
-        assert dict(watched(results).look())["live"] == {"keys": [], "runs": []}
+        played_run.show(value)
+        assert LiveResults(open_results(results)).look() == ([played_run.label], [])
+        assert dict(watch_results(results).look())["live"] == {"keys": [], "runs": []}
 
 
 def test_neither_links_nor_pipes_are_followed(results: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_text(json.dumps(content(1.0)))
-    played = Played(results)
-    played.file.symlink_to(secret)
-    os.mkfifo(played.file.with_name("1.live.json"))
-    (played.file.with_name("2.live.json")).mkdir()
-    played.log.unlink()
-    os.mkfifo(played.log)
+    played_run = PlayedRun(results)
+    played_run.file.symlink_to(secret)
+    os.mkfifo(played_run.file.with_name("1.live.json"))
+    (played_run.file.with_name("2.live.json")).mkdir()
+    played_run.log.unlink()
+    os.mkfifo(played_run.log)
     assert LiveResults(open_results(results)).look() == ([], [])
     elsewhere = tmp_path / "elsewhere"
     (results / "runs/.unfinished").rename(elsewhere)
@@ -194,8 +194,8 @@ def test_neither_links_nor_pipes_are_followed(results: Path, tmp_path: Path) -> 
 
 
 def test_a_label_of_no_run_has_no_address_and_reaches_no_terminal(results: Path) -> None:
-    played = Played(results, f"evil\x1b[2J {MARKUP}")
-    played.show(content(1.0, flows=[content(1.0)["flows"][0] | {"scheme": "a\x1b[31m"}]))
+    played_run = PlayedRun(results, f"evil\x1b[2J {MARKUP}")
+    played_run.show(content(1.0, flows=[content(1.0)["flows"][0] | {"scheme": "a\x1b[31m"}]))
     (run,) = LiveResults(open_results(results)).look()[1]
     assert run.run is None
     assert "\x1b" not in run.label
@@ -226,13 +226,15 @@ def test_sparklines() -> None:
     assert sparkline([]) == ""
 
 
-def test_the_page_draws_what_goes_on_and_leads_to_what_is_finished(served: Served, page: Page, results: Path) -> None:
-    played = Played(results)
-    address = served(results)
+def test_the_page_draws_what_goes_on_and_leads_to_what_is_finished(
+    serve_pages: Serve, page: Page, results: Path
+) -> None:
+    played_run = PlayedRun(results)
+    address = serve_pages(results)
     with locked(results):
         page.goto(f"{address}#/live")
         expect(page.get_by_text("0 of 2 runs are made")).to_be_visible()
-        with played.going_on():
+        with played_run.going_on():
             row = page.get_by_role("row", name=re.compile("^bbr 1"))
             expect(row).to_contain_text("probe_bw")
             expect(row).to_contain_text("41.0")
@@ -246,26 +248,26 @@ def test_the_page_draws_what_goes_on_and_leads_to_what_is_finished(served: Serve
                 assert axe(page) == []
             page.get_by_role("button", name="Pause").click()
             stands = page.locator(".live-run > p").first.inner_text()
-            since_s = played.at_s
-            wait_for(lambda: played.at_s > since_s + 0.5)
+            since_s = played_run.at_s
+            wait_for(lambda: played_run.at_s > since_s + 0.5)
             assert page.locator(".live-run > p").first.inner_text() == stands
             page.get_by_role("button", name="Go on").click()
             expect(page.locator(".live-run > p").first).not_to_have_text(stands)
-        played.end()
+        played_run.end()
         link = page.get_by_role("link", name="the finished run")
-        expect(link).to_have_attribute("href", f"#/run/{played.identity}")
+        expect(link).to_have_attribute("href", f"#/run/{played_run.identity}")
         expect(page.get_by_role("link", name=re.compile("^Live: 0 of 2 runs"))).to_be_visible()
     expect(page.get_by_role("link", name=re.compile("^Live: "))).to_have_count(0)
 
 
-def test_markup_of_a_stranger_is_text(served: Served, page: Page, results: Path) -> None:
-    played = Played(results, MARKUP)
+def test_markup_of_a_stranger_is_text(serve_pages: Serve, page: Page, results: Path) -> None:
+    played_run = PlayedRun(results, MARKUP)
     flow = content(1.0)["flows"][0] | {"scheme": MARKUP}
     flow["state"] = [{"name": MARKUP, "unit": f"0 {MARKUP}", "value": 0}]
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     with locked(results):
-        played.show(content(1.0, flows=[flow], links=[content(1.0)["links"][0] | {"name": MARKUP}]))
-        page.goto(f"{served(results)}#/live")
+        played_run.show(content(1.0, flows=[flow], links=[content(1.0)["links"][0] | {"name": MARKUP}]))
+        page.goto(f"{serve_pages(results)}#/live")
         expect(page.get_by_role("heading", name=MARKUP)).to_be_visible()
         assert page.locator("main img[src]").count() == 0
 
@@ -283,24 +285,24 @@ def test_the_end_of_the_server_is_said(page: Page, results: Path) -> None:
 
 def test_live_and_watch_of_simulated_runs(dumbbell: Any, tmp_path: Path) -> None:  # noqa: ANN401 (the fixture)
     words = ["run", "--schemes", "cubic", "--path", "pantheon-4", "--duration", "2", "--out", tmp_path / "out"]
-    done = dumbbell(*words, "--live", "--watch")
-    assert re.search(r"^live: http://127\.0\.0\.1:\d+/\?token=\S+#/live", done.stderr, re.MULTILINE)
-    assert f"`dumbbell serve {tmp_path / 'out'}` shows the results" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = dumbbell(*words, "--live", "--watch")
+    assert re.search(r"^live: http://127\.0\.0\.1:\d+/\?token=\S+#/live", result.stderr, re.MULTILINE)
+    assert f"`dumbbell serve {tmp_path / 'out'}` shows the results" in result.stderr
+    assert "Traceback" not in result.stderr
     assert not list((tmp_path / "out").rglob("*live.json"))
 
 
 def test_watch_of_a_shell_is_refused(dumbbell: Any) -> None:  # noqa: ANN401 (the fixture)
-    for words, told in (
+    for words, message in (
         (["--watch"], "needs a COMMAND"),
         (["--watch", "--quiet", "--", "true"], "not with --quiet"),
     ):
-        done = dumbbell("emulate", "--rate", "20mbit", "--rtt", "40ms", *words, expect=2)
-        assert told in done.stderr
-        assert len([line for line in done.stderr.splitlines() if not line.startswith("path ")]) == 1
+        result = dumbbell("emulate", "--rate", "20mbit", "--rtt", "40ms", *words, expect=2)
+        assert message in result.stderr
+        assert len([line for line in result.stderr.splitlines() if not line.startswith("path ")]) == 1
 
 
-def begun(words: list[str]) -> subprocess.Popen[str]:
+def begin(words: list[str]) -> subprocess.Popen[str]:
     """The real command, whose stderr can be read as it comes."""
     command = [sys.executable, "-m", "dumbbell", *words]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -317,42 +319,44 @@ def test_a_run_with_real_packets_shows_what_its_statistics_say_later(
     words = "run --schemes cubic --rate 10mbit --rtt 50ms --backend emu --runs 1 --duration 5 --watch --out"
 
     def make() -> dict[str, Any]:
-        process = begun([*words.split(), str(out)])
-        seen: list[tuple[float, float, dict[str, Any]]] = []
+        process = begin([*words.split(), str(out)])
+        moments: list[tuple[float, float, dict[str, Any]]] = []
         try:
             wait_for(lambda: (out / "experiment.toml").exists() or process.poll() is not None)
             watching = LiveResults(open_results(out))
             while process.poll() is None:
                 for run in watching.look()[1]:
-                    if not seen or seen[-1][2] != run.content:
-                        seen.append((SYSTEM_CLOCK.time(), run.content["at_s"], run.content))
+                    if not moments or moments[-1][2] != run.content:
+                        moments.append((SYSTEM_CLOCK.time(), run.content["at_s"], run.content))
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(0.02)
-            _, told = process.communicate()
+            _, stderr_text = process.communicate()
         finally:
             process.kill()
             process.wait()
-        return {"runs": runs_of(dumbbell, out), "seen": seen, "told": told}
+        return {"runs": runs_of(dumbbell, out), "seen": moments, "told": stderr_text}
 
-    made = punctual(make)
-    (run,), told = made["runs"], made["told"]
-    assert run["status"] == "done", told
-    shown = [moment for moment in made["seen"] if moment[2]["attempt"] == run["attempts"]]
-    assert len(shown) >= 15, told
+    outcome = punctual(make)
+    (run,), errors = outcome["runs"], outcome["told"]
+    assert run["status"] == "done", errors
+    shown_moments = [moment for moment in outcome["seen"] if moment[2]["attempt"] == run["attempts"]]
+    assert len(shown_moments) >= 15, errors
     # the start of the run is what the earliest of them says: no later one is more than half a second behind it
-    start = min(seen - at_s for seen, at_s, _ in shown)
-    gaps = [later[1] - sooner[1] for sooner, later in itertools.pairwise(shown)]
+    start = min(seen_s - at_s for seen_s, at_s, _ in shown_moments)
+    gaps = [later[1] - sooner[1] for sooner, later in itertools.pairwise(shown_moments)]
     assert max(gaps) < 0.5
-    assert max(seen - at_s for seen, at_s, _ in shown) - start < 0.5
-    flow = shown[-1][2]["flows"][0]
-    mbps = flow["delivered_bytes"] * 8e-6 / shown[-1][1]
+    assert max(seen_s - at_s for seen_s, at_s, _ in shown_moments) - start < 0.5
+    flow = shown_moments[-1][2]["flows"][0]
+    mbps = flow["delivered_bytes"] * 8e-6 / shown_moments[-1][1]
     throughput = run["flows"][0]["throughput_mbps"]
     assert mbps == pytest.approx(throughput, rel=0.1)
-    delays = [content["flows"][0]["delay_ms"]["p50"] for _, _, content in shown if content["flows"][0]["delay_ms"]]
+    delays = [
+        content["flows"][0]["delay_ms"]["p50"] for _, _, content in shown_moments if content["flows"][0]["delay_ms"]
+    ]
     assert all(24.0 <= delay <= 110.0 for delay in delays)
     assert {"cwnd", "srtt", "in_flight"} <= {value["name"] for value in flow["state"]}
-    assert re.search(r"^  cubic 1 +\d+\.\d Mbit/s  p95 \d+\.\d ms  cwnd ", told, re.MULTILINE), told
-    assert "\x1b" not in told
+    assert re.search(r"^  cubic 1 +\d+\.\d Mbit/s  p95 \d+\.\d ms  cwnd ", errors, re.MULTILINE), errors
+    assert "\x1b" not in errors
     assert not list(out.rglob("*live.json*"))
 
 
@@ -360,10 +364,10 @@ def test_a_run_with_real_packets_shows_what_its_statistics_say_later(
 @pytest.mark.usefixtures("real_packets")
 def test_a_path_with_a_command_inside_is_watched(tmp_path: Path) -> None:
     words = ["emulate", "--rate", "10mbit", "--rtt", "40ms", "--live", "--watch", "--", "sh", "-c"]
-    process = begun([*words, "ping -q -i 0.1 -c 40 $DUMBBELL_PEER"])
-    _, told = process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode == 0, told
-    assert "live: http://127.0.0.1:" in told
-    assert re.search(r"^  up 1 +0\.0 Mbit/s  p95 \d\d\.\d ms$", told, re.MULTILINE), told
-    assert re.search(r"^  down 2 +", told, re.MULTILINE)
-    assert "Traceback" not in told
+    process = begin([*words, "ping -q -i 0.1 -c 40 $DUMBBELL_PEER"])
+    _, errors = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0, errors
+    assert "live: http://127.0.0.1:" in errors
+    assert re.search(r"^  up 1 +0\.0 Mbit/s  p95 \d\d\.\d ms$", errors, re.MULTILINE), errors
+    assert re.search(r"^  down 2 +", errors, re.MULTILINE)
+    assert "Traceback" not in errors

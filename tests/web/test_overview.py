@@ -20,8 +20,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 import dumbbell
 from support.shelf import Shelf
 from support.waiting import TIMEOUT_S
-from web.conftest import Served, axe, overflow
-from web.made import many, write_pages
+from web.conftest import Serve, axe, overflow
+from web.made import make_columns, write_pages
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -34,14 +34,14 @@ HOSTILE = (
 @pytest.fixture
 def results(shelf: Shelf) -> Path:
     """Three schemes, six runs each: means have intervals."""
-    given: dict[str, Any] = {"path": "pantheon-4", "runs": 6, "duration": 2.0, "log": "none"}
-    return shelf.made("overview", lambda out: dumbbell.run(schemes=["cubic", "bbr", "copa"], out=out, **given))
+    settings: dict[str, Any] = {"path": "pantheon-4", "runs": 6, "duration": 2.0, "log": "none"}
+    return shelf.made("overview", lambda out: dumbbell.run(schemes=["cubic", "bbr", "copa"], out=out, **settings))
 
 
 @pytest.fixture(scope="module")
 def made_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """100,000 runs as files."""
-    out: Path = write_pages(tmp_path_factory.mktemp("many"), many(100_000))
+    out: Path = write_pages(tmp_path_factory.mktemp("many"), make_columns(100_000))
     return out
 
 
@@ -57,7 +57,7 @@ def grid(page: Page) -> Page:
     return page
 
 
-def downloaded(page: Page, button: str) -> str:
+def download(page: Page, button: str) -> str:
     """Return what a button of the export menu hands out."""
     if page.locator("details.menu[open]").count() == 0:
         page.get_by_text("Export", exact=True).click()
@@ -69,45 +69,47 @@ def downloaded(page: Page, button: str) -> str:
 def shown_csv(directory: Path, *options: str) -> list[dict[str, str]]:
     """Return what `dumbbell show --csv` prints."""
     command = [sys.executable, "-m", "dumbbell", "show", str(directory), "--csv", *options]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
-    return list(csv.DictReader(io.StringIO(printed)))
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
+    return list(csv.DictReader(io.StringIO(output)))
 
 
-def test_groups_are_the_table_of_show(served: Served, page: Page, results: Path) -> None:
+def test_groups_are_the_table_of_show(serve_pages: Serve, page: Page, results: Path) -> None:
     """Means and intervals of the groups by path and scheme are those of `dumbbell show --csv`, for both conventions."""
     for convention in ("corrected", "pantheon"):
-        page.goto(f"{served(results)}#/runs?group=path&group=scheme&convention={convention}")
+        page.goto(f"{serve_pages(results)}#/runs?group=path&group=scheme&convention={convention}")
         grid(page)
-        ours = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
-        theirs = shown_csv(results, "--convention", convention)
-        assert {(row["path"], row["scheme"]) for row in ours} == {(row["path"], row["scheme"]) for row in theirs}
-        for row in theirs:
-            (own,) = [each for each in ours if each["scheme"] == row["scheme"]]
+        page_rows = list(csv.DictReader(io.StringIO(download(page, "CSV"))))
+        command_rows = shown_csv(results, "--convention", convention)
+        assert {(row["path"], row["scheme"]) for row in page_rows} == {
+            (row["path"], row["scheme"]) for row in command_rows
+        }
+        for row in command_rows:
+            (group,) = [page_row for page_row in page_rows if page_row["scheme"] == row["scheme"]]
             for name, value in row.items():
                 if name in ("level", "number"):
                     continue
                 try:
-                    assert float(own[name]) == pytest.approx(float(value), rel=1e-5, abs=1e-12), name
+                    assert float(group[name]) == pytest.approx(float(value), rel=1e-5, abs=1e-12), name
                 except ValueError:
-                    assert own[name] == value, name
+                    assert group[name] == value, name
 
 
-def test_numbers_in_sight_are_those_of_show(served: Served, page: Page, results: Path) -> None:
+def test_numbers_in_sight_are_those_of_show(serve_pages: Serve, page: Page, results: Path) -> None:
     """A cell has the mean and the interval as `dumbbell show` prints them."""
-    page.goto(f"{served(results)}#/runs?group=path&group=scheme")
+    page.goto(f"{serve_pages(results)}#/runs?group=path&group=scheme")
     grid(page)
     command = [sys.executable, "-m", "dumbbell", "show", str(results)]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
-    table = printed[printed.index("Means of all flows") :]
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
+    table = output[output.index("Means of all flows") :]
     cells = page.locator("[role=row]:not(.grid-head) [role=gridcell]:nth-child(n + 4)").all_inner_texts()
     assert len(cells) == 9
     for cell in cells:
         assert " ".join(cell.split()) in table
 
 
-def test_runs_unfold_below_their_means(served: Served, page: Page, results: Path) -> None:
+def test_runs_unfold_below_their_means(serve_pages: Serve, page: Page, results: Path) -> None:
     """A row for each scheme on a path, its runs below it on a click or Enter; a run opens."""
-    page.goto(served(results))
+    page.goto(serve_pages(results))
     table = page.get_by_role("treegrid")
     expect(table).to_have_attribute("aria-rowcount", "4")
     assert first_cells(page, 2) == ["cubic", "bbr", "copa"]
@@ -143,9 +145,9 @@ def test_names_of_paths_are_not_cut(
         cell.innerText.replace(/\\s|▸/g, ""), cell.scrollHeight <= cell.parentElement.clientHeight
             && cell.scrollWidth <= cell.clientWidth])"""
     cells = page.locator(".grid-row [role=gridcell]").filter(has_text=re.compile("default|www|short"))
-    found = dict(cells.evaluate_all(script))
-    assert set(names) <= set(found)
-    assert all(found[name] for name in names), found
+    visible_texts = dict(cells.evaluate_all(script))
+    assert set(names) <= set(visible_texts)
+    assert all(visible_texts[name] for name in names), visible_texts
     tops = page.locator(".grid-row").evaluate_all(
         "(all) => all.map((row) => { const box = row.getBoundingClientRect(); return [box.top, box.bottom]; })"
     )
@@ -156,10 +158,10 @@ def test_names_of_paths_are_not_cut(
 def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
     """The first table within 1 s, a filter and a sort within 100 ms; a few dozen rows are in the page."""
     address = files_served(made_many)
-    started = time.perf_counter()
+    start_s = time.perf_counter()
     page.goto(f"{address}#/runs?list=runs")
     page.locator("[role=gridcell]").first.wait_for()
-    first = time.perf_counter() - started
+    first = time.perf_counter() - start_s
     assert page.get_by_role("grid").get_attribute("aria-rowcount") == "100001"
     assert page.locator("[role=row]").count() < 50
     page.wait_for_timeout(1500)
@@ -194,7 +196,7 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
     )
     assert first < 5
     assert all(value < 600 for value in took.values()), took
-    expected = many(100_000)
+    expected = make_columns(100_000)
     goodput = np.asarray(expected["goodput_mbps"])
     bbr = np.array(expected["scheme"]) == "bbr"
     count = int((bbr & (goodput >= 50) & (goodput <= 60)).sum())
@@ -203,9 +205,9 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
     assert delays == sorted(delays, reverse=True)
 
 
-def test_the_address_has_it_all(served: Served, page: Page, context: BrowserContext, results: Path) -> None:
+def test_the_address_has_it_all(serve_pages: Serve, page: Page, context: BrowserContext, results: Path) -> None:
     """What was chosen by clicks is there again for whoever opens the address."""
-    page.goto(f"{served(results)}#/runs?list=runs")
+    page.goto(f"{serve_pages(results)}#/runs?list=runs")
     grid(page)
     page.get_by_text("Filter", exact=True).click()
     page.get_by_role("checkbox", name="copa").check()
@@ -229,21 +231,21 @@ def test_the_address_has_it_all(served: Served, page: Page, context: BrowserCont
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "13")
 
 
-def test_a_filter_that_is_none_is_said(served: Served, page: Page, results: Path) -> None:
+def test_a_filter_that_is_none_is_said(serve_pages: Serve, page: Page, results: Path) -> None:
     """An address with a field that is not there says so, and shows the rest."""
-    page.goto(f"{served(results)}#/runs?list=runs&filter=nonsense:1&filter=scheme:copa")
+    page.goto(f"{serve_pages(results)}#/runs?list=runs&filter=nonsense:1&filter=scheme:copa")
     expect(page.get_by_role("alert")).to_contain_text("nonsense:1")
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "7")
 
 
-def test_exports(served: Served, page: Page, results: Path) -> None:
+def test_exports(serve_pages: Serve, page: Page, results: Path) -> None:
     """CSV and JSON have the rows that are shown, the command prints their means."""
-    page.goto(f"{served(results)}#/runs?list=runs&filter=scheme:copa&sort=-goodput_mbps")
+    page.goto(f"{serve_pages(results)}#/runs?list=runs&filter=scheme:copa&sort=-goodput_mbps")
     grid(page)
-    rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
-    kept = json.loads(downloaded(page, "JSON"))
-    assert kept["filter"] == ["scheme:copa"]
-    assert [row["run"] for row in rows] == [str(row["run"]) for row in kept["rows"]]
+    rows = list(csv.DictReader(io.StringIO(download(page, "CSV"))))
+    document = json.loads(download(page, "JSON"))
+    assert document["filter"] == ["scheme:copa"]
+    assert [row["run"] for row in rows] == [str(row["run"]) for row in document["rows"]]
     runs = [run.statistics for run in dumbbell.open(results).runs if run.scheme == "copa"]
     expected = {str(run["run"]): run["network"]["goodput_mbps"] for run in runs}
     assert {row["run"]: pytest.approx(float(row["goodput_mbps"]), rel=1e-6) for row in rows} == expected
@@ -257,9 +259,9 @@ def test_exports(served: Served, page: Page, results: Path) -> None:
     assert len(shown_csv(results, *command[3:])) == 1
 
 
-def test_keys(served: Served, page: Page, results: Path) -> None:
+def test_keys(serve_pages: Serve, page: Page, results: Path) -> None:
     """Arrows, Home, End, pages and Enter go through the table, Enter on a head sorts, Enter on a row opens the run."""
-    page.goto(f"{served(results)}#/runs?list=runs")
+    page.goto(f"{serve_pages(results)}#/runs?list=runs")
     grid(page)
     page.locator("[role=gridcell][tabindex='0']").focus()
 
@@ -304,14 +306,14 @@ def test_scrolls_to_the_end(files_served: Callable[[Path], str], page: Page, mad
     assert "50001" in first_cells(page, 3, 60)
 
 
-def test_pivot(served: Served, page: Page, results: Path) -> None:
+def test_pivot(serve_pages: Serve, page: Page, results: Path) -> None:
     """A cell is the mean of its runs, and shows them."""
-    page.goto(f"{served(results)}#/runs?pivot=scheme&pivot=status&pivot=goodput_mbps")
+    page.goto(f"{serve_pages(results)}#/runs?pivot=scheme&pivot=status&pivot=goodput_mbps")
     page.get_by_role("rowheader", name="copa").wait_for()
     (expected,) = [row["goodput_mbps"] for row in shown_csv(results) if row["scheme"] == "copa"]
     cell = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="copa")).get_by_role("button")
     assert cell.inner_text().startswith(f"{float(expected):.2f}")
-    rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
+    rows = list(csv.DictReader(io.StringIO(download(page, "CSV"))))
     assert {row["scheme"] for row in rows} == {"cubic", "bbr", "copa"}
     page.keyboard.press("Escape")
     cell.click()
@@ -352,19 +354,19 @@ def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_pa
     assert f"failed: {HOSTILE[0]}" in first_cells(page, 4)
     assert "missing: it was not made" in first_cells(page, 4)
     assert first_cells(page, 5)[0] == "3 days ago"
-    rows = list(csv.DictReader(io.StringIO(downloaded(page, "CSV"))))
+    rows = list(csv.DictReader(io.StringIO(download(page, "CSV"))))
     assert [row["path"] for row in rows] == list(HOSTILE)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_anybody_can_read_it(
-    served: Served, page: Page, results: Path, width: int, scheme: Literal["light", "dark"]
+    serve_pages: Serve, page: Page, results: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
     """Nothing serious for axe-core, and no page wider than the window, with menus open too."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    address = served(results)
+    address = serve_pages(results)
     for view in (
         "runs",
         "runs?list=runs",

@@ -34,14 +34,14 @@ pytestmark = [
 Scenario = dict[str, Any]
 
 
-def made_by_the_page(asked: list[Scenario]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def made_by_the_page(scenarios: list[Scenario]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The page's presets, and what its own code makes of scenarios."""
     command = ["node", str(SCENARIOS), str(BUILT / "catalogue.json")]
-    done = subprocess.run(
-        command, input=json.dumps(asked), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
+    result = subprocess.run(
+        command, input=json.dumps(scenarios), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
     )
-    found = json.loads(done.stdout)
-    return found["presets"], found["made"]
+    document = json.loads(result.stdout)
+    return document["presets"], document["made"]
 
 
 def catalogue() -> dict[str, Any]:
@@ -129,44 +129,46 @@ def playground(page: Page, files_served: Callable[[Path], str]) -> str:
     """The address of the playground, which is open in the page."""
     address = files_served(BUILT)
     page.goto(address)
-    finished(page)
+    wait_for_digest(page)
     return address
 
 
-def finished(page: Page) -> str:
+def wait_for_digest(page: Page) -> str:
     """Wait for the run that is shown to be over; its digest."""
-    shown = page.locator("[data-digest]")
-    shown.wait_for(timeout=60_000)
-    return str(shown.get_attribute("data-digest"))
+    locator = page.locator("[data-digest]")
+    locator.wait_for(timeout=60_000)
+    return str(locator.get_attribute("data-digest"))
 
 
-def opened(page: Page, address: str) -> str:
+def open_playground(page: Page, address: str) -> str:
     """Open a scenario in a page that shows no other one, and wait for its run; its digest."""
     page.goto("about:blank")
     page.goto(address)
-    return finished(page)
+    return wait_for_digest(page)
 
 
-def in_browser(page: Page, address: str, made: list[dict[str, Any]]) -> list[str]:
+def in_browser(page: Page, address: str, page_runs: list[dict[str, Any]]) -> list[str]:
     """The digests of runs in a worker, beside a page of the same place without a policy."""
     page.goto(f"{address}catalogue.json")
-    asked = [{"specification": each["specification"], "files": each["files"]} for each in made]
+    requests = [{"specification": page_run["specification"], "files": page_run["files"]} for page_run in page_runs]
     page.set_default_timeout(300_000)
-    return cast("list[str]", page.evaluate(IN_WORKER, asked))
+    return cast("list[str]", page.evaluate(IN_WORKER, requests))
 
 
 def test_every_scheme_sends_the_same_packets_as_on_this_machine(page: Page, playground: str) -> None:
-    _, made = made_by_the_page([{"change": LOSSY | {"flows": [flow(name)]}} for name in SCHEMES])
-    assert len(made) >= 60
-    seen = dict(zip(SCHEMES, in_browser(page, playground, made), strict=True))
-    assert seen == {name: native(each["specification"]) for name, each in zip(SCHEMES, made, strict=True)}
+    _, page_runs = made_by_the_page([{"change": LOSSY | {"flows": [flow(name)]}} for name in SCHEMES])
+    assert len(page_runs) >= 60
+    digests = dict(zip(SCHEMES, in_browser(page, playground, page_runs), strict=True))
+    assert digests == {
+        name: native(page_run["specification"]) for name, page_run in zip(SCHEMES, page_runs, strict=True)
+    }
 
 
 def test_every_kind_of_path_passes_the_same_packets_as_on_this_machine(page: Page, playground: str) -> None:
     two = {"flows": [flow("cubic"), flow("bbr", 0.5)]}
-    _, made = made_by_the_page([{"change": two | change} for change in PATHS.values()])
-    seen = dict(zip(PATHS, in_browser(page, playground, made), strict=True))
-    assert seen == {name: native(each["specification"]) for name, each in zip(PATHS, made, strict=True)}
+    _, page_runs = made_by_the_page([{"change": two | change} for change in PATHS.values()])
+    digests = dict(zip(PATHS, in_browser(page, playground, page_runs), strict=True))
+    assert digests == {name: native(page_run["specification"]) for name, page_run in zip(PATHS, page_runs, strict=True)}
 
 
 def specification_of(toml: str) -> dict[str, Any]:
@@ -178,22 +180,24 @@ def specification_of(toml: str) -> dict[str, Any]:
 
 def with_file_names(specification: dict[str, Any]) -> dict[str, Any]:
     """The specification, with the names of weights without their folders."""
-    for each in specification["flows"]:
-        each["parameters"] = {
-            key: Path(value).name if "/" in value else value for key, value in each["parameters"].items()
+    for one_flow in specification["flows"]:
+        one_flow["parameters"] = {
+            key: Path(value).name if "/" in value else value for key, value in one_flow["parameters"].items()
         }
     return specification
 
 
 def test_the_downloaded_file_is_the_run_that_the_page_shows() -> None:
     presets, _ = made_by_the_page([])
-    asked = [{"preset": each["name"]} for each in presets]
-    asked += [{"change": {"flows": [flow(name)]}} for name in SCHEMES]
-    asked += [{"change": change} for change in PATHS.values()]
-    asked += [{"change": {"unit": "ms", "buffer": 33.3, "rate_mbps": 7.77, "seed": 9, "duration_s": 70}}]
-    _, made = made_by_the_page(asked)
-    for each in made:
-        assert with_file_names(specification_of(each["toml"])) == with_file_names(each["specification"]), each["toml"]
+    scenarios = [{"preset": preset["name"]} for preset in presets]
+    scenarios += [{"change": {"flows": [flow(name)]}} for name in SCHEMES]
+    scenarios += [{"change": change} for change in PATHS.values()]
+    scenarios += [{"change": {"unit": "ms", "buffer": 33.3, "rate_mbps": 7.77, "seed": 9, "duration_s": 70}}]
+    _, page_runs = made_by_the_page(scenarios)
+    for page_run in page_runs:
+        assert with_file_names(specification_of(page_run["toml"])) == with_file_names(page_run["specification"]), (
+            page_run["toml"]
+        )
 
 
 def test_a_path_is_the_one_that_the_words_of_the_command_line_make() -> None:
@@ -212,24 +216,24 @@ def test_a_path_is_the_one_that_the_words_of_the_command_line_make() -> None:
         for name in catalogue()["queues"]
         if name["name"] != "fifo"
     ]
-    _, made = made_by_the_page([{"change": change} for change, _ in words])
-    for each, (_, given) in zip(made, words, strict=True):
-        path = dict(make_path(**given).spec())
-        assert each["specification"]["path"] == path, given
+    _, page_runs = made_by_the_page([{"change": change} for change, _ in words])
+    for page_run, (_, settings) in zip(page_runs, words, strict=True):
+        path = dict(make_path(**settings).spec())
+        assert page_run["specification"]["path"] == path, settings
 
 
 def test_dumbbell_run_with_the_downloaded_file_writes_the_same_packet_log(
     page: Page, playground: str, tmp_path: Path
 ) -> None:
     scenario = "#flows=copa,reno@1-3,webrtc@0.5~80&duration_s=5&queue=codel&loss_percent=0.2&cross_mbps=2"
-    shown = opened(page, f"{playground}{scenario}")
+    shown_digest = open_playground(page, f"{playground}{scenario}")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download as TOML").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
     results = dumbbell.run(file, out=tmp_path / "results")
     (run,) = results.runs
-    assert digest(run.packets()) == shown
+    assert digest(run.packets()) == shown_digest
 
 
 def test_whatever_the_address_says_is_a_run() -> None:
@@ -242,8 +246,8 @@ def test_whatever_the_address_says_is_a_run() -> None:
         "#flows=bbr@1e-7-2e-7",
         *(f"#{name}=1e-320" for name in ("slot_ms", "cross_mbps", "jitter_ms", "faster_ms", "loss_percent")),
     ]
-    for each in made_by_the_page([{"address": text} for text in addresses])[1]:
-        _core.check_run(json.dumps(each["specification"]))
+    for page_run in made_by_the_page([{"address": text} for text in addresses])[1]:
+        _core.check_run(json.dumps(page_run["specification"]))
 
 
 def test_every_preset_runs_and_tells_its_source(page: Page, playground: str) -> None:
@@ -252,7 +256,7 @@ def test_every_preset_runs_and_tells_its_source(page: Page, playground: str) -> 
     for preset in presets:
         page.goto(f"{playground}#preset={preset['name']}")
         page.get_by_role("heading", name=preset["title"]).wait_for()
-        finished(page)
+        wait_for_digest(page)
         assert page.locator(".panel").count() >= 5
         for source in preset["sources"]:
             link = page.get_by_role("link", name=source["text"])
@@ -263,7 +267,7 @@ def test_every_preset_runs_and_tells_its_source(page: Page, playground: str) -> 
 def test_a_slider_makes_a_new_run_while_the_reader_looks(page: Page) -> None:
     slider = page.get_by_role("slider", name="Rate", exact=True)
     slider.focus()
-    before = finished(page)
+    before = wait_for_digest(page)
     took = []
     for _ in range(8):
         page.keyboard.press("ArrowRight")
@@ -271,7 +275,7 @@ def test_a_slider_makes_a_new_run_while_the_reader_looks(page: Page) -> None:
             "(old) => { const at = document.querySelector('[data-digest]'); return at && at.dataset.digest !== old }",
             arg=before,
         )
-        before = finished(page)
+        before = wait_for_digest(page)
         text = page.locator("[data-digest]").locator("xpath=..").inner_text()
         took.append(int(text.split("shown ")[1].split(" ms")[0]))
     print("ms from the slider to the run:", took)
@@ -285,24 +289,24 @@ def test_a_long_run_draws_as_it_goes_and_a_newer_one_ends_it(page: Page, playgro
     page.wait_for_function("document.querySelector('progress')?.value > 0")
     assert page.locator(".panel").count() >= 4
     page.goto(f"{playground}#rate_mbps=2&duration_s=5")
-    finished(page)
+    wait_for_digest(page)
     assert "5.0" not in page.locator(".results").inner_text()[:20]
     page.goto(f"{playground}#rate_mbps=500&duration_s=120&rtt_ms=20")
     page.get_by_role("button", name="Stop").click()
     page.wait_for_timeout(300)
-    stood = page.evaluate("document.querySelector('progress').value")
+    progress = page.evaluate("document.querySelector('progress').value")
     page.wait_for_timeout(300)
-    assert page.evaluate("document.querySelector('progress').value") == stood
+    assert page.evaluate("document.querySelector('progress').value") == progress
 
 
 @pytest.mark.usefixtures("playground")
 def test_all_can_be_done_by_keyboard(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="To the pictures")).to_be_focused()
-    seen = set()
+    reached_elements = set()
     for _ in range(90):
         page.keyboard.press("Tab")
-        seen.add(
+        reached_elements.add(
             page.evaluate(
                 "(({ activeElement: at }) => at.getAttribute('aria-label') || at.id || at.textContent)(document)"
             )
@@ -314,7 +318,7 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
         "setting-rate_mbps",
         "setting-buffer",
         "Download as TOML",
-    } <= seen
+    } <= reached_elements
     page.locator(".tools").get_by_role("button", name="zoom in").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".where")).to_contain_text("5.00 s to 15.00 s")
@@ -323,7 +327,7 @@ def test_all_can_be_done_by_keyboard(page: Page) -> None:
     page.get_by_role("button", name="Add a flow").focus()
     page.keyboard.press("Enter")
     page.get_by_role("combobox", name="Scheme of flow 2").select_option("bbr")
-    finished(page)
+    wait_for_digest(page)
     expect(page.locator(".legend")).to_contain_text("BBR")
 
 
@@ -335,7 +339,7 @@ def test_the_page_is_accessible_and_fits(
     page.emulate_media(color_scheme=cast("Any", colors))
     page.set_viewport_size({"width": width, "height": 844})
     page.goto(f"{files_served(BUILT)}#preset=bbr-cubic")
-    finished(page)
+    wait_for_digest(page)
     assert axe(page) == []
     assert overflow(page) == 0
     page.locator("aside summary").click()
@@ -344,7 +348,7 @@ def test_the_page_is_accessible_and_fits(
 
 
 def test_charts_say_what_they_show(page: Page, playground: str) -> None:
-    opened(page, f"{playground}#preset=rtt")
+    open_playground(page, f"{playground}#preset=rtt")
     label = page.get_by_role("img", name="Throughput in Mbit/s").get_attribute("aria-label")
     assert label is not None
     assert "(flow 1)" in label
@@ -388,9 +392,9 @@ def lives_of(log: Table) -> dict[tuple[int, int], dict[str, int]]:
 
 
 def test_the_life_of_a_packet_is_that_of_the_native_run(page: Page, playground: str) -> None:
-    _, (made,) = made_by_the_page([{"address": SMALL}])
-    logged = lives_of(dumbbell.simulate(made["specification"]).packets())
-    opened(page, f"{playground}{SMALL}")
+    _, (page_run,) = made_by_the_page([{"address": SMALL}])
+    lives = lives_of(dumbbell.simulate(page_run["specification"]).packets())
+    open_playground(page, f"{playground}{SMALL}")
     page.locator("b[data-packets=sent]").wait_for()
     page.locator(".stack").focus()
     for _ in range(20):
@@ -398,24 +402,24 @@ def test_the_life_of_a_packet_is_that_of_the_native_run(page: Page, playground: 
     page.keyboard.press("Enter")
     life = page.get_by_role("region", name="Life of a packet")
     assert life.locator("h3").inner_text().startswith("Packet 19 of flow 1, ")
-    shown = {
+    shown_steps = {
         str(row.get_attribute("data-step")): round(float(row.locator("td").first.inner_text().split(" ")[0]) * 1e9)
         for row in life.locator("tr[data-step]").all()
     }
-    assert shown == logged[1, 19]
+    assert shown_steps == lives[1, 19]
     expect(life.locator("li").first).to_contain_text("Sent at ")
 
-    dropped = [name for name, steps in logged.items() if "drop_ns" in steps][:20]
-    assert len(dropped) >= 10
+    dropped_packets = [name for name, steps in lives.items() if "drop_ns" in steps][:20]
+    assert len(dropped_packets) >= 10
     page.goto(f"{playground}catalogue.json")
-    asked = dropped + list(logged)[::100]
-    for name, told in zip(asked, page.evaluate(LIVES, [made["specification"], asked]), strict=True):
-        times = {step: time for step, time in told.items() if step.endswith("_ns") and time is not None}
-        assert times == logged[name], name
+    packets = dropped_packets + list(lives)[::100]
+    for name, steps in zip(packets, page.evaluate(LIVES, [page_run["specification"], packets]), strict=True):
+        times = {step: time for step, time in steps.items() if step.endswith("_ns") and time is not None}
+        assert times == lives[name], name
 
 
 def test_a_sentence_of_the_reading_shows_its_place(page: Page, playground: str, tmp_path: Path) -> None:
-    opened(page, f"{playground}{SMALL}")
+    open_playground(page, f"{playground}{SMALL}")
     sentences = page.locator(".why button")
     sentences.first.wait_for()
     with page.expect_download() as download:
@@ -424,16 +428,16 @@ def test_a_sentence_of_the_reading_shows_its_place(page: Page, playground: str, 
     dumbbell.run(tmp_path / "playground.toml", out=tmp_path / "results")
     results = open_results(tmp_path / "results")
     (run,) = results.planned()
-    told = json.loads(OneRun(Place("d1", "results", results), run).reading())["sentences"]
-    assert sentences.all_inner_texts() == [each["text"].replace("`", "") for each in told]
+    sentence_list = json.loads(OneRun(Place("d1", "results", results), run).reading())["sentences"]
+    assert sentences.all_inner_texts() == [sentence["text"].replace("`", "") for sentence in sentence_list]
 
-    number = next(at for at, each in enumerate(told) if each["flow"] == 2 and each["to_ns"] < 3e9)
+    number = next(at for at, sentence in enumerate(sentence_list) if sentence["flow"] == 2 and sentence["to_ns"] < 3e9)
     sentences.nth(number).click()
     expect(sentences.nth(number)).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".highlight")).to_have_count(1)
     expect(page.get_by_role("combobox", name="packets of")).to_have_value("2")
     first, last = (float(text.split(" ")[0]) for text in page.locator(".where b").all_inner_texts())
-    assert first <= told[number]["from_ns"] / 1e9 <= told[number]["to_ns"] / 1e9 <= last
+    assert first <= sentence_list[number]["from_ns"] / 1e9 <= sentence_list[number]["to_ns"] / 1e9 <= last
     assert last - first < 4
     page.get_by_role("button", name="all", exact=True).click()
     expect(page.locator(".where")).to_contain_text("0.000 s to 4.000 s")
@@ -459,10 +463,12 @@ def test_a_dropped_file_is_used(page: Page, playground: str, tmp_path: Path) -> 
     page.goto("about:blank")
     page.goto(f"{playground}#flows=tao&duration_s=3")
     page.locator("input[type=file]").set_input_files(file)
-    shown = finished(page)
-    _, (made,) = made_by_the_page([{"change": {"flows": [flow("tao")], "duration_s": 3}, "own": {"tao": str(file)}}])
-    assert native(made["specification"]) == shown
-    assert specification_of(made["toml"]) == made["specification"]
+    shown_digest = wait_for_digest(page)
+    _, (page_run,) = made_by_the_page(
+        [{"change": {"flows": [flow("tao")], "duration_s": 3}, "own": {"tao": str(file)}}]
+    )
+    assert native(page_run["specification"]) == shown_digest
+    assert specification_of(page_run["toml"]) == page_run["specification"]
 
 
 def test_it_works_without_a_server_once_it_is_loaded(
@@ -472,21 +478,21 @@ def test_it_works_without_a_server_once_it_is_loaded(
     context.set_offline(True)
     page.get_by_role("combobox", name="Scheme of flow 1").select_option("indigo")
     page.wait_for_function("document.querySelector('.legend').textContent.includes('Indigo')")
-    finished(page)
+    wait_for_digest(page)
     page.goto(f"{playground}#preset=copa")
     page.reload()
     page.get_by_role("heading", name="Copa's mode switch").wait_for()
-    finished(page)
+    wait_for_digest(page)
     complaints.clear()
 
 
 def test_nothing_is_asked_of_anybody_else(page: Page, files_served: Callable[[Path], str]) -> None:
     address = files_served(BUILT)
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    addresses: list[str] = []
+    page.on("request", lambda request: addresses.append(request.url))
     page.goto(address)
-    finished(page)
-    assert all(url.startswith((address, "data:", "blob:")) for url in asked), asked
+    wait_for_digest(page)
+    assert all(url.startswith((address, "data:", "blob:")) for url in addresses), addresses
 
 
 def test_the_policy_of_the_page_is_strict() -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route, expect
 
 import dumbbell
 from support.shelf import Shelf
-from web.conftest import Complaints, Served, axe, overflow
+from web.conftest import Complaints, Serve, axe, overflow
 
 _PATH = """
 name = "aqm"
@@ -70,31 +70,31 @@ class Log:
 
     def rows(self, event: int, flow: int = 1) -> dict[str, Any]:
         """Return the columns of one kind of event."""
-        wanted = (self.columns["event"] == event) & (self.columns["flow"] == flow)
-        return {name: values[wanted] for name, values in self.columns.items()}
+        is_wanted = (self.columns["event"] == event) & (self.columns["flow"] == flow)
+        return {name: values[is_wanted] for name, values in self.columns.items()}
 
     def count(self, event: int, first: int, last: int, flow: int | None = None) -> int:
         """Return how many events of a kind lie in a part of the time."""
         time = self.columns["time_ns"]
-        wanted = (self.columns["event"] == event) & (time >= first) & (time <= last)
-        return int((wanted if flow is None else wanted & (self.columns["flow"] == flow)).sum())
+        is_wanted = (self.columns["event"] == event) & (time >= first) & (time <= last)
+        return int((is_wanted if flow is None else is_wanted & (self.columns["flow"] == flow)).sum())
 
     def delay_ms(self, time_ns: int) -> float:
         """Return the one-way delay of the delivery that is nearest to a time."""
-        delivered = self.rows(_DELIVER)
-        nearest = np.abs(delivered["time_ns"].astype(np.int64) - time_ns).argmin()
-        return float(delivered["one_way_delay_ns"][nearest]) / 1e6
+        rows = self.rows(_DELIVER)
+        nearest = np.abs(rows["time_ns"].astype(np.int64) - time_ns).argmin()
+        return float(rows["one_way_delay_ns"][nearest]) / 1e6
 
 
-Opened = Callable[..., Page]
+OpenPage = Callable[..., Page]
 
 
 @pytest.fixture
-def opened(page: Page, served: Served, results: Path) -> Iterator[Opened]:
+def open_page(page: Page, serve_pages: Serve, results: Path) -> Iterator[OpenPage]:
     """Open the page of a run with this query; it is closed before its server."""
 
     def open_run(scheme: str = "cubic", query: str = "", address: str = "") -> Page:
-        page.goto(address or served(results))
+        page.goto(address or serve_pages(results))
         _go(page, scheme, query)
         return page
 
@@ -107,10 +107,10 @@ def _go(page: Page, scheme: str, query: str) -> None:
         "hash => { location.hash = hash; }", f"#/run/d1/aqm/{quote(scheme, safe='')}/1{'?' * bool(query)}{query}"
     )
     page.locator(".run h1").wait_for()
-    _rested(page)
+    _wait_until_drawn(page)
 
 
-def _rested(page: Page) -> None:
+def _wait_until_drawn(page: Page) -> None:
     """Waits until what is shown was answered, and is in the address."""
     page.locator(".stack .panel[aria-label=Throughput] canvas").wait_for()
     page.wait_for_timeout(350)
@@ -124,8 +124,8 @@ def _window(page: Page) -> tuple[int, int]:
 
 def _ns(text: str) -> int:
     """Return exact seconds as nanoseconds."""
-    whole, _, part = text.removesuffix(" s").partition(".")
-    return int(whole) * 10**9 + int(part.ljust(9, "0"))
+    seconds, _, part = text.removesuffix(" s").partition(".")
+    return int(seconds) * 10**9 + int(part.ljust(9, "0"))
 
 
 def _hover(page: Page, panel: str, part: float) -> int:
@@ -142,43 +142,43 @@ def _value(page: Page, series: str, other: bool = False) -> str:
     return page.locator(f"b[data-series='{series}']{'[data-other]' if other else ':not([data-other])'}").inner_text()
 
 
-def test_keys_and_addresses_name_the_same_window(opened: Opened) -> None:
-    page = opened()
+def test_keys_and_addresses_name_the_same_window(open_page: OpenPage) -> None:
+    page = open_page()
     page.keyboard.press("w")
     page.keyboard.press("w")
-    _rested(page)
+    _wait_until_drawn(page)
     first, last = _window(page)
     assert last - first == pytest.approx(0.75e9, abs=2)
     page.keyboard.press("d")
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page)[0] == pytest.approx(first + 0.15 * 0.75e9, abs=2)
     page.reload()
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page)[0] == pytest.approx(first + 0.15 * 0.75e9, abs=2)
     assert "750 ms" in page.locator(".where").inner_text()
     page.locator(".stack").focus()
     page.keyboard.press("Home")
-    _rested(page)
+    _wait_until_drawn(page)
     assert "from=" not in page.url
 
 
-def test_a_run_can_be_zoomed_to_a_microsecond(opened: Opened) -> None:
-    page = opened(query="from=1500000000&to=1500001000")
+def test_a_run_can_be_zoomed_to_a_microsecond(open_page: OpenPage) -> None:
+    page = open_page(query="from=1500000000&to=1500001000")
     assert "1 µs" in page.locator(".where").inner_text()
     label = page.locator(".ruler canvas").last.get_attribute("aria-label")
     assert label == "Time from 1.500000000 s to 1.500001000 s, 1 µs"
     page.get_by_role("button", name="zoom out").click()
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page) == (1499999500, 1500001500)
 
 
-def test_a_drag_zooms_and_with_shift_selects(opened: Opened) -> None:
-    page = opened(query="from=1000000000&to=2000000000")
+def test_a_drag_zooms_and_with_shift_selects(open_page: OpenPage) -> None:
+    page = open_page(query="from=1000000000&to=2000000000")
     start = _hover(page, "One-way delay", 0.25)
     page.mouse.down()
     end = _hover(page, "One-way delay", 0.5)
     page.mouse.up()
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page) == pytest.approx((start, end), abs=2)
     start = _hover(page, "One-way delay", 0.25)
     page.keyboard.down("Shift")
@@ -190,24 +190,24 @@ def test_a_drag_zooms_and_with_shift_selects(opened: Opened) -> None:
     assert f"range={start}-" in page.url
 
 
-def test_the_wheel_zooms_about_the_cursor(opened: Opened) -> None:
-    page = opened(query="from=1000000000&to=2000000000")
+def test_the_wheel_zooms_about_the_cursor(open_page: OpenPage) -> None:
+    page = open_page(query="from=1000000000&to=2000000000")
     time = _hover(page, "One-way delay", 0.25)
     page.mouse.wheel(0, -100)
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page) == (1_000_000_000, 2_000_000_000)  # the page has scrolled
     time = _hover(page, "One-way delay", 0.25)
     page.keyboard.down("Control")
     page.mouse.wheel(0, -100)
     page.keyboard.up("Control")
-    _rested(page)
+    _wait_until_drawn(page)
     first, last = _window(page)
     assert last - first < 0.8e9
     assert (time - first) / (last - first) == pytest.approx(0.25, abs=0.01)
 
 
-def test_two_fingers_zoom(opened: Opened) -> None:
-    page = opened(query="from=1000000000&to=2000000000")
+def test_two_fingers_zoom(open_page: OpenPage) -> None:
+    page = open_page(query="from=1000000000&to=2000000000")
     page.locator(".stack").evaluate(
         """stack => {
             const { left, width, top } = stack.getBoundingClientRect();
@@ -222,67 +222,69 @@ def test_two_fingers_zoom(opened: Opened) -> None:
             send('pointerup', 12, 0.7);
         }"""
     )
-    _rested(page)
+    _wait_until_drawn(page)
     first, last = _window(page)
     assert last - first == pytest.approx(0.5e9, rel=0.05)
     assert first < 1_400_000_000 < last
 
 
-def test_values_at_the_cursor_are_those_of_the_log(opened: Opened, results: Path) -> None:
+def test_values_at_the_cursor_are_those_of_the_log(open_page: OpenPage, results: Path) -> None:
     log = Log(results, "cubic")
-    page = opened(query="from=1000000000&to=1020000000")
+    page = open_page(query="from=1000000000&to=1020000000")
     for part in (0.1, 0.42, 0.9):
         time = _hover(page, "One-way delay", part)
         assert float(_value(page, "flow 1/one_way_delay")) == pytest.approx(log.delay_ms(time), abs=1e-3)
 
 
-def test_no_peak_is_lost_where_many_packets_share_a_pixel(opened: Opened, results: Path) -> None:
+def test_no_peak_is_lost_where_many_packets_share_a_pixel(open_page: OpenPage, results: Path) -> None:
     delays = Log(results, "cubic").rows(_DELIVER)["one_way_delay_ns"] / 1e6
-    page = opened()
+    page = open_page()
     low, high = map(float, _value(page, "flow 1/one_way_delay").split(" to "))
     assert (low, high) == pytest.approx((delays.min(), delays.max()), abs=1e-3)
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 3 * 10**9), (400_000_000, 900_000_000)])
-def test_drops_marks_and_losses_are_counted_as_in_the_log(opened: Opened, results: Path, first: int, last: int) -> None:
+def test_drops_marks_and_losses_are_counted_as_in_the_log(
+    open_page: OpenPage, results: Path, first: int, last: int
+) -> None:
     log = Log(results, "cubic+prague")
-    page = opened("cubic+prague", f"from={first}&to={last}")
+    page = open_page("cubic+prague", f"from={first}&to={last}")
     for kind, event in (("drop", _DROP), ("mark", _MARK), ("lost", _LOST)):
-        shown = page.locator(f"b[data-events={kind}]")
-        assert (int(shown.inner_text()) if shown.count() else 0) == log.count(event, first, last), kind
+        locator = page.locator(f"b[data-events={kind}]")
+        assert (int(locator.inner_text()) if locator.count() else 0) == log.count(event, first, last), kind
 
 
-def test_packets_are_counted_as_in_the_log(opened: Opened, results: Path) -> None:
+def test_packets_are_counted_as_in_the_log(open_page: OpenPage, results: Path) -> None:
     first, last = 400_000_000, 600_000_000
     log = Log(results, "cubic")
-    page = opened(query=f"from={first}&to={last}")
+    page = open_page(query=f"from={first}&to={last}")
     for kind, event in (("delivered", _DELIVER), ("dropped", _DROP), ("lost", _LOST)):
-        shown = int(page.locator(f"b[data-packets={kind}]").inner_text())
-        assert shown == log.count(event, first, last, flow=1), kind
-    shown = sum(int(page.locator(f"b[data-packets={kind}]").inner_text()) for kind in ("sent", "retransmitted"))
-    assert shown == log.count(_SEND, first, last, flow=1)
+        count = int(page.locator(f"b[data-packets={kind}]").inner_text())
+        assert count == log.count(event, first, last, flow=1), kind
+    count = sum(int(page.locator(f"b[data-packets={kind}]").inner_text()) for kind in ("sent", "retransmitted"))
+    assert count == log.count(_SEND, first, last, flow=1)
 
 
-@pytest.mark.parametrize("dropped", [False, True])
-def test_the_life_of_a_packet_is_what_its_rows_say(opened: Opened, results: Path, dropped: bool) -> None:
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_the_life_of_a_packet_is_what_its_rows_say(open_page: OpenPage, results: Path, is_dropped: bool) -> None:
     log = Log(results, "cubic")
-    seq = int(log.rows(_DROP)["seq"][3]) if dropped else int(log.rows(_DELIVER)["seq"][700])
-    sent = int(log.rows(_SEND)["time_ns"][seq])
-    page = opened(query=f"from={sent - 10_000_000}&to={sent + 150_000_000}&packet=1:{seq}")
+    seq = int(log.rows(_DROP)["seq"][3]) if is_dropped else int(log.rows(_DELIVER)["seq"][700])
+    sent_ns = int(log.rows(_SEND)["time_ns"][seq])
+    page = open_page(query=f"from={sent_ns - 10_000_000}&to={sent_ns + 150_000_000}&packet=1:{seq}")
     life = page.get_by_role("region", name="Life of a packet")
     assert life.locator("h3").inner_text().startswith(f"Packet {seq} of flow 1")
-    shown = {
+    shown_steps = {
         str(row.get_attribute("data-step")): _ns(row.locator("td").first.inner_text())
         for row in life.locator("tr[data-step]").all()
     }
-    logged = {}
+    logged_steps = {}
     for step, event in _STEPS.items():
         rows = log.rows(event)
-        found = rows["time_ns"][rows["seq"] == seq]
-        if len(found):
-            logged[step] = int(found[0])
-    assert shown == logged
-    if not dropped:
+        times = rows["time_ns"][rows["seq"] == seq]
+        if len(times):
+            logged_steps[step] = int(times[0])
+    assert shown_steps == logged_steps
+    if not is_dropped:
         assert "queued" in life.inner_text()
     page.locator(".stack").focus()
     page.keyboard.press("n")
@@ -291,25 +293,25 @@ def test_the_life_of_a_packet_is_what_its_rows_say(opened: Opened, results: Path
     assert f"packet=1%3A{seq + 1}" in page.url
 
 
-def test_a_selected_part_says_what_happens_in_it(opened: Opened, results: Path) -> None:
+def test_a_selected_part_says_what_happens_in_it(open_page: OpenPage, results: Path) -> None:
     first, last = 1_000_000_000, 1_100_000_000
-    delivered = Log(results, "cubic").rows(_DELIVER)
-    inside = (delivered["time_ns"] >= first) & (delivered["time_ns"] <= last)
-    delays = delivered["one_way_delay_ns"][inside] / 1e6
-    page = opened(query=f"range={first}-{last}")
+    rows = Log(results, "cubic").rows(_DELIVER)
+    inside = (rows["time_ns"] >= first) & (rows["time_ns"] <= last)
+    delays = rows["one_way_delay_ns"][inside] / 1e6
+    page = open_page(query=f"range={first}-{last}")
     part = page.get_by_role("region", name="Selected part", exact=True)
     row = part.locator("tr", has_text="One-way delay")
     row.wait_for()
-    low, mean, high, count = (float(each) for each in row.locator("td").all_inner_texts()[3:])
+    low, mean, high, count = (float(text) for text in row.locator("td").all_inner_texts()[3:])
     assert (low, mean, high) == pytest.approx((delays.min(), delays.mean(), delays.max()), rel=1e-3)
     assert count == len(delays)
     part.get_by_role("button", name="zoom to it").click()
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page) == (first, last)
 
 
-def test_a_second_cursor_measures(opened: Opened) -> None:
-    page = opened(query="from=1000000000&to=2000000000")
+def test_a_second_cursor_measures(open_page: OpenPage) -> None:
+    page = open_page(query="from=1000000000&to=2000000000")
     start = _hover(page, "One-way delay", 0.25)
     page.keyboard.press("m")
     end = _hover(page, "One-way delay", 0.75)
@@ -321,23 +323,25 @@ def test_a_second_cursor_measures(opened: Opened) -> None:
     expect(part).to_have_count(0)
 
 
-def test_sentences_lead_to_their_place(opened: Opened) -> None:
-    page = opened()
+def test_sentences_lead_to_their_place(open_page: OpenPage) -> None:
+    page = open_page()
     sentences = page.locator(".why button")
     assert sentences.count() > 0
-    told = page.evaluate("fetch('data/run/d1/aqm/cubic/1/reading.json').then(answer => answer.json())")["sentences"]
-    for number in (0, len(told) - 1):
-        assert sentences.nth(number).inner_text() == told[number]["text"].replace("`", "")
+    sentence_list = page.evaluate("fetch('data/run/d1/aqm/cubic/1/reading.json').then(answer => answer.json())")[
+        "sentences"
+    ]
+    for number in (0, len(sentence_list) - 1):
+        assert sentences.nth(number).inner_text() == sentence_list[number]["text"].replace("`", "")
         sentences.nth(number).click()
-        _rested(page)
+        _wait_until_drawn(page)
         expect(sentences.nth(number)).to_have_attribute("aria-pressed", "true")
         first, last = _window(page) if "from=" in page.url else (0, 3 * 10**9)
-        assert first <= told[number]["from_ns"] <= told[number]["to_ns"] <= max(last, 3 * 10**9)
+        assert first <= sentence_list[number]["from_ns"] <= sentence_list[number]["to_ns"] <= max(last, 3 * 10**9)
         expect(page.locator(".highlight")).to_have_count(1)
 
 
-def test_two_runs_lie_over_each_other(opened: Opened, results: Path) -> None:
-    page = opened(query="from=1000000000&to=1020000000&with=d1/aqm/prague/1")
+def test_two_runs_lie_over_each_other(open_page: OpenPage, results: Path) -> None:
+    page = open_page(query="from=1000000000&to=1020000000&with=d1/aqm/prague/1")
     time = _hover(page, "One-way delay", 0.5)
     assert float(_value(page, "flow 1/one_way_delay")) == pytest.approx(Log(results, "cubic").delay_ms(time), abs=1e-3)
     prague = Log(results, "prague")
@@ -345,23 +349,23 @@ def test_two_runs_lie_over_each_other(opened: Opened, results: Path) -> None:
     assert float(_value(page, "flow 1/one_way_delay", other=True)) == pytest.approx(prague.delay_ms(time), abs=1e-3)
     page.get_by_label("later by").fill("50")
     page.get_by_label("later by").press("Tab")
-    _rested(page)
+    _wait_until_drawn(page)
     time = _hover(page, "One-way delay", 0.5)
-    shown = float(_value(page, "flow 1/one_way_delay", other=True))
-    assert shown == pytest.approx(prague.delay_ms(time - 50_000_000), abs=1e-3)
+    delay_ms = float(_value(page, "flow 1/one_way_delay", other=True))
+    assert delay_ms == pytest.approx(prague.delay_ms(time - 50_000_000), abs=1e-3)
 
 
-def test_the_other_run_may_be_given_by_the_address_of_its_page(opened: Opened) -> None:
-    page = opened()
+def test_the_other_run_may_be_given_by_the_address_of_its_page(open_page: OpenPage) -> None:
+    page = open_page()
     other = page.get_by_label("lay over it")
     other.fill(page.url.replace("/cubic/", "/prague/"))
     other.press("Tab")
-    _rested(page)
+    _wait_until_drawn(page)
     assert parse_qs(page.url.partition("#")[2].partition("?")[2])["with"] == ["d1/aqm/prague/1"]
     expect(page.locator("b[data-other]").first).to_be_visible()
 
 
-def _renamed(body: bytes) -> bytes:
+def _rename(body: bytes) -> bytes:
     """Return a table in which every name for people is a hostile one."""
     (length,) = struct.unpack_from("<I", body)
     head = json.loads(body[4 : 4 + length])
@@ -378,28 +382,28 @@ def _renamed(body: bytes) -> bytes:
     return struct.pack("<I", len(text)) + text + arrays
 
 
-def test_hostile_texts_stay_texts(opened: Opened, page: Page) -> None:
+def test_hostile_texts_stay_texts(open_page: OpenPage, page: Page) -> None:
     def facts(route: Route) -> None:
-        told = route.fetch().json()
+        facts_sent = route.fetch().json()
         for name in ("label", "scheme", "path", "reason", "log", "command", "directory"):
-            told[name] = _HOSTILE
-        told["flows"][0]["scheme"] = _HOSTILE
-        told["files"][0]["name"] = _HOSTILE
-        for series in told["series"]:
+            facts_sent[name] = _HOSTILE
+        facts_sent["flows"][0]["scheme"] = _HOSTILE
+        facts_sent["files"][0]["name"] = _HOSTILE
+        for series in facts_sent["series"]:
             series["title"] = _HOSTILE
-        route.fulfill(json=told)
+        route.fulfill(json=facts_sent)
 
     def reading(route: Route) -> None:
-        told = {"text": _HOSTILE, "from_ns": 0, "to_ns": 10**9, "flow": 1, "kind": _HOSTILE, "evidence": {}}
-        route.fulfill(json={"sentences": [told]})
+        sentence = {"text": _HOSTILE, "from_ns": 0, "to_ns": 10**9, "flow": 1, "kind": _HOSTILE, "evidence": {}}
+        route.fulfill(json={"sentences": [sentence]})
 
     def window(route: Route) -> None:
-        route.fulfill(body=_renamed(route.fetch().body()), content_type="application/octet-stream")
+        route.fulfill(body=_rename(route.fetch().body()), content_type="application/octet-stream")
 
     page.route("**/facts.json", facts)
     page.route("**/reading.json", reading)
     page.route("**/window.bin*", window)
-    opened()
+    open_page()
     page.get_by_role("button", name="values as a table").click()
     assert page.locator(".run h1").inner_text() == _HOSTILE
     assert page.locator(".why button").inner_text() == _HOSTILE
@@ -408,19 +412,19 @@ def test_hostile_texts_stay_texts(opened: Opened, page: Page) -> None:
     assert page.evaluate("document.title") == f"{_HOSTILE}: dumbbell"
 
 
-def test_the_static_site_says_what_it_keeps(opened: Opened, site: Served, results: Path) -> None:
-    page = opened(address=site(results))
+def test_the_static_site_says_what_it_keeps(open_page: OpenPage, site: Serve, results: Path) -> None:
+    page = open_page(address=site(results))
     expect(page.locator(".note").first).to_contain_text("dumbbell serve")
     delays = Log(results, "cubic").rows(_DELIVER)["one_way_delay_ns"] / 1e6
     low, high = map(float, _value(page, "flow 1/one_way_delay").split(" to "))
     assert (low, high) == pytest.approx((delays.min(), delays.max()), abs=1e-3)
     page.keyboard.press("w")
-    _rested(page)
+    _wait_until_drawn(page)
     assert _window(page)[1] - _window(page)[0] == pytest.approx(1.5e9, abs=2)
 
 
-def test_files_and_qlog_can_be_had(opened: Opened, results: Path) -> None:
-    page = opened()
+def test_files_and_qlog_can_be_had(open_page: OpenPage, results: Path) -> None:
+    page = open_page()
     with page.expect_download() as download:
         page.locator(".files a", has_text="packets.parquet").click()
     assert Path(download.value.path()).read_bytes() == (results / "runs/aqm/cubic/1/packets.parquet").read_bytes()
@@ -431,37 +435,37 @@ def test_files_and_qlog_can_be_had(opened: Opened, results: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_can_be_used_by_all(opened: Opened, page: Page, width: int, scheme: str) -> None:
+def test_the_page_can_be_used_by_all(open_page: OpenPage, page: Page, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    opened("cubic+prague", "from=400000000&to=500000000&range=420000000-450000000&with=d1/aqm/cubic/1")
+    open_page("cubic+prague", "from=400000000&to=500000000&range=420000000-450000000&with=d1/aqm/cubic/1")
     page.get_by_role("button", name="values as a table").click()
     page.get_by_role("button", name="packets as a table").click()
     page.locator(".stack").focus()
     page.keyboard.press("n")
     assert overflow(page) == 0
     assert axe(page) == []
-    told = page.locator(".stack canvas[role=img]:not([aria-hidden])").evaluate_all(
+    labels = page.locator(".stack canvas[role=img]:not([aria-hidden])").evaluate_all(
         "all => all.map(each => each.getAttribute('aria-label'))"
     )
-    assert all(told)
-    assert any(re.search(r"One-way delay in ms from .* to ", each) for each in told)
+    assert all(labels)
+    assert any(re.search(r"One-way delay in ms from .* to ", label) for label in labels)
 
 
-def test_the_table_has_the_samples_of_a_short_window(opened: Opened, results: Path) -> None:
+def test_the_table_has_the_samples_of_a_short_window(open_page: OpenPage, results: Path) -> None:
     first, last = 1_000_000_000, 1_003_000_000
-    delivered = Log(results, "cubic").rows(_DELIVER)
-    inside = (delivered["time_ns"] >= first) & (delivered["time_ns"] <= last)
-    page = opened(query=f"from={first}&to={last}")
+    rows = Log(results, "cubic").rows(_DELIVER)
+    inside = (rows["time_ns"] >= first) & (rows["time_ns"] <= last)
+    page = open_page(query=f"from={first}&to={last}")
     page.get_by_role("button", name="values as a table").click()
     table = page.get_by_role("region", name="Values of the window").locator("tbody tr")
     assert 0 < table.count() <= 50
     times = {_ns(row.locator("th").inner_text()) for row in table.all()}
-    assert set(delivered["time_ns"][inside].tolist()) <= times
+    assert set(rows["time_ns"][inside].tolist()) <= times
 
 
-def test_a_zoom_is_soon_answered(opened: Opened) -> None:
-    page = opened()
+def test_a_zoom_is_soon_answered(open_page: OpenPage) -> None:
+    page = open_page()
     page.locator(".stack").focus()
     for key in "wwwwsswd":
         took = page.evaluate(
@@ -482,9 +486,9 @@ def test_a_zoom_is_soon_answered(opened: Opened) -> None:
         assert took < _GENEROUS_MS
 
 
-def test_a_run_without_packets_says_so(page: Page, served: Served, tmp_path: Path) -> None:
+def test_a_run_without_packets_says_so(page: Page, serve_pages: Serve, tmp_path: Path) -> None:
     dumbbell.run(schemes=["cubic"], path="pantheon-4", duration=1.0, log="none", out=tmp_path / "none")
-    page.goto(served(tmp_path / "none"))
+    page.goto(serve_pages(tmp_path / "none"))
     path = next((tmp_path / "none/runs").iterdir()).name
     page.evaluate("hash => { location.hash = hash; }", f"#/run/d1/{path}/cubic/1")
     expect(page.locator(".note")).to_contain_text("No packets were logged")
@@ -493,8 +497,8 @@ def test_a_run_without_packets_says_so(page: Page, served: Served, tmp_path: Pat
     page.close()
 
 
-def test_a_run_that_is_not_there_is_said_in_one_line(opened: Opened, complaints: Complaints) -> None:
-    page = opened()
+def test_a_run_that_is_not_there_is_said_in_one_line(open_page: OpenPage, complaints: Complaints) -> None:
+    page = open_page()
     page.evaluate("location.hash = '#/run/d1/aqm/nothing/7'")
     expect(page.get_by_role("alert")).to_contain_text("nothing")
     complaints.clear()

@@ -21,7 +21,7 @@ import dumbbell
 from support.commands.command import Dumbbell
 from support.shelf import Shelf
 from support.waiting import TIMEOUT_S
-from web.conftest import Served, axe, overflow
+from web.conftest import Serve, axe, overflow
 
 
 @pytest.fixture
@@ -41,11 +41,11 @@ class Client:
 
     def ask(self, path: str, method: str = "GET", **headers: str) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers and body; header names are given with underscores."""
-        sent = {"Host": self.host, "Cookie": self.cookie}
-        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        all_headers = {"Host": self.host, "Cookie": self.cookie}
+        all_headers |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT_S)
         connection.putrequest(method, path, skip_host=True)
-        for name, value in sent.items():
+        for name, value in all_headers.items():
             if value:
                 connection.putheader(name, value)
         connection.endheaders()
@@ -64,27 +64,27 @@ class Client:
         """Return the meta and the columns of a table; texts as lists."""
         status, _, body = self.ask(path)
         assert status == 200, body
-        return decoded(body)
+        return decode(body)
 
 
-def decoded(body: bytes) -> tuple[Any, dict[str, Any]]:
+def decode(body: bytes) -> tuple[Any, dict[str, Any]]:
     """Return meta and columns of a table as bytes, read as its format says and not by our code."""
     (length,) = struct.unpack_from("<I", body)
     head = json.loads(body[4 : 4 + length])
     start = (4 + length + 7) // 8 * 8
     kinds = {"f64": "<f8", "f32": "<f4", "u32": "<u4", "i32": "<i4", "u8": "u1"}
-    found = {}
+    columns = {}
     for column in head["columns"]:
         values = np.frombuffer(body, kinds[column["type"]], column["length"], start + column["offset"])
         names = column.get("names")
-        found[column["name"]] = values if names is None else [dict(enumerate(names)).get(code) for code in values]
-    return head["meta"], found
+        columns[column["name"]] = values if names is None else [dict(enumerate(names)).get(code) for code in values]
+    return head["meta"], columns
 
 
 @pytest.fixture
-def client(served: Served, results: Path) -> Client:
+def client(serve_pages: Serve, results: Path) -> Client:
     """A client of these results."""
-    return Client(served(results))
+    return Client(serve_pages(results))
 
 
 def test_who_has_no_token_and_who_comes_from_elsewhere_is_refused(client: Client) -> None:
@@ -116,9 +116,9 @@ def test_the_token_buys_a_cookie_that_scripts_and_other_pages_do_not_get(client:
     assert "access-control-allow-origin" not in headers
 
 
-def test_no_path_leads_out_of_the_results(served: Served, shelf: Shelf, tmp_path: Path) -> None:
+def test_no_path_leads_out_of_the_results(serve_pages: Serve, shelf: Shelf, tmp_path: Path) -> None:
     results = shelf.copy("mixes", tmp_path / "results")
-    client = Client(served(results))
+    client = Client(serve_pages(results))
     secret = results.parent / "secret.txt"
     secret.write_text("secret")
     run = f"/data/run/d1/{_path(results)}/cubic/1"
@@ -156,26 +156,26 @@ def test_the_table_has_the_numbers_of_show(client: Client, results: Path) -> Non
     runs = {(run.path, run.scheme, run.run): run.statistics for run in dumbbell.open(results).runs}
     rows = zip(keys["path"], keys["scheme"], map(int, keys["run"]), strict=True)
     assert set(rows) == set(runs)
-    checked = 0
+    checked_count = 0
     for name, field in fields.items():
         if field["group"] not in ("network", "flow", "link"):
             continue
         values = client.columns(f"/data/columns/{name.replace(':', '%3A')}.bin")[1]["values"]
         for row, value in enumerate(values):
             run: Any = runs[keys["path"][row], keys["scheme"][row], int(keys["run"][row])]
-            wanted = _by_hand(run, name)
-            assert (np.isnan(value) and wanted is None) or value == pytest.approx(wanted, rel=1e-12), name
-            checked += wanted is not None
-    assert checked > 300
+            expected = _by_hand(run, name)
+            assert (np.isnan(value) and expected is None) or value == pytest.approx(expected, rel=1e-12), name
+            checked_count += expected is not None
+    assert checked_count > 300
     assert {"goodput_mbps", "owd_p95_ms", "share:cubic", "share:bbr"} <= fields.keys()
 
 
 def test_the_pages_get_the_findings_and_the_machines_of_each_directory(client: Client, results: Path) -> None:
-    (identity,) = [each["id"] for each in client.json("/data/runs.json")["directories"]]
-    opened = dumbbell.open(results)
-    assert client.json("/data/findings.json") == {identity: {"sentences": opened.findings, "left_out": {}}}
+    (identity,) = [directory["id"] for directory in client.json("/data/runs.json")["directories"]]
+    opened_results = dumbbell.open(results)
+    assert client.json("/data/findings.json") == {identity: {"sentences": opened_results.findings, "left_out": {}}}
     (records,) = client.json("/data/records.json").values()
-    assert [each["heading"] for each in records][-1] == "Git summary"
+    assert [record["heading"] for record in records][-1] == "Git summary"
     assert f"python: {platform.python_version()}" in records[0]["text"]
 
 
@@ -183,14 +183,14 @@ def _by_hand(run: Any, name: str) -> float | None:  # noqa: ANN401 (JSON)
     """Return a metric of a run: of the network, else the mean over its flows, else of the bottleneck."""
     keys = ("competing_share", "payload_share")
     if name.startswith("share:"):
-        own = [flow for flow in run["flows"] if flow["scheme"] == name.removeprefix("share:")]
-        shares = [next((flow[key] for key in keys if flow.get(key) is not None), None) for flow in own]
-        known = [share for share in shares if share is not None]
-        return sum(known) if known else None
+        flows = [flow for flow in run["flows"] if flow["scheme"] == name.removeprefix("share:")]
+        shares = [next((flow[key] for key in keys if flow.get(key) is not None), None) for flow in flows]
+        known_shares = [share for share in shares if share is not None]
+        return sum(known_shares) if known_shares else None
     value = _deep(run["network"], name)
     if value is not None:
         return value
-    of_flows = [found for flow in run["flows"] if (found := _deep(flow, name)) is not None]
+    of_flows = [value_found for flow in run["flows"] if (value_found := _deep(flow, name)) is not None]
     if of_flows:
         return sum(of_flows) / len(of_flows)
     return _deep(run["links"][0], name) if run["links"] else None
@@ -202,12 +202,12 @@ def _deep(table: Any, name: str) -> float | None:  # noqa: ANN401 (JSON)
     return float(table) if isinstance(table, int | float) and not isinstance(table, bool) else None
 
 
-def test_runs_that_were_not_made_are_rows_with_the_reason(served: Served, shelf: Shelf, tmp_path: Path) -> None:
+def test_runs_that_were_not_made_are_rows_with_the_reason(serve_pages: Serve, shelf: Shelf, tmp_path: Path) -> None:
     part = shelf.copy("mixes", tmp_path / "part")
     for file in (part / "results.sqlite", part / "results.sqlite-wal", part / "results.sqlite-shm"):
         file.unlink(missing_ok=True)
     shutil.rmtree(part / "runs" / _path(part) / "bbr" / "2")
-    client = Client(served(part))
+    client = Client(serve_pages(part))
     assert client.json("/data/runs.json")["rows"] == 10
     status = client.columns("/data/columns/status.bin")[1]["values"]
     reason = client.columns("/data/columns/reason.bin")[1]["values"]
@@ -230,23 +230,23 @@ def test_what_is_not_allowed_is_said_in_a_line(client: Client, results: Path) ->
         (f"{run}/life.json?flow=0&seq=1", 400),
         ("/data/moved.json?base=d1&other=nothing", 400),
     ):
-        found, headers, body = client.ask(path)
-        assert found == status, (path, body)
+        code, headers, body = client.ask(path)
+        assert code == status, (path, body)
         assert headers["content-type"].startswith("text/plain")
         assert len(body.splitlines()) == 1
 
 
 def test_bad_usage(dumbbell: Any, results: Path, tmp_path: Path) -> None:  # noqa: ANN401 (the fixture)
-    for words, told in (
+    for words, message in (
         (["serve", tmp_path / "nothing"], "no such directory"),
         (["serve", results, results], "given twice"),
         (["serve", results, "--port", "99999999"], "port"),
         (["site", results, "--out", results], "exists already: choose another --out"),
     ):
-        done = dumbbell(*words, expect=2)
-        assert told in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert not done.stdout
+        result = dumbbell(*words, expect=2)
+        assert message in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert not result.stdout
 
 
 @pytest.mark.parametrize("form", ["served", "site"])
@@ -272,7 +272,7 @@ def test_a_site_on_a_full_disk_names_the_file_that_does_not_fit(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "sendfile", full)
-    done = dumbbell("site", results, "--out", "web", expect=2)
-    assert re.fullmatch(r"dumbbell: No space left on device: web/[^/]+\n", done.stderr)
+    result = dumbbell("site", results, "--out", "web", expect=2)
+    assert re.fullmatch(r"dumbbell: No space left on device: web/[^/]+\n", result.stderr)
     assert not (folder / "web").exists()
     assert not list(folder.glob(".web*"))

@@ -45,10 +45,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip("`make docs` installs what builds the site")
     folder = tmp_path_factory.mktemp("site")
     command = [str(MKDOCS), "build", "--quiet", "--site-dir", str(folder)]
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     return folder
 
 
@@ -66,8 +66,8 @@ def test_every_link_of_the_site_leads_to_a_page_and_a_heading(site: Path) -> Non
     elements = {page: Elements(page) for page in pages(site)}
     assert len(elements) > 100
     dead = []
-    for page, found in elements.items():
-        for link in [*found.links, *found.resources]:
+    for page, element in elements.items():
+        for link in [*element.links, *element.resources]:
             if re.match(r"[a-z]+:", link):
                 continue
             name, _, anchor = unquote(link).partition("#")
@@ -81,13 +81,13 @@ def test_every_link_of_the_site_leads_to_a_page_and_a_heading(site: Path) -> Non
 
 @pytest.mark.pages
 def test_the_site_asks_no_other_server_for_anything(site: Path) -> None:
-    asked = [
+    requests = [
         f"{page.relative_to(site)}: {resource}"
         for page in pages(site)
         for resource in Elements(page).resources
         if re.match(r"(?:[a-z]+:)?//", resource)
     ]
-    assert asked == []
+    assert requests == []
 
 
 @pytest.mark.pages

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, expect
 import dumbbell
 from dumbbell.present.serve.static import as_script
 from support.shelf import Shelf
-from web.conftest import Served, axe, overflow
-from web.made import many, write_pages
+from web.conftest import Serve, axe, overflow
+from web.made import make_columns, write_pages
 from web.test_overview import HOSTILE
 
 
@@ -42,36 +42,36 @@ def versions(shelf: Shelf) -> list[Path]:
 def differences(base: Path, other: Path) -> dict[tuple[str, str], dict[str, Any]]:
     """Return what `dumbbell diff` says of the metrics that the page compares, by scheme and metric."""
     command = [sys.executable, "-m", "dumbbell", "diff", str(base), str(other), "--json"]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
-    return {(row["scheme"], row["metric"]): row for row in found["rows"] if row["entity"] == "network"}
+    document = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    return {(row["scheme"], row["metric"]): row for row in document["rows"] if row["entity"] == "network"}
 
 
-def test_moves_are_those_of_diff(served: Served, page: Page, versions: list[Path]) -> None:
+def test_moves_are_those_of_diff(serve_pages: Serve, page: Page, versions: list[Path]) -> None:
     """Rows that moved are those that `dumbbell diff` calls different, with its numbers; the largest move is first."""
-    page.goto(f"{served(*versions)}#/versions?moved=all")
+    page.goto(f"{serve_pages(*versions)}#/versions?moved=all")
     page.locator(".moved tbody tr").first.wait_for()
     rows = page.locator(".moved tbody tr").all_inner_texts()
     assert len(rows) == 6
     titles = {"goodput_mbps": "Goodput", "owd_p95_ms": "P95 one-way delay", "packet_loss_rate": "Loss"}
     factors = {"goodput_mbps": 1, "owd_p95_ms": 1, "packet_loss_rate": 100}
     digits = {"goodput_mbps": 2, "owd_p95_ms": 1, "packet_loss_rate": 2}
-    for (scheme, metric), found in differences(versions[0], versions[1]).items():
-        (row,) = [each for each in rows if scheme in each and titles[metric] in each]
+    for (scheme, metric), difference in differences(versions[0], versions[1]).items():
+        (row,) = [row_cells for row_cells in rows if scheme in row_cells and titles[metric] in row_cells]
         for side in ("a", "b"):
-            mean = factors[metric] * found[side]["mean"]
+            mean = factors[metric] * difference[side]["mean"]
             text = f"{mean:.{digits[metric]}f}"
             if float(text):
                 assert text in row
         cells = row.split("\t")
         says_moved = bool(re.search("better|worse|moved", cells[4]))
-        assert says_moved == (found["verdict"] in ("different", "ranges apart")), (scheme, metric, cells[4])
+        assert says_moved == (difference["verdict"] in ("different", "ranges apart")), (scheme, metric, cells[4])
     page.goto(f"{page.url.split('#')[0]}#/versions")
     expect(page.locator(".moved tbody tr")).to_have_count(sum("better" in row or "worse" in row for row in rows))
 
 
-def test_the_address_has_it_all(served: Served, page: Page, versions: list[Path]) -> None:
+def test_the_address_has_it_all(serve_pages: Serve, page: Page, versions: list[Path]) -> None:
     """Base, others, and what is listed are in the address; a mean leads to its runs."""
-    page.goto(f"{served(*versions)}#/versions")
+    page.goto(f"{serve_pages(*versions)}#/versions")
     page.locator(".moved, .answer").first.wait_for()
     page.get_by_label("Base").select_option("d3")
     page.get_by_label("only what moved").uncheck()
@@ -88,15 +88,15 @@ def test_the_address_has_it_all(served: Served, page: Page, versions: list[Path]
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "13")
 
 
-def test_one_directory_alone(served: Served, page: Page, versions: list[Path]) -> None:
+def test_one_directory_alone(serve_pages: Serve, page: Page, versions: list[Path]) -> None:
     """With nothing to compare with, the page says how to get it."""
-    page.goto(f"{served(versions[0])}#/versions")
+    page.goto(f"{serve_pages(versions[0])}#/versions")
     expect(page.locator("main")).to_contain_text("dumbbell serve OLD NEW")
 
 
 def test_as_files_and_hostile(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
     """On a static site the rows are files; names are texts; what cannot be read is said."""
-    table = many(20)
+    table = make_columns(20)
     table["directory"] = ["d1"] * 10 + ["d2"] * 10
     blank = {"experiment": "made", "version": "1", "date": "2026-11-01T00:00:00Z", "running": False}
     directories = [{"id": name, "label": HOSTILE[0] + name, **blank} for name in ("d1", "d2")]
@@ -129,12 +129,12 @@ def test_as_files_and_hostile(files_served: Callable[[Path], str], page: Page, t
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_anybody_can_read_it(
-    served: Served, page: Page, versions: list[Path], width: int, scheme: Literal["light", "dark"]
+    serve_pages: Serve, page: Page, versions: list[Path], width: int, scheme: Literal["light", "dark"]
 ) -> None:
     """Nothing serious for axe-core, and no page wider than the window."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{served(*versions)}#/versions?moved=all")
+    page.goto(f"{serve_pages(*versions)}#/versions?moved=all")
     page.locator(".moved tbody tr").first.wait_for()
     assert axe(page) == []
     assert overflow(page) <= 0

@@ -27,8 +27,8 @@ from support.by_hand.run import (
     nearest_rank,
     ns,
     ratio,
-    scaled,
-    us,
+    scale,
+    to_us,
     variation,
     within,
 )
@@ -38,13 +38,13 @@ def pantheon(departures: Events, arrivals: Events) -> Values:
     """Whole logs, in which times are whole microseconds."""
 
     def rate(events: Events) -> float:
-        span = np.ptp(us(events.time)) if len(events.time) else 0
+        span = np.ptp(to_us(events.time)) if len(events.time) else 0
         return float(events.size.sum() * 8 / span) if span else 0.0
 
     return {
         "throughput_mbps": rate(arrivals),
         "ingress_mbps": rate(departures),
-        "delay_p95_ms": scaled(nearest_rank(us(arrivals.delay), 0.95), 1e-3),
+        "delay_p95_ms": scale(nearest_rank(to_us(arrivals.delay), 0.95), 1e-3),
         "loss_rate": None if not departures.size.sum() else 1 - arrivals.size.sum() / departures.size.sum(),
     }
 
@@ -59,8 +59,8 @@ def acklink(run: Run, flow: int | None) -> Values:
 
 def corrected_values(flow: Flow) -> Values:
     first, last = flow.counted
-    arrival_delays, drops = us(flow.delivered.within(first, last).delay), flow.dropped.within(first, last)
-    least = scaled(min(us(flow.delivered.delay), default=None), 1e-3)
+    arrival_delays, drops = to_us(flow.delivered.within(first, last).delay), flow.dropped.within(first, last)
+    least = scale(min(to_us(flow.delivered.delay), default=None), 1e-3)
     beside = [other for other in flow.run.flows if other.directions == flow.directions]
     amounts = {other.number: within(other.stream.fresh, *other.counted) for other in beside}
     values: Values = {
@@ -68,14 +68,14 @@ def corrected_values(flow: Flow) -> Values:
         "goodput_mbps": mbps(within(flow.stream.fresh, first, last), last - first) if first < last else None,
         "packet_loss_rate": ratio(len(drops.time), len(drops.time) + len(arrival_delays)),
         "owd_min_ms": least,
-        "owd_mean_ms": scaled(mean(arrival_delays), 1e-3),
-        "owd_max_ms": scaled(max(arrival_delays, default=None), 1e-3),
+        "owd_mean_ms": scale(mean(arrival_delays), 1e-3),
+        "owd_max_ms": scale(max(arrival_delays, default=None), 1e-3),
     }
-    values |= {f"owd_p{share}_ms": scaled(nearest_rank(arrival_delays, share / 100), 1e-3) for share in (50, 95, 99)}
-    low = scaled(nearest_rank(arrival_delays, 0.1), 1e-3)
+    values |= {f"owd_p{share}_ms": scale(nearest_rank(arrival_delays, share / 100), 1e-3) for share in (50, 95, 99)}
+    low = scale(nearest_rank(arrival_delays, 0.1), 1e-3)
     for name, delay in (("mean", values["owd_mean_ms"]), ("p95", values["owd_p95_ms"]), ("p10", low)):
         values[f"self_inflicted_delay_{name}_ms"] = None if delay is None else delay - least
-    mean_delay = scaled(mean(us(flow.delivered.delay)), 1e-3)
+    mean_delay = scale(mean(to_us(flow.delivered.delay)), 1e-3)
     values["queueing_delay_mean_ms"] = None if mean_delay is None else mean_delay - least
     return values
 
@@ -86,13 +86,13 @@ def competing(flow: Flow) -> Values:
     time = flow.run.competing
     if time is None:
         return {f"competing_{name}": None for name in names}
-    arrival_delays, drops = us(flow.delivered.within(*time).delay), flow.dropped.within(*time)
+    arrival_delays, drops = to_us(flow.delivered.within(*time).delay), flow.dropped.within(*time)
     beside = [other for other in flow.run.flows if other.directions == flow.directions]
     own_bytes = within(flow.stream.fresh, *time)
     values = (
         mbps(own_bytes, time[1] - time[0]),
         ratio(own_bytes, sum(within(other.stream.fresh, *time) for other in beside)),
-        scaled(nearest_rank(arrival_delays, 0.95), 1e-3),
+        scale(nearest_rank(arrival_delays, 0.95), 1e-3),
         ratio(len(drops.time), len(drops.time) + len(arrival_delays)),
     )
     return {f"competing_{name}": value for name, value in zip(names, values, strict=True)}
@@ -115,7 +115,7 @@ def counter_values(flow: Flow) -> Values:
         "timeouts": flow.stream.timeouts,
         "total_rtos_l4": flow.stream.timeouts,
         "loss_episodes": episodes,
-        "mean_recovery_time_l4": scaled(mean(over), 1e-6),
+        "mean_recovery_time_l4": scale(mean(over), 1e-6),
     }
 
 
@@ -166,7 +166,7 @@ def ccperf(flow: Flow) -> Values:
         "mean_sending_rate_l4": mbps(flow.sent.within(first, last).data.sum(), length),
         "mean_delivery_rate_l4": rates.mean(first, last),
         "mean_cwnd_bytes": window,
-        "mean_cwnd_l4": scaled(window, 1 / segment),
+        "mean_cwnd_l4": scale(window, 1 / segment),
         "mean_in_flight_bytes": pipe,
         "mean_in_flight_l4": pipe / segment,
         "mean_srtt_ms": mean_rtt,
@@ -249,7 +249,7 @@ def at_the_application(flow: Flow) -> Values:
     delay = ratio(sum(amount * wait for amount, wait in waits), sum(amount for amount, _ in waits))
     return {
         "mean_sending_rate_l7": mbps(taken_bytes, flow.over - flow.start),
-        "mean_one_way_delay_l7": scaled(delay, 1e-6),
+        "mean_one_way_delay_l7": scale(delay, 1e-6),
     }
 
 
@@ -318,8 +318,8 @@ def media(flow: Flow) -> Values:
         "stall_ratio": sum(stalls) / length,
         "frames_decoded": len(times),
     }
-    waits = us(np.round(np.array([delay for delay, _ in frames]) * 1e6).astype(int))
-    values |= {f"frame_delay_p{share}_ms": scaled(nearest_rank(waits, share / 100), 1e-3) for share in (50, 95, 99)}
+    waits = to_us(np.round(np.array([delay for delay, _ in frames]) * 1e6).astype(int))
+    values |= {f"frame_delay_p{share}_ms": scale(nearest_rank(waits, share / 100), 1e-3) for share in (50, 95, 99)}
     return {f"media.{name}": value for name, value in values.items()}
 
 

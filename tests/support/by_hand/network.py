@@ -29,8 +29,8 @@ from support.by_hand.run import (
     nearest_rank,
     ns,
     ratio,
-    scaled,
-    us,
+    scale,
+    to_us,
     within,
 )
 
@@ -110,7 +110,7 @@ def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
         "mean_queue_bytes": sizes.integral(0, run.end) / run.end,
         "max_queue_packets": int(lengths.value[lasting].max()),
         "max_queue_bytes": int(sizes.value[lasting].max()),
-        "mean_queue_delay_ms": scaled(mean(waits), 1e-6),
+        "mean_queue_delay_ms": scale(mean(waits), 1e-6),
         "max_queue_delay_ms": max(waits) / 1e6,
         "packets_in": link.arrived,
         "packets_dropped": link.dropped,
@@ -143,9 +143,9 @@ def network_metrics(run: Run) -> Values:
     values = pantheon(departures, arrivals) | acklink(run, None)
     values["capacity_mbps"] = values["capacity_utilization"] = None
     if len(opportunities.time):
-        values["capacity_mbps"] = float(opportunities.size.sum() * 8 / np.ptp(us(opportunities.time)))
+        values["capacity_mbps"] = float(opportunities.size.sum() * 8 / np.ptp(to_us(opportunities.time)))
         values["capacity_utilization"] = values["throughput_mbps"] / values["capacity_mbps"]
-    values["duration_s"] = np.ptp(us(arrivals.time)) / 1e6
+    values["duration_s"] = np.ptp(to_us(arrivals.time)) / 1e6
     values["valid"] = bool(values["duration_s"] >= 0.8 * run.end / SECOND) and all(
         len(flow.sent.time) and len(flow.delivered.time) for flow in run.flows
     )
@@ -153,11 +153,11 @@ def network_metrics(run: Run) -> Values:
     payload = sum(within(flow.stream.fresh, *flow.counted) for flow in measured_flows)
     span = max(flow.counted[1] for flow in run.flows) - min(flow.counted[0] for flow in run.flows)
     values["goodput_mbps"] = mbps(payload, span)
-    delays = np.concatenate([us(flow.delivered.within(*flow.counted).delay) for flow in measured_flows])
+    delays = np.concatenate([to_us(flow.delivered.within(*flow.counted).delay) for flow in measured_flows])
     lost_packets = sum(len(flow.dropped.within(*flow.counted).time) for flow in measured_flows)
     values["packet_loss_rate"] = ratio(lost_packets, lost_packets + len(delays))
     for share in (50, 95, 99):
-        values[f"owd_p{share}_ms"] = scaled(nearest_rank(delays, share / 100), 1e-3)
+        values[f"owd_p{share}_ms"] = scale(nearest_rank(delays, share / 100), 1e-3)
     return (
         values
         | fairness(run)

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import dumbbell
-from support.fuzzing.mutation import mutated
+from support.fuzzing.mutation import mutate
 from support.fuzzing.targets import TARGETS, Target
 
 BATCH = 100
@@ -55,7 +55,7 @@ def inputs(target: Target, valid: list[bytes], seed: int, first: int, count: int
         if number < len(valid):
             yield number, valid[number]
         else:
-            yield number, mutated(valid, random.Random(f"{seed} {target.name} {number}"))
+            yield number, mutate(valid, random.Random(f"{seed} {target.name} {number}"))
 
 
 def objection(target: Target, content: bytes, folder: Path) -> str | None:

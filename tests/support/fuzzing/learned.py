@@ -9,7 +9,7 @@ import numpy
 import dumbbell
 from dumbbell import core
 from dumbbell_gym import Policy, export_policy
-from support.fuzzing.given import MARK, Target, joined, simulate
+from support.fuzzing.given import MARK, Target, join_files, simulate
 
 
 def _rules(_: Path) -> list[bytes]:
@@ -90,7 +90,7 @@ def _networks(folder: Path) -> list[bytes]:
         ("aurora", network("dense", aurora)),
         ("aurora", bytes(24_736)),
     )
-    return [joined({controller: content}) for controller, content in networks]
+    return [join_files({controller: content}) for controller, content in networks]
 
 
 def _give_network(content: bytes, folder: Path) -> None:

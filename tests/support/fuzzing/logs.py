@@ -13,8 +13,8 @@ import pyarrow as pa
 
 import dumbbell
 from dumbbell_reproduce.mahimahi_command import read_command, read_head
-from support.fuzzing.given import Target, joined, parted, results, written
-from support.inputs.captures import ETHERNET, MS, RAW, SLL2, framed, quic, transfer, write_pcap, write_pcapng
+from support.fuzzing.given import Target, join_files, results, split_files, write_content
+from support.inputs.captures import ETHERNET, MS, RAW, SLL2, frame_bytes, quic, transfer, write_pcap, write_pcapng
 from support.inputs.flent_results import flent_result
 from support.inputs.iperf_texts import IPERF_TEXTS
 from support.inputs.netlogs import netlog, netlog_events
@@ -34,11 +34,13 @@ def _pantheon(folder: Path) -> list[bytes]:
     files = {name: (folder / "pantheon" / name).read_bytes() for name in PANTHEON}
     short = {name: b"".join(content.splitlines(keepends=True)[:60]) for name, content in files.items()}
     without_logs = {name: content for name, content in files.items() if name.endswith(".json")}
-    return [joined(short), joined(without_logs)] + [joined(short | {name: files[name]}) for name in PANTHEON[:4]]
+    return [join_files(short), join_files(without_logs)] + [
+        join_files(short | {name: files[name]}) for name in PANTHEON[:4]
+    ]
 
 
 def _give_pantheon(content: bytes, folder: Path) -> None:
-    parted(content, PANTHEON, folder / "given")
+    split_files(content, PANTHEON, folder / "given")
     dumbbell.import_results("pantheon", folder / "given", folder / "out")
 
 
@@ -54,7 +56,7 @@ HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 151476480
 
 
 def _give_mahimahi(content: bytes, folder: Path) -> None:
-    dumbbell.import_results("mahimahi", written(content, folder / "given.log"), folder / "out")
+    dumbbell.import_results("mahimahi", write_content(content, folder / "given.log"), folder / "out")
 
 
 def _link_heads(_: Path) -> list[bytes]:
@@ -114,7 +116,7 @@ QLOG_OF_TWO_PATHS = {
 
 def _give_qlog(content: bytes, folder: Path) -> None:
     suffix = ".sqlog" if b"\x1e" in content[:9] else ".qlog"
-    dumbbell.import_results("qlog", written(content, folder / f"given{suffix}"), folder / "out")
+    dumbbell.import_results("qlog", write_content(content, folder / f"given{suffix}"), folder / "out")
 
 
 def _captures(folder: Path) -> list[bytes]:
@@ -123,21 +125,21 @@ def _captures(folder: Path) -> list[bytes]:
     forms += ((write_pcap, RAW, quic(30, 0, 10 * MS)), (write_pcap, RAW, transfer(20 * MS)))
     captures = []
     for writer, link, packets in forms:
-        file = writer(folder / "made.pcap", [(at_ns, framed(data, link)) for at_ns, data in packets], link)
+        file = writer(folder / "made.pcap", [(at_ns, frame_bytes(data, link)) for at_ns, data in packets], link)
         captures.append(file.read_bytes())
-    return [*captures, joined(dict(zip(ENDS, (captures[0], captures[3]), strict=True)))]
+    return [*captures, join_files(dict(zip(ENDS, (captures[0], captures[3]), strict=True)))]
 
 
 ENDS = ["sender.pcap", "receiver.pcap"]
 
 
 def _give_capture(content: bytes, folder: Path) -> None:
-    parted(content, ENDS, folder / "given")
+    split_files(content, ENDS, folder / "given")
     sender, receiver = (folder / "given" / name for name in ENDS)
     if sender.exists() and receiver.exists():
         _read(lambda: dumbbell.import_results("pcap", sender, folder / "out", receiver=receiver))
     else:
-        file = written(content, folder / "given.pcap")
+        file = write_content(content, folder / "given.pcap")
         _read(lambda: dumbbell.import_results("pcap", file, folder / "out"))
 
 
@@ -148,7 +150,7 @@ def _reports(_: Path) -> list[bytes]:
 
 
 def _give_report(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_results("iperf3", written(content, folder / "given.json"), folder / "out"))
+    _read(lambda: dumbbell.import_results("iperf3", write_content(content, folder / "given.json"), folder / "out"))
 
 
 def _compressed_samples(_: Path) -> list[bytes]:
@@ -162,23 +164,23 @@ def _logs_of_ss(_: Path) -> list[bytes]:
 
 
 def _give_ss(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_results("ss", written(content, folder / "given.log"), folder / "out"))
+    _read(lambda: dumbbell.import_results("ss", write_content(content, folder / "given.log"), folder / "out"))
 
 
 def _give_flent(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_results("flent", written(content, folder / "given.flent"), folder / "out"))
+    _read(lambda: dumbbell.import_results("flent", write_content(content, folder / "given.flent"), folder / "out"))
 
 
 def _give_iperf_text(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_results("iperf", written(content, folder / "given.txt"), folder / "out"))
+    _read(lambda: dumbbell.import_results("iperf", write_content(content, folder / "given.txt"), folder / "out"))
 
 
 def _give_nuttcp(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_results("nuttcp", written(content, folder / "given.txt"), folder / "out"))
+    _read(lambda: dumbbell.import_results("nuttcp", write_content(content, folder / "given.txt"), folder / "out"))
 
 
 def _give_netlog(content: bytes, folder: Path) -> None:
-    _read(lambda: dumbbell.import_results("netlog", written(content, folder / "given.json"), folder / "out"))
+    _read(lambda: dumbbell.import_results("netlog", write_content(content, folder / "given.json"), folder / "out"))
 
 
 def _netlogs(_: Path) -> list[bytes]:

@@ -31,7 +31,7 @@ from dumbbell.results.campaign_state import STATE_FILE
 from dumbbell_calibrate.target import TargetOptions, read_target
 from dumbbell_ccperf.experiment import ccperf_plan
 from dumbbell_check.baseline import read_baseline
-from support.fuzzing.given import Target, joined, parted, results, simulate, written
+from support.fuzzing.given import Target, join_files, results, simulate, split_files, write_content
 from support.fuzzing.learned import LEARNED
 from support.fuzzing.logs import LOGS
 from support.fuzzing.remote import REMOTE
@@ -47,7 +47,7 @@ vegas,flow,1,,11.6,,,26.1,
 
 
 def _give_table(content: bytes, folder: Path) -> None:
-    read_target(str(written(content, folder / "given.csv")), TargetOptions())
+    read_target(str(write_content(content, folder / "given.csv")), TargetOptions())
 
 
 BASELINE = """
@@ -73,11 +73,11 @@ def _files(folder: Path) -> list[bytes]:
 
 
 def _give_suite(content: bytes, folder: Path) -> None:
-    parse_check_suite(read_toml(written(content, folder / "given.toml")))
+    parse_check_suite(read_toml(write_content(content, folder / "given.toml")))
 
 
 def _give_baseline(content: bytes, folder: Path) -> None:
-    read_baseline(written(content, folder / "given.toml"))
+    read_baseline(write_content(content, folder / "given.toml"))
 
 
 def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
@@ -86,13 +86,13 @@ def _toml_of(items: Any) -> list[bytes]:  # noqa: ANN401 (an index of any kind)
 
 
 def _give_path(content: bytes, folder: Path) -> None:
-    path = parse_path(read_toml(written(content, folder / "given.toml")))
+    path = parse_path(read_toml(write_content(content, folder / "given.toml")))
     plan = ExperimentFile(name="fuzz", schemes=["reno"], paths=[path.name], own_paths={path.name: path}, duration_s=0.5)
     _resolve(plan)
 
 
 def _give_scheme(content: bytes, folder: Path) -> None:
-    scheme = parse_scheme(read_toml(written(content, folder / "given.toml")))
+    scheme = parse_scheme(read_toml(write_content(content, folder / "given.toml")))
     if scheme.is_outside:
         return  # its code would be loaded: tests/plugins/test_plugins.py has that
     plan = ExperimentFile(name="fuzz", schemes=[scheme.name], paths=["default"], own_schemes={scheme.name: scheme})
@@ -100,7 +100,7 @@ def _give_scheme(content: bytes, folder: Path) -> None:
 
 
 def _give_experiment(content: bytes, folder: Path) -> None:
-    plan = parse_experiment_file(read_toml(written(content, folder / "given.toml")))
+    plan = parse_experiment_file(read_toml(write_content(content, folder / "given.toml")))
     if not any(scheme.is_outside for scheme in plan.own_schemes.values()):
         _resolve(plan, runs=2)
 
@@ -146,7 +146,7 @@ def _traces(_: Path) -> list[bytes]:
 
 
 def _give_trace(content: bytes, folder: Path) -> None:
-    file = written(content, folder / "given.up")
+    file = write_content(content, folder / "given.up")
     simulate(dumbbell.specification("reno", file, duration=0.5))
 
 
@@ -300,7 +300,9 @@ def _stored_files(folder: Path) -> list[bytes]:
     files = {name: (directory / name).read_bytes() for name in STORED if name != STATE_FILE}
     first = json.loads(files[STORED[-1]]) | {"clocks": CLOCKS}
     return [
-        joined(files | {STORED[-1]: json.dumps(first, indent=1).encode(), STATE_FILE: json.dumps(CAMPAIGN).encode()})
+        join_files(
+            files | {STORED[-1]: json.dumps(first, indent=1).encode(), STATE_FILE: json.dumps(CAMPAIGN).encode()}
+        )
     ]
 
 
@@ -324,7 +326,7 @@ CAMPAIGN = {
 
 
 def _give_results(content: bytes, folder: Path) -> None:
-    parted(content, STORED, folder / "given")
+    split_files(content, STORED, folder / "given")
     results = dumbbell.open(folder / "given")
     json.dumps(results.as_json())
     list(results.faults())
@@ -338,7 +340,7 @@ def _scripts(suffix: str) -> list[bytes]:
 
 
 def _give_script(content: bytes, folder: Path, suffix: str = ".txt") -> None:
-    file = written(content, folder / f"given{suffix}")
+    file = write_content(content, folder / f"given{suffix}")
     json.dumps([result.passed for result in dumbbell_conformance.run_scripts([file])])
 
 
