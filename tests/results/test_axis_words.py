@@ -33,8 +33,8 @@ def test_axes_in_one_line_leave_out_the_empty_one() -> None:
 
 def test_axes_of_a_cell_read_as_words_with_units() -> None:
     cell = {"rtt_ms": 20.0, "qlen_bdp": 4, "loss": 0.01, "scheme": "cubic", "bw_factor": 0.5, "custom": 3, "none": None}
-    said = "base RTT 20 ms, queue 4 BDP, random loss 0.01, beside cubic, rate factor 0.5, custom 3"
-    assert axis_phrases(cell) == said
+    words = "base RTT 20 ms, queue 4 BDP, random loss 0.01, beside cubic, rate factor 0.5, custom 3"
+    assert axis_phrases(cell) == words
 
 
 def test_the_axis_of_competitors_is_not_called_as_the_scheme_under_test() -> None:

@@ -109,9 +109,9 @@ def test_the_views_have_what_show_prints(results: ResultsDirectory, dumbbell: Du
     assert sql_rows(file, "SELECT run, jain_index FROM network_metrics") == [
         (run["run"], run["network"]["jain_index"]) for run in runs
     ]
-    described = "SELECT entity, value, unit, sampling FROM metric_described WHERE name = 'mean_srtt_ms'"
-    described += " ORDER BY experiment_id, 1"
-    assert sql_rows(file, described)[0] == ("flow_1", runs[0]["flows"][0]["mean_srtt_ms"], "ms", "statistical")
+    query = "SELECT entity, value, unit, sampling FROM metric_described WHERE name = 'mean_srtt_ms'"
+    query += " ORDER BY experiment_id, 1"
+    assert sql_rows(file, query)[0] == ("flow_1", runs[0]["flows"][0]["mean_srtt_ms"], "ms", "statistical")
     intervals = (
         "SELECT DISTINCT name, sample_interval_s FROM metric WHERE name IN ('mean_srtt_l4', 'cov_throughput_l4')"
     )
@@ -123,10 +123,10 @@ def test_the_views_have_what_show_prints(results: ResultsDirectory, dumbbell: Du
 
 def test_series_lead_to_the_samples(results: ResultsDirectory) -> None:
     file = results.directory / "results.sqlite"
-    found = (
+    query = (
         "SELECT file, time_column, entity_column, value_column, filter FROM series WHERE experiment_id = 2 AND name = "
     )
-    name, time, entity, value, choice = sql_rows(file, found + "'in_flight'")[0]
+    name, time, entity, value, choice = sql_rows(file, query + "'in_flight'")[0]
     samples = polars.read_parquet(results.directory / name).filter(polars.sql_expr(choice))
     assert samples[time].is_sorted()
     assert set(samples[entity]) == {1, 2}
@@ -135,7 +135,7 @@ def test_series_lead_to_the_samples(results: ResultsDirectory) -> None:
         "queue",
         "dropped",
     }
-    assert polars.read_parquet(results.directory / sql_rows(file, found + "'packets'")[0][0]).height > 100
+    assert polars.read_parquet(results.directory / sql_rows(file, query + "'packets'")[0][0]).height > 100
 
 
 def test_a_gathering_file_may_refer_to_the_results_instead_of_copying(results: ResultsDirectory, folder: Path) -> None:
@@ -153,23 +153,23 @@ def test_runs_of_earlier_versions_are_recorded_with_their_series(results: Result
     index = Database(folder / "out/results.sqlite")
     index.rebuild(results, runs)
     index.close()
-    found = "SELECT count(*) FROM series WHERE entity_kind = 'flow' AND value_column IS NOT NULL AND experiment_id = "
-    assert sql_rows(folder / "out/results.sqlite", f"{found} 1")[0][0] >= 4
-    assert sql_rows(folder / "out/results.sqlite", f"{found} 2") == [(0,)]
+    query = "SELECT count(*) FROM series WHERE entity_kind = 'flow' AND value_column IS NOT NULL AND experiment_id = "
+    assert sql_rows(folder / "out/results.sqlite", f"{query} 1")[0][0] >= 4
+    assert sql_rows(folder / "out/results.sqlite", f"{query} 2") == [(0,)]
     assert sql_rows(folder / "out/results.sqlite", "SELECT count(*) FROM flow WHERE experiment_id = 2") == [(2,)]
 
 
 def test_one_file_gathers_the_experiments_of_many_commands(dumbbell: Dumbbell, folder: Path) -> None:
     for scheme, out in (("reno", "a"), ("cubic", "b")):
         dumbbell("run", "--schemes", scheme, *QUICK, "--runs", "2", "--out", out, "--db-path", "all.db")
-    numbered = "SELECT id, aut, run, status FROM experiment ORDER BY id"
+    query = "SELECT id, aut, run, status FROM experiment ORDER BY id"
     expected = [(1, "reno", 1, "done"), (2, "reno", 2, "done"), (3, "cubic", 1, "done"), (4, "cubic", 2, "done")]
-    assert sorted(row[1:] for row in sql_rows(folder / "all.db", numbered)) == sorted(row[1:] for row in expected)
-    assert [row[0] for row in sql_rows(folder / "all.db", numbered)] == [1, 2, 3, 4]
-    before = sql_rows(folder / "all.db", numbered)
+    assert sorted(row[1:] for row in sql_rows(folder / "all.db", query)) == sorted(row[1:] for row in expected)
+    assert [row[0] for row in sql_rows(folder / "all.db", query)] == [1, 2, 3, 4]
+    before = sql_rows(folder / "all.db", query)
     # resuming adds what is new, repeats nothing and renumbers nothing
     dumbbell("run", "--resume", "--out", "a", "--runs", "3", "--db-path", "all.db")
-    after = sql_rows(folder / "all.db", numbered)
+    after = sql_rows(folder / "all.db", query)
     assert after[:4] == before
     assert [row[0] for row in after[4:]] == [5]
     shutil.rmtree(folder / "a")
@@ -186,16 +186,16 @@ PLACES = "SELECT id, aut, results FROM experiment ORDER BY id"
 
 
 def test_a_directory_that_calls_itself_another_one_changes_nothing_of_that(dumbbell: Dumbbell, folder: Path) -> None:
-    gathered = ("--runs", "1", "--db-path", "all.db")
-    dumbbell("run", "--schemes", "cubic,reno", *QUICK, "--out", "mine", *gathered)
+    gather_options = ("--runs", "1", "--db-path", "all.db")
+    dumbbell("run", "--schemes", "cubic,reno", *QUICK, "--out", "mine", *gather_options)
     before, numbers = sql_rows(folder / "all.db", PLACES), sql_rows(folder / "all.db", "SELECT * FROM metric")
     dumbbell("run", "--schemes", "cubic", *QUICK, "--seed", "7", "--runs", "1", "--out", "evil")
     identity = json.loads((folder / "mine/environment.json").read_text())["results_id"]
     environment = json.loads((folder / "evil/environment.json").read_text())
     (folder / "evil/environment.json").write_text(json.dumps(environment | {"results_id": identity}))
     # whether what it is taken for is still there or not
-    for number, gone in ((3, False), (3, True)):
-        if gone:
+    for number, is_gone in ((3, False), (3, True)):
+        if is_gone:
             shutil.rmtree(folder / "mine")
         dumbbell("run", "--resume", "--out", "evil", "--db-path", "all.db")
         assert sql_rows(folder / "all.db", PLACES) == [*before, (number, "cubic", str(folder / "evil"))]
@@ -207,12 +207,12 @@ def test_a_directory_that_was_moved_keeps_its_numbers_and_a_copy_gets_its_own(du
     dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "1", "--out", "a", "--db-path", "all.db")
     (folder / "a").rename(folder / "b")
     dumbbell("run", "--resume", "--out", "b", "--runs", "2", "--db-path", "all.db")
-    moved = [(1, "reno", str(folder / "b")), (2, "reno", str(folder / "b"))]
-    assert sql_rows(folder / "all.db", PLACES) == moved
+    moved_rows = [(1, "reno", str(folder / "b")), (2, "reno", str(folder / "b"))]
+    assert sql_rows(folder / "all.db", PLACES) == moved_rows
     shutil.copytree(folder / "b", folder / "c")
     dumbbell("run", "--resume", "--out", "c", "--db-path", "all.db")
     assert sql_rows(folder / "all.db", PLACES) == [
-        *moved,
+        *moved_rows,
         (3, "reno", str(folder / "c")),
         (4, "reno", str(folder / "c")),
     ]
@@ -246,8 +246,8 @@ def test_series_that_a_link_leads_elsewhere_are_not_written(dumbbell: Dumbbell, 
     (folder / "precious/1").mkdir(parents=True)
     (folder / "precious/1/stats.json").write_text("{}")
     (folder / "all.db.series").symlink_to(folder / "precious")
-    said = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "a", "--db-path", "all.db", expect=None).stderr
-    assert "all.db.series: is a symbolic link: remove it" in said
+    errors = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "a", "--db-path", "all.db", expect=None).stderr
+    assert "all.db.series: is a symbolic link: remove it" in errors
     assert [file.name for file in (folder / "precious/1").iterdir()] == ["stats.json"]
 
 
@@ -265,8 +265,8 @@ def test_a_first_version_is_migrated_in_place(old: Path) -> None:
     assert sql_rows(old, "SELECT id, aut, path, run, run_seed, status FROM experiment") == [
         (7, "reno", "small", 1, 11, "done")
     ]
-    found = "SELECT entity_kind, entity_id, name, value FROM metric ORDER BY 1"
-    assert sql_rows(old, found) == [
+    query = "SELECT entity_kind, entity_id, name, value FROM metric ORDER BY 1"
+    assert sql_rows(old, query) == [
         ("flow", 1, "goodput_mbps", 8.5),
         ("link", 1, "utilization", 0.9),
         ("network", 0, "gone", 1.0),
@@ -282,8 +282,8 @@ def test_resuming_makes_an_index_anew(dumbbell: Dumbbell, once: Dumbbell, folder
     once("run", "--schemes", "reno", *QUICK, "--out", "out")
     old.replace(folder / "out/results.sqlite")
     dumbbell("run", "--resume", "--out", "out", "--runs", "2")
-    found = "SELECT id, name, run FROM experiment ORDER BY id"
-    assert sql_rows(folder / "out/results.sqlite", found) == [(1, "run", 1), (2, "run", 2)]
+    query = "SELECT id, name, run FROM experiment ORDER BY id"
+    assert sql_rows(folder / "out/results.sqlite", query) == [(1, "run", 1), (2, "run", 2)]
 
 
 def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,7 +296,7 @@ def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "name"),
     [
         ("CREATE INDEX slow ON metric (length(replace(hex(zeroblob(9)), '0', name)))", "slow"),
         ("CREATE TABLE more (experiment_id INTEGER REFERENCES experiment (id) ON DELETE CASCADE)", "more"),
@@ -304,12 +304,12 @@ def test_a_migration_that_fails_changes_nothing(old: Path, monkeypatch: pytest.M
         ("ALTER TABLE metric ADD COLUMN checked REAL CHECK (length(hex(zeroblob(9))) > 0)", "metric"),
     ],
 )
-def test_what_others_added_to_a_database_is_not_executed(tmp_path: Path, change: str, named: str) -> None:
+def test_what_others_added_to_a_database_is_not_executed(tmp_path: Path, change: str, name: str) -> None:
     file = tmp_path / "all.db"
     Database(file).close()
     sql_rows(file, change)
     before = file.read_bytes()
-    with pytest.raises(UserError, match=rf"all\.db: has `{named}`, which is not as dumbbell makes it"):
+    with pytest.raises(UserError, match=rf"all\.db: has `{name}`, which is not as dumbbell makes it"):
         Database(file)
     assert file.read_bytes() == before
 
@@ -350,8 +350,8 @@ def test_what_is_no_database_of_ours_is_left_alone(
 ) -> None:
     make(folder / "given.db")
     before = (folder / "given.db").is_dir() or (folder / "given.db").read_bytes()
-    done = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--db-path", "given.db", expect=2)
-    assert re.fullmatch(rf"dumbbell: given\.db: .*{re.escape(part)}.*\n", done.stderr)
+    result = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--db-path", "given.db", expect=2)
+    assert re.fullmatch(rf"dumbbell: given\.db: .*{re.escape(part)}.*\n", result.stderr)
     assert not (folder / "out").exists()
     assert before == ((folder / "given.db").is_dir() or (folder / "given.db").read_bytes())
 
@@ -393,12 +393,12 @@ def test_a_full_disk_loses_no_run(results: ResultsDirectory, tmp_path: Path) -> 
     recording.close()
     assert len(recording.failures) == 1
     assert "small.db: its disk is full" in recording.failures[0]
-    kept = sql_rows(file, "SELECT count(*) FROM experiment")[0][0]
-    assert 2 <= kept < 39
+    kept_runs = sql_rows(file, "SELECT count(*) FROM experiment")[0][0]
+    assert 2 <= kept_runs < 39
     # the other one goes on, and nothing is there by half
     assert sql_rows(results.directory / "results.sqlite", "SELECT count(*) FROM experiment") == [(39,)]
     assert sql_rows(file, "PRAGMA integrity_check") == [("ok",)]
-    assert sql_rows(file, "SELECT count(DISTINCT experiment_id) FROM metric") == [(kept,)]
+    assert sql_rows(file, "SELECT count(DISTINCT experiment_id) FROM metric") == [(kept_runs,)]
     Recording([results], Gathering(file)).close()
     assert sql_rows(file, "SELECT run FROM experiment ORDER BY run") == [(1,), (2,)]
 
@@ -425,9 +425,9 @@ def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], fo
     for writer in writers:
         _, errors = writer.communicate(timeout=TIMEOUT_S)
         assert writer.returncode == 0, errors
-    found = sql_rows(folder / "all.db", "SELECT id, seed, run FROM experiment ORDER BY id")
-    assert [row[0] for row in found] == list(range(1, 25))
-    assert {row[1:] for row in found} == {(seed, run) for seed in range(3) for run in range(1, 9)}
+    rows = sql_rows(folder / "all.db", "SELECT id, seed, run FROM experiment ORDER BY id")
+    assert [row[0] for row in rows] == list(range(1, 25))
+    assert {row[1:] for row in rows} == {(seed, run) for seed in range(3) for run in range(1, 9)}
     assert sql_rows(folder / "all.db", "PRAGMA integrity_check") == [("ok",)]
     assert not sql_rows(folder / "all.db", "PRAGMA foreign_key_check")
     assert len(list((folder / "all.db.series").iterdir())) == 24
@@ -435,7 +435,7 @@ def test_several_writers_at_once(start: Callable[..., subprocess.Popen[str]], fo
         assert goodput > 0, number
 
 
-def documented(language: str) -> list[str]:
+def documented_queries(language: str) -> list[str]:
     page = (Path(__file__).parents[2] / "docs/reference/database.md").read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
@@ -449,7 +449,7 @@ def benchmark(once: Dumbbell, folder: Path) -> Path:
 
 
 def test_documented_queries_find_something(benchmark: Path) -> None:
-    queries = documented("sql")
+    queries = documented_queries("sql")
     assert len(queries) >= 5
     for query in queries:
         assert sql_rows(benchmark, query), query
@@ -459,13 +459,13 @@ def test_documented_queries_find_something(benchmark: Path) -> None:
 
 def test_documented_tables_and_columns_are_those_of_the_schema(benchmark: Path) -> None:
     page = (Path(__file__).parents[2] / "docs/reference/database.md").read_text(encoding="utf-8")
-    described = dict(re.findall(r"^\| `(\w+)` \| (.*)$", page, re.MULTILINE))
+    descriptions = dict(re.findall(r"^\| `(\w+)` \| (.*)$", page, re.MULTILINE))
     tables = {row[0] for row in sql_rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'table'")}
-    assert tables - {"sqlite_sequence"} == described.keys()
-    for table in described:
+    assert tables - {"sqlite_sequence"} == descriptions.keys()
+    for table in descriptions:
         for column in (row[1] for row in sql_rows(benchmark, f"PRAGMA table_info({table})")):
             if table != "migration":
-                assert f"`{column}`" in described[table], f"{table}.{column}"
+                assert f"`{column}`" in descriptions[table], f"{table}.{column}"
     for view in (row[0] for row in sql_rows(benchmark, "SELECT name FROM sqlite_master WHERE type = 'view'")):
         assert f"`{view}`" in page
 

@@ -39,10 +39,10 @@ def test_an_interrupt_while_a_file_is_written_leaves_nothing(tmp_path: Path, mon
 def test_the_content_and_its_name_are_made_durable_in_this_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    synced: list[str] = []
+    synced_paths: list[str] = []
     monkeypatch.setattr(
-        os, "fsync", lambda descriptor: synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        os, "fsync", lambda descriptor: synced_paths.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
     )
     write_atomically(tmp_path / "log.txt", "text")
     temporary = str(tmp_path / f".log.txt.{os.getpid()}.tmp")
-    assert synced == [temporary, str(tmp_path)]
+    assert synced_paths == [temporary, str(tmp_path)]

@@ -54,35 +54,35 @@ def scheme_table(name: str, transport: Mapping[str, int], controller: str = "cub
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
+def make_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
     """Runs an experiment file, and keeps the results for other tests of the same file."""
     folder = tmp_path_factory.mktemp("findings")
-    known: dict[str, library.Results] = {}
+    results_of: dict[str, library.Results] = {}
 
     def run(text: str, log: str = "none") -> library.Results:
-        head = f'name = "e{len(known)}"\npaths = ["p"]\nduration_s = 3.0\nlog = "{log}"\n'
-        if text not in known:
-            file = folder / f"e{len(known)}.toml"
+        head = f'name = "e{len(results_of)}"\npaths = ["p"]\nduration_s = 3.0\nlog = "{log}"\n'
+        if text not in results_of:
+            file = folder / f"e{len(results_of)}.toml"
             keys = {line.split(" = ")[0] for line in text.splitlines()}
             lines = [line for line in head.splitlines() if line.split(" = ")[0] not in keys]
             file.write_text("\n".join(lines) + "\n" + text)
-            known[text] = library.run(file, out=folder / file.stem, jobs=2)
-        return known[text]
+            results_of[text] = library.run(file, out=folder / file.stem, jobs=2)
+        return results_of[text]
 
     yield run
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def of(results: library.Results, scheme: str, *keys: str, entity: str = "network") -> list[float]:
+def values_of(results: library.Results, scheme: str, *keys: str, entity: str = "network") -> list[float]:
     """A metric of all runs of a scheme, in their order."""
-    found = []
+    values = []
     for run in results.runs:
         if run.scheme == scheme and run.status == "done":
             value: Any = run.statistics[entity] if entity == "network" else run.statistics[entity][0]
             for key in keys:
                 value = value[key]
-            found.append(float(value))
-    return found
+            values.append(float(value))
+    return values
 
 
 ONE = 'schemes = ["cubic"]\nlog = "packets"\n' + path_table()
@@ -92,61 +92,64 @@ THREE = 'schemes = ["cubic", "bbr", "vegas"]\nruns = 3\n' + path_table()
 SIX = 'schemes = ["bbr", "copa"]\nruns = 6\nlog = "packets"\n' + path_table()
 
 
-def test_one_scheme_carries_what_its_packet_log_says(made: Make) -> None:
-    results = made(ONE)
+def test_one_scheme_carries_what_its_packet_log_says(make_results: Make) -> None:
+    results = make_results(ONE)
     (sentence, *_) = results.findings
     log = pl.read_parquet(next(results.directory.glob("runs/p/cubic/1/packets.parquet")))
     late = log.filter(pl.col("time_ns") >= 0.5e9)  # the warm-up is a sixth of 3 s
-    arrived = late.filter(pl.col("event") == DELIVER)
-    goodput = arrived["data_bytes"].sum() * 8 / 2.5 / 1e6
-    delays = sorted(round(each / 1e3) / 1e3 for each in arrived["one_way_delay_ns"].to_list())
+    arrivals = late.filter(pl.col("event") == DELIVER)
+    goodput = arrivals["data_bytes"].sum() * 8 / 2.5 / 1e6
+    delays = sorted(round(delay / 1e3) / 1e3 for delay in arrivals["one_way_delay_ns"].to_list())
     p95 = delays[round(0.95 * (len(delays) - 1))]
     least = log.filter(pl.col("event") == DELIVER)["one_way_delay_ns"].min() / 1e6
-    said = re.search(
+    match = re.search(
         r"cubic carries ([\d.]+) Mbit/s of goodput on p, whose bottleneck can carry 10 Mbit/s, at a p95 one-way delay "
         r"of ([\d.]+) ms, ([\d.]+) ms above the least; lost: ([\d.]+) % \(one run\)\.",
         sentence,
     )
-    assert said, sentence
-    assert float(said[1]) == pytest.approx(goodput, abs=0.011)
-    assert float(said[2]) == pytest.approx(p95, abs=0.06)
-    assert float(said[3]) == pytest.approx(p95 - least, abs=0.06)
-    dropped = late.filter(pl.col("event") == DROP).height
-    assert float(said[4]) == pytest.approx(100 * dropped / (dropped + arrived.height), abs=0.006)
+    assert match, sentence
+    assert float(match[1]) == pytest.approx(goodput, abs=0.011)
+    assert float(match[2]) == pytest.approx(p95, abs=0.06)
+    assert float(match[3]) == pytest.approx(p95 - least, abs=0.06)
+    height = late.filter(pl.col("event") == DROP).height
+    assert float(match[4]) == pytest.approx(100 * height / (height + arrivals.height), abs=0.006)
     assert "Pantheon" not in sentence
 
 
-def test_by_pantheons_convention_it_is_named_and_its_metrics_are_said(made: Make) -> None:
-    results = made(ONE)
-    shown = library.open(results.directory, "pantheon")
-    (sentence, *_) = shown.findings
-    said = re.search(r"cubic carries ([\d.]+) Mbit/s of throughput \(Pantheon's convention\)", sentence)
-    assert said, sentence
-    assert float(said[1]) == pytest.approx(of(results, "cubic", "throughput_mbps")[0], abs=0.006)
-    assert f"p95 one-way delay of {of(results, 'cubic', 'delay_p95_ms')[0]:.1f} ms;" in sentence
-    assert f"lost: {100 * of(results, 'cubic', 'loss_rate')[0]:.2f} %" in sentence
+def test_by_pantheons_convention_it_is_named_and_its_metrics_are_said(make_results: Make) -> None:
+    results = make_results(ONE)
+    shown_results = library.open(results.directory, "pantheon")
+    (sentence, *_) = shown_results.findings
+    match = re.search(r"cubic carries ([\d.]+) Mbit/s of throughput \(Pantheon's convention\)", sentence)
+    assert match, sentence
+    assert float(match[1]) == pytest.approx(values_of(results, "cubic", "throughput_mbps")[0], abs=0.006)
+    assert f"p95 one-way delay of {values_of(results, 'cubic', 'delay_p95_ms')[0]:.1f} ms;" in sentence
+    assert f"lost: {100 * values_of(results, 'cubic', 'loss_rate')[0]:.2f} %" in sentence
     assert "above the least" not in sentence  # that is of the corrected convention
 
 
-def test_of_three_runs_ranges_are_compared_and_no_probabilities(made: Make) -> None:
-    results = made(THREE)
+def test_of_three_runs_ranges_are_compared_and_no_probabilities(make_results: Make) -> None:
+    results = make_results(THREE)
     front, most_goodput, least_delay, *_ = results.findings
-    delays = {scheme: of(results, scheme, "owd_p95_ms") for scheme in ("cubic", "bbr", "vegas")}
-    carried = {scheme: of(results, scheme, "goodput_mbps") for scheme in delays}
+    delays = {scheme: values_of(results, scheme, "owd_p95_ms") for scheme in ("cubic", "bbr", "vegas")}
+    goodput_of = {scheme: values_of(results, scheme, "goodput_mbps") for scheme in delays}
     (first, second, _) = sorted(delays, key=lambda scheme: fmean(delays[scheme]))
     assert f"Least p95 one-way delay: {fmean(delays[first]):.1f} ms, {first}" in least_delay
     apart = all(max(delays[first]) < min(delays[other]) for other in delays if other != first)
     assert ("the ranges of 3 runs do not overlap" in least_delay) == apart
     if apart:
         assert f"{fmean(delays[second]) - fmean(delays[first]):.1f} ms less than {second}, the next" in least_delay
-    most = max(carried, key=lambda scheme: fmean(carried[scheme]))
-    overlaps = any(max(carried[other]) >= min(carried[most]) and carried[other] != carried[most] for other in carried)
+    winner = max(goodput_of, key=lambda scheme: fmean(goodput_of[scheme]))
+    overlaps = any(
+        max(goodput_of[other]) >= min(goodput_of[winner]) and goodput_of[other] != goodput_of[winner]
+        for other in goodput_of
+    )
     assert ("the ranges of 3 runs overlap with" in most_goodput) == overlaps
     # whoever is in front is beaten by nobody
     for scheme in delays:
         beaten = any(
-            (fmean(carried[other]), -fmean(delays[other])) != (fmean(carried[scheme]), -fmean(delays[scheme]))
-            and fmean(carried[other]) >= fmean(carried[scheme])
+            (fmean(goodput_of[other]), -fmean(delays[other])) != (fmean(goodput_of[scheme]), -fmean(delays[scheme]))
+            and fmean(goodput_of[other]) >= fmean(goodput_of[scheme])
             and fmean(delays[other]) <= fmean(delays[scheme])
             for other in delays
         )
@@ -154,25 +157,25 @@ def test_of_three_runs_ranges_are_compared_and_no_probabilities(made: Make) -> N
     assert "interval" not in front + most_goodput + least_delay
 
 
-def test_of_six_runs_a_difference_stands_with_its_interval(made: Make) -> None:
-    results = made(SIX)
+def test_of_six_runs_a_difference_stands_with_its_interval(make_results: Make) -> None:
+    results = make_results(SIX)
     best = results.findings[2]
-    bbr, copa = of(results, "bbr", "owd_p95_ms"), of(results, "copa", "owd_p95_ms")
+    bbr, copa = values_of(results, "bbr", "owd_p95_ms"), values_of(results, "copa", "owd_p95_ms")
     less, more = sorted((bbr, copa), key=fmean)
     differences = [b - a for a, b in zip(less, more, strict=True)]
     half = T_95[6] * stdev(differences) / math.sqrt(6)
-    said = re.search(
+    match = re.search(
         r"Least p95 one-way delay: ([\d.]+) ms, (\w+); ([\d.]+) ms \[([\d.]+), ([\d.]+)\] less than (\w+)", best
     )
-    assert said, best
-    assert said[2] == ("bbr" if less is bbr else "copa")
-    found = [float(said[index]) for index in (1, 3, 4, 5)]
+    assert match, best
+    assert match[2] == ("bbr" if less is bbr else "copa")
+    numbers = [float(match[index]) for index in (1, 3, 4, 5)]
     mean = fmean(differences)
-    assert found == pytest.approx([fmean(less), mean, mean - half, mean + half], abs=0.06)
+    assert numbers == pytest.approx([fmean(less), mean, mean - half, mean + half], abs=0.06)
 
 
-def test_a_single_run_of_each_says_nothing_of_noise(made: Make) -> None:
-    results = made('schemes = ["bbr", "copa"]\n' + path_table())
+def test_a_single_run_of_each_says_nothing_of_noise(make_results: Make) -> None:
+    results = make_results('schemes = ["bbr", "copa"]\n' + path_table())
     best = results.findings[1]
     assert "one run does not separate it from" in best
     assert "[" not in best
@@ -188,9 +191,9 @@ TWINS = (
 
 
 @pytest.fixture(scope="module")
-def twins(made: Make) -> library.Results:
+def twins(make_results: Make) -> library.Results:
     """A hundred runs of two controllers that are one, and of one with half its window."""
-    results: library.Results = made(TWINS)
+    results: library.Results = make_results(TWINS)
     return results
 
 
@@ -201,18 +204,18 @@ def test_one_controller_under_two_names_never_differs_and_half_a_window_always(
     five = range(5 * number + 1, 5 * number + 6)
     runs = [run.statistics for run in twins.runs if run.run in five]
     alike = findings(twins.experiment, [run for run in runs if run["scheme"] != "half"])
-    assert any("in goodput full and twin are equal in every run" in each.lower() for each in alike), alike
-    assert not any("more than" in each or "less than" in each for each in alike)
+    assert any("in goodput full and twin are equal in every run" in finding.lower() for finding in alike), alike
+    assert not any("more than" in finding or "less than" in finding for finding in alike)
     differs = findings(twins.experiment, [run for run in runs if run["scheme"] != "twin"])
-    said = next(each for each in differs if "ost goodput" in each)
-    found = re.search(r"goodput: ([\d.]+) Mbit/s, full; ([\d.]+) Mbit/s (.*)more than half", said)
-    assert found, said
+    least = next(differ for differ in differs if "ost goodput" in differ)
+    match = re.search(r"goodput: ([\d.]+) Mbit/s, full; ([\d.]+) Mbit/s (.*)more than half", least)
+    assert match, least
     means = {
         name: fmean(run["network"]["goodput_mbps"] for run in runs if run["scheme"] == name)
         for name in ("full", "half")
     }
-    assert float(found[1]) == pytest.approx(means["full"], abs=0.006)
-    assert float(found[2]) == pytest.approx(means["full"] - means["half"], abs=0.011)
+    assert float(match[1]) == pytest.approx(means["full"], abs=0.006)
+    assert float(match[2]) == pytest.approx(means["full"] - means["half"], abs=0.011)
 
 
 def test_other_seeds_of_one_controller_differ_in_few_of_twenty_cases(twins: library.Results) -> None:
@@ -227,15 +230,17 @@ def test_other_seeds_of_one_controller_differ_in_few_of_twenty_cases(twins: libr
     claims = 0
     for number in range(20):
         runs = [*fives["full"][number], *fives["twin"][(number + 7) % 20]]
-        claims += any("] less than" in each or "] more than" in each for each in findings(twins.experiment, runs))
+        claims += any(
+            "] less than" in finding or "] more than" in finding for finding in findings(twins.experiment, runs)
+        )
     assert claims <= 3
 
 
 MIX = 'mixes = ["copa+udp-cbr"]\nruns = 5\nlog = "packets"\n' + path_table()
 
 
-def test_a_mix_with_an_unresponsive_flow_gets_what_is_left(made: Make) -> None:
-    results = made(MIX)
+def test_a_mix_with_an_unresponsive_flow_gets_what_is_left(make_results: Make) -> None:
+    results = make_results(MIX)
     sentence = results.findings[0]
     shares = []
     for run in range(1, 6):
@@ -243,18 +248,18 @@ def test_a_mix_with_an_unresponsive_flow_gets_what_is_left(made: Make) -> None:
         late = log.filter((pl.col("event") == DELIVER) & (pl.col("time_ns") >= 0.5e9))
         amounts = late.group_by("flow").agg(pl.col("data_bytes").sum()).sort("flow")["data_bytes"].to_list()
         shares.append(amounts[1] / sum(amounts))
-    said = re.search(
+    match = re.search(
         r"Beside copa on p: udp-cbr (\d+) % (?:\[(\d+), (\d+)\])?.* of the payload \(fair: 50 %\)", sentence
     )
-    assert said, sentence
-    assert float(said[1]) == pytest.approx(100 * fmean(shares), abs=2)
-    assert 35 < float(said[1]) < 47  # 4 of 10 Mbit/s
+    assert match, sentence
+    assert float(match[1]) == pytest.approx(100 * fmean(shares), abs=2)
+    assert 35 < float(match[1]) < 47  # 4 of 10 Mbit/s
     assert "interval (5 runs) excludes the fair share" in sentence
     assert "Together copa and udp-cbr carry" in results.findings[1]
 
 
-def test_mixes_with_one_competitor_share_a_sentence(made: Make) -> None:
-    results = made('mixes = ["cubic+bbr", "cubic+vegas", "copa+cubic"]\nruns = 3\n' + path_table())
+def test_mixes_with_one_competitor_share_a_sentence(make_results: Make) -> None:
+    results = make_results('mixes = ["cubic+bbr", "cubic+vegas", "copa+cubic"]\nruns = 3\n' + path_table())
     sentence = results.findings[0]
     assert sentence.startswith("Beside cubic on p: bbr ")
     for scheme, position in (("bbr", 1), ("vegas", 1), ("copa", 0)):
@@ -276,21 +281,21 @@ LATE = (
 )
 
 
-def test_a_competitor_that_starts_later_is_called_late(made: Make) -> None:
-    sentence = made(LATE).findings[0]
+def test_a_competitor_that_starts_later_is_called_late(make_results: Make) -> None:
+    sentence = make_results(LATE).findings[0]
     assert sentence.startswith("Beside late cubic on p: copa ")
     assert "of one run the noise is not known" in sentence
 
 
-def test_shares_in_sentences_are_those_of_the_table_below(made: Make) -> None:
+def test_shares_in_sentences_are_those_of_the_table_below(make_results: Make) -> None:
     """By Pantheon's convention the table has shares after the warm-up, and the sentence had those while all compete."""
-    results = made(LATE)
+    results = make_results(LATE)
     for convention, key in (("corrected", "competing_share"), ("pantheon", "payload_share")):
-        shown = library.open(results.directory, convention)
-        (share,) = of(results, "copa", key, entity="flows")
-        assert f"copa {100 * share:.0f} % " in shown.findings[0]
-        (group,) = (each for each in shown.summary() if each.scheme == "copa")
-        assert library.shares(group, shown.experiment.shown)[0].payload_share == Estimate(1, share)
+        shown_results = library.open(results.directory, convention)
+        (share,) = values_of(results, "copa", key, entity="flows")
+        assert f"copa {100 * share:.0f} % " in shown_results.findings[0]
+        (group,) = (entry for entry in shown_results.summary() if entry.scheme == "copa")
+        assert library.shares(group, shown_results.experiment.shown)[0].payload_share == Estimate(1, share)
 
 
 VERSUS = (
@@ -298,12 +303,12 @@ VERSUS = (
 )
 
 
-def test_alone_and_beside_a_competitor_are_told_apart(made: Make) -> None:
-    said = made(VERSUS).findings
-    assert "on p" in said[0].lower()
-    assert re.search(r"(copa|vegas) \(", said[0])
-    assert "Beside cubic on p: copa " in said[3]
-    assert "None" not in " ".join(said)
+def test_alone_and_beside_a_competitor_are_told_apart(make_results: Make) -> None:
+    sentences = make_results(VERSUS).findings
+    assert "on p" in sentences[0].lower()
+    assert re.search(r"(copa|vegas) \(", sentences[0])
+    assert "Beside cubic on p: copa " in sentences[3]
+    assert "None" not in " ".join(sentences)
 
 
 COMING = (
@@ -314,32 +319,32 @@ COMING = (
 )
 
 
-def test_beside_flows_that_come_and_go_no_share_is_called_fair(made: Make) -> None:
-    (sentence,) = [each for each in made(COMING).findings if "of the payload" in each]
+def test_beside_flows_that_come_and_go_no_share_is_called_fair(make_results: Make) -> None:
+    (sentence,) = [finding for finding in make_results(COMING).findings if "of the payload" in finding]
     assert sentence.startswith("Beside ")
     assert "fair" not in sentence
 
 
-def test_who_gets_less_than_a_tenth_of_the_fair_share_starves(made: Make) -> None:
+def test_who_gets_less_than_a_tenth_of_the_fair_share_starves(make_results: Make) -> None:
     text = 'mixes = ["vegas+udp-cbr"]\nruns = 2\nduration_s = 4.0\nwarmup_s = 1.0\n' + path_table(rate_mbps=4.05)
-    results = made(text)
+    results = make_results(text)
     shares = [run.statistics["flows"][0]["payload_share"] for run in results.runs]
     assert max(shares) < 0.05  # nothing of 4.05 Mbit/s is left beside 4
     assert re.fullmatch(
         r"vegas\+udp-cbr: vegas gets \S+( to \S+)? % of the payload \(fair: 50 %\)\.", results.findings[0]
     )
-    runs = [run.statistics for run in made(MIX).runs]
-    assert not any(" gets " in each for each in findings(results.experiment, runs))
+    runs = [run.statistics for run in make_results(MIX).runs]
+    assert not any(" gets " in finding for finding in findings(results.experiment, runs))
 
 
-def test_flows_of_one_scheme_share_by_jains_index(made: Make) -> None:
-    results = made('schemes = ["copa"]\nflows = 3\nruns = 5\nduration_s = 4.0\n' + path_table())
+def test_flows_of_one_scheme_share_by_jains_index(make_results: Make) -> None:
+    results = make_results('schemes = ["copa"]\nflows = 3\nruns = 5\nduration_s = 4.0\n' + path_table())
     first, second = results.findings[:2]
     assert first.startswith("3 flows of copa together carry ")
-    index = of(results, "copa", "jain_index")
+    index = values_of(results, "copa", "jain_index")
     assert f"copa {fmean(index):.3f} [" in second
     goodputs = [[flow["goodput_mbps"] for flow in run.statistics["flows"]] for run in results.runs]
-    by_hand = [sum(each) ** 2 / (3 * sum(one**2 for one in each)) for each in goodputs]
+    by_hand = [sum(goodput) ** 2 / (3 * sum(value**2 for value in goodput)) for goodput in goodputs]
     assert fmean(by_hand) == pytest.approx(fmean(index), abs=0.03)  # their starts are up to 0.1 s apart
 
 
@@ -350,17 +355,17 @@ GRID = (
 )
 
 
-def test_in_a_grid_it_is_counted_where_who_is_best(made: Make) -> None:
-    results = made(GRID)
-    goodput = next(each for each in results.findings if "ost goodput: " in each)
-    delay = next(each for each in results.findings if "east p95 one-way delay" in each)
+def test_in_a_grid_it_is_counted_where_who_is_best(make_results: Make) -> None:
+    results = make_results(GRID)
+    goodput = next(finding for finding in results.findings if "ost goodput: " in finding)
+    delay = next(finding for finding in results.findings if "east p95 one-way delay" in finding)
     winners: dict[str, dict[str, int]] = {"goodput_mbps": {}, "owd_p95_ms": {}}
     for key, count in winners.items():
         for path in results.experiment.paths:
             values = {run.scheme: run.statistics["network"][key] for run in results.runs if run.path == path}
             best = (max if key == "goodput_mbps" else min)(values.values())
-            who = [scheme for scheme, value in values.items() if value == best]
-            name = who[0] if len(who) == 1 else "several alike"
+            best_schemes = [scheme for scheme, value in values.items() if value == best]
+            name = best_schemes[0] if len(best_schemes) == 1 else "several alike"
             count[name] = count.get(name, 0) + 1
     for text, count in ((goodput, winners["goodput_mbps"]), (delay, winners["owd_p95_ms"])):
         for scheme, wins in count.items():
@@ -368,28 +373,30 @@ def test_in_a_grid_it_is_counted_where_who_is_best(made: Make) -> None:
         assert "of 4 cells" in text
     assert delay.endswith("; one run each, so the noise is unknown.")
     trends = " ".join(results.findings[2:])
-    for axis, called in (("bw_factor", "rate factor"), ("rtt_ms", "base RTT")):
+    for axis, axis_name in (("bw_factor", "rate factor"), ("rtt_ms", "base RTT")):
         for key, title in (("goodput_mbps", "goodput"), ("owd_p95_ms", "p95 one-way delay")):
             steps = grid_steps(results, axis, key)
             for word, sign in (("grows", 1), ("falls", -1)):
                 holds = all(step * sign > 0 for step in steps)
-                said = any(f"{word} with {called}" in each for each in results.findings if f"mean {title} " in each)
-                assert said == holds, (axis, key, word, trends)
+                has_trend = any(
+                    f"{word} with {axis_name}" in finding for finding in results.findings if f"mean {title} " in finding
+                )
+                assert has_trend == holds, (axis, key, word, trends)
 
 
 def grid_steps(results: library.Results, axis: str, key: str) -> list[float]:
     """The change of a metric from the lower to the upper value of an axis, in every row of cells of every scheme."""
     rows: dict[tuple[Any, ...], dict[float, float]] = {}
     for run in results.runs:
-        others = tuple(value for name, value in sorted(run.axes.items()) if name != axis)
-        rows.setdefault((run.scheme, *others), {})[run.axes[axis]] = run.statistics["network"][key]
+        other_axes = tuple(value for name, value in sorted(run.axes.items()) if name != axis)
+        rows.setdefault((run.scheme, *other_axes), {})[run.axes[axis]] = run.statistics["network"][key]
     return [row[max(row)] - row[min(row)] for row in rows.values()]
 
 
-def test_one_scheme_on_many_cells_has_a_range(made: Make) -> None:
-    results = made(GRID)
+def test_one_scheme_on_many_cells_has_a_range(make_results: Make) -> None:
+    results = make_results(GRID)
     runs = [run.statistics for run in results.runs if run.scheme == "cubic"]
-    sentence = next(each for each in findings(results.experiment, runs) if each.startswith("On 4 cells"))
+    sentence = next(finding for finding in findings(results.experiment, runs) if finding.startswith("On 4 cells"))
     values = sorted(run["network"]["goodput_mbps"] for run in runs)
     delays = sorted(run["network"]["owd_p95_ms"] for run in runs)
     assert sentence.startswith(f"On 4 cells cubic carries {values[0]:.2f} (rate factor 0.5, base RTT ")
@@ -397,23 +404,23 @@ def test_one_scheme_on_many_cells_has_a_range(made: Make) -> None:
     assert f"delay of {delays[0]:.1f} to {delays[-1]:.1f} ms" in sentence
 
 
-def test_a_rate_limited_application_is_what_limits(made: Make) -> None:
-    results = made(
+def test_a_rate_limited_application_is_what_limits(make_results: Make) -> None:
+    results = make_results(
         'schemes = ["cubic"]\nruns = 2\n'
         + path_table()
         + '[[flow]]\napplication = { kind = "constant", rate_mbps = 2.0 }\n'
     )
     (group,) = results.summary()
-    used = 100 * fmean(of(results, "cubic", "utilization"))
+    used = 100 * fmean(values_of(results, "cubic", "utilization"))
     assert remark(group) == (
         f"the link is used to {used:.0f} %, with no loss and no queue: the sender, or its application, is the limit"
     )
-    assert any(remark(group) in each for each in results.findings)
-    assert not remark(made(ONE).summary()[0])
+    assert any(remark(group) in finding for finding in results.findings)
+    assert not remark(make_results(ONE).summary()[0])
 
 
-def test_losses_of_the_warm_up_alone_are_told(made: Make) -> None:
-    results = made('schemes = ["vegas"]\nruns = 2\nlog = "packets"\n' + path_table())
+def test_losses_of_the_warm_up_alone_are_told(make_results: Make) -> None:
+    results = make_results('schemes = ["vegas"]\nruns = 2\nlog = "packets"\n' + path_table())
     (group,) = results.summary()
     drops = []
     for file in sorted(results.directory.glob("runs/p/vegas/*/packets.parquet")):
@@ -425,50 +432,52 @@ def test_losses_of_the_warm_up_alone_are_told(made: Make) -> None:
         assert "losses" not in remark(group)
 
 
-def test_runs_without_chance_are_told_to_be_identical(made: Make) -> None:
+def test_runs_without_chance_are_told_to_be_identical(make_results: Make) -> None:
     text = (
         'schemes = ["cubic"]\nruns = 3\nhost_jitter_us = 0.0\nrepetition_spread_ms = 0.0\nstart_spread_ms = 0.0\n'
         + path_table()
     )
-    results = made(text)
+    results = make_results(text)
     assert remark(results.summary()[0]) == "all 3 runs are identical: there was no chance in them"
     assert "cubic: all 3 runs are identical: there was no chance in them." in results.findings
 
 
-def test_runs_of_a_few_round_trips_are_too_short(made: Make) -> None:
-    results = made('schemes = ["cubic"]\nduration_s = 2.0\nstart_spread_ms = 0.0\n' + path_table(delay_ms=200.0))
+def test_runs_of_a_few_round_trips_are_too_short(make_results: Make) -> None:
+    results = make_results(
+        'schemes = ["cubic"]\nduration_s = 2.0\nstart_spread_ms = 0.0\n' + path_table(delay_ms=200.0)
+    )
     assert remark(results.summary()[0]) == "flows last for 5.0 base RTTs"
-    assert any("The warm-up of 0.33 s is 0.8 base RTTs" in each for each in results.findings)
+    assert any("The warm-up of 0.33 s is 0.8 base RTTs" in finding for finding in results.findings)
 
 
-def test_what_failed_is_told_first(made: Make) -> None:
-    results = made(THREE)
+def test_what_failed_is_told_first(make_results: Make) -> None:
+    results = make_results(THREE)
     runs = [dict(run.statistics) for run in results.runs]
-    lost = {"flows": [], "links": [], "network": {}}
+    lost_statistics = {"flows": [], "links": [], "network": {}}
     for run in runs:
         if run["scheme"] == "bbr" and run["run"] < 3:
-            run |= lost | {"status": "failed", "reason": "the controller ended"}
-    said = findings(results.experiment, runs)
-    assert said[0] == "Of 9 runs 2 failed (all of bbr), and count in no number: the controller ended."
-    runs[0] |= lost | {"status": "damaged", "reason": "stats.json: cut off"}
-    runs[4] |= lost | {"status": "missing", "reason": "not run"}
-    said = findings(results.experiment, runs)
-    assert said[0].startswith("Of 9 runs ")
-    assert "1 is damaged" in said[0]
-    assert "count in no number: most often (" in said[0]
-    assert said[1] == "8 of 9 runs are made, 1 is missing."
-    everything = [run | lost | {"status": "failed", "reason": "no"} for run in runs]
-    assert findings(results.experiment, everything) == ["Of 9 runs 9 failed, and count in no number: no."]
+            run |= lost_statistics | {"status": "failed", "reason": "the controller ended"}
+    sentences = findings(results.experiment, runs)
+    assert sentences[0] == "Of 9 runs 2 failed (all of bbr), and count in no number: the controller ended."
+    runs[0] |= lost_statistics | {"status": "damaged", "reason": "stats.json: cut off"}
+    runs[4] |= lost_statistics | {"status": "missing", "reason": "not run"}
+    sentences = findings(results.experiment, runs)
+    assert sentences[0].startswith("Of 9 runs ")
+    assert "1 is damaged" in sentences[0]
+    assert "count in no number: most often (" in sentences[0]
+    assert sentences[1] == "8 of 9 runs are made, 1 is missing."
+    failures = [run | lost_statistics | {"status": "failed", "reason": "no"} for run in runs]
+    assert findings(results.experiment, failures) == ["Of 9 runs 9 failed, and count in no number: no."]
 
 
 def test_a_log_of_one_end_has_round_trips_and_no_delay(tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(json.dumps(REPORT))
     results = library.import_results("iperf3", tmp_path / "t.json", tmp_path / "out")
-    said = " ".join(results.findings)
+    sentences = " ".join(results.findings)
     (run,) = results.runs
-    assert f"{run.statistics['network']['goodput_mbps']:.2f} Mbit/s of goodput" in said
-    assert "one-way delay of" not in said
-    assert "RTT" in said or run.statistics["flows"][0].get("rtt_p95_ms") is None
+    assert f"{run.statistics['network']['goodput_mbps']:.2f} Mbit/s of goodput" in sentences
+    assert "one-way delay of" not in sentences
+    assert "RTT" in sentences or run.statistics["flows"][0].get("rtt_p95_ms") is None
 
 
 def test_an_import_of_pantheon_has_its_numbers(tmp_path: Path) -> None:
@@ -478,27 +487,27 @@ def test_an_import_of_pantheon_has_its_numbers(tmp_path: Path) -> None:
     (tmp_path / "in/pantheon_metadata.json").write_text(json.dumps(METADATA))
     results = library.import_results("pantheon", tmp_path / "in", tmp_path / "out")
     (run,) = results.runs
-    said = results.findings[0]
+    sentence = results.findings[0]
     network = run.statistics["network"]
     convention = results.experiment.shown
     if network[convention.throughput.key] is None:
         convention = CONVENTIONS["pantheon"]
-    assert f"cubic carries {network[convention.throughput.key]:.2f} Mbit/s" in said
-    assert f"{network[convention.delay.key]:.1f} ms" in said
+    assert f"cubic carries {network[convention.throughput.key]:.2f} Mbit/s" in sentence
+    assert f"{network[convention.delay.key]:.1f} ms" in sentence
 
 
-def test_a_path_that_all_fill_without_loss_is_told(made: Make) -> None:
+def test_a_path_that_all_fill_without_loss_is_told(make_results: Make) -> None:
     text = (
         'schemes = ["full", "twin"]\nwarmup_s = 1.0\n'
         + path_table(packets=100)
         + scheme_table("full", {"max_window_bytes": 70_000})
         + scheme_table("twin", {"max_window_bytes": 70_000})
     )
-    results = made(text)
-    used = [100 * each for name in ("full", "twin") for each in of(results, name, "utilization")]
-    lost = [each for name in ("full", "twin") for each in of(results, name, "packet_loss_rate")]
-    told = f"All 2 schemes fill the link ({min(used):.0f} % or more) and lose nothing after the warm-up."
-    assert (told in results.findings) == (min(used) >= 95 and not any(lost))
+    results = make_results(text)
+    used = [100 * share for name in ("full", "twin") for share in values_of(results, name, "utilization")]
+    losses = [rate for name in ("full", "twin") for rate in values_of(results, name, "packet_loss_rate")]
+    finding = f"All 2 schemes fill the link ({min(used):.0f} % or more) and lose nothing after the warm-up."
+    assert (finding in results.findings) == (min(used) >= 95 and not any(losses))
 
 
 def test_programs_and_people_see_the_same_sentences(dumbbell: Dumbbell, folder: Path) -> None:
@@ -508,21 +517,21 @@ def test_programs_and_people_see_the_same_sentences(dumbbell: Dumbbell, folder: 
     assert content["findings"] == library.open(folder / "o").findings
     assert content["findings"]
     assert json.loads(dumbbell("show", "o", "--json").stdout)["findings"] == content["findings"]
-    printed = dumbbell("show", "o").stdout.splitlines()
-    assert printed[: len(content["findings"]) + 1] == [*content["findings"], ""]
+    lines = dumbbell("show", "o").stdout.splitlines()
+    assert lines[: len(content["findings"]) + 1] == [*content["findings"], ""]
 
 
-def test_where_no_flow_is_alone_the_shares_come_first(made: Make) -> None:
+def test_where_no_flow_is_alone_the_shares_come_first(make_results: Make) -> None:
     mixes = 'schemes = ["cubic"]\nmixes = ["bbr+cubic", "copa+cubic"]\nflows = 2\nruns = 2\n' + path_table()
-    first, *rest = made(mixes).findings
+    first, *rest = make_results(mixes).findings
     assert first.startswith("Beside cubic on p: bbr ")
-    assert any("cubic" in each and "goodput" in each for each in rest)
-    alone = made(mixes.replace("flows = 2\n", "")).findings
+    assert any("cubic" in sentence and "goodput" in sentence for sentence in rest)
+    alone = make_results(mixes.replace("flows = 2\n", "")).findings
     assert not alone[0].startswith("Beside ")
 
 
-def test_beside_mixes_it_is_said_of_schemes_alone_that_they_are(made: Make) -> None:
-    results = made('schemes = ["cubic", "vegas"]\nmixes = ["vegas+cubic"]\nruns = 2\n' + path_table())
-    said = [each for each in results.findings if "goodput" in each]
-    assert said
-    assert all(each.startswith("Alone, ") for each in said), said
+def test_beside_mixes_it_is_said_of_schemes_alone_that_they_are(make_results: Make) -> None:
+    results = make_results('schemes = ["cubic", "vegas"]\nmixes = ["vegas+cubic"]\nruns = 2\n' + path_table())
+    sentences = [finding for finding in results.findings if "goodput" in finding]
+    assert sentences
+    assert all(sentence.startswith("Alone, ") for sentence in sentences), sentences

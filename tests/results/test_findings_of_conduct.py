@@ -62,7 +62,7 @@ def made_up(
     flows: int = 1,
     number: int = 1,
 ) -> Table:
-    own = {"scheme": scheme, "start_s": 0.0, "stop_s": 10.0, **FLOW, **(flow or {})}
+    flow_fields = {"scheme": scheme, "start_s": 0.0, "stop_s": 10.0, **FLOW, **(flow or {})}
     return {
         "path": "p",
         "scheme": scheme,
@@ -71,7 +71,7 @@ def made_up(
         "status": "done",
         "reason": None,
         "axes": {},
-        "flows": [{"flow": each + 1, **own} for each in range(flows)],
+        "flows": [{"flow": index + 1, **flow_fields} for index in range(flows)],
         "links": [{**LINK, **(link or {})}],
         "network": {**NETWORK, **(network or {})},
     }
@@ -79,11 +79,15 @@ def made_up(
 
 def lossy(scheme: str, rate: float, by_path: float = 0.0, **more: object) -> Table:
     """A run that loses `rate` of its packets, `by_path` of all packets outside of queues."""
-    sent = more.pop("sent", 50_000)
-    dropped = round(sent * rate)
-    flow = {"packets_sent": sent, "packets_delivered": sent - dropped, "packets_dropped": dropped}
-    flow["retransmissions"] = dropped
-    in_queues = (dropped - round(sent * by_path)) * more.get("flows", 1)
+    sent_packets = more.pop("sent", 50_000)
+    dropped_packets = round(sent_packets * rate)
+    flow = {
+        "packets_sent": sent_packets,
+        "packets_delivered": sent_packets - dropped_packets,
+        "packets_dropped": dropped_packets,
+    }
+    flow["retransmissions"] = dropped_packets
+    in_queues = (dropped_packets - round(sent_packets * by_path)) * more.get("flows", 1)
     network = {"packet_loss_rate": rate, **more.pop("network", {})}
     return made_up(scheme, {**flow, **more.pop("flow", {})}, {"packets_dropped": in_queues}, network, **more)
 
@@ -141,8 +145,8 @@ STANDING = {
 )
 def test_conduct_that_looks_wrong_had_no_remark(run: Table, text: str) -> None:
     assert remark_of(run) == text
-    assert run_remarks(run) == [f"{each[0].upper()}{each[1:]}." for each in text.split("; ")]
-    assert findings(experiment(), [run])[: len(run_remarks(run))] == [f"cubic: {each}." for each in text.split("; ")]
+    assert run_remarks(run) == [f"{part[0].upper()}{part[1:]}." for part in text.split("; ")]
+    assert findings(experiment(), [run])[: len(run_remarks(run))] == [f"cubic: {part}." for part in text.split("; ")]
 
 
 @pytest.mark.parametrize(
@@ -216,8 +220,8 @@ def test_runs_without_a_metric_are_not_judged_by_the_rules_that_need_it() -> Non
         for key in bad[name][0]:
             if key not in ("flow", "scheme"):
                 for lacking in ({}, {key: None}):
-                    each = [{k: v for k, v in table.items() if k != key} | lacking for table in bad[name]]
-                    run_remarks(bad | {name: each})
+                    tables = [{k: v for k, v in table.items() if k != key} | lacking for table in bad[name]]
+                    run_remarks(bad | {name: tables})
     for lacking in ({"links": []}, {"network": {}}, {"flows": [{"flow": 1, "scheme": "cubic"}]}):
         run_remarks(bad | lacking)
     assert run_remarks(bad | {"links": [], "network": {}, "flows": [{"flow": 1, "scheme": "cubic"}]}) == []
@@ -235,40 +239,42 @@ def test_a_scheme_that_loses_nearly_everything_was_in_front_and_had_the_most_goo
         made_up("cubic"),
         made_up("bbr", network={"goodput_mbps": 49.0}),
     ]
-    found = all_findings(experiment(), runs)
-    said = found["sentences"]
-    assert found["left_out"] == {"p": ["blast"]}, "what the explorer's charts leave out"
-    assert said[0] == "blast: 99.3 % of the packets are lost after the warm-up."
-    assert said[1] == "Without blast, on p most goodput and least p95 one-way delay: cubic (50.00 Mbit/s, 30.0 ms)."
-    assert said[2].startswith("Without blast, most goodput: 50.00 Mbit/s, cubic; ")
-    assert not any("blast" in each.replace("Without blast", "") for each in said[1:])
+    report = all_findings(experiment(), runs)
+    sentences = report["sentences"]
+    assert report["left_out"] == {"p": ["blast"]}, "what the explorer's charts leave out"
+    assert sentences[0] == "blast: 99.3 % of the packets are lost after the warm-up."
+    assert sentences[1] == (
+        "Without blast, on p most goodput and least p95 one-way delay: cubic (50.00 Mbit/s, 30.0 ms)."
+    )
+    assert sentences[2].startswith("Without blast, most goodput: 50.00 Mbit/s, cubic; ")
+    assert not any("blast" in sentence.replace("Without blast", "") for sentence in sentences[1:])
     # of two schemes one is left, and it is compared with nobody
-    said = findings(experiment(), runs[:2])
-    assert said[1].startswith("cubic carries 50.00 Mbit/s of goodput on p")
+    sentences = findings(experiment(), runs[:2])
+    assert sentences[1].startswith("cubic carries 50.00 Mbit/s of goodput on p")
 
 
 def test_schemes_that_all_look_wrong_are_compared() -> None:
     runs = [lossy("blast", 0.993), lossy("flood", 0.8, network={"goodput_mbps": 40.0})]
-    said = findings(experiment(), runs)
-    assert said[0] == "Everywhere: 80.0 to 99.3 % of the packets are lost after the warm-up."
-    assert "delay: blast (50.00 Mbit/s, 30.0 ms)" in said[1]
+    sentences = findings(experiment(), runs)
+    assert sentences[0] == "Everywhere: 80.0 to 99.3 % of the packets are lost after the warm-up."
+    assert "delay: blast (50.00 Mbit/s, 30.0 ms)" in sentences[1]
 
 
 def test_a_standing_queue_is_marked_where_its_scheme_is_in_front() -> None:
     slow = made_up("cubic", network={"owd_p95_ms": 140.0}, **STANDING)
-    said = findings(experiment(), [slow, made_up("copa", network={"goodput_mbps": 40.0})])
-    assert said[0].startswith("cubic: a queue stands")
-    assert "copa (40.00 Mbit/s, 30.0 ms) and cubic (50.00 Mbit/s, 140.0 ms, standing queue)" in said[1]
-    assert said[2].startswith("Most goodput: 50.00 Mbit/s, cubic (standing queue); ")
+    sentences = findings(experiment(), [slow, made_up("copa", network={"goodput_mbps": 40.0})])
+    assert sentences[0].startswith("cubic: a queue stands")
+    assert "copa (40.00 Mbit/s, 30.0 ms) and cubic (50.00 Mbit/s, 140.0 ms, standing queue)" in sentences[1]
+    assert sentences[2].startswith("Most goodput: 50.00 Mbit/s, cubic (standing queue); ")
 
 
 def test_what_looks_wrong_pushes_no_other_finding_out() -> None:
     bad = lossy("blast", 0.5, flow={"retransmissions": 40_000})
-    others = [made_up("cubic"), made_up("bbr", network={"goodput_mbps": 49.0})]
-    said = findings(experiment(), [bad, *others])
-    assert [each.split(" ")[1] for each in said[:2]] == ["50.0", "30.0"]
-    alone = [f"{each[10:]}" for each in findings(experiment(), others)[:2]]
-    assert [each.removeprefix("Without blast, ")[10:] for each in said[2:4]] == alone
+    other_runs = [made_up("cubic"), made_up("bbr", network={"goodput_mbps": 49.0})]
+    sentences = findings(experiment(), [bad, *other_runs])
+    assert [sentence.split(" ")[1] for sentence in sentences[:2]] == ["50.0", "30.0"]
+    alone = [f"{sentence[10:]}" for sentence in findings(experiment(), other_runs)[:2]]
+    assert [sentence.removeprefix("Without blast, ")[10:] for sentence in sentences[2:4]] == alone
 
 
 LINK_TABLE = """
@@ -282,7 +288,7 @@ ack = [{ kind = "delay", delay_ms = 20.0 }]
 
 
 @pytest.mark.parametrize(
-    ("schemes", "more", "accused"),
+    ("schemes", "more", "accused_schemes"),
     [
         # 4 Mbit/s of UDP into 2 Mbit/s
         (["cubic", "copa", "udp-cbr"], "", {"udp-cbr"}),
@@ -297,7 +303,7 @@ ack = [{ kind = "delay", delay_ms = 20.0 }]
     ],
 )
 def test_simulated_schemes_are_accused_of_what_they_do(
-    schemes: list[str], more: str, accused: set[str], tmp_path: Path
+    schemes: list[str], more: str, accused_schemes: set[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "e.toml"
     names = ", ".join(f'"{scheme}"' for scheme in schemes)
@@ -305,11 +311,11 @@ def test_simulated_schemes_are_accused_of_what_they_do(
     file.write_text(head + LINK_TABLE % more)
     results = library.run(file, out=tmp_path / "out", jobs=1)
     assert {
-        run.scheme for run in results.runs if any("lost" in each for each in run_remarks(run.statistics))
-    } == accused
-    for scheme in accused:
+        run.scheme for run in results.runs if any("lost" in text for text in run_remarks(run.statistics))
+    } == accused_schemes
+    for scheme in accused_schemes:
         assert results.findings[0].startswith(f"{scheme}: 5")
-        assert not any(f"{scheme} (" in each for each in results.findings)
+        assert not any(f"{scheme} (" in finding for finding in results.findings)
 
 
 def test_the_page_has_the_bounds_of_the_rules() -> None:

@@ -78,18 +78,18 @@ def endless_view(file: Path) -> None:
 @pytest.mark.parametrize(
     "harm",
     [damage_nothing, remove, make_link, cut_off, overwrite, foreign, endless_view],
-    ids=lambda each: each.__name__,
+    ids=lambda function: function.__name__,
 )
 def test_numbers_are_those_of_the_runs_whatever_became_of_the_index(harm: object, results: Path) -> None:
-    wanted = truth(results)
+    expected = truth(results)
     for suffix in ("-wal", "-shm"):
         (results / f"results.sqlite{suffix}").unlink(missing_ok=True)
     assert callable(harm)
     harm(results / "results.sqlite")
     before = {file: file.read_bytes() for file in results.iterdir() if file.is_file()}
-    found = goodputs(results)
-    assert found.keys() == wanted.keys()
-    assert np.allclose([found[key] for key in wanted], list(wanted.values()), rtol=1e-12)
+    goodputs_read = goodputs(results)
+    assert goodputs_read.keys() == expected.keys()
+    assert np.allclose([goodputs_read[key] for key in expected], list(expected.values()), rtol=1e-12)
     after = {file: file.read_bytes() for file in results.iterdir() if file.is_file() and file.suffix != ".sqlite-shm"}
     assert {file: content for file, content in after.items() if file in before} == before
 
@@ -114,9 +114,9 @@ def test_a_table_that_is_open_stays_as_it_was_while_another_one_is_brought_up_to
         shutil.rmtree(results / "runs/lab/copa/1")
         assert not first.is_current
         with closing(RunsIndex(open_results(results))) as second:
-            found = second.metric("goodput_mbps").tolist()
-        assert found.count(99.0) == 1
-        assert sum(np.isnan(found)) == 1
+            values = second.metric("goodput_mbps").tolist()
+        assert values.count(99.0) == 1
+        assert sum(np.isnan(values)) == 1
         assert first.metric("goodput_mbps").tolist() == before
 
 
@@ -125,13 +125,13 @@ def test_a_kept_database_that_is_broken_is_made_anew(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
 ) -> None:
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
-    wanted = truth(results)
-    assert goodputs(results) == wanted
+    expected = truth(results)
+    assert goodputs(results) == expected
     (file,) = (tmp_path / "cache").glob("*.runs")
     for end in ("-wal", "-shm"):
         file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
     file.write_bytes(content)
-    assert goodputs(results) == wanted
+    assert goodputs(results) == expected
 
 
 def test_where_nothing_can_be_kept_the_numbers_are_the_same(
@@ -146,15 +146,15 @@ def test_a_page_of_the_kept_database_that_is_broken_is_noticed(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DUMBBELL_CACHE", str(tmp_path / "cache"))
-    wanted = truth(results)
-    assert goodputs(results) == wanted
+    expected = truth(results)
+    assert goodputs(results) == expected
     (file,) = (tmp_path / "cache").glob("*.runs")
     for end in ("-wal", "-shm"):
         file.with_name(f"{file.name}{end}").unlink(missing_ok=True)
     content = bytearray(file.read_bytes())
     content[-3 * 4096 :] = b"\xa5" * (3 * 4096)
     file.write_bytes(content)
-    assert goodputs(results) == wanted
+    assert goodputs(results) == expected
 
 
 def test_statistics_with_all_the_times_of_others_are_read_anew(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:

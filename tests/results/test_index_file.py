@@ -39,7 +39,7 @@ def test_results_without_an_index_lack_nothing(results: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         (
             "UPDATE metric SET value = 9.64 WHERE name = 'goodput_mbps' AND entity_kind = 'network'",
@@ -66,12 +66,12 @@ def test_results_without_an_index_lack_nothing(results: Path) -> None:
     ],
 )
 def test_verify_tells_an_index_that_says_something_else(
-    dumbbell: Dumbbell, results: Path, statement: str, said: str
+    dumbbell: Dumbbell, results: Path, statement: str, message: str
 ) -> None:
     change(results, statement)
     lines = dumbbell("verify", "results", expect=1).stdout.splitlines()
     assert lines[0].startswith("wrong: results: results.sqlite: ")
-    assert said in lines[0]
+    assert message in lines[0]
     assert lines[0].endswith("remove it; `dumbbell run --resume --out DIR` makes that of executed runs anew")
     assert len(lines) == 2
 
@@ -145,7 +145,7 @@ HARMS = [
 ]
 
 
-@pytest.mark.parametrize("harm", HARMS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("harm", HARMS, ids=lambda function: function.__name__)
 def test_an_index_made_to_do_harm_is_told_in_a_line(
     dumbbell: Dumbbell, results: Path, harm: Callable[[Path], None]
 ) -> None:
@@ -156,7 +156,7 @@ def test_an_index_made_to_do_harm_is_told_in_a_line(
     assert dumbbell("show", "results").stdout
 
 
-@pytest.mark.parametrize("harm", HARMS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("harm", HARMS, ids=lambda function: function.__name__)
 def test_the_progress_of_results_with_such_an_index_is_none(results: Path, harm: Callable[[Path], None]) -> None:
     harm(results)
     assert made_and_failed(open_results(results)) in ((0, 0), (10, 0))

@@ -18,31 +18,31 @@ from support.commands.command import Dumbbell
 Draw = Callable[[random.Random], float]
 
 
-def covered(draw: Draw, truth: float, count: int) -> float:
+def coverage_percent(draw: Draw, truth: float, count: int) -> float:
     """How many intervals of samples of `count` contain the true mean: percent of 4000, standard error 0.34."""
     generator = random.Random(count)
-    held = []
+    hits = []
     for _ in range(4000):
-        found = Estimate.of([draw(generator) for _ in range(count)])
-        assert found.low is not None
-        assert found.high is not None
-        held.append(found.bounds == "confidence" and found.low <= truth <= found.high)
-    return 100.0 * fmean(held)
+        estimate = Estimate.of([draw(generator) for _ in range(count)])
+        assert estimate.low is not None
+        assert estimate.high is not None
+        hits.append(estimate.bounds == "confidence" and estimate.low <= truth <= estimate.high)
+    return 100.0 * fmean(hits)
 
 
 @pytest.mark.parametrize("count", [5, 10, 30])
 def test_an_interval_that_is_printed_contains_the_mean_in_95_of_100_cases(count: int) -> None:
-    assert 93.0 < covered(lambda generator: generator.gauss(50.0, 5.0), 50.0, count) < 97.0
-    assert 93.0 < covered(lambda generator: generator.lognormvariate(0.0, 0.3), math.exp(0.045), count) < 97.0
-    assert 92.5 < covered(lambda generator: generator.lognormvariate(0.0, 1.0), math.exp(0.5), count) < 97.0
+    assert 93.0 < coverage_percent(lambda generator: generator.gauss(50.0, 5.0), 50.0, count) < 97.0
+    assert 93.0 < coverage_percent(lambda generator: generator.lognormvariate(0.0, 0.3), math.exp(0.045), count) < 97.0
+    assert 92.5 < coverage_percent(lambda generator: generator.lognormvariate(0.0, 1.0), math.exp(0.5), count) < 97.0
     # samples of two points are few, so their coverage has steps: 93.8, 97.9, 95.7
-    assert 92.5 < covered(lambda generator: generator.choice((90.0, 100.0)), 95.0, count) < 98.5
+    assert 92.5 < coverage_percent(lambda generator: generator.choice((90.0, 100.0)), 95.0, count) < 98.5
 
 
 def test_of_few_runs_the_range_is_said_and_no_interval() -> None:
     for count in (2, 3, 4):
-        found = Estimate.of([float(value) for value in range(count)])
-        assert (found.low, found.high, found.bounds) == (0.0, count - 1.0, "range")
+        estimate = Estimate.of([float(value) for value in range(count)])
+        assert (estimate.low, estimate.high, estimate.bounds) == (0.0, count - 1.0, "range")
     assert Estimate.of([1.0]) == Estimate(1, 1.0)
     assert Estimate.of([2.0] * 7) == Estimate(7, 2.0, 2.0, 2.0, "equal")
 
@@ -66,8 +66,8 @@ def side(values: dict[str, list[float]], seeds: bool = True) -> tuple[list[str],
             "links": [],
             "network": {"throughput_mbps": value},
         }
-        for scheme, found in values.items()
-        for number, value in enumerate(found)
+        for scheme, scheme_values in values.items()
+        for number, value in enumerate(scheme_values)
     ]
     return ["p"], runs
 
@@ -87,8 +87,8 @@ def test_runs_with_the_same_seeds_are_compared_in_pairs() -> None:
 def test_of_many_comparisons_chance_finds_one_and_that_is_said() -> None:
     generator = random.Random(5)
     schemes = [f"s{index}" for index in range(60)]
-    both = [{name: [generator.gauss(10.0, 1.0) for _ in range(10)] for name in schemes} for _ in range(2)]
-    rows = compare_runs(side(both[0], seeds=False), side(both[1], seeds=False), None)
+    samples = [{name: [generator.gauss(10.0, 1.0) for _ in range(10)] for name in schemes} for _ in range(2)]
+    rows = compare_runs(side(samples[0], seeds=False), side(samples[1], seeds=False), None)
     assert sum(row["p"] < 0.05 for row in rows) >= 1
     assert {row["verdict"] for row in rows} == {"no difference shown", "different alone"}
 
@@ -111,22 +111,22 @@ def test_ranges_are_called_apart_where_chance_rarely_does_it(count: int, verdict
     assert row["verdict"] == verdict
     generator, apart = random.Random(count), 0
     for _ in range(20_000):
-        both = [[generator.gauss(0.0, 1.0) for _ in range(count)] for _ in range(2)]
-        apart += max(both[0]) < min(both[1]) or max(both[1]) < min(both[0])
+        samples = [[generator.gauss(0.0, 1.0) for _ in range(count)] for _ in range(2)]
+        apart += max(samples[0]) < min(samples[1]) or max(samples[1]) < min(samples[0])
     assert apart / 20_000 == pytest.approx(apart_by_chance(count, count), abs=0.01)
 
 
-@pytest.mark.parametrize("paired", [True, False])
-def test_what_runs_would_show_is_shown_in_80_of_100_cases(paired: bool) -> None:
+@pytest.mark.parametrize("is_paired", [True, False])
+def test_what_runs_would_show_is_shown_in_80_of_100_cases(is_paired: bool) -> None:
     generator = random.Random(7)
 
     def rows(shift: float, count: int) -> list[dict[str, Any]]:
-        found = []
+        result_rows = []
         for _ in range(800):
-            one, other = ([generator.gauss(100.0, 2.0) for _ in range(count)] for _ in range(2))
+            first, other = ([generator.gauss(100.0, 2.0) for _ in range(count)] for _ in range(2))
             other = [value + shift for value in other]
-            found += compare_runs(side({"a": one}, seeds=paired), side({"a": other}, seeds=paired), None)
-        return found
+            result_rows += compare_runs(side({"a": first}, seeds=is_paired), side({"a": other}, seeds=is_paired), None)
+        return result_rows
 
     # of the true scatter: what a typical sample says
     would_show = statistics.median(row["would_show"] for row in rows(0.0, 12))
@@ -164,9 +164,9 @@ def test_repetitions_on_a_path_without_chance_start_at_different_times(dumbbell:
 
 
 def test_without_the_spread_the_table_says_that_the_runs_are_identical(dumbbell: Dumbbell, folder: Path) -> None:
-    printed = dumbbell(*QUIET, "--runs", "3", "--exact", "--out", "same").stdout
+    output = dumbbell(*QUIET, "--runs", "3", "--exact", "--out", "same").stdout
     assert len(set(throughputs(folder, "same"))) == 1
-    assert "3, identical" in printed
+    assert "3, identical" in output
     assert "3, identical" in dumbbell("show", "same").stdout
     dumbbell("report", "same", "--html")
     assert "identical" in (folder / "same/report.html").read_text()
@@ -177,6 +177,6 @@ def test_show_says_what_stands_behind_a_mean(dumbbell: Dumbbell) -> None:
     assert "In parentheses: the range of the 3 runs" in dumbbell("show", "three").stdout
     dumbbell(*QUIET, "--runs", "5", "--out", "five")
     assert "In brackets: the interval of the mean by Student's t, nominally of 95 %" in dumbbell("show", "five").stdout
-    printed = dumbbell("diff", "five", "five").stdout
-    assert "equal" in printed
-    assert "different" not in printed.splitlines()[1]
+    output = dumbbell("diff", "five", "five").stdout
+    assert "equal" in output
+    assert "different" not in output.splitlines()[1]

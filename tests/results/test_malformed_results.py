@@ -40,12 +40,12 @@ def results(shelf: Shelf, folder: Path) -> Path:
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 (any JSON)
     """Every place in a value where another could stand."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, each in entries:
+    for key, entry in entries:
         yield (*place, key)
-        yield from places(each, (*place, key))
+        yield from places(entry, (*place, key))
 
 
-def changed(content: Any, place: tuple[Any, ...], to: Any) -> Any:  # noqa: ANN401 (any JSON)
+def with_change(content: Any, place: tuple[Any, ...], to: Any) -> Any:  # noqa: ANN401 (any JSON)
     """The same with another value in one place; `...` leaves the key out."""
     content = copy.deepcopy(content)
     inside = content
@@ -60,9 +60,9 @@ def changed(content: Any, place: tuple[Any, ...], to: Any) -> Any:  # noqa: ANN4
 
 def read(directory: Path) -> dict[str, Any]:
     """All that reads statistics without drawing."""
-    found = library.open(directory)
-    print_summary(found)
-    content = found.as_json()
+    opened_results = library.open(directory)
+    print_summary(opened_results)
+    content = opened_results.as_json()
     json.dumps(content)
     database = Database(directory / "results.sqlite")
     try:
@@ -77,26 +77,26 @@ def read(directory: Path) -> dict[str, Any]:
 
 def test_whatever_stands_in_statistics_is_taken_or_one_line(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = results / DAMAGED
-    whole = json.loads(file.read_text())
+    document = json.loads(file.read_text())
     for scheme in ("cubic", "vegas"):
         shutil.rmtree(results / f"runs/mexico-cellular/{scheme}/2")
-    others = [run for run in read(results)["runs"] if (run["scheme"], run["run"]) != ("cubic", 1)]
-    taken = refused = 0
+    others_runs = [run for run in read(results)["runs"] if (run["scheme"], run["run"]) != ("cubic", 1)]
+    accepted_count = refused_count = 0
     # in turn, every place gets one of the values, and every seventh is left out
-    for number, place in enumerate(places(whole)):
+    for number, place in enumerate(places(document)):
         for to in (STRANGE[number % len(STRANGE)], *([...] if number % 7 == 0 else [])):
-            file.write_text(json.dumps(changed(whole, place, to)))
+            file.write_text(json.dumps(with_change(document, place, to)))
             runs = read(results)["runs"]
-            assert [run for run in runs if (run["scheme"], run["run"]) != ("cubic", 1)] == others
+            assert [run for run in runs if (run["scheme"], run["run"]) != ("cubic", 1)] == others_runs
             (run,) = (run for run in runs if (run["scheme"], run["run"]) == ("cubic", 1))
             if run["status"] == "damaged":
-                refused += 1
+                refused_count += 1
                 assert run["reason"].startswith("stats.json: "), (place, to)
                 assert run["reason"].isprintable(), (place, to)
             else:
-                taken += 1
-    assert taken > 50
-    assert refused > 50
+                accepted_count += 1
+    assert accepted_count > 50
+    assert refused_count > 50
     capsys.readouterr()
 
 
@@ -108,8 +108,8 @@ def test_a_malformed_file_is_one_line_with_its_name_and_the_other_runs_are_shown
     dumbbell: Dumbbell, results: Path, text: str
 ) -> None:
     (results / DAMAGED).write_text(text)
-    done = dumbbell("show", "out", expect=1)
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("damaged: ")]
+    result = dumbbell("show", "out", expect=1)
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("damaged: ")]
     assert "cubic on mexico-cellular, run 1: stats.json" in line
     runs = {(run["scheme"], run["run"]): run["status"] for run in show(dumbbell, "out", expect=1)["runs"]}
     assert runs == {("cubic", 1): "damaged", ("cubic", 2): "done", ("vegas", 1): "done", ("vegas", 2): "done"}
@@ -118,8 +118,8 @@ def test_a_malformed_file_is_one_line_with_its_name_and_the_other_runs_are_shown
 @pytest.mark.parametrize("text", ["{", DEEP, '{"git": 7}', '{"command": {"a": 1}}', '{"resumed": [1]}'])
 def test_a_malformed_environment_does_not_hide_the_runs(dumbbell: Dumbbell, results: Path, text: str) -> None:
     (results / "environment.json").write_text(text)
-    done = dumbbell("show", "out", expect=1)
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("damaged: ")]
+    result = dumbbell("show", "out", expect=1)
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("damaged: ")]
     assert "environment.json: " in line.replace("environment.json:1: ", "environment.json: ")
     assert [run["status"] for run in show(dumbbell, "out", expect=1)["runs"]] == ["done"] * 4
     model = load(results)
@@ -128,8 +128,8 @@ def test_a_malformed_environment_does_not_hide_the_runs(dumbbell: Dumbbell, resu
 
 def test_a_damaged_campaign_state_does_not_hide_the_runs(dumbbell: Dumbbell, results: Path) -> None:
     (results / "campaign.json").write_text('{"state": 7}')
-    printed = dumbbell("show", "out", expect=1).stdout
-    (line,) = [line for line in printed.splitlines() if line.startswith("damaged: ")]
+    output = dumbbell("show", "out", expect=1).stdout
+    (line,) = [line for line in output.splitlines() if line.startswith("damaged: ")]
     assert line == "damaged: campaign.json: not the state of a campaign: it is damaged, and can be removed"
     content = show(dumbbell, "out", expect=1)
     assert [run["status"] for run in content["runs"]] == ["done"] * 4
@@ -140,10 +140,10 @@ def test_a_damaged_campaign_state_does_not_hide_the_runs(dumbbell: Dumbbell, res
 def test_intervals_of_a_damaged_log_are_a_failure(dumbbell: Dumbbell, results: Path) -> None:
     log = results / Path(DAMAGED).with_name("packets.parquet")
     log.write_bytes(log.read_bytes()[:500])
-    done = dumbbell("show", "out", "--intervals", expect=1)
-    assert "packets.parquet: " in done.stderr
-    assert "cubic on mexico-cellular, run 2" in done.stdout
-    assert "no packet log" not in done.stdout
+    result = dumbbell("show", "out", "--intervals", expect=1)
+    assert "packets.parquet: " in result.stderr
+    assert "cubic on mexico-cellular, run 2" in result.stdout
+    assert "no packet log" not in result.stdout
     content = json.loads(dumbbell("show", "out", "--intervals", "--json", expect=1).stdout)
     assert [run["transfers"] is None for run in content["runs"]] == [True, False, False, False]
 
@@ -181,14 +181,14 @@ def test_what_readers_of_statistics_stumbled_over(results: Path, key: str, to: o
 def test_figures_of_flows_of_which_little_is_known_are_drawn_or_one_line(results: Path, flow: dict[str, Any]) -> None:
     file = results / DAMAGED
     file.write_text(json.dumps(json.loads(file.read_text()) | {"flows": [flow]}))
-    drawn = []
+    drawn_kinds = []
     for kind in library.figure_kinds():
-        found = library.open(results)
-        of = {"scheme": "cubic", "run": 1} if kind["of"] == "run" else {}
+        opened_results = library.open(results)
+        selection = {"scheme": "cubic", "run": 1} if kind["of"] == "run" else {}
         with suppress(library.Error):
-            found.figure(kind["kind"], **of)
-            drawn.append(kind["kind"])
-    assert {"throughput", "delay", "window", "staircase", "means"} <= {*drawn}
+            opened_results.figure(kind["kind"], **selection)
+            drawn_kinds.append(kind["kind"])
+    assert {"throughput", "delay", "window", "staircase", "means"} <= {*drawn_kinds}
 
 
 def test_what_is_said_of_a_network_may_lack_parts() -> None:
@@ -233,8 +233,8 @@ def test_an_index_with_names_that_are_no_text_is_damaged(dumbbell: Dumbbell, res
     file.unlink(missing_ok=True)
     with closing(sqlite3.connect(file)) as database:
         database.execute("CREATE TABLE some_table_of_somebody (x)")
-    broken = file.read_bytes().replace(b"some_table_of_somebody", b"some_table_of_\xbfomebody")
-    for text in (broken, broken.replace(b"CREATE TABLE", b"CREATE TABLX")):  # the second is a message with them
+    replace = file.read_bytes().replace(b"some_table_of_somebody", b"some_table_of_\xbfomebody")
+    for text in (replace, replace.replace(b"CREATE TABLE", b"CREATE TABLX")):  # the second is a message with them
         file.write_bytes(text)
         (line,) = dumbbell("run", "--resume", "--out", str(results), expect=2).stderr.splitlines()[-1:]
         assert line.startswith("dumbbell: ")
@@ -246,16 +246,16 @@ def test_logs_of_few_bytes_that_claim_many_rows_are_one_line_and_the_other_runs_
 ) -> None:
     options = ("--path", "small.toml", "--duration", "1", "--log", "full", "--out", "out")
     dumbbell("run", "--schemes", "reno,vegas", *options)
-    (damaged,) = (folder / "out").glob("runs/*/reno/1")
+    (damaged_folder,) = (folder / "out").glob("runs/*/reno/1")
     zeros = polars.repeat(0, 2**23 + 1, dtype=polars.UInt8, eager=True).to_frame("time_ns")
-    zeros.write_parquet(damaged / "packets.parquet", row_group_size=2**24)
-    shutil.copy(damaged / "packets.parquet", damaged / "flows.parquet")
-    assert (damaged / "packets.parquet").stat().st_size < 10_000
+    zeros.write_parquet(damaged_folder / "packets.parquet", row_group_size=2**24)
+    shutil.copy(damaged_folder / "packets.parquet", damaged_folder / "flows.parquet")
+    assert (damaged_folder / "packets.parquet").stat().st_size < 10_000
     problem = "has 8388609 rows in one row group: at most 8388608"
-    done = dumbbell("show", "out", "--intervals", expect=1)
-    (line,) = done.stderr.splitlines()
+    result = dumbbell("show", "out", "--intervals", expect=1)
+    (line,) = result.stderr.splitlines()
     assert line.endswith(f"packets.parquet: {problem}")
-    assert "Client: vegas" in done.stdout
+    assert "Client: vegas" in result.stdout
     run = library.open(folder / "out").runs[0]
     for read in (run.packets, run.samples):
         with pytest.raises(library.Error, match=problem):
@@ -270,16 +270,16 @@ def test_triggers_of_somebody_elses_index_are_not_executed(dumbbell: Dumbbell, r
             " INSERT INTO migration WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
             " SELECT max(i), '', '' FROM n; END"
         )
-    done = dumbbell("run", "--resume", "--out", str(results), expect=2)
-    assert "results.sqlite: has triggers, which may do anything" in done.stderr
+    result = dumbbell("run", "--resume", "--out", str(results), expect=2)
+    assert "results.sqlite: has triggers, which may do anything" in result.stderr
 
 
 def test_json_on_a_terminal_has_no_control_characters(dumbbell: Dumbbell, results: Path) -> None:
     content = json.loads((results / DAMAGED).read_text())
     content["notes"] = ["\x9b31m \u202e \x7f \x1b[31m \u00fc"]
     (results / DAMAGED).write_text(json.dumps(content, ensure_ascii=False))
-    shown = dumbbell("show", "--json", str(results)).stdout
-    assert "\\u009b31m \\u202e \\u007f \\u001b[31m \u00fc" in shown
+    output = dumbbell("show", "--json", str(results)).stdout
+    assert "\\u009b31m \\u202e \\u007f \\u001b[31m \u00fc" in output
 
 
 @pytest.mark.parametrize("time", ["</script>", "9999-12-31T23:59:59Z", "0001-01-01", ""])
@@ -317,5 +317,5 @@ def test_what_cannot_be_drawn_costs_the_figures_of_its_run_only(shelf: Shelf, mo
         raise ValueError("Axis limits cannot be NaN or Inf")
 
     monkeypatch.setitem(drawing._DRAW, "window", refuse)
-    drawn = drawing.draw_run(drawing.draw_job("x", load(shelf.recorded).runs[0].content, {}, str))
-    assert drawn.problem == "what it kept cannot be drawn: Axis limits cannot be NaN or Inf"
+    draw_run = drawing.draw_run(drawing.draw_job("x", load(shelf.recorded).runs[0].content, {}, str))
+    assert draw_run.problem == "what it kept cannot be drawn: Axis limits cannot be NaN or Inf"

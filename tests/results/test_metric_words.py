@@ -26,9 +26,9 @@ def test_words(name: str, words: str) -> None:
 
 
 def test_every_metric_of_a_level_has_words_of_its_own() -> None:
-    known: dict[tuple[str, str, str], str] = {}
+    names: dict[tuple[str, str, str], str] = {}
     for metric in json.loads(_core.metrics()):
         words = metric_words(metric["name"])
         assert "_" not in words
         key = (metric["level"], words, metric["unit"])
-        assert known.setdefault(key, metric["name"]) == metric["name"], key
+        assert names.setdefault(key, metric["name"]) == metric["name"], key

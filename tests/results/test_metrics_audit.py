@@ -36,8 +36,8 @@ def delay(delay_ms: float = 10.0, **more: Any) -> Table:  # noqa: ANN401
 def flow(controller: str = "reno", start_s: float = 0.0, stop_s: float | None = None, **more: Any) -> Table:  # noqa: ANN401
     transport = {"profile": "tcp"} | more.pop("transport", {})
     application = more.pop("application", {"kind": "greedy"})
-    whole = {"scheme": controller, "controller": controller, "parameters": {}, "start_s": start_s, "stop_s": stop_s}
-    return whole | {"transport": transport, "application": application} | more
+    fields = {"scheme": controller, "controller": controller, "parameters": {}, "start_s": start_s, "stop_s": stop_s}
+    return fields | {"transport": transport, "application": application} | more
 
 
 def transfer(controller: str, start_s: float, size: int) -> Table:
@@ -160,53 +160,53 @@ ROUNDED = {
 
 def flat(values: Values) -> Values:
     """`a.b` for key `b` of the object `a`."""
-    nested = {key: value for key, value in values.items() if isinstance(value, dict)}
-    inner = {f"{outer}.{key}": value for outer, table in nested.items() for key, value in table.items()}
-    return {key: value for key, value in values.items() if key not in nested} | inner
+    tables = {key: value for key, value in values.items() if isinstance(value, dict)}
+    inner = {f"{outer}.{key}": value for outer, table in tables.items() for key, value in table.items()}
+    return {key: value for key, value in values.items() if key not in tables} | inner
 
 
-def compare(where: str, by_hand: Values, said: Values) -> list[str]:
-    said = flat(said)
-    unknown = set(by_hand) - set(said)
-    assert not unknown, f"{where}: the core has no {unknown}"
+def compare(place: str, by_hand: Values, core_values: Values) -> list[str]:
+    core_values = flat(core_values)
+    unknown = set(by_hand) - set(core_values)
+    assert not unknown, f"{place}: the core has no {unknown}"
     return [
-        f"{where}.{name}: {said[name]}, by hand {value}"
+        f"{place}.{name}: {core_values[name]}, by hand {value}"
         for name, value in by_hand.items()
-        if not equal(value, said[name], ROUNDED.get(name, 1e-9))
+        if not equal(value, core_values[name], ROUNDED.get(name, 1e-9))
     ]
 
 
-def equal(one: Any, other: Any, relative: float) -> bool:  # noqa: ANN401 (any metric)
-    if one is None or other is None or isinstance(one, bool | list):
-        return bool(one == other)
-    return bool(one == pytest.approx(other, rel=relative, abs=1e-9))
+def equal(first: Any, other: Any, relative: float) -> bool:  # noqa: ANN401 (any metric)
+    if first is None or other is None or isinstance(first, bool | list):
+        return bool(first == other)
+    return bool(first == pytest.approx(other, rel=relative, abs=1e-9))
 
 
-def audited(specification: Table, folder: Path) -> tuple[Run, Values]:
-    said = json.loads(_core.simulate(json.dumps(specification), str(folder)))
-    return Run(folder, specification), said
+def audit(specification: Table, folder: Path) -> tuple[Run, Values]:
+    document = json.loads(_core.simulate(json.dumps(specification), str(folder)))
+    return Run(folder, specification), document
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_what_the_core_says_follows_from_the_log_by_the_definitions(name: str, tmp_path: Path) -> None:
-    found, said = audited(RUNS[name], tmp_path)
-    different = compare("network", network_metrics(found), said["network"])
-    for one, metrics in zip(found.flows, said["flows"], strict=True):
-        different += compare(f"flow {one.number}", flow_metrics(one), metrics)
+    audited_run, core_values = audit(RUNS[name], tmp_path)
+    different = compare("network", network_metrics(audited_run), core_values["network"])
+    for audited_flow, metrics in zip(audited_run.flows, core_values["flows"], strict=True):
+        different += compare(f"flow {audited_flow.number}", flow_metrics(audited_flow), metrics)
     if name not in NOT_AT_LINKS:
-        links = {each["link"]: each for each in said["links"]}
-        for label, metrics in link_metrics(found).items():
+        links = {link_values["link"]: link_values for link_values in core_values["links"]}
+        for label, metrics in link_metrics(audited_run).items():
             different += compare(label, metrics, links[label])
     assert not different, "\n".join(different)
 
 
 def test_the_audit_leaves_no_metric_out(tmp_path: Path) -> None:
     specification = RUNS["video-stalls"]
-    found, said = audited(specification, tmp_path)
-    [(label, metrics)] = link_metrics(found).items()
+    audited_run, core_values = audit(specification, tmp_path)
+    [(label, metrics)] = link_metrics(audited_run).items()
     pairs: list[tuple[Values, Values]] = [
-        (network_metrics(found), said["network"]),
-        (flow_metrics(found.flows[0]), said["flows"][0]),
-        (metrics, next(each for each in said["links"] if each["link"] == label)),
+        (network_metrics(audited_run), core_values["network"]),
+        (flow_metrics(audited_run.flows[0]), core_values["flows"][0]),
+        (metrics, next(link_values for link_values in core_values["links"] if link_values["link"] == label)),
     ]
-    assert [set(flat(said)) - set(by_hand) - NOT_IN_THE_LOG for by_hand, said in pairs] == [set()] * 3
+    assert [set(flat(all_values)) - set(by_hand) - NOT_IN_THE_LOG for by_hand, all_values in pairs] == [set()] * 3

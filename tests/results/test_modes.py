@@ -14,7 +14,7 @@ from dumbbell.results.analysis.summary import repetitions
 Draw = Callable[[random.Random], float]
 
 
-def found(draw: Draw, count: int) -> float:
+def found_percent(draw: Draw, count: int) -> float:
     """Return in how many of 100 samples two modes are found; the standard error is at most 0.8."""
     generator = random.Random(count)
     return sum(two_modes([draw(generator) for _ in range(count)]) is not None for _ in range(4000)) / 40.0
@@ -32,7 +32,7 @@ def found(draw: Draw, count: int) -> float:
     ],
 )
 def test_one_mode_is_taken_for_two_in_at_most_two_of_100_samples(draw: Draw, count: int) -> None:
-    assert found(draw, count) <= 2.0
+    assert found_percent(draw, count) <= 2.0
 
 
 @pytest.mark.parametrize("count", [5, 8, 10, 20])
@@ -40,8 +40,8 @@ def test_a_mode_of_one_run_in_ten_is_found_wherever_one_of_the_runs_is_of_it(cou
     def draw(generator: random.Random) -> float:
         return generator.gauss(10.6, 0.2) if generator.random() < 0.9 else generator.gauss(4.2, 0.2)
 
-    seen = 100.0 * (1.0 - 0.9**count)
-    assert 0.88 * seen < found(draw, count) < seen + 2.5
+    seen_percent = 100.0 * (1.0 - 0.9**count)
+    assert 0.88 * seen_percent < found_percent(draw, count) < seen_percent + 2.5
 
 
 def test_modes_have_their_means_and_runs() -> None:
@@ -62,5 +62,5 @@ def test_rows_and_findings_say_which_modes_there_are() -> None:
     (group,) = repetitions(runs).values()
     assert remark(group) == text
     assert f"pcc: {text}." in findings(experiment(), runs)
-    (one,) = repetitions(run(number, 10.6 + 0.01 * number) for number in range(1, 11)).values()
-    assert "modes" not in remark(one)
+    (mode_group,) = repetitions(run(number, 10.6 + 0.01 * number) for number in range(1, 11)).values()
+    assert "modes" not in remark(mode_group)

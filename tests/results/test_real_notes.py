@@ -29,9 +29,9 @@ def test_show_told_nobody_how_late_a_run_was_or_which_qlogs_it_has(dumbbell: Dum
     emulate(tmp_path / "out", "default")
     place = "runs/default/cubic/1"
     statistics = json.loads((tmp_path / "out" / place / "stats.json").read_text())
-    told = statistics["emulation"] | emulation()
+    emulation_notes = statistics["emulation"] | emulation()
     files = statistics.get("files", {}) | {QLOG["file"]: {"bytes": 12, "sha256": "0"}}
-    change(tmp_path / "out", place, emulation=told, notes=real_notes(told), files=files)
+    change(tmp_path / "out", place, emulation=emulation_notes, notes=real_notes(emulation_notes), files=files)
     lines = dumbbell("show", tmp_path / "out", expect=None).stdout.splitlines()
     assert f"note: cubic on default, run 1: {REMARK}" in lines
     assert "qlog: cubic on default, run 1: flow-1-sender-a.qlog" in lines
@@ -41,9 +41,9 @@ def test_a_qlog_that_was_changed_afterwards_is_found(tmp_path: Path) -> None:
     (tmp_path / "flow-1-sender-a.qlog").write_text("{}")
     (tmp_path / "flow-1-sender-link.qlog").symlink_to("/etc/passwd")
     (tmp_path / "notes.qlog").write_text("mine")
-    kept = recorded(Entry.of(tmp_path))
-    assert set(kept) == {"flow-1-sender-a.qlog"}
-    statistics: Any = {"files": kept}
+    kept_files = recorded(Entry.of(tmp_path))
+    assert set(kept_files) == {"flow-1-sender-a.qlog"}
+    statistics: Any = {"files": kept_files}
     assert damage(Entry.of(tmp_path), statistics, "none") is None
     (tmp_path / "flow-1-sender-a.qlog").write_text("{ }")
     assert damage(Entry.of(tmp_path), statistics, "none") == "flow-1-sender-a.qlog has 3 bytes, not 2"

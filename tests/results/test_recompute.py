@@ -13,8 +13,8 @@ from support.shelf import Shelf
 @pytest.mark.parametrize("name", ["mixes", "single"])
 def test_the_numbers_of_a_run_are_those_of_its_packets(shelf: Shelf, name: str) -> None:
     results = package.open(getattr(shelf, name))
-    found = {run.label: fault for run, fault in results.recompute()}
-    assert found == {run.label: None for run in results.runs}
+    faults = {run.label: fault for run, fault in results.recompute()}
+    assert faults == {run.label: None for run in results.runs}
 
 
 def test_short_transfers_have_the_numbers_of_their_packets(folder: Path) -> None:
@@ -23,7 +23,7 @@ def test_short_transfers_have_the_numbers_of_their_packets(folder: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("level", "metric", "said"),
+    ("level", "metric", "statement"),
     [
         ("network", "goodput_mbps", "`goodput_mbps` of the network is 99"),
         ("flow", "owd_p95_ms", "`owd_p95_ms` of flow 1 is 99"),
@@ -31,7 +31,7 @@ def test_short_transfers_have_the_numbers_of_their_packets(folder: Path) -> None
     ],
 )
 def test_a_number_that_is_not_that_of_the_packets_is_told(
-    dumbbell: Dumbbell, shelf: Shelf, folder: Path, level: str, metric: str, said: str
+    dumbbell: Dumbbell, shelf: Shelf, folder: Path, level: str, metric: str, statement: str
 ) -> None:
     results = shelf.copy("mixes", folder / "results")
     (results / "results.sqlite").unlink()
@@ -41,7 +41,7 @@ def test_a_number_that_is_not_that_of_the_packets_is_told(
     file.write_text(json.dumps(content))
     assert dumbbell("verify", "results").stdout.startswith("10 of 10 finished runs are whole")
     first, last = dumbbell("verify", "--deep", "results", expect=1).stdout.splitlines()
-    assert first.startswith(f"wrong: results: cubic on lab, run 2: stats.json: {said}, its packets say ")
+    assert first.startswith(f"wrong: results: cubic on lab, run 2: stats.json: {statement}, its packets say ")
     assert last.endswith("10 runs were computed again, 1 of them have other numbers")
 
 
@@ -71,10 +71,10 @@ def test_a_packet_log_that_is_gone_with_its_record_is_told(dumbbell: Dumbbell, s
 
 
 def test_a_sample_is_as_large_as_asked(dumbbell: Dumbbell, shelf: Shelf) -> None:
-    said = dumbbell("verify", "--sample", "3", str(shelf.mixes)).stdout
-    assert "3 runs were computed again, 0 of them have other numbers" in said
-    refused = dumbbell("verify", "--sample", "0", str(shelf.mixes), expect=2).stderr
-    assert "--sample" in refused
+    output = dumbbell("verify", "--sample", "3", str(shelf.mixes)).stdout
+    assert "3 runs were computed again, 0 of them have other numbers" in output
+    errors = dumbbell("verify", "--sample", "0", str(shelf.mixes), expect=2).stderr
+    assert "--sample" in errors
 
 
 def test_runs_without_packets_and_imported_ones_are_not_computed_again(dumbbell: Dumbbell, shelf: Shelf) -> None:

@@ -31,7 +31,7 @@ def specification(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON value
     flow = {"scheme": "reno", "controller": "reno", "parameters": {}, "transport": {"profile": "tcp"}}
     flow["application"] = {"kind": "greedy"}
     late = flow | {"start_s": 2.05, "stop_s": 4.0}
-    whole: dict[str, Any] = {
+    base: dict[str, Any] = {
         "seed": 1,
         "duration_s": 6.0,
         "sample_interval_s": 0.1,
@@ -40,13 +40,13 @@ def specification(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON value
         "path": {"data": [LINK, DELAY], "ack": [DELAY]},
         "flows": [flow | {"start_s": 0.0, "stop_s": None}, late],
     }
-    return whole | changes
+    return base | changes
 
 
 def run(folder: Path, **changes: Any) -> tuple[RunSamples, dict[str, Any]]:  # noqa: ANN401
-    wanted = specification(**changes)
-    statistics: dict[str, Any] = json.loads(_core.simulate(json.dumps(wanted), str(folder)))
-    return run_samples(kept_files(folder), statistics, wanted), statistics
+    run_specification = specification(**changes)
+    statistics: dict[str, Any] = json.loads(_core.simulate(json.dumps(run_specification), str(folder)))
+    return run_samples(kept_files(folder), statistics, run_specification), statistics
 
 
 def test_series_agree_with_the_metrics_of_the_run(tmp_path: Path) -> None:
@@ -115,12 +115,12 @@ def lines_of(samples: RunSamples) -> dict[int, Line]:
 
 
 def test_flows_are_drawn_as_their_schemes_only_if_these_differ(tmp_path: Path) -> None:
-    same, _ = run(tmp_path)
-    assert [line.label for line in lines_of(same).values()] == ["Flow 1", "Flow 2"]
+    same_samples, _ = run(tmp_path)
+    assert [line.label for line in lines_of(same_samples).values()] == ["Flow 1", "Flow 2"]
     flows = specification()["flows"]
-    mixed, _ = run(tmp_path, flows=[flows[0], flows[1] | {"scheme": "cubic", "controller": "cubic"}])
+    mixed_samples, _ = run(tmp_path, flows=[flows[0], flows[1] | {"scheme": "cubic", "controller": "cubic"}])
     looks = styles([("reno", "dimgray", "s"), ("cubic", "black", "*")])
-    lines = flow_lines(mixed, {"reno": "TCP NewReno", "cubic": "TCP Cubic"}, looks)
+    lines = flow_lines(mixed_samples, {"reno": "TCP NewReno", "cubic": "TCP Cubic"}, looks)
     assert [line.label for line in lines.values()] == ["TCP NewReno", "TCP Cubic"]
     assert [line.stroke.style for line in lines.values()] == list(looks.values())
 
@@ -136,7 +136,7 @@ def test_figures_take_the_series_of_a_run(tmp_path: Path) -> None:
     assert (second[40:] == 0).all()
     drawing = fairness_figure("f", time_s, parts, samples.jain)
     assert "Flow 2" in for_print(drawing)
-    assert [len(each.throughput_mbps) for each in distributions(samples, lines)] == [
+    assert [len(distribution.throughput_mbps) for distribution in distributions(samples, lines)] == [
         len(flow.throughput_mbps[0]) for flow in samples.flows
     ]
     windows = window_series(samples, lines)
@@ -155,26 +155,31 @@ def test_a_path_changes_when_its_schedules_say() -> None:
         ],
         "ack": [DELAY],
     }
-    found = describe(path)
-    assert found.rates_mbps == ([0.0, 5.0], [10.0, 20.0])
-    assert found.base_rtts_ms == ([0.0, 3.0], [20.0, 60.0])
-    assert found.losses is not None
-    assert found.losses[0] == [0.0, 7.0]
-    assert found.losses[1] == pytest.approx([0.55, 0.1])
-    assert found.changes_s == [3.0, 5.0, 7.0]
+    description = describe(path)
+    assert description.rates_mbps == ([0.0, 5.0], [10.0, 20.0])
+    assert description.base_rtts_ms == ([0.0, 3.0], [20.0, 60.0])
+    assert description.losses is not None
+    assert description.losses[0] == [0.0, 7.0]
+    assert description.losses[1] == pytest.approx([0.55, 0.1])
+    assert description.changes_s == [3.0, 5.0, 7.0]
 
 
 def test_a_trace_has_no_constant_rate() -> None:
-    found = describe({"data": [LINK, {"kind": "trace", "times_ms": [1]}], "ack": []})
-    assert (found.rates_mbps, found.base_rtts_ms, found.losses, found.changes_s) == (None, None, None, [])
+    description = describe({"data": [LINK, {"kind": "trace", "times_ms": [1]}], "ack": []})
+    assert (description.rates_mbps, description.base_rtts_ms, description.losses, description.changes_s) == (
+        None,
+        None,
+        None,
+        [],
+    )
     assert describe({"data": [], "ack": [DELAY]}).rates_mbps is None
 
 
 def test_what_walks_at_random_does_not_follow_from_the_path() -> None:
     walk = {"interval_ms": 100.0, "rate_mbps": {"corr": 0.5, "std": 1.0, "min": 2.0, "max": 14.0}}
-    found = describe({"data": [LINK | {"walk": walk}, DELAY], "ack": [DELAY]})
-    assert found.rates_mbps is None
-    assert found.base_rtts_ms == ([0.0], [20.0])
+    description = describe({"data": [LINK | {"walk": walk}, DELAY], "ack": [DELAY]})
+    assert description.rates_mbps is None
+    assert description.base_rtts_ms == ([0.0], [20.0])
 
 
 def test_the_core_computes_jains_index() -> None:

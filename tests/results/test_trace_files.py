@@ -35,12 +35,12 @@ def _write(place: Path, *, file: str = "5g.trace", sha256: str = "", more: str =
     """Write a path and its trace file below `place`; return the file of the path."""
     place.mkdir(exist_ok=True)
     (place / "5g.trace").write_text(times)
-    told = f'sha256 = "{sha256}"' if sha256 else ""
-    (place / "radio.toml").write_text(PATH.format(file=file, sha256=told, more=more))
+    digest_line = f'sha256 = "{sha256}"' if sha256 else ""
+    (place / "radio.toml").write_text(PATH.format(file=file, sha256=digest_line, more=more))
     return place / "radio.toml"
 
 
-def _refused(dumbbell: Dumbbell, *words: object) -> str:
+def _refusal(dumbbell: Dumbbell, *words: object) -> str:
     """Run a command that has to be refused; return its one line."""
     (line,) = dumbbell(*words, expect=2).stderr.splitlines()
     return line
@@ -49,15 +49,15 @@ def _refused(dumbbell: Dumbbell, *words: object) -> str:
 def test_results_have_the_file_once_and_logs_its_digest_alone(dumbbell: Dumbbell, folder: Path) -> None:
     _write(folder / "paths")
     dumbbell(*RUN, "--path", "paths/radio.toml", "--out", "out")
-    found = hashlib.sha256(TIMES.encode()).hexdigest()
-    kept = f"traces/5g-{found[:8]}.trace"
-    assert (folder / "out" / kept).read_text() == TIMES
+    hexdigest = hashlib.sha256(TIMES.encode()).hexdigest()
+    kept_name = f"traces/5g-{hexdigest[:8]}.trace"
+    assert (folder / "out" / kept_name).read_text() == TIMES
     element = tomllib.loads((folder / "out/experiment.toml").read_text())["path"]["radio"]["data"][0]
-    assert element == {"kind": "trace", "file": kept, "sha256": found}
+    assert element == {"kind": "trace", "file": kept_name, "sha256": hexdigest}
     for log in sorted((folder / "out/runs/radio/reno").glob("*/log.txt")):
         line = next(line for line in log.read_text().splitlines() if line.startswith("specification: "))
-        logged = json.loads(line.removeprefix("specification: "))["path"]["data"][0]
-        assert logged == {"kind": "trace", "file": str(folder / "paths/5g.trace"), "sha256": found}
+        logged_element = json.loads(line.removeprefix("specification: "))["path"]["data"][0]
+        assert logged_element == {"kind": "trace", "file": str(folder / "paths/5g.trace"), "sha256": hexdigest}
 
 
 def test_results_that_were_moved_are_continued_and_repeated_without_the_first_file(
@@ -80,30 +80,30 @@ def test_results_that_were_moved_are_continued_and_repeated_without_the_first_fi
 
 def test_a_file_and_its_times_in_the_path_are_the_same_path(dumbbell: Dumbbell, folder: Path) -> None:
     _write(folder / "paths")
-    listed = PATH.replace('file = "{file}"', f"times_ms = [{','.join(TIMES.split())}]")
-    (folder / "listed.toml").write_text(listed.format(sha256="", more=""))
-    found = []
+    listed_path = PATH.replace('file = "{file}"', f"times_ms = [{','.join(TIMES.split())}]")
+    (folder / "listed.toml").write_text(listed_path.format(sha256="", more=""))
+    flows_found = []
     for out, path in (("file", "paths/radio.toml"), ("list", "listed.toml")):
         dumbbell(*RUN, "--path", path, "--out", out)
-        found.append(json.loads((folder / out / "runs/radio/reno/1/stats.json").read_text())["flows"])
-    assert found[0] == found[1]
+        flows_found.append(json.loads((folder / out / "runs/radio/reno/1/stats.json").read_text())["flows"])
+    assert flows_found[0] == flows_found[1]
 
 
 def test_a_file_that_has_changed_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     _write(folder / "paths")
     dumbbell(*RUN, "--path", "paths/radio.toml", "--out", "out")
     (folder / "paths/5g.trace").write_text("1\n")
-    refused = _refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out", "--resume")
-    assert "another experiment" in refused
-    assert "sha256" in refused
-    kept = next((folder / "out/traces").iterdir())
-    kept.write_text("1\n")
-    refused = _refused(dumbbell, "run", "out/experiment.toml", "--out", "again")
-    assert f"{kept}: has changed: its SHA-256 is " in refused
+    refusal = _refusal(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out", "--resume")
+    assert "another experiment" in refusal
+    assert "sha256" in refusal
+    kept_file = next((folder / "out/traces").iterdir())
+    kept_file.write_text("1\n")
+    refusal = _refusal(dumbbell, "run", "out/experiment.toml", "--out", "again")
+    assert f"{kept_file}: has changed: its SHA-256 is " in refusal
 
 
 @pytest.mark.parametrize(
-    ("written", "message"),
+    ("path_fields", "message"),
     [
         (
             {"file": "4g.trace"},
@@ -149,18 +149,18 @@ dumbbell: paths/radio.toml: path `radio`: paths/5g.trace: has changed: its SHA-2
     ],
 )
 def test_what_is_no_trace_is_refused_in_one_line(
-    written: dict[str, str], message: str, dumbbell: Dumbbell, folder: Path
+    path_fields: dict[str, str], message: str, dumbbell: Dumbbell, folder: Path
 ) -> None:
-    _write(folder / "paths", **written)
-    assert transcript(_refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out"), folder) == message
+    _write(folder / "paths", **path_fields)
+    assert transcript(_refusal(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out"), folder) == message
     assert not (folder / "out").exists()
 
 
 def test_times_beside_a_file_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
     path = _write(folder / "paths")
     path.write_text(path.read_text().replace("file =", "times_ms = [1]\nfile ="))
-    refused = _refused(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out")
-    assert "paths/radio.toml: `data[0].times_ms`: not beside `file`, which has the times" in refused
+    refusal = _refusal(dumbbell, *RUN, "--path", "paths/radio.toml", "--out", "out")
+    assert "paths/radio.toml: `data[0].times_ms`: not beside `file`, which has the times" in refusal
 
 
 def test_a_path_made_in_python_needs_the_digest() -> None:

@@ -54,8 +54,8 @@ class Columns:
         return self.columns[name]
 
     def series(self, place: int) -> tuple[np.ndarray[Any, Any], ...]:
-        one = self.meta["series"][place]
-        rows = slice(one["first"], one["first"] + one["rows"])
+        row = self.meta["series"][place]
+        rows = slice(row["first"], row["first"] + row["rows"])
         return self["time_ns"][rows], self["low"][rows], self["high"][rows]
 
 
@@ -85,30 +85,30 @@ def _packets(run: Path) -> dict[str, np.ndarray[Any, Any]]:
 
 def test_an_index_is_used_again_unless_it_is_that_of_other_files(folder: Path) -> None:
     first, second = _runs(folder).values()
-    built = _view(first)
-    assert built.built
-    assert not _view(first, index=built.index()).built
-    assert _view(second, index=built.index()).built
-    assert _view(first, index=built.index()[:-1]).built
+    built_view = _view(first)
+    assert built_view.built
+    assert not _view(first, index=built_view.index()).built
+    assert _view(second, index=built_view.index()).built
+    assert _view(first, index=built_view.index()[:-1]).built
     assert _view(first, index=b"something else").built
-    kept = RunView.of_index(built.index())
-    assert kept.series() == built.series()
+    kept_view = RunView.of_index(built_view.index())
+    assert kept_view.series() == built_view.series()
     with pytest.raises(_core.Error, match="this is no index of a run"):
         RunView.of_index(b"something else")
     with pytest.raises(_core.Error, match="damaged"):
-        RunView.of_index(built.index()[:-1])
+        RunView.of_index(built_view.index()[:-1])
 
 
 @pytest.mark.parametrize("scheme", ["cubic", "bbr"])
 def test_a_window_has_the_extremes_that_the_log_has(folder: Path, scheme: str) -> None:
     run = _runs(folder)[scheme]
     packets, view = _packets(run), _view(run)
-    arrived = packets["event"] == DELIVER
-    times, delays = packets["time_ns"][arrived].astype(float), packets["one_way_delay_ns"][arrived] / 1e6
+    is_arrival = packets["event"] == DELIVER
+    times, delays = packets["time_ns"][is_arrival].astype(float), packets["one_way_delay_ns"][is_arrival] / 1e6
     for start, end in [(0.0, 6e9), (1e9, 2e9), (2.5e9, 2.501e9), (3e9, 3.1e9)]:
-        shown = Columns(view.window(start, end, 200, '["one_way_delay", "throughput"]'))
+        columns = Columns(view.window(start, end, 200, '["one_way_delay", "throughput"]'))
         inside = (times >= start) & (times < end)
-        at, low, high = shown.series(0)
+        at, low, high = columns.series(0)
         if not inside.any():
             assert len(at) == 0
             continue
@@ -118,9 +118,9 @@ def test_a_window_has_the_extremes_that_the_log_has(folder: Path, scheme: str) -
             until = at[place + 1] if place + 1 < len(at) else end
             of_row = delays[inside & (times >= at[place]) & (times < until)]
             assert len(of_row) == 0 or (low[place] <= of_row.min() and of_row.max() <= high[place])
-        bars, mbps, _ = shown.series(1)
-        width = shown.meta["series"][1]["bin_ns"]
-        sizes = packets["size_bytes"][arrived]
+        bars, mbps, _ = columns.series(1)
+        width = columns.meta["series"][1]["bin_ns"]
+        sizes = packets["size_bytes"][is_arrival]
         for place in range(0, len(bars), 13):
             of_bar = sizes[(times >= bars[place]) & (times < bars[place] + width)]
             assert mbps[place] == pytest.approx(of_bar.sum() * 8e3 / width)
@@ -142,12 +142,14 @@ def test_packets_and_lives_are_those_of_the_log(folder: Path) -> None:
         (ACKED, "acked_ns"),
     ]:
         rows = packets["event"] == event
-        logged = dict(zip(packets["seq"][rows].tolist(), packets["time_ns"][rows].tolist(), strict=True))
-        found = {int(seq): time for seq, time in zip(every["seq"], every[name], strict=True) if not np.isnan(time)}
-        assert found == logged, name
+        logged_times = dict(zip(packets["seq"][rows].tolist(), packets["time_ns"][rows].tolist(), strict=True))
+        shown_times = {
+            int(seq): time for seq, time in zip(every["seq"], every[name], strict=True) if not np.isnan(time)
+        }
+        assert shown_times == logged_times, name
     assert (every["retransmission"] == 1).sum() == counts[1] > 0
-    dropped = int(packets["seq"][packets["event"] == DROP][0])
-    life = json.loads(view.life(1, dropped))
+    dropped_seq = int(packets["seq"][packets["event"] == DROP][0])
+    life = json.loads(view.life(1, dropped_seq))
     assert life["packet"]["drop_ns"] == packets["time_ns"][packets["event"] == DROP][0]
     assert any(sentence.startswith("Dropped inside the path") for sentence in life["sentences"])
     with pytest.raises(_core.Error, match="flow 1 sent no packet 99999999"):
@@ -158,7 +160,7 @@ def test_packets_and_lives_are_those_of_the_log(folder: Path) -> None:
 def test_runs_without_some_of_the_files_are_shown_as_well(folder: Path) -> None:
     run = _runs(folder)["bbr"]
     states = RunView(flows=run / "flows.parquet")
-    names = {one["name"] for one in json.loads(states.series())}
+    names = {series["name"] for series in json.loads(states.series())}
     assert {"rtt", "cwnd", "mode", "in_flight", "srtt", "pacing_rate"} <= names
     assert "throughput" not in names
     texts = Columns(states.window(0.0, 6e9, 100, '["mode"]'))
@@ -166,10 +168,10 @@ def test_runs_without_some_of_the_files_are_shown_as_well(folder: Path) -> None:
     assert {"startup", "drain", "probe_bw"} <= {kinds[code] for code in texts["event_text"]}
     with pytest.raises(_core.Error, match="this run has no packet log"):
         states.packets(0.0, 1.0)
-    nothing = RunView()
-    assert json.loads(nothing.series()) == []
-    assert json.loads(nothing.reading()) == {"sentences": []}
-    Columns(nothing.window(0.0, 1e9, 10, '["rtt"]'))
+    empty_view = RunView()
+    assert json.loads(empty_view.series()) == []
+    assert json.loads(empty_view.reading()) == {"sentences": []}
+    Columns(empty_view.window(0.0, 1e9, 10, '["rtt"]'))
 
 
 def test_the_reading_says_what_the_log_says(folder: Path) -> None:
@@ -187,14 +189,14 @@ def test_the_reading_says_what_the_log_says(folder: Path) -> None:
     delays = packets["one_way_delay_ns"][packets["event"] == DELIVER]
     slowest = kinds["delay"][0]["evidence"]
     assert (slowest["longest_ns"], slowest["shortest_ns"]) == (delays.max(), delays.min())
-    dropped = (packets["event"] == DROP).sum()
-    assert sum(loss["evidence"]["packets"] for loss in kinds["loss"]) == dropped > 0
+    dropped_packets = (packets["event"] == DROP).sum()
+    assert sum(loss["evidence"]["packets"] for loss in kinds["loss"]) == dropped_packets > 0
     links = pq.read_table(run / "links.parquet").to_pylist()
     queue = [row["value"] for row in links if row["field"] == "queue_bytes" and row["link"].startswith("data/")]
     assert kinds["queue"][0]["evidence"]["queue_bytes"] == max(queue)
     # the queue dropped all of them: so its counter says
-    counted = max(row["value"] for row in links if row["field"] == "dropped" and row["link"].startswith("data/"))
-    assert counted == dropped
+    counted_drops = max(row["value"] for row in links if row["field"] == "dropped" and row["link"].startswith("data/"))
+    assert counted_drops == dropped_packets
     assert all(loss["evidence"]["cause"] == 1 for loss in kinds["loss"])
     states = pq.read_table(run / "flows.parquet").to_pylist()
     phases = [row for row in states if row["field"] == "phase"]

@@ -45,12 +45,12 @@ def names() -> set[str]:
 
 def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -> None:
     command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "ack_loss,sweep_rtt", "--out", "out"]
-    told = json.loads(dumbbell(*command, "--json").stdout)
-    assert (told["failed"], told["finished"]) == (0, 4 + 12)
+    document = json.loads(dumbbell(*command, "--json").stdout)
+    assert (document["failed"], document["finished"]) == (0, 4 + 12)
     assert (folder / "out" / "index.html").is_file()
     with sqlite3.connect(folder / "out" / "benchmark.sqlite") as connection:
-        found = dict(connection.execute("SELECT name, count(*) FROM experiment GROUP BY name"))
-    assert found == {"ack_loss": 4, "sweep_rtt": 12}
+        counts = dict(connection.execute("SELECT name, count(*) FROM experiment GROUP BY name"))
+    assert counts == {"ack_loss": 4, "sweep_rtt": 12}
     again = dumbbell(*command, "--resume")
     assert "16 of 16 runs are finished already" in again.stderr
     assert "vegas" in dumbbell("show", "out/experiments/ack_loss").stdout
@@ -63,10 +63,10 @@ def test_a_part_runs_is_recorded_and_resumes(dumbbell: Dumbbell, folder: Path) -
 def test_an_experiment_that_keeps_numbers_only_is_in_no_database(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "tiny.toml").write_text(TINY)
     words = ["benchmark", "--schemes", "cubic", "--quick", "--experiment", "tiny.toml", "--only", "tiny", "--out", "b"]
-    done = dumbbell(*words, "--json")
-    said = "tiny: `keep` = numbers: in no database, but in the tables below b/experiments/tiny/numbers"
-    assert done.stderr.count(said) == 1
-    assert json.loads(done.stdout)["database"] is None
+    result = dumbbell(*words, "--json")
+    note = "tiny: `keep` = numbers: in no database, but in the tables below b/experiments/tiny/numbers"
+    assert result.stderr.count(note) == 1
+    assert json.loads(result.stdout)["database"] is None
     assert not (folder / "b/benchmark.sqlite").exists()
 
 
@@ -79,34 +79,34 @@ def test_pages_of_a_scheme_in_a_file_need_neither_the_file_nor_the_folder(dumbbe
     assert json.loads((out / "benchmark.json").read_text())["schemes"] == ["aimd", "vegas"]
     assert "5 of 5 runs are finished already" in dumbbell(*command, "--resume", "--out", out).stderr
     page = out / "pages/data/benchmark.json.js"
-    judged = page.read_bytes()
+    content = page.read_bytes()
     (folder / "mine").rename(folder / "gone")
     page.unlink()
     subprocess.run([*COMMAND, "report", out], cwd=folder / "gone", check=True, stdout=subprocess.DEVNULL)
-    assert page.read_bytes() == judged
+    assert page.read_bytes() == content
 
 
 def test_schemes_under_test_with_names_of_others_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mine.toml").write_text('name = "cubic"\ncontroller = "cubic"\nparameters = { beta = 0.6 }\n')
-    done = dumbbell("benchmark", "--schemes", "vegas,mine.toml", "--quick", expect=2)
-    assert "mine.toml: the name `cubic` is taken by another scheme" in done.stderr
+    result = dumbbell("benchmark", "--schemes", "vegas,mine.toml", "--quick", expect=2)
+    assert "mine.toml: the name `cubic` is taken by another scheme" in result.stderr
 
 
 def test_plug_ins_are_not_sent_to_a_cluster(dumbbell: Dumbbell, folder: Path) -> None:
     command = ["benchmark", "--schemes", AIMD_CLASS, "--quick", "--only", "ack_loss", "--out", "out"]
-    done = dumbbell(*command, "--cluster", "tcp://127.0.0.1:1", expect=2)
-    assert "scheme `aimd`" in done.stderr
-    assert "is on this machine only" in done.stderr
+    result = dumbbell(*command, "--cluster", "tcp://127.0.0.1:1", expect=2)
+    assert "scheme `aimd`" in result.stderr
+    assert "is on this machine only" in result.stderr
     assert not (folder / "out").exists()
 
 
 def test_the_library_runs_it_with_schemes_of_its_own(folder: Path) -> None:
     gentle = replace(dumbbell.schemes().find("reno"), name="gentle", parameters={"beta": "0.7"}, aliases=())
-    made = dumbbell.run_benchmark([gentle], quick=True, only="ack_loss", out=folder / "out", jobs=1)
-    assert made.outcome.finished == 4
-    assert made.index.is_file()
-    assert "gentle" in {run.scheme for run in made.experiments["ack_loss"].runs}
-    assert (made.directory / "pages" / "index.html").is_file()
+    benchmark = dumbbell.run_benchmark([gentle], quick=True, only="ack_loss", out=folder / "out", jobs=1)
+    assert benchmark.outcome.finished == 4
+    assert benchmark.index.is_file()
+    assert "gentle" in {run.scheme for run in benchmark.experiments["ack_loss"].runs}
+    assert (benchmark.directory / "pages" / "index.html").is_file()
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ dumbbell: the following arguments are required: --schemes (`dumbbell benchmark -
 )
 def test_bad_usage_is_one_line(dumbbell: Dumbbell, folder: Path, arguments: list[str], expected: str) -> None:
     before = sorted(folder.rglob("*"))
-    done = dumbbell("benchmark", *arguments, expect=2)
-    assert transcript(done.stderr, folder) == expected
-    assert done.stderr.count("\n") == 1, done.stderr
+    result = dumbbell("benchmark", *arguments, expect=2)
+    assert transcript(result.stderr, folder) == expected
+    assert result.stderr.count("\n") == 1, result.stderr
     assert sorted(folder.rglob("*")) == before
 
 
@@ -182,8 +182,8 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
     (folder / "out" / "benchmark.json").write_text('{"schemes": ["copa"], "quick": true}')
     command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "ack_loss", "--out", "out"]
     assert "add --resume" in dumbbell(*command, expect=2).stderr
-    refused = dumbbell(*command, "--resume", expect=2).stderr
-    assert "cannot resume: it is the quick benchmark of copa, not the quick benchmark of vegas" in refused
+    errors = dumbbell(*command, "--resume", expect=2).stderr
+    assert "cannot resume: it is the quick benchmark of copa, not the quick benchmark of vegas" in errors
     (folder / "out" / "benchmark.json").write_text('{"schemes": ["co')
     assert "not valid JSON" in dumbbell(*command, "--resume", expect=2).stderr
     (folder / "out" / "benchmark.json").write_text('{"schemes": [1], "quick": 5}')
@@ -193,12 +193,12 @@ def test_another_benchmark_in_the_directory_is_refused(dumbbell: Dumbbell, folde
 @pytest.mark.parametrize("plan", PARTS, ids=lambda plan: plan.name)
 def test_every_part_shows_metrics_that_there_are(plan: ExperimentFile) -> None:
     assert plan.membership is not None
-    for level, shown in (
+    for level, metrics in (
         ("flow", plan.membership.flow),
         ("link", plan.membership.link),
         ("network", plan.membership.network),
     ):
-        for name in shown:
+        for name in metrics:
             assert (level, name) in METRICS, f"{plan.name}: {name}"
     for scheme in plan.membership.references:
         assert not catalog.schemes().find(scheme).real
@@ -209,12 +209,12 @@ def test_every_part_shows_metrics_that_there_are(plan: ExperimentFile) -> None:
 
 def test_the_parts_are_those_of_the_documentation(names: set[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "benchmark.md").read_text()
-    listed = {
+    listed_names = {
         line.split("`")[1]
         for line in page.splitlines()
         if line.startswith("|") and line.count("|") == 4 and "`" in line
     }
-    assert names == listed
+    assert names == listed_names
 
 
 def test_the_title_of_a_quick_experiment_promises_no_paths_that_it_has_not() -> None:
@@ -222,5 +222,5 @@ def test_the_title_of_a_quick_experiment_promises_no_paths_that_it_has_not() -> 
     three = shortened(eight)
     assert (len(eight.paths), len(three.paths)) == (8, 3)
     assert three.title == f"{eight.title} (quick: 3 of the 8 paths)"
-    one = catalog.experiments().find("ack_loss")
-    assert shortened(one).title == one.title
+    experiment = catalog.experiments().find("ack_loss")
+    assert shortened(experiment).title == experiment.title

@@ -50,20 +50,20 @@ def point(scheme: str, mbps: float, ms: float, loss: float | None = None, flow: 
 
 
 def test_the_error_is_pantheons() -> None:
-    points = [point(name, *measured) for name, (measured, _) in NEPAL.items()]
-    outcomes = {(name, 0): Outcome(*emulated, None) for name, (_, emulated) in NEPAL.items()}
-    found = errors(points, outcomes)
+    points = [point(name, *values) for name, (values, _) in NEPAL.items()]
+    outcomes = {(name, 0): Outcome(*values, None) for name, (_, values) in NEPAL.items()}
+    errors_found = errors(points, outcomes)
     # published: 19.1 %
-    assert replication_error(found) == pytest.approx(0.191, abs=0.001)
-    assert sum(each.throughput for each in found) / 9 == pytest.approx(0.1496, abs=0.0005)
-    assert sum(each.delay for each in found) / 9 == pytest.approx(0.2316, abs=0.0005)
+    assert replication_error(errors_found) == pytest.approx(0.191, abs=0.001)
+    assert sum(error.throughput for error in errors_found) / 9 == pytest.approx(0.1496, abs=0.0005)
+    assert sum(error.delay for error in errors_found) / 9 == pytest.approx(0.2316, abs=0.0005)
 
 
 def test_a_scheme_that_gets_nothing_is_all_wrong() -> None:
-    (found,) = errors([point("cubic", 10.0, 50.0, 0.01)], {})
-    assert found.replication == 1.0
-    (found,) = errors([point("cubic", 10.0, 50.0)], {("cubic", 0): Outcome(0.0, None, None)})
-    assert found.replication == 1.0
+    (error,) = errors([point("cubic", 10.0, 50.0, 0.01)], {})
+    assert error.replication == 1.0
+    (error,) = errors([point("cubic", 10.0, 50.0)], {("cubic", 0): Outcome(0.0, None, None)})
+    assert error.replication == 1.0
 
 
 TABLE = "scheme,throughput_mbps,delay_p95_ms,loss_rate\ncubic,11.6,57.9,0.004\nvegas,11.6,26.1,0\n"
@@ -76,7 +76,7 @@ def table(folder: Path, text: str = TABLE) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "",
@@ -136,39 +136,39 @@ table.csv: needed are 2 schemes or more; qubic: not one of ours: stands_for={"NA
         ),
     ],
 )
-def test_a_bad_table_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(UserError) as refused:
+def test_a_bad_table_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
         read_target(table(tmp_path, text), TargetOptions())
-    assert transcript(str(refused.value), tmp_path) == said
-    assert "table.csv" in str(refused.value)
+    assert transcript(str(error.value), tmp_path) == message
+    assert "table.csv" in str(error.value)
 
 
 def test_rows_of_a_scheme_are_its_runs(tmp_path: Path) -> None:
     text = TABLE + "cubic,10.6,61.9,0.006\n"
-    found = read_target(table(tmp_path, text), TargetOptions(overhead_bytes=36))
-    cubic = found.points[0]
-    assert (cubic.scheme, cubic.runs, found.experiment.runs) == ("cubic", 2, 2)
+    target = read_target(table(tmp_path, text), TargetOptions(overhead_bytes=36))
+    cubic = target.points[0]
+    assert (cubic.scheme, cubic.runs, target.experiment.runs) == ("cubic", 2, 2)
     assert (cubic.throughput_mbps.mean, cubic.throughput_mbps.low, cubic.throughput_mbps.high) == (11.1, 10.6, 11.6)
     # range 1.0 of two runs: a standard deviation of 0.886, of the mean of two 0.627
     assert cubic.mean_error("throughput_mbps") == pytest.approx(0.627, abs=0.001)
-    assert found.experiment.paths["calibrated"].overhead_bytes == 36
+    assert target.experiment.paths["calibrated"].overhead_bytes == 36
 
 
 def test_of_several_flows_each_is_a_point(tmp_path: Path) -> None:
     head = "scheme,level,number,throughput_mbps,delay_p95_ms\n"
     rows = "cubic,network,0,10,50\ncubic,flow,1,6,50\ncubic,flow,2,4,51\nreno,flow,1,5,40\nreno,flow,2,5,41\n"
-    found = read_target(table(tmp_path, head + rows), TargetOptions())
-    assert [each.key for each in found.points] == [("cubic", 1), ("cubic", 2), ("reno", 1), ("reno", 2)]
-    assert found.experiment.flows == 2
-    assert Hints.of(found.points).most_mbps == 10.0
+    target = read_target(table(tmp_path, head + rows), TargetOptions())
+    assert [entry.key for entry in target.points] == [("cubic", 1), ("cubic", 2), ("reno", 1), ("reno", 2)]
+    assert target.experiment.flows == 2
+    assert Hints.of(target.points).most_mbps == 10.0
 
 
 def test_what_was_published_is_a_target() -> None:
-    found = read_target("seed-california", TargetOptions(path="seed-smooth", schemes=("bbr", "cubic", "vegas")))
-    assert found.schemes == ("bbr", "cubic", "vegas")
-    assert found.points[0].throughput_mbps == Mean(39.28, 37.97, 40.1)
-    assert found.experiment.paths["calibrated"].overhead_bytes == 36
-    assert found.experiment.start_spread_ms == 100.0
+    target = read_target("seed-california", TargetOptions(path="seed-smooth", schemes=("bbr", "cubic", "vegas")))
+    assert target.schemes == ("bbr", "cubic", "vegas")
+    assert target.points[0].throughput_mbps == Mean(39.28, 37.97, 40.1)
+    assert target.experiment.paths["calibrated"].overhead_bytes == 36
+    assert target.experiment.start_spread_ms == 100.0
     with pytest.raises(UserError, match="has no scheme `cubik` \\(did you mean `cubic`"):
         read_target("seed-california", TargetOptions(schemes=("cubik",)))
     with pytest.raises(
@@ -179,7 +179,7 @@ def test_what_was_published_is_a_target() -> None:
 
 
 @pytest.mark.parametrize(
-    ("experiment", "path", "fitted", "unfitted"),
+    ("experiment", "path", "fitted_count", "predicted_schemes"),
     [
         ("seed-california", "california-stanford-2018", 15, ["tao-100x", "indigo"]),
         ("seed-brazil", None, 3, ["muses-retrained"]),
@@ -188,22 +188,25 @@ def test_what_was_published_is_a_target() -> None:
     ],
 )
 def test_a_controller_that_is_not_the_measured_one_is_in_no_fit_on_any_path(
-    experiment: str, path: str | None, fitted: int, unfitted: list[str]
+    experiment: str, path: str | None, fitted_count: int, predicted_schemes: list[str]
 ) -> None:
-    found = read_target(experiment, TargetOptions(path=path))
-    assert len(found.schemes) == fitted
-    assert [each.scheme for each in found.predicted_points] == unfitted
-    assert all(each.excluded_because for each in found.predicted_points)
-    assert found.left_out == ()
-    assert not set(unfitted) & set(found.schemes)
-    assert set(unfitted) <= set(found.experiment.labels)
+    target = read_target(experiment, TargetOptions(path=path))
+    assert len(target.schemes) == fitted_count
+    assert [predicted_point.scheme for predicted_point in target.predicted_points] == predicted_schemes
+    assert all(predicted_point.excluded_because for predicted_point in target.predicted_points)
+    assert target.left_out == ()
+    assert not set(predicted_schemes) & set(target.schemes)
+    assert set(predicted_schemes) <= set(target.experiment.labels)
 
 
 def test_schemes_that_are_held_out_by_name_are_in_no_fit(tmp_path: Path) -> None:
     text = table(tmp_path, TABLE + "bbr,11,40,0\n")
-    found = read_target(text, TargetOptions(hold_out=("vegas",)))
-    assert (found.schemes, [each.scheme for each in found.predicted_points]) == (("cubic", "bbr"), ["vegas"])
-    assert [each.scheme for each in found.of(["vegas"])] == ["vegas"]
+    target = read_target(text, TargetOptions(hold_out=("vegas",)))
+    assert (target.schemes, [predicted_point.scheme for predicted_point in target.predicted_points]) == (
+        ("cubic", "bbr"),
+        ["vegas"],
+    )
+    assert [target_point.scheme for target_point in target.of(["vegas"])] == ["vegas"]
     with pytest.raises(UserError, match="has no scheme `vegs` \\(did you mean `vegas`"):
         read_target(text, TargetOptions(hold_out=("vegs",)))
     with pytest.raises(UserError, match="hold_out `vegas`: is not among schemes: allowed are cubic, bbr"):
@@ -215,11 +218,11 @@ def test_schemes_that_are_held_out_by_name_are_in_no_fit(tmp_path: Path) -> None
 def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
     words = {"schemes": ["cubic", "vegas"], "path": "default", "runs": 2, "duration": 2}
     results = dumbbell.run(**words, out=tmp_path / "results")  # type: ignore[arg-type]
-    found = read_target(str(tmp_path / "results"), TargetOptions())
-    assert found.experiment.duration_s == 2.0
-    assert {each.scheme: each.throughput_mbps.mean for each in found.points} == {
-        each.scheme: pytest.approx(each.estimate(("network", 0, "throughput_mbps")).mean)  # type: ignore[union-attr]
-        for each in results.summary()
+    target = read_target(str(tmp_path / "results"), TargetOptions())
+    assert target.experiment.duration_s == 2.0
+    assert {entry.scheme: entry.throughput_mbps.mean for entry in target.points} == {
+        group.scheme: pytest.approx(group.estimate(("network", 0, "throughput_mbps")).mean)  # type: ignore[union-attr]
+        for group in results.summary()
     }
     text = subprocess.run(
         [*COMMAND, "show", str(tmp_path / "results"), "--csv", "--convention", "pantheon"],
@@ -228,30 +231,34 @@ def test_results_are_a_target_and_so_is_their_table(tmp_path: Path) -> None:
         check=True,
     ).stdout
     again = read_target(table(tmp_path, text), TargetOptions())
-    assert [(each.scheme, each.runs) for each in again.points] == [("cubic", 2), ("vegas", 2)]
-    assert again.points[0].delay_p95_ms.mean == pytest.approx(found.points[0].delay_p95_ms.mean)
+    assert [(entry.scheme, entry.runs) for entry in again.points] == [("cubic", 2), ("vegas", 2)]
+    assert again.points[0].delay_p95_ms.mean == pytest.approx(target.points[0].delay_p95_ms.mean)
 
 
 def test_imported_logs_are_a_target(tmp_path: Path) -> None:
-    made, logs, imported = (tmp_path / name for name in ("made", "logs", "imported"))
+    made_folder, logs, imported_folder = (tmp_path / name for name in ("made", "logs", "imported"))
     words = {"schemes": ["cubic", "vegas"], "path": "steady-12mbps", "duration": 3, "flows": 2, "interval": 1}
-    dumbbell.run(**words, out=made)  # type: ignore[arg-type]
-    dumbbell.export_pantheon(made, logs)
-    dumbbell.import_results("pantheon", logs, imported)
-    ours, theirs = (read_target(str(folder), TargetOptions(overhead_bytes=36)) for folder in (made, imported))
-    assert [each.key for each in theirs.points] == [(name, flow) for name in ("cubic", "vegas") for flow in (1, 2)]
-    for measured, read in zip(ours.points, theirs.points, strict=True):
-        assert read.throughput_mbps.mean == pytest.approx(measured.throughput_mbps.mean, rel=0.01)
-        assert read.delay_p95_ms.mean == pytest.approx(measured.delay_p95_ms.mean, abs=1.0)
-    assert (theirs.experiment.flows, theirs.experiment.interval_s) == (2, 1.0)
-    assert all(scheme.kind == "core" for scheme in theirs.experiment.schemes.values())
+    dumbbell.run(**words, out=made_folder)  # type: ignore[arg-type]
+    dumbbell.export_pantheon(made_folder, logs)
+    dumbbell.import_results("pantheon", logs, imported_folder)
+    made_target, imported_target = (
+        read_target(str(folder), TargetOptions(overhead_bytes=36)) for folder in (made_folder, imported_folder)
+    )
+    assert [entry.key for entry in imported_target.points] == [
+        (name, flow) for name in ("cubic", "vegas") for flow in (1, 2)
+    ]
+    for made_point, read in zip(made_target.points, imported_target.points, strict=True):
+        assert read.throughput_mbps.mean == pytest.approx(made_point.throughput_mbps.mean, rel=0.01)
+        assert read.delay_p95_ms.mean == pytest.approx(made_point.delay_p95_ms.mean, abs=1.0)
+    assert (imported_target.experiment.flows, imported_target.experiment.interval_s) == (2, 1.0)
+    assert all(scheme.kind == "core" for scheme in imported_target.experiment.schemes.values())
 
 
 def test_a_scheme_that_is_not_simulated_needs_one_of_ours(tmp_path: Path) -> None:
     text = TABLE + "kernel-cubic,11.5,58,0.004\nkernel-bbr,11.4,40,0\n"
-    found = read_target(table(tmp_path, text), TargetOptions(stands_for={"kernel-bbr": "bbr"}))
-    assert found.schemes == ("cubic", "vegas", "bbr")
-    assert found.left_out == (
+    target = read_target(table(tmp_path, text), TargetOptions(stands_for={"kernel-bbr": "bbr"}))
+    assert target.schemes == ("cubic", "vegas", "bbr")
+    assert target.left_out == (
         'kernel-cubic: cannot be simulated here: stands_for={"NAME": "OURS"} says which of ours stands for it',
     )
     with pytest.raises(UserError, match="`cubic` is there twice: choose with schemes"):
@@ -267,18 +274,18 @@ def test_every_model_is_a_path_at_both_ends_of_its_knobs(model: Model) -> None:
     for knob in knobs:
         assert knob.value(knob.place(knob.start)) == pytest.approx(knob.start, rel=1e-3)
         assert knob.low <= knob.start <= knob.high
-    assert model.after in ("", *(each.name for each in MODELS[: MODELS.index(model)]))
+    assert model.after in ("", *(earlier.name for earlier in MODELS[: MODELS.index(model)]))
 
 
 def test_the_simplest_within_a_standard_error_wins() -> None:
-    models = [each for each in MODELS if each.name in ("queue", "loss", "jitter")]
-    held = {"queue": HeldOut(0.30, 0.02, {}), "loss": HeldOut(0.21, 0.02, {}), "jitter": HeldOut(0.20, 0.02, {})}
-    assert _simplest(models, held) == "loss"
-    held["loss"] = HeldOut(0.23, 0.02, {})
-    assert _simplest(models, held) == "jitter"
+    models = [model for model in MODELS if model.name in ("queue", "loss", "jitter")]
+    scores = {"queue": HeldOut(0.30, 0.02, {}), "loss": HeldOut(0.21, 0.02, {}), "jitter": HeldOut(0.20, 0.02, {})}
+    assert _simplest(models, scores) == "loss"
+    scores["loss"] = HeldOut(0.23, 0.02, {})
+    assert _simplest(models, scores) == "jitter"
 
 
-LOSS = next(each for each in MODELS if each.name == "loss")
+LOSS = next(model for model in MODELS if model.name == "loss")
 
 
 class Arithmetic:
@@ -294,7 +301,7 @@ class Arithmetic:
     @staticmethod
     def outcome(path: Candidate, scheme: str) -> Outcome:
         link = path["data"][0]
-        loss = next((each["probability"] for each in path["data"] if each["kind"] == "loss"), 0.0)
+        loss = next((element["probability"] for element in path["data"] if element["kind"] == "loss"), 0.0)
         delay, rate = path["data"][-1]["delay_ms"], link["rate_mbps"]
         queue_ms = link["queue"]["bytes"] * 8e-3 / rate if "queue" in link else 1000.0
         if scheme == "cubic":
@@ -307,23 +314,24 @@ class Silent:
     """Hears nothing."""
 
     def begin(self, name: str) -> None: ...
-    def tell(self, tried: int, error: float) -> None: ...
+    def tell(self, count: int, error: float) -> None: ...
     def end(self) -> None: ...
 
 
 def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: Path) -> None:
     names = ["cubic", "fillp", "bbr", "vegas", "scream"]
-    found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
+    read_points = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
     lossy = candidate_of(LOSS, {"rate_mbps": 10.0, "delay_ms": 20.0, "queue_ms": 80.0, "loss": 0.02})
     truth = {name: Arithmetic.outcome(lossy, name) for name in names}
     points = [
-        point(name, each.throughput_mbps, each.delay_p95_ms or 0.0, each.loss_rate) for name, each in truth.items()
+        point(name, outcome.throughput_mbps, outcome.delay_p95_ms or 0.0, outcome.loss_rate)
+        for name, outcome in truth.items()
     ]
-    target = replace(found, points=tuple(points))
+    target = replace(read_points, points=tuple(points))
     objective = Arithmetic()
     fitter = Fitter(target, objective, 200, True, 1, None, 18, Silent())  # type: ignore[arg-type]
     ladder = climb(fitter, [MODELS[0], MODELS[1], LOSS], fold_schemes(names, 5, 1))
-    assert [each.name for each in MODELS[:2]] == ["rate-delay", "queue"]
+    assert [model.name for model in MODELS[:2]] == ["rate-delay", "queue"]
     assert ladder.choice == "loss"
     assert ladder.fits["loss"].values == {
         "rate_mbps": pytest.approx(10.0, rel=0.02),
@@ -331,10 +339,10 @@ def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: 
         "queue_ms": pytest.approx(80.0, rel=0.02),
         "loss": pytest.approx(0.02, rel=0.05),
     }
-    held = ladder.held_out["loss"]
-    assert held.error < 0.1
-    assert {scheme for scheme, _ in held.by_point} == set(names)
-    assert held.error == pytest.approx(sum(held.by_point.values()) / 5)
+    loss = ladder.held_out["loss"]
+    assert loss.error < 0.1
+    assert {scheme for scheme, _ in loss.by_point} == set(names)
+    assert loss.error == pytest.approx(sum(loss.by_point.values()) / 5)
     # a fold's schemes are asked for once, when its two fits are done; all others in every evaluation
     for fold in ladder.folds:
         assert 1 <= objective.asked.count(tuple(fold)) <= 3
@@ -354,27 +362,29 @@ def test_every_scheme_is_held_out_once() -> None:
 
 
 def test_every_fold_fits_all_parameters_anew(tmp_path: Path) -> None:
-    found = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
+    read_points = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
     paths = [candidate_of(MODELS[1], {"rate_mbps": rate, "delay_ms": 20.0, "queue_ms": 80.0}) for rate in (10.0, 30.0)]
     # one scheme was measured over a path that is three times as fast: only the fold without it finds the others' path
     truth = {name: Arithmetic.outcome(paths[name == "fillp"], name) for name in ("cubic", "fillp", "bbr", "vegas")}
-    points = [point(name, each.throughput_mbps, each.delay_p95_ms or 0.0) for name, each in truth.items()]
+    points = [point(name, outcome.throughput_mbps, outcome.delay_p95_ms or 0.0) for name, outcome in truth.items()]
     target = replace(
-        found, points=tuple(points), predicted_points=(replace(points[0], scheme="scream", excluded_because="why"),)
+        read_points,
+        points=tuple(points),
+        predicted_points=(replace(points[0], scheme="scream", excluded_because="why"),),
     )
     fitter = Fitter(target, Arithmetic(), 200, True, 1, None, 5, Silent())  # type: ignore[arg-type]
     ladder = climb(fitter, [MODELS[1]], fold_schemes(target.schemes, None, 1))
-    held = ladder.held_out["queue"]
-    values = {fold.schemes[0]: fold.fit.values for fold in held.folds}
+    queue = ladder.held_out["queue"]
+    values = {fold.schemes[0]: fold.fit.values for fold in queue.folds}
     assert set(values) == {"cubic", "fillp", "bbr", "vegas"}
     assert values["fillp"]["rate_mbps"] == pytest.approx(10.0, rel=0.02)
-    assert all(fold.fit.numbers == 6 for fold in held.folds)  # no loss was measured: two numbers of three schemes each
-    assert all(set(fold.fit.values) == {"rate_mbps", "delay_ms", "queue_ms"} for fold in held.folds)
+    assert all(fold.fit.numbers == 6 for fold in queue.folds)  # no loss was measured: two numbers of three schemes each
+    assert all(set(fold.fit.values) == {"rate_mbps", "delay_ms", "queue_ms"} for fold in queue.folds)
     assert ladder.fits["queue"].numbers == 8
-    assert held.deviation == pytest.approx(numpy.std([fold.error for fold in held.folds], ddof=1))
-    assert held.error == pytest.approx(numpy.mean([fold.error for fold in held.folds]))
+    assert queue.deviation == pytest.approx(numpy.std([fold.error for fold in queue.folds], ddof=1))
+    assert queue.error == pytest.approx(numpy.mean([fold.error for fold in queue.folds]))
     # what is in no fit is in none of these means
-    assert {scheme for scheme, _ in held.by_point} == set(values)
+    assert {scheme for scheme, _ in queue.by_point} == set(values)
     assert [scheme for scheme, _ in ladder.predictions["queue"].by_point] == ["scream"]
     assert ladder.predictions["queue"].standard_error is None
 
@@ -395,22 +405,23 @@ def test_hosts_are_simulated_as_a_model_says(tmp_path: Path) -> None:
     listening = Listening()
     objective = Objective(target, listening, Journal(None, {}, False))
     values = {"rate_mbps": 10.0, "delay_ms": 20.0, "send_buffer_kb": 77.7, "host_jitter_us": 450.0}
-    model = next(each for each in MODELS if each.name == "buffer")
+    model = next(candidate_model for candidate_model in MODELS if candidate_model.name == "buffer")
     candidate = candidate_of(model, values)
     assert candidate["hosts"] == {"send_buffer_bytes": 77_700, "host_jitter_us": 450.0}
     objective.outcomes([candidate], target.schemes)
     sizes = {
-        each["flows"][0]["scheme"]: each["flows"][0]["transport"].get("send_buffer_bytes") for each in listening.asked
+        request["flows"][0]["scheme"]: request["flows"][0]["transport"].get("send_buffer_bytes")
+        for request in listening.asked
     }
     assert sizes == {"cubic": 77_700, "vegas": 77_700, "copa": None}  # Copa's datagrams are sent once
-    assert {each["path"]["ack"][-1]["mean_ms"] for each in listening.asked} == {0.45}
-    assert {each["path"]["ack"][-1]["name"] for each in listening.asked} == {"host"}
-    fitting = {each["seed"] for each in listening.asked}
+    assert {request["path"]["ack"][-1]["mean_ms"] for request in listening.asked} == {0.45}
+    assert {request["path"]["ack"][-1]["name"] for request in listening.asked} == {"host"}
+    fitting = {request["seed"] for request in listening.asked}
     listening.asked.clear()
     objective.outcomes([judged({key: candidate[key] for key in ("data", "ack")})], target.schemes)
     assert len(listening.asked) == JUDGED_RUNS * 3
-    assert not fitting & {each["seed"] for each in listening.asked}
-    assert {each["path"]["ack"][-1]["mean_ms"] for each in listening.asked} == {0.02}
+    assert not fitting & {request["seed"] for request in listening.asked}
+    assert {request["path"]["ack"][-1]["mean_ms"] for request in listening.asked} == {0.02}
 
 
 def test_a_buffer_of_its_own_is_kept() -> None:
@@ -424,8 +435,8 @@ def test_a_buffer_of_its_own_is_kept() -> None:
 def test_measured_schemes_have_linuxs_sockets(tmp_path: Path) -> None:
     # on long paths the sockets were taken for a queue
     def profiles(target: str, sockets: str | None = None) -> list[object]:
-        found = read_target(target, TargetOptions(sockets=sockets)).experiment.schemes
-        return [found[name].transport.get("profile") for name in ("cubic", "vegas")]
+        schemes = read_target(target, TargetOptions(sockets=sockets)).experiment.schemes
+        return [schemes[name].transport.get("profile") for name in ("cubic", "vegas")]
 
     assert profiles(table(tmp_path)) == ["linux", "linux"]
     assert profiles(table(tmp_path), "unlimited") == ["tcp", "tcp"]
@@ -437,8 +448,8 @@ def test_measured_schemes_have_linuxs_sockets(tmp_path: Path) -> None:
 
 def test_the_search_finds_a_narrow_valley() -> None:
     def evaluate(places: list[list[float]]) -> list[float]:  # Rosenbrock's, in the unit cube
-        shifted = [[4.0 * u - 2.0 for u in place] for place in places]
-        return [(1.0 - x) ** 2 + 100.0 * (y - x * x) ** 2 for x, y in shifted]
+        shifted_places = [[4.0 * u - 2.0 for u in place] for place in places]
+        return [(1.0 - x) ** 2 + 100.0 * (y - x * x) ** 2 for x, y in shifted_places]
 
     place = minimise(evaluate, [0.3, 0.6], [0.2, 0.2], Effort(600), 1)  # type: ignore[arg-type]
     assert evaluate([place])[0] < 0.01
@@ -466,22 +477,22 @@ def test_a_smooth_surface_sees_through_chaos() -> None:
 
 def test_a_parameter_without_influence_is_not_determined(tmp_path: Path) -> None:
     target = read_target(table(tmp_path), TargetOptions())
-    model = next(each for each in MODELS if each.name == "queue")
+    model = next(candidate for candidate in MODELS if candidate.name == "queue")
     knobs = model.at(Hints.of(target.points))
     trials = []
     for index in range(400):
         place = [(index % 20) / 19, (index // 20) / 19, ((index * 7) % 20) / 19]
         rate = knobs[0].value(place[0])
         outcomes = {
-            (each.scheme, 0): Outcome(rate * 0.95, each.delay_p95_ms.mean * (0.5 + place[1]), 0.0)
-            for each in target.points
+            (measured_point.scheme, 0): Outcome(rate * 0.95, measured_point.delay_p95_ms.mean * (0.5 + place[1]), 0.0)
+            for measured_point in target.points
         }
         trials.append(Trial(place, {}, outcomes))
     best = min(trials, key=lambda trial: replication_error(errors(target.points, trial.outcomes)))
     fit = Fit(model, knobs, target.schemes, best, 0.0, trials)
-    found = {each.knob.name: each for each in intervals(target, fit, True, 1)}
-    assert found["rate_mbps"].determined
-    assert found["rate_mbps"].value == pytest.approx(11.6 / 0.95, rel=0.08)
+    interval_of = {interval.knob.name: interval for interval in intervals(target, fit, True, 1)}
+    assert interval_of["rate_mbps"].determined
+    assert interval_of["rate_mbps"].value == pytest.approx(11.6 / 0.95, rel=0.08)
 
 
 TRUTH = PathModel(
@@ -499,13 +510,13 @@ POINTS = ("throughput_mbps", "delay_p95_ms")
 
 
 def test_a_known_path_is_found(tmp_path: Path) -> None:
-    given = {"path": TRUTH, "runs": 3, "duration": 20, "seed": 7, "log": "none", "out": tmp_path / "truth"}
-    results = dumbbell.run(schemes=SCHEMES, **given)  # type: ignore[arg-type]
+    options = {"path": TRUTH, "runs": 3, "duration": 20, "seed": 7, "log": "none", "out": tmp_path / "truth"}
+    results = dumbbell.run(schemes=SCHEMES, **options)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     words = {"models": "loss", "folds": 0, "runs": 1, "duration": 20, "jobs": 1, "sockets": "unlimited"}
-    found = dumbbell_calibrate.calibrate_path(file, **words, evaluations=70)  # type: ignore[arg-type]
-    values = {each.knob.name: each.value for each in found.parameters}
-    assert found.in_sample_error < 0.1
+    calibrate_path = dumbbell_calibrate.calibrate_path(file, **words, evaluations=70)  # type: ignore[arg-type]
+    values = {parameter.knob.name: parameter.value for parameter in calibrate_path.parameters}
+    assert calibrate_path.in_sample_error < 0.1
     assert values["rate_mbps"] == pytest.approx(3.0, rel=0.03)
     # validation/calibration.py has longer and more runs
     assert values["delay_ms"] == pytest.approx(15.0, rel=0.1)
@@ -513,11 +524,13 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     # all schemes meet the same losses: of some 5,000 packets a run, three runs there and one here scatter by 0.0016
     assert values["loss"] == pytest.approx(0.01, abs=2.5 * 0.0016)
     # what is said of the path is what runs over it come to
-    path = replace(found.path, name="calibrated")
+    path = replace(calibrate_path.path, name="calibrated")
     again = dumbbell.run(schemes=SCHEMES, path=path, runs=1, duration=20, seed=1, log="none", out=tmp_path / "again")
-    pairs = [(run.statistics["network"], point) for run, point in zip(again.runs, found.target.points, strict=True)]
+    pairs = [
+        (run.statistics["network"], point) for run, point in zip(again.runs, calibrate_path.target.points, strict=True)
+    ]
     apart = [abs(got[name] / getattr(point, name).mean - 1.0) for got, point in pairs for name in POINTS]
-    assert sum(apart) / len(apart) == pytest.approx(found.in_sample_error, rel=1e-9)
+    assert sum(apart) / len(apart) == pytest.approx(calibrate_path.in_sample_error, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -540,20 +553,23 @@ def test_a_senders_buffer_is_not_taken_for_a_queue(
     results = dumbbell.run(schemes=schemes, path=path, out=tmp_path / "truth", **words)  # type: ignore[arg-type]
     file = dumbbell.open(results.directory, "pantheon").means().save(tmp_path / "truth.csv")
     search = {"models": ["queue", "buffer"], "folds": 0, "runs": 1, "duration": seconds, "jobs": 1}
-    found = dumbbell_calibrate.calibrate_path(file, truth=path, evaluations=90, **search)  # type: ignore[arg-type]
-    assert found.model.name == "buffer"
-    assert [each for each in found.path.data if "queue" in each] == []
-    values = {each.knob.name: each.value for each in found.parameters}
+    calibrate_path = dumbbell_calibrate.calibrate_path(file, truth=path, evaluations=90, **search)  # type: ignore[arg-type]
+    assert calibrate_path.model.name == "buffer"
+    assert [element for element in calibrate_path.path.data if "queue" in element] == []
+    values = {parameter.knob.name: parameter.value for parameter in calibrate_path.parameters}
     assert values["rate_mbps"] == pytest.approx(mbps, rel=0.05)
     assert values["delay_ms"] == pytest.approx(delay_ms, rel=0.05)
     assert values["send_buffer_kb"] == pytest.approx(size / 1e3, rel=0.05)
     # the true path, with hosts as they were found, explains as much
-    assert found.truth is not None
-    assert found.truth.true.error == pytest.approx(found.truth.calibrated_score.error, abs=0.02)
-    assert f"--set vegas.transport.send_buffer_bytes={found.hosts['send_buffer_bytes']}" in found.host_words()
+    assert calibrate_path.truth is not None
+    assert calibrate_path.truth.true.error == pytest.approx(calibrate_path.truth.calibrated_score.error, abs=0.02)
+    assert (
+        f"--set vegas.transport.send_buffer_bytes={calibrate_path.hosts['send_buffer_bytes']}"
+        in calibrate_path.host_words()
+    )
     # without that knob the buffer is taken for a queue that is not there
-    queue = found.ladder.fits["queue"]
-    assert queue.error > 10 * found.in_sample_error
+    queue = calibrate_path.ladder.fits["queue"]
+    assert queue.error > 10 * calibrate_path.in_sample_error
 
 
 def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_same(
@@ -574,14 +590,14 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
                 *replace_options(words, *more),
             ]
         )
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        streams = capsys.readouterr()
+        return status, streams.out, streams.err
 
-    status, printed, _ = calibrate("whole", "--jobs", "1", "--json")
+    status, output, _ = calibrate("whole", "--jobs", "1", "--json")
     assert status == 0
     path = tmp_path / "whole.toml"
-    assert json.loads(printed)["path"]["name"] == PathModel.from_toml(path.read_text()).name == "lab"
-    assert {"in_sample_error", "held_out_error", "fitted_numbers"} <= json.loads(printed).keys()
+    assert json.loads(output)["path"]["name"] == PathModel.from_toml(path.read_text()).name == "lab"
+    assert {"in_sample_error", "held_out_error", "fitted_numbers"} <= json.loads(output).keys()
     page = (tmp_path / "whole.calibration" / "README.md").read_text()
     assert "| `cubic` |" in page
     assert (tmp_path / "whole.calibration" / "points.png").read_bytes().startswith(b"\x89PNG")
@@ -591,8 +607,8 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
     other = tmp_path / "cut.calibration"
     other.mkdir()
     (other / journal.name).write_text("".join(lines[: len(lines) // 3]) + lines[-1][:20])
-    status, _, said = calibrate("cut")
-    assert (status, "--resume goes on with it" in said) == (2, True)
+    status, _, error_lines = calibrate("cut")
+    assert (status, "--resume goes on with it" in error_lines) == (2, True)
     assert calibrate("cut", "--resume", "--jobs", "2")[0] == 0
     assert (tmp_path / "cut.toml").read_text() == path.read_text()
     assert sorted((other / journal.name).read_text().splitlines()) == sorted(line.rstrip() for line in lines)
@@ -601,10 +617,10 @@ def test_it_goes_on_where_it_was_stopped_and_any_number_of_processes_finds_the_s
     (tmp_path / "begun.calibration" / journal.name).write_text(lines[0][:20])
     assert calibrate("begun", "--resume")[0] == 0
     assert (tmp_path / "begun.toml").read_text() == path.read_text()
-    status, _, said = calibrate("cut", "--resume", "--runs", "2")
-    assert (status, "is of other schemes, settings or another version" in said) == (2, True)
-    status, _, said = calibrate("whole")
-    assert (status, "whole.toml: is there already" in said) == (2, True)
+    status, _, error_lines = calibrate("cut", "--resume", "--runs", "2")
+    assert (status, "is of other schemes, settings or another version" in error_lines) == (2, True)
+    status, _, error_lines = calibrate("whole")
+    assert (status, "whole.toml: is there already" in error_lines) == (2, True)
 
 
 def test_the_command_holds_out_predicts_and_scores_the_truth(
@@ -615,27 +631,27 @@ def test_the_command_holds_out_predicts_and_scores_the_truth(
     words = ["--hold-out", "copa", "--truth", "default", "--folds", "leave-one-out", "--models", "queue"]
     words += ["--evaluations", "9", "--runs", "1", "--duration", "2", "--jobs", "1"]
     assert main(["calibrate", target, "--out", str(out), *words, "--json"]) == 0
-    said = capsys.readouterr()
-    assert "in no fit: copa: held out as asked" in said.err
-    found = json.loads(said.out)
-    queue = found["models"]["queue"]
+    streams = capsys.readouterr()
+    assert "in no fit: copa: held out as asked" in streams.err
+    document = json.loads(streams.out)
+    queue = document["models"]["queue"]
     assert (queue["fitted_parameters"], queue["fitted_numbers"]) == (3, 9)
     assert sorted(fold["held_out"][0] for fold in queue["held_out"]["folds"]) == ["bbr", "cubic", "vegas"]
     assert {fold["fitted_numbers"] for fold in queue["held_out"]["folds"]} == {6}
     assert queue["held_out"]["deviation_of_folds"] > 0.0
     assert list(queue["unfitted"]["schemes"]) == ["copa"]
-    assert found["unfitted"] == {"copa": "held out as asked"}
-    assert found["truth"]["path"] == "default"
-    assert found["truth"]["true"]["error"] != found["truth"]["found"]["error"]
+    assert document["unfitted"] == {"copa": "held out as asked"}
+    assert document["truth"]["path"] == "default"
+    assert document["truth"]["true"]["error"] != document["truth"]["found"]["error"]
     page = (tmp_path / "lab.calibration" / "README.md").read_text()
     assert "| `copa` | held out as asked |" in page
     assert "in-sample (3 parameters fitted to 9 numbers)" in page
     assert "`default` was given as the true path" in page
     # in words, over the same journal
     assert main(["calibrate", target, "--out", str(out), *words, "--resume"]) == 0
-    printed = capsys.readouterr().out
-    assert "default, the true path" in printed
-    assert "3 / 9" in printed
+    output = capsys.readouterr().out
+    assert "default, the true path" in output
+    assert "3 / 9" in output
 
 
 def test_a_truth_with_other_datagrams_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,8 +34,8 @@ SHORT = ("ccperf", "--bw=8Mbps", "--qlen=20p", "--rtts=60ms", "--stop-time=2s", 
 
 
 def test_experiment_15_runs_as_it_is_printed(dumbbell: Dumbbell, folder: Path) -> None:
-    done = dumbbell("ccperf", *shlex.split(EXPERIMENT_15))
-    table = {line.split()[0]: line.split()[1:] for line in done.stdout.split("\n\n")[0].splitlines()[2:]}
+    result = dumbbell("ccperf", *shlex.split(EXPERIMENT_15))
+    table = {line.split()[0]: line.split()[1:] for line in result.stdout.split("\n\n")[0].splitlines()[2:]}
     assert table["cca"] == ["TcpNewReno"]
     assert table["cc_recovery_alg"] == ["TcpPrrRecovery"]
     assert table["traffic_model"] == ["Greedy(bytes=0)"]
@@ -54,8 +54,8 @@ def test_experiment_15_runs_as_it_is_printed(dumbbell: Dumbbell, folder: Path) -
     assert run["flows"][0]["goodput_mbps"] == pytest.approx(75.60, rel=0.02)
     file = folder / "benchmark_TcpNewReno.db"
     experiment = "SELECT name, aut, seed, stop_time_s, parameters_json FROM experiment"
-    given = '{"aut": "TcpNewReno", "path": "static.india_to_aws_india"}'
-    assert sql_rows(file, experiment) == [("steady_state_single_flow", "TcpNewReno", 42, 15.0, given)]
+    parameter_text = '{"aut": "TcpNewReno", "path": "static.india_to_aws_india"}'
+    assert sql_rows(file, experiment) == [("steady_state_single_flow", "TcpNewReno", 42, 15.0, parameter_text)]
     link = "SELECT bw_bps, delay_s, loss, qlen_pkts, qdisc FROM link WHERE role = 'btl_forward'"
     assert sql_rows(file, link) == [(100.42e6, 0.027, 0.0, 173, "FifoQueueDisc")]
     flow = "SELECT cca, cc_recovery_alg, traffic_model, start_time_s, stop_time_s, base_rtt_s FROM flow"
@@ -95,8 +95,8 @@ def test_what_was_run_can_be_run_again_as_an_experiment(dumbbell: Dumbbell, fold
 
 def test_both_profiles_and_json(dumbbell: Dumbbell) -> None:
     for profile in PROFILES:
-        done = dumbbell(*SHORT[:-1], f"--profile={profile}", f"--out={profile}", "--json")
-        content = json.loads(done.stdout)
+        result = dumbbell(*SHORT[:-1], f"--profile={profile}", f"--out={profile}", "--json")
+        content = json.loads(result.stdout)
         assert content["runs"][0]["status"] == "done"
         assert content["experiment"]["scheme"]["TcpNewReno"]["transport"]["profile"] == profile
 
@@ -114,11 +114,11 @@ def test_flows_without_congestion_control(dumbbell: Dumbbell, folder: Path) -> N
     rates = [flow["bytes_sent"] * 8 / 10e6 for flow in run["flows"]]
     assert rates[1] == pytest.approx(1.0, rel=0.1)
     assert rates[2] == pytest.approx(2.0, rel=0.2)
-    found = sql_rows(
+    rows = sql_rows(
         folder / "out/results.sqlite", "SELECT transport_protocol, cc_recovery_alg, traffic_model FROM flow"
     )
-    assert [row[:2] for row in found] == [("TCP", "TcpPrrRecovery"), ("UDP", None), ("UDP", None)]
-    assert ",".join(row[2] for row in found) == options["traffic-models"]
+    assert [row[:2] for row in rows] == [("TCP", "TcpPrrRecovery"), ("UDP", None), ("UDP", None)]
+    assert ",".join(row[2] for row in rows) == options["traffic-models"]
 
 
 @pytest.mark.parametrize("qdisc", names().qdisc)
@@ -133,8 +133,8 @@ def test_every_name_has_its_counterpart() -> None:
     for name, schemes in names().cca.items():
         assert name.startswith("Tcp")
         for profile, scheme in schemes.items():
-            found = catalog.schemes().find(scheme)
-            assert _core.transport(json.dumps(found.transport | {"profile": profile}))
+            find = catalog.schemes().find(scheme)
+            assert _core.transport(json.dumps(find.transport | {"profile": profile}))
     for name, values in names().recovery.items():
         for profile, value in values.items():
             table = json.loads(_core.transport(json.dumps({"profile": profile, "recovery": value})))
@@ -200,8 +200,8 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "parts"), BAD, ids=lambda value: str(value)[:50])
 def test_what_is_refused(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    done = dumbbell(*replace_options(SHORT, *arguments), expect=2)
-    (line,) = done.stderr.splitlines()
+    result = dumbbell(*replace_options(SHORT, *arguments), expect=2)
+    (line,) = result.stderr.splitlines()
     assert line.startswith("dumbbell: ")
     for part in parts:
         assert part in line
@@ -223,10 +223,10 @@ def test_values_with_units() -> None:
 
 
 def test_parameters_also_as_a_shell_splits_them() -> None:
-    whole = {"aut": "TcpNewReno", "rtts": "[97ms,76ms]", "k": "2"}
-    assert parameters(["{aut:TcpNewReno,rtts:[97ms,76ms],k:2}"]) == whole
+    table = {"aut": "TcpNewReno", "rtts": "[97ms,76ms]", "k": "2"}
+    assert parameters(["{aut:TcpNewReno,rtts:[97ms,76ms],k:2}"]) == table
     # unquoted braces: bash makes three words of them, split at every comma
-    assert parameters(["aut:TcpNewReno", "rtts:[97ms", "76ms]", "k:2"]) == whole
+    assert parameters(["aut:TcpNewReno", "rtts:[97ms", "76ms]", "k:2"]) == table
     assert parameters(None) == {}
 
 

@@ -86,18 +86,18 @@ def test_runs_of_which_only_numbers_are_kept_tell_the_same(
     dumbbell: Dumbbell, folder: Path, suite: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["check", "halved.toml", "--against", "cubic", *suite]
-    kept = dumbbell(*words, "--out", "kept", expect=None)
+    result = dumbbell(*words, "--out", "kept", expect=None)
     more = list((folder / "kept/more").glob("*/runs/*/*/*/stats.json"))
     assert more
     work: list[Work] = []
 
-    def noted(parts: list[Work], make: Callable[[Making], None], progress: Progress) -> Outcome:
+    def note(parts: list[Work], make: Callable[[Making], None], progress: Progress) -> Outcome:
         work.extend(parts)
         return execute_batches(parts, make, progress)
 
-    monkeypatch.setattr(perform, "execute_batches", noted)
+    monkeypatch.setattr(perform, "execute_batches", note)
     again = dumbbell(*words, expect=None)
-    assert (again.stdout, again.returncode) == (kept.stdout, kept.returncode)
+    assert (again.stdout, again.returncode) == (result.stdout, result.returncode)
     assert sum(len(part.runs) for part in work) == len(more) + len(list((folder / "kept/nudged").glob("*/runs/*/*/*")))
 
 
@@ -106,19 +106,21 @@ def test_a_check_of_plug_ins_starts_its_workers_once(tmp_path: Path, monkeypatch
     (tmp_path / "small.suite.toml").write_text(SUITE)
     workers: list[object] = []
 
-    def noted(*arguments: Any) -> object:  # noqa: ANN401 (whatever it takes)
+    def note(*arguments: Any) -> object:  # noqa: ANN401 (whatever it takes)
         workers.append(arguments)
         return start_connected(*arguments)
 
-    monkeypatch.setattr(pool, "start_connected", noted)
+    monkeypatch.setattr(pool, "start_connected", note)
     results = check(tmp_path / "chaotic.py", against="cubic", suite=tmp_path / "small.suite.toml", jobs=2)
     assert not any(cell.failures for cell in results.cells)
     assert len(workers) == 2
 
 
-def _answer(difference: float, scatter: float, draw: random.Random, *, shared: float = 0.0, most_runs: int = 60) -> str:
+def _answer(
+    difference: float, scatter: float, draw: random.Random, *, shared_scatter: float = 0.0, most_runs: int = 60
+) -> str:
     """Return the answer to runs of two normal distributions with means 100 and 100 + `difference`."""
-    runs = [draw.gauss(0.0, shared) for _ in range(most_runs)]
+    runs = [draw.gauss(0.0, shared_scatter) for _ in range(most_runs)]
     before = [100.0 + common + draw.gauss(0.0, scatter) for common in runs]
     after = [100.0 + difference + common + draw.gauss(0.0, scatter) for common in runs]
     verdict = "not resolved"
@@ -148,9 +150,9 @@ def test_equal_sides_raise_no_alarm_whatever_the_scatter() -> None:
 
 def test_the_wanted_effect_is_found_where_pairs_agree() -> None:
     draw = random.Random(2)
-    found = [_answer(-3.0, 1.0, draw, shared=10.0) for _ in range(200)]
-    assert found.count("worse") >= 190  # 19 of 20
-    assert "better" not in found
+    verdicts = [_answer(-3.0, 1.0, draw, shared_scatter=10.0) for _ in range(200)]
+    assert verdicts.count("worse") >= 190  # 19 of 20
+    assert "better" not in verdicts
 
 
 def test_what_cannot_be_told_is_not_called_same() -> None:
@@ -168,13 +170,13 @@ def test_a_row_says_what_it_could_have_seen() -> None:
     assert row.verdict == "not resolved"
     assert row.would_show is not None
     # an effect of that size is found in 80 of 100 draws: between 70 and 90 of 100 by chance
-    shown = 0
+    worse_count = 0
     for _ in range(200):
         first = {seed: draw.gauss(100.0, statistics.stdev(before.values())) for seed in range(30)}
         second = {seed: draw.gauss(100.0 - row.would_show, statistics.stdev(after.values())) for seed in range(30)}
         again = judge(GOODPUT, first, second, paired=False, rows=40, most_runs=60, fair=50.0)
-        shown += again.verdict == "worse"
-    assert 130 <= shown <= 190
+        worse_count += again.verdict == "worse"
+    assert 130 <= worse_count <= 190
 
 
 def test_less_delay_and_a_more_equal_share_are_better() -> None:
@@ -194,21 +196,23 @@ def test_less_delay_and_a_more_equal_share_are_better() -> None:
 
 
 def test_an_unchanged_candidate_is_the_same_at_once(dumbbell: Dumbbell, suite: list[str]) -> None:
-    done = dumbbell("check", "cubic", "--against", "old=cubic", *suite)
-    assert done.stdout == (
+    result = dumbbell("check", "cubic", "--against", "old=cubic", *suite)
+    assert result.stdout == (
         "same: cubic beside old=cubic: 4 quantities in 2 cells: 4 same; packet logs are equal in all cells\n"
     )
 
 
 def test_a_regression_is_found_and_explained(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
     files = ["--junit", "check.xml", "--markdown", "check.md", "--annotations"]
-    done = dumbbell("check", "halved.toml", "--against", "cubic", *suite, *files, expect=1)
-    lines = done.stdout.splitlines()
+    result = dumbbell("check", "halved.toml", "--against", "cubic", *suite, *files, expect=1)
+    lines = result.stdout.splitlines()
     assert lines[0].startswith("worse: halved.toml beside cubic: 4 quantities in 2 cells: ")
     row = next(line for line in lines if line.startswith("lossy  goodput"))
     assert row.endswith("worse")
-    said = next(line for line in lines if line.startswith("lossy: first packet that differs, in run 1: baseline: send"))
-    assert "candidate: send packet" in said
+    first_difference = next(
+        line for line in lines if line.startswith("lossy: first packet that differs, in run 1: baseline: send")
+    )
+    assert "candidate: send packet" in first_difference
     state = next(line for line in lines if line.startswith("lossy: state there, of baseline and candidate: cwnd "))
     before, after = map(float, re.findall(r"cwnd ([\d.]+) and ([\d.]+)", state)[0])
     assert after / before == pytest.approx(0.4 / 0.7, rel=0.02)  # the slip itself
@@ -218,8 +222,8 @@ def test_a_regression_is_found_and_explained(dumbbell: Dumbbell, folder: Path, s
 
     cases = ElementTree.fromstring((folder / "check.xml").read_text())
     assert (cases.get("tests"), cases.get("failures")) == ("4", str(len(cases.findall(".//failure"))))
-    failed = {(case.get("classname"), case.get("name")) for case in cases if case.find("failure") is not None}
-    assert ("dumbbell.check.lossy", "goodput") in failed
+    failed_tests = {(case.get("classname"), case.get("name")) for case in cases if case.find("failure") is not None}
+    assert ("dumbbell.check.lossy", "goodput") in failed_tests
     page = (folder / "check.md").read_text()
     assert page.startswith("## dumbbell check: worse: halved.toml beside cubic")
     assert "| lossy | goodput |" in page
@@ -228,13 +232,15 @@ def test_a_regression_is_found_and_explained(dumbbell: Dumbbell, folder: Path, s
 def test_a_change_that_must_change_nothing(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
     (folder / "nearly.toml").write_text(HALVED.replace("0.4", "0.699"))
     dumbbell("check", "copy=cubic", "--against", "cubic", *suite, "--identical")
-    done = dumbbell("check", "nearly.toml", "--against", "cubic", *suite, "--identical", expect=1)
+    result = dumbbell("check", "nearly.toml", "--against", "cubic", *suite, "--identical", expect=1)
     # the first line said `not resolved`, about quantities that nobody had asked for
-    assert done.stdout.startswith("not the same: nearly.toml beside cubic: packet logs differ in 1 of 2 cells: lossy\n")
-    assert "lossy: first packet that differs, in run 1: " in done.stdout
-    assert "4 runs are too few for an interval" in done.stdout
-    refused = dumbbell("check", "cubic", "--against", "cubic", "--identical", "--most-runs", "9", expect=2)
-    assert refused.stderr == "dumbbell: --most-runs: not with --identical, which makes four runs of each cell\n"
+    assert result.stdout.startswith(
+        "not the same: nearly.toml beside cubic: packet logs differ in 1 of 2 cells: lossy\n"
+    )
+    assert "lossy: first packet that differs, in run 1: " in result.stdout
+    assert "4 runs are too few for an interval" in result.stdout
+    refusal = dumbbell("check", "cubic", "--against", "cubic", "--identical", "--most-runs", "9", expect=2)
+    assert refusal.stderr == "dumbbell: --most-runs: not with --identical, which makes four runs of each cell\n"
 
 
 def test_a_stack_over_tcp_was_compared_with_a_baseline_over_quic_in_silence(
@@ -243,9 +249,9 @@ def test_a_stack_over_tcp_was_compared_with_a_baseline_over_quic_in_silence(
     (folder / "over-quic.toml").write_text(HALVED.replace("0.4", "0.7") + 'transport = { profile = "quic" }\n')
     dumbbell("check", "over-quic.toml", "--update", *suite)
     words = ["check", "cubic", "--against", "over-quic.baseline.toml", *suite, "--cells", "transfer", "--identical"]
-    said = "The transports differ, not only the controllers: baseline: quic; candidate: tcp."
-    assert said in dumbbell(*words, expect=1).stdout.splitlines()
-    assert json.loads(dumbbell(*words, "--json", expect=1).stdout)["remarks"] == [said]
+    remark = "The transports differ, not only the controllers: baseline: quic; candidate: tcp."
+    assert remark in dumbbell(*words, expect=1).stdout.splitlines()
+    assert json.loads(dumbbell(*words, "--json", expect=1).stdout)["remarks"] == [remark]
     # a field that only one sender has says nothing about a difference
     assert " - and" not in dumbbell(*words, expect=1).stdout
 
@@ -262,8 +268,8 @@ def test_the_first_packet_that_a_baseline_file_does_not_keep_was_left_out_in_sil
     file = folder / "cubic.baseline.toml"
     digest = hashlib.sha256(packets.read_bytes()).hexdigest()
     file.write_text(re.sub('packets = ".*"', f'packets = "{digest}"', file.read_text()))
-    done = dumbbell("check", "later.toml", "--against", "cubic.baseline.toml", *suite, "--cells", "lossy", expect=1)
-    assert "which the baseline file keeps, do not differ in lossy: --against the other version itself" in done.stdout
+    result = dumbbell("check", "later.toml", "--against", "cubic.baseline.toml", *suite, "--cells", "lossy", expect=1)
+    assert "which the baseline file keeps, do not differ in lossy: --against the other version itself" in result.stdout
 
 
 def test_values_of_a_phase_are_named_in_the_state_that_differs() -> None:
@@ -274,10 +280,10 @@ def test_values_of_a_phase_are_named_in_the_state_that_differs() -> None:
 
 
 def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:
-    done = dumbbell("check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", expect=1)
-    found = json.loads(done.stdout)
-    assert found["verdict"] == "worse"
-    (cell,) = found["cells"]
+    result = dumbbell("check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", expect=1)
+    document = json.loads(result.stdout)
+    assert document["verdict"] == "worse"
+    (cell,) = document["cells"]
     assert (cell["cell"], cell["identical"], cell["chaos"]) == ("lossy", False, None)
     row = cell["quantities"][0]
     assert row["low"] < row["difference"] < row["high"] < 0.0
@@ -288,10 +294,10 @@ def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:
 
 def test_numbers_of_a_check_are_those_of_its_runs(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
     # recomputed from what the runs left, not from the code that judges
-    done = dumbbell(
+    result = dumbbell(
         "check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", "--out", "kept", expect=1
     )
-    row = json.loads(done.stdout)["cells"][0]["quantities"][0]
+    row = json.loads(result.stdout)["cells"][0]["quantities"][0]
     goodputs: dict[str, dict[tuple[str, str], float]] = {"baseline": {}, "candidate": {}}
     for part in ("logged", "more"):
         for file in (folder / "kept" / part).glob("lossy/runs/*/*/*/stats.json"):
@@ -302,8 +308,8 @@ def test_numbers_of_a_check_are_those_of_its_runs(dumbbell: Dumbbell, folder: Pa
     assert len(goodputs["baseline"]) == row["runs"]
     differences = [goodputs["candidate"][key] - value for key, value in goodputs["baseline"].items()]
     assert row["difference"] == pytest.approx(statistics.mean(differences))
-    shown = dumbbell("report", "kept/logged/lossy", "--html")
-    assert shown.returncode == 0
+    second_result = dumbbell("report", "kept/logged/lossy", "--html")
+    assert second_result.returncode == 0
 
 
 def test_a_baseline_file_is_written_compared_and_refused_for_another_suite(
@@ -314,21 +320,21 @@ def test_a_baseline_file_is_written_compared_and_refused_for_another_suite(
     dumbbell("check", "cubic", "--update", *suite)
     assert (folder / "cubic.baseline.toml").read_text() == text  # the same text from the same behaviour
     assert text.index("[cell.lossy]") < text.index("[cell.transfer]")
-    done = dumbbell("check", "cubic", *suite)
-    assert "packet logs are equal in all cells" in done.stdout
-    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *suite, expect=1)
-    assert done.stdout.startswith("worse: halved.toml beside cubic.baseline.toml")
+    result = dumbbell("check", "cubic", *suite)
+    assert "packet logs are equal in all cells" in result.stdout
+    result = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *suite, expect=1)
+    assert result.stdout.startswith("worse: halved.toml beside cubic.baseline.toml")
     # and as the candidate: nothing runs then
-    done = dumbbell("check", "cubic.baseline.toml", "--against", "cubic.baseline.toml", *suite)
-    assert done.stdout.startswith("same: ")
+    result = dumbbell("check", "cubic.baseline.toml", "--against", "cubic.baseline.toml", *suite)
+    assert result.stdout.startswith("same: ")
 
     (folder / "small.suite.toml").write_text(SUITE.replace("30ms", "31ms"))
-    refused = dumbbell("check", "cubic", *suite, expect=2)
-    assert refused.stderr.startswith("dumbbell: cubic.baseline.toml: cell `lossy`: its runs were made on another path")
+    refusal = dumbbell("check", "cubic", *suite, expect=2)
+    assert refusal.stderr.startswith("dumbbell: cubic.baseline.toml: cell `lossy`: its runs were made on another path")
     (folder / "small.suite.toml").write_text(SUITE + SUITE.replace("cell.", "cell.b").partition("[")[2].join(["[", ""]))
-    refused = dumbbell("check", "cubic", *suite, expect=2)
-    assert "has no cell" in refused.stderr
-    assert "--update" in refused.stderr
+    refusal = dumbbell("check", "cubic", *suite, expect=2)
+    assert "has no cell" in refusal.stderr
+    assert "--update" in refusal.stderr
 
 
 @pytest.mark.parametrize("value", ["1e+308", "-1e+308", "1.1e+18"])
@@ -340,9 +346,9 @@ def test_a_number_of_a_baseline_that_nothing_measures_is_refused(
         'baseline = 2\ndumbbell = "1"\nscheme = "cubic"\ntransport = "tcp"\nsuite = "small"\nseed = 1\npackets = "0"\n'
         f'[cell.lossy]\npath = "lossy"\ndigest = "0"\nlogs = []\ngoodput = [4.0, {value}]\n'
     )
-    refused = dumbbell("check", "cubic", *suite, "--cells", "lossy", expect=2)
-    assert refused.stdout == ""
-    assert refused.stderr == (
+    refusal = dumbbell("check", "cubic", *suite, "--cells", "lossy", expect=2)
+    assert refusal.stdout == ""
+    assert refusal.stderr == (
         f"dumbbell: cubic.baseline.toml: `cell.lossy.goodput` = {value}: allowed is a number from -1e+18 to 1e+18\n"
     )
 
@@ -351,11 +357,11 @@ def test_results_of_before_are_a_baseline(dumbbell: Dumbbell, folder: Path, suit
     dumbbell(
         "run", "--schemes", "cubic,reno", "--path", "lossy.toml", "--runs", "8", "--duration", "4", "--out", "before"
     )
-    done = dumbbell("check", "same=cubic", "--against", "before:cubic")
-    assert done.stdout.startswith("same: same=cubic beside cubic of before: 3 quantities in 1 cell")
-    assert "packet logs are equal in all cells" in done.stdout
-    done = dumbbell("check", "before:reno", "--against", "before:cubic", "--json", expect=None)
-    assert json.loads(done.stdout)["cells"][0]["quantities"][0]["runs"] == 8
+    result = dumbbell("check", "same=cubic", "--against", "before:cubic")
+    assert result.stdout.startswith("same: same=cubic beside cubic of before: 3 quantities in 1 cell")
+    assert "packet logs are equal in all cells" in result.stdout
+    result = dumbbell("check", "before:reno", "--against", "before:cubic", "--json", expect=None)
+    assert json.loads(result.stdout)["cells"][0]["quantities"][0]["runs"] == 8
     assert (
         "say which one is meant, as before:SCHEME" in dumbbell("check", "vegas", "--against", "before", expect=2).stderr
     )
@@ -370,7 +376,7 @@ def test_a_chaotic_scheme_is_measured_and_its_runs_are_no_pairs(
 ) -> None:
     (folder / "chaotic.py").write_text(CHAOTIC)
     (folder / "other.py").write_text(CHAOTIC.replace("crc32(", "crc32(b'1' + "))
-    done = dumbbell(
+    result = dumbbell(
         "check",
         "new=other.py",
         "--against",
@@ -383,7 +389,7 @@ def test_a_chaotic_scheme_is_measured_and_its_runs_are_no_pairs(
         "--json",
         expect=None,
     )
-    cell = json.loads(done.stdout)["cells"][0]
+    cell = json.loads(result.stdout)["cells"][0]
     assert cell["chaos"]["effects"] > 1.0
     assert not any(row["paired"] for row in cell["quantities"])
 
@@ -395,16 +401,16 @@ def test_a_candidate_that_fails_is_worse_and_a_baseline_that_fails_is_refused(
         "class Fails:\n    def __init__(self, start):\n        pass\n    def on_ack(self, ack):\n"
         "        raise ValueError('no')\n    def control(self):\n        return 20000\n"
     )
-    done = dumbbell("check", "fails.py", "--against", "cubic", *suite, expect=1)
-    assert "runs failed in lossy" in done.stdout
-    assert "lossy: candidate failed: run 1: " in done.stdout
-    refused = dumbbell("check", "cubic", "--against", "fails.py", *suite, expect=2)
-    assert refused.stderr.splitlines()[-1].startswith("dumbbell: baseline fails.py: ")
-    assert refused.stdout == ""
+    result = dumbbell("check", "fails.py", "--against", "cubic", *suite, expect=1)
+    assert "runs failed in lossy" in result.stdout
+    assert "lossy: candidate failed: run 1: " in result.stdout
+    refusal = dumbbell("check", "cubic", "--against", "fails.py", *suite, expect=2)
+    assert refusal.stderr.splitlines()[-1].startswith("dumbbell: baseline fails.py: ")
+    assert refusal.stdout == ""
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["cubic"], "no baseline: name one with --against, or write cubic.baseline.toml with --update"),
         (["nothere.toml"], "nothere.toml: No such file or directory"),
@@ -423,15 +429,15 @@ def test_a_candidate_that_fails_is_worse_and_a_baseline_that_fails_is_refused(
         (["cubic", "--update", "--out", "x"], "--out: not with --update, which compares nothing"),
     ],
 )
-def test_bad_requests(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
-    refused = dumbbell("check", *words, expect=2)
-    assert refused.stderr.startswith(f"dumbbell: {said}")
-    assert refused.stdout == ""
+def test_bad_requests(dumbbell: Dumbbell, folder: Path, words: list[str], message: str) -> None:
+    refusal = dumbbell("check", *words, expect=2)
+    assert refusal.stderr.startswith(f"dumbbell: {message}")
+    assert refusal.stdout == ""
     assert not (folder / "x").exists()
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('["completion"]', '["speed"]', '`cell.transfer.metrics` = "speed": allowed is goodput, '),
         ('["completion"]', "[]", "`cell.transfer.metrics` = []: allowed is at least one of goodput, "),
@@ -443,11 +449,11 @@ def test_bad_requests(dumbbell: Dumbbell, folder: Path, words: list[str], said: 
         (SUITE.partition("[")[2], "cell]\n", "`cell`: 0 tables: allowed are 1 to 200"),
     ],
 )
-def test_suites_that_are_refused(dumbbell: Dumbbell, folder: Path, old: str, new: str, said: str) -> None:
+def test_suites_that_are_refused(dumbbell: Dumbbell, folder: Path, old: str, new: str, message: str) -> None:
     assert old in SUITE
     (folder / "bad.toml").write_text(SUITE.replace(old, new))
-    refused = dumbbell("check", "cubic", "--against", "cubic", "--suite", "bad.toml", expect=2)
-    assert refused.stderr.startswith(f"dumbbell: bad.toml: {said}")
+    refusal = dumbbell("check", "cubic", "--against", "cubic", "--suite", "bad.toml", expect=2)
+    assert refusal.stderr.startswith(f"dumbbell: bad.toml: {message}")
 
 
 def test_the_steps_of_the_action_and_of_the_job_do_what_they_say(
@@ -473,27 +479,29 @@ def test_the_steps_of_the_action_and_of_the_job_do_what_they_say(
     assert inputs.keys() == action["inputs"].keys()
     statuses = []
     for step in action["runs"]["steps"]:
-        given = {
-            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: inputs[found[1]], text)
+        variables = {
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: inputs[match[1]], text)
             for name, text in step["env"].items()
         }
         words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        done = subprocess.run(words, cwd=folder, env=environment | given, capture_output=True, text=True, check=False)
-        statuses.append(done.returncode)
-    assert statuses == [0, 1], done.stderr
+        result = subprocess.run(
+            words, cwd=folder, env=environment | variables, capture_output=True, text=True, check=False
+        )
+        statuses.append(result.returncode)
+    assert statuses == [0, 1], result.stderr
     assert (tmp_path / "output").read_text() == "verdict=worse\n"
     assert (tmp_path / "summary").read_text().startswith("## dumbbell check: worse")
-    assert "::error title=" in done.stdout
+    assert "::error title=" in result.stdout
 
     job = yaml.safe_load((ROOT / "examples/ci/gitlab.yml").read_text())[".dumbbell-check"]
-    given = {name.upper(): value for name, value in inputs.items()} | {"OPTIONS": "--jobs 2"}
-    assert given.keys() == job["variables"].keys()
+    variables = {name.upper(): value for name, value in inputs.items()} | {"OPTIONS": "--jobs 2"}
+    assert variables.keys() == job["variables"].keys()
     (script,) = job["script"]
-    given["CANDIDATE"] = "cubic"
-    done = subprocess.run(
-        ["sh", "-ec", script], cwd=folder, env=environment | given, capture_output=True, text=True, check=False
+    variables["CANDIDATE"] = "cubic"
+    result = subprocess.run(
+        ["sh", "-ec", script], cwd=folder, env=environment | variables, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     assert ElementTree.parse(folder / job["artifacts"]["reports"]["junit"]).getroot().get("failures") == "0"
 
 
@@ -503,16 +511,16 @@ def test_the_kernels_controllers_are_compared_with_real_packets(
 ) -> None:
     short = SUITE.replace("duration_s = 8.0\nmost_runs = 28", "duration_s = 2.0\nmost_runs = 4")
     (folder / "real.toml").write_text(short)
-    how = ["--backend", "emu", "--suite", "real.toml", "--cells", "lossy", "--json", "--out", "kept"]
-    said = []
+    options = ["--backend", "emu", "--suite", "real.toml", "--cells", "lossy", "--json", "--out", "kept"]
+    outputs = []
 
     def make() -> list[Run]:
-        said.append(dumbbell("check", "new=kernel-reno", "--against", "kernel-reno", *how, expect=None).stdout)
+        outputs.append(dumbbell("check", "new=kernel-reno", "--against", "kernel-reno", *options, expect=None).stdout)
         return runs_of(dumbbell, "kept/logged/lossy")
 
     runs = punctual(make)
     assert [run["status"] for run in runs] == ["done"] * 8
-    (cell,) = json.loads(said[-1])["cells"]
+    (cell,) = json.loads(outputs[-1])["cells"]
     assert (cell["verdict"], cell["identical"], cell["failures"]) == ("not resolved", False, [])
     goodput = cell["quantities"][0]
     assert goodput["runs"] == 4

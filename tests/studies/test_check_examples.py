@@ -28,10 +28,10 @@ def test_a_stacks_cubic_with_a_wrong_beta_is_caught(dumbbell: Dumbbell, folder: 
             check=True,
         )
         shutil.copy(target / "debug/libstack_cubic.so", library)
-        done = dumbbell("check", "stack-cubic.toml", *cells, *more, expect=status)
-    found = {cell["cell"]: cell for cell in json.loads(done.stdout)["cells"]}
-    assert found["start"]["identical"]
-    loss = next(row for row in found["long"]["quantities"] if row["quantity"] == "loss")
+        result = dumbbell("check", "stack-cubic.toml", *cells, *more, expect=status)
+    cells_found = {cell["cell"]: cell for cell in json.loads(result.stdout)["cells"]}
+    assert cells_found["start"]["identical"]
+    loss = next(row for row in cells_found["long"]["quantities"] if row["quantity"] == "loss")
     assert loss["verdict"] == "worse"
-    cwnd = next(field for field in found["lossy"]["first_difference"]["state"] if field["field"] == "cwnd")
+    cwnd = next(field for field in cells_found["lossy"]["first_difference"]["state"] if field["field"] == "cwnd")
     assert cwnd["candidate"] / cwnd["baseline"] == pytest.approx(0.8 / 0.7, rel=0.02)

@@ -79,13 +79,13 @@ def test_a_bound_is_broken_only_by_a_figure_far_from_the_other_sides() -> None:
 def test_a_window_that_grows_while_it_is_unused_is_unsafe(dumbbell: Dumbbell) -> None:
     # Linux' Vegas grows while the application limits the flow; Reno does not
     words = ("--cells", "safety-unused-window,start")
-    done = dumbbell("check", "vegas", "--against", "reno", *words, "--json", expect=1)
-    found = json.loads(done.stdout)
-    rule = next(cell for cell in found["cells"] if cell["cell"] == "safety-unused-window")
+    result = dumbbell("check", "vegas", "--against", "reno", *words, "--json", expect=1)
+    document = json.loads(result.stdout)
+    rule = next(cell for cell in document["cells"] if cell["cell"] == "safety-unused-window")
     assert {row["verdict"] for row in rule["quantities"]} == {"worse"}
     assert "RFC 9002, 7.8" in rule["quantities"][0]["rule"]
-    turned = dumbbell("check", "reno", "--against", "vegas", "--cells", "safety-unused-window", "--json")
-    assert json.loads(turned.stdout)["verdict"] == "better"
+    swap_result = dumbbell("check", "reno", "--against", "vegas", "--cells", "safety-unused-window", "--json")
+    assert json.loads(swap_result.stdout)["verdict"] == "better"
 
 
 @pytest.mark.parametrize(
@@ -101,40 +101,40 @@ def test_a_window_kept_at_persistent_congestion_or_of_one_packet_is_unsafe_thoug
 ) -> None:
     (folder / "keeps.py").write_text(KEEPS)
     words = ("--cells", "safety-persistent-congestion,safety-heavy-loss")
-    done = dumbbell(
+    result = dumbbell(
         "check", f"new=keeps.py:{candidate}", "--against", "old=keeps.py:Reno", *words, expect=1 if unsafe else 0
     )
     if unsafe:
-        assert f"; unsafe: {unsafe}\n" in done.stdout
-        assert rule in done.stdout
+        assert f"; unsafe: {unsafe}\n" in result.stdout
+        assert rule in result.stdout
     else:
-        assert done.stdout.startswith("same: ")
+        assert result.stdout.startswith("same: ")
 
 
 def test_a_rule_that_both_sides_break_is_told_and_fails_nobody(dumbbell: Dumbbell, folder: Path) -> None:
     for name in ("cubic", "reno"):
-        unpaced = f'kind = "core"\ncontroller = "{name}"\ntransport = {{ pacing_gain = 0.0 }}\n'
-        (folder / f"{name}-unpaced.toml").write_text(unpaced)
+        unpaced_scheme = f'kind = "core"\ncontroller = "{name}"\ntransport = {{ pacing_gain = 0.0 }}\n'
+        (folder / f"{name}-unpaced.toml").write_text(unpaced_scheme)
     words = ("cubic-unpaced.toml", "--against", "reno-unpaced.toml", "--cells", "safety-burst")
-    done = dumbbell("check", *words, "--junit", "junit.xml")
-    assert done.stdout.startswith("same: ")
-    assert "both sides break this rule: largest burst" in done.stdout
+    result = dumbbell("check", *words, "--junit", "junit.xml")
+    assert result.stdout.startswith("same: ")
+    assert "both sides break this rule: largest burst" in result.stdout
     assert "<failure" not in (folder / "junit.xml").read_text()
 
 
 def test_a_baseline_file_keeps_the_figures_of_the_rules(dumbbell: Dumbbell, folder: Path) -> None:
     words = ("--cells", "start,safety-unused-window")
     dumbbell("check", "old=reno", "--update", *words)
-    kept = tomllib.loads((folder / "old.baseline.toml").read_text())
-    assert list(kept["rule"]) == ["safety-unused-window"]
-    assert set(kept["rule"]["safety-unused-window"]) == {"digest", "1", "2"}
-    done = dumbbell("check", "vegas", "--against", "old.baseline.toml", *words, expect=1)
-    assert "unsafe: safety-unused-window" in done.stdout
+    document = tomllib.loads((folder / "old.baseline.toml").read_text())
+    assert list(document["rule"]) == ["safety-unused-window"]
+    assert set(document["rule"]["safety-unused-window"]) == {"digest", "1", "2"}
+    result = dumbbell("check", "vegas", "--against", "old.baseline.toml", *words, expect=1)
+    assert "unsafe: safety-unused-window" in result.stdout
     text = (folder / "old.baseline.toml").read_text()
-    digest = kept["rule"]["safety-unused-window"]["digest"]
+    digest = document["rule"]["safety-unused-window"]["digest"]
     (folder / "old.baseline.toml").write_text(text.replace(digest, "0" * len(digest)))
-    refused = dumbbell("check", "vegas", "--against", "old.baseline.toml", *words, expect=2)
-    assert "old.baseline.toml: cell `safety-unused-window`" in refused.stderr
+    refusal = dumbbell("check", "vegas", "--against", "old.baseline.toml", *words, expect=2)
+    assert "old.baseline.toml: cell `safety-unused-window`" in refusal.stderr
 
 
 def test_cells_that_are_written_again_leave_the_others_in_the_baseline(dumbbell: Dumbbell, folder: Path) -> None:
@@ -144,11 +144,11 @@ def test_cells_that_are_written_again_leave_the_others_in_the_baseline(dumbbell:
     after = tomllib.loads((folder / "old.baseline.toml").read_text())
     assert after["cell"] == before["cell"]
     assert list(after["rule"]) == ["safety-burst"]
-    done = dumbbell("check", "reno", "--against", "old.baseline.toml", "--cells", "start,start-up,safety-burst")
-    assert done.stdout.startswith("same: ")
+    result = dumbbell("check", "reno", "--against", "old.baseline.toml", "--cells", "start,start-up,safety-burst")
+    assert result.stdout.startswith("same: ")
     text = (folder / "old.baseline.toml").read_text()
-    refused = dumbbell("check", "old=cubic", "--update", "--cells", "start", expect=2)
-    assert "`scheme` = old=reno, now old=cubic: write all cells again" in " ".join(refused.stderr.split())
+    refusal = dumbbell("check", "old=cubic", "--update", "--cells", "start", expect=2)
+    assert "`scheme` = old=reno, now old=cubic: write all cells again" in " ".join(refusal.stderr.split())
     assert (folder / "old.baseline.toml").read_text() == text
 
 
@@ -163,40 +163,40 @@ def test_a_suite_names_suites_of_conformance_that_are_about_every_controller(dum
     grid.bytes = [100000]
     """
     (folder / "own.suite.toml").write_text(suite)
-    done = dumbbell("check", "cubic", "--against", "reno", "--suite", "own.suite.toml", expect=2)
-    assert 'own.suite.toml: `safety` = "cubic": allowed is rfc9743, safety' in " ".join(done.stderr.split())
+    result = dumbbell("check", "cubic", "--against", "reno", "--suite", "own.suite.toml", expect=2)
+    assert 'own.suite.toml: `safety` = "cubic": allowed is rfc9743, safety' in " ".join(result.stderr.split())
 
 
 def test_a_baseline_file_names_the_first_packet_that_differs_with_the_burst(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "halved.toml").write_text('kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.4" }\n')
     words = ("--cells", "steady")
     dumbbell("check", "cubic", "--update", *words)
-    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
-    named = [line for line in done.stdout.splitlines() if "first packet that differs" in line]
+    result = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
+    named_lines = [line for line in result.stdout.splitlines() if "first packet that differs" in line]
     beside = dumbbell("check", "halved.toml", "--against", "cubic", *words)
-    assert named
-    assert named == [line for line in beside.stdout.splitlines() if "first packet that differs" in line]
-    kept = folder / "cubic.baseline.npz"
-    content = kept.read_bytes()
-    kept.write_bytes(content[:-1] + b"x")
-    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
-    assert "is not named: cubic.baseline.npz is not the one that was written with cubic.baseline.toml" in done.stdout
-    kept.unlink()
-    done = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
-    assert "is not named: cubic.baseline.npz is not there" in done.stdout
+    assert named_lines
+    assert named_lines == [line for line in beside.stdout.splitlines() if "first packet that differs" in line]
+    kept_log = folder / "cubic.baseline.npz"
+    content = kept_log.read_bytes()
+    kept_log.write_bytes(content[:-1] + b"x")
+    result = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
+    assert "is not named: cubic.baseline.npz is not the one that was written with cubic.baseline.toml" in result.stdout
+    kept_log.unlink()
+    result = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *words)
+    assert "is not named: cubic.baseline.npz is not there" in result.stdout
 
 
 def test_a_scheme_that_cannot_have_the_transport_of_a_rule_is_not_judged_by_it(dumbbell: Dumbbell) -> None:
     # uTP's numbers of packets are not QUIC's: the whole check was refused
     words = ("--cells", "safety-persistent-congestion,safety-loss,start")
-    done = dumbbell("check", "libutp-ledbat", "--against", "libutp-ledbat", *words)
-    assert "1 cell and 1 rule of safety: 2 same" in done.stdout
+    result = dumbbell("check", "libutp-ledbat", "--against", "libutp-ledbat", *words)
+    assert "1 cell and 1 rule of safety: 2 same" in result.stdout
 
 
 def test_a_plug_in_over_tcp_is_not_asked_scripts_of_quic(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "keeps.py").write_text(KEEPS)
-    done = dumbbell("conformance", "reno", "--schemes", "mine=keeps.py:Reno", "--case", "4,14", "--out", "a")
-    assert "14 mine: not applicable: holds for quic" in done.stdout
+    result = dumbbell("conformance", "reno", "--schemes", "mine=keeps.py:Reno", "--case", "4,14", "--out", "a")
+    assert "14 mine: not applicable: holds for quic" in result.stdout
 
 
 def test_a_candidate_that_nothing_slows_down_ended_the_check_by_the_size_of_its_log(
@@ -206,6 +206,6 @@ def test_a_candidate_that_nothing_slows_down_ended_the_check_by_the_size_of_its_
         "class Floods:\n    def __init__(self, start):\n        pass\n    def on_ack(self, ack):\n        pass\n"
         "    def control(self):\n        return 2**32\n"
     )
-    done = dumbbell("check", "floods.py", "--against", "reno", "--cells", "safety-burst", expect=1)
-    assert done.stdout.startswith("worse: floods.py beside reno: 1 quantities in 1 rule of safety: ")
-    assert "safety-burst: unsafe: the run failed: most_events_per_s = 5000000: " in done.stdout
+    result = dumbbell("check", "floods.py", "--against", "reno", "--cells", "safety-burst", expect=1)
+    assert result.stdout.startswith("worse: floods.py beside reno: 1 quantities in 1 rule of safety: ")
+    assert "safety-burst: unsafe: the run failed: most_events_per_s = 5000000: " in result.stdout

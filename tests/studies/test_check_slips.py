@@ -45,20 +45,20 @@ def stack(folder: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("stack")
-@pytest.mark.parametrize(("number", "cells", "said"), SLIPS.values(), ids=SLIPS)
-def test_a_slip_is_worse_and_named(dumbbell: Dumbbell, number: int, cells: str, said: str) -> None:
+@pytest.mark.parametrize(("number", "cells", "message"), SLIPS.values(), ids=SLIPS)
+def test_a_slip_is_worse_and_named(dumbbell: Dumbbell, number: int, cells: str, message: str) -> None:
     words = ("--against", "slip-0.toml", "--cells", cells, "--most-runs", "12")
-    done = dumbbell("check", f"slip-{number}.toml", *words, expect=1)
-    assert done.stdout.startswith("worse: ")
-    assert said in " ".join(done.stdout.split())
+    result = dumbbell("check", f"slip-{number}.toml", *words, expect=1)
+    assert result.stdout.startswith("worse: ")
+    assert message in " ".join(result.stdout.split())
 
 
 @pytest.mark.usefixtures("stack")
 def test_a_refactoring_is_the_same_to_the_byte(dumbbell: Dumbbell) -> None:
     words = ("--against", "slip-0.toml", "--cells", "start,limited,safety-unused-window,safety-burst")
-    done = dumbbell("check", "slip-13.toml", *words)
-    assert done.stdout.startswith("same: ")
-    assert "packet logs are equal in all cells" in done.stdout
+    result = dumbbell("check", "slip-13.toml", *words)
+    assert result.stdout.startswith("same: ")
+    assert "packet logs are equal in all cells" in result.stdout
 
 
 @pytest.mark.slow
@@ -66,11 +66,11 @@ def test_a_refactoring_is_the_same_to_the_byte(dumbbell: Dumbbell) -> None:
 def test_more_work_for_each_ack_is_worse_and_costs_no_packet(dumbbell: Dumbbell) -> None:
     if cost_beside("cubic", "cubic").unit == "ns":
         pytest.skip("this machine counts no instructions, and a sixth more time is within its noise")
-    done = dumbbell("check", "slip-12.toml", "--against", "slip-0.toml", "--cells", "start", "--cost", expect=1)
-    assert "packet logs are equal in all cells" in done.stdout
-    assert "cost of an ACK" in done.stdout
-    for words, said in (
+    result = dumbbell("check", "slip-12.toml", "--against", "slip-0.toml", "--cells", "start", "--cost", expect=1)
+    assert "packet logs are equal in all cells" in result.stdout
+    assert "cost of an ACK" in result.stdout
+    for words, message in (
         (("slip-12.toml", "--update", "--cost"), "--cost: not with --update"),
         (("slip-12.toml", "--against", "slip-0.toml", "--identical", "--cost"), "--cost: not with --identical"),
     ):
-        assert said in dumbbell("check", *words, expect=2).stderr
+        assert message in dumbbell("check", *words, expect=2).stderr

@@ -67,21 +67,21 @@ BROKEN = (
 """Suite, case, scheme, parameters and transport that break a rule, and the measure that has to say so."""
 
 
-def broken(scheme: str, parameters: Mapping[str, str], transport: Mapping[str, Any]) -> Scheme:
-    found = catalog.schemes().find(scheme)
-    changed = {**parameters, **transport}
-    words = "-".join(f"{key}-{value}" for key, value in changed.items()).lower().replace("_", "")
+def break_scheme(scheme: str, parameters: Mapping[str, str], transport: Mapping[str, Any]) -> Scheme:
+    find = catalog.schemes().find(scheme)
+    changes = {**parameters, **transport}
+    words = "-".join(f"{key}-{value}" for key, value in changes.items()).lower().replace("_", "")
     return replace(
-        found,
+        find,
         name=f"{scheme}-{words}" if words else scheme,
         aliases=(),
-        parameters=found.parameters | dict(parameters),
-        transport=found.transport | dict(transport),
+        parameters=find.parameters | dict(parameters),
+        transport=find.transport | dict(transport),
     )
 
 
 @pytest.mark.usefixtures("runs_made_here")
-@pytest.mark.parametrize(("suite", "case", "scheme", "parameters", "transport", "wanted"), BROKEN)
+@pytest.mark.parametrize(("suite", "case", "scheme", "parameters", "transport", "measure_name"), BROKEN)
 def test_a_scheme_that_breaks_a_rule_fails_its_case(
     tmp_path: Path,
     suite: str,
@@ -89,22 +89,22 @@ def test_a_scheme_that_breaks_a_rule_fails_its_case(
     scheme: str,
     parameters: Mapping[str, str],
     transport: Mapping[str, Any],
-    wanted: str,
+    measure_name: str,
 ) -> None:
-    made = dumbbell_conformance.check_conformance(
-        suite, schemes=[broken(scheme, parameters, transport)], cases=case, out=tmp_path / "out", jobs=1
+    check_conformance = dumbbell_conformance.check_conformance(
+        suite, schemes=[break_scheme(scheme, parameters, transport)], cases=case, out=tmp_path / "out", jobs=1
     )
-    (verdict,) = (each for each in made.verdicts if each.case.label == case)
+    (verdict,) = (made_verdict for made_verdict in check_conformance.verdicts if made_verdict.case.label == case)
     assert verdict.verdict == FAIL, verdict.reason
-    failed = [each for each in verdict.answers if each.verdict == FAIL and not each.check.reach]
-    assert wanted in {each.check.measure for each in failed}
-    assert all(each.check.rule and each.figure is not None for each in failed)
+    failures = [answer for answer in verdict.answers if answer.verdict == FAIL and not answer.check.reach]
+    assert measure_name in {answer.check.measure for answer in failures}
+    assert all(answer.check.rule and answer.figure is not None for answer in failures)
 
 
 @pytest.mark.usefixtures("runs_made_here")
 def test_a_controller_without_an_undo_is_not_accused(tmp_path: Path) -> None:
     """RFC 9438, 4.9.2: to restore the window is a MAY."""
-    without = broken("cubic", {}, {"undo": False})
+    without = break_scheme("cubic", {}, {"undo": False})
     (verdict,) = dumbbell_conformance.check_conformance(
         "cubic", schemes=[without], cases="8", out=tmp_path / "out", jobs=1
     ).verdicts
@@ -115,26 +115,32 @@ def test_a_controller_without_an_undo_is_not_accused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suite", conformance_suites())
 def test_failures_of_built_in_schemes_are_known_and_known_ones_fail(suite: str, tmp_path: Path) -> None:
     """What fails says why; and a reason for a failure that is none any more is refused. RFC 9743 sets no numbers."""
-    found = dumbbell_conformance.check_conformance(suite, out=tmp_path / "out", jobs=2)
+    check_conformance = dumbbell_conformance.check_conformance(suite, out=tmp_path / "out", jobs=2)
     if suite != "rfc9743":
-        unknown = [each for each in found.verdicts if each.verdict == FAIL and each.deviation is None]
-        assert not unknown, [f"{each.case.label} {each.scheme}" for each in unknown]
-    outdated = [
-        each for each in found.verdicts if each.verdict != FAIL and each.case.deviation(each.scheme, each.controller)
+        unknown = [
+            verdict for verdict in check_conformance.verdicts if verdict.verdict == FAIL and verdict.deviation is None
+        ]
+        assert not unknown, [f"{verdict.case.label} {verdict.scheme}" for verdict in unknown]
+    outdated_verdicts = [
+        verdict
+        for verdict in check_conformance.verdicts
+        if verdict.verdict != FAIL and verdict.case.deviation(verdict.scheme, verdict.controller)
     ]
-    assert not outdated, [f"{each.case.label} {each.scheme}: {each.verdict}" for each in outdated]
+    assert not outdated_verdicts, [
+        f"{verdict.case.label} {verdict.scheme}: {verdict.verdict}" for verdict in outdated_verdicts
+    ]
 
 
 @pytest.mark.parametrize("suite", conformance_suites())
 def test_every_case_has_checks_that_exist_with_reasons_and_sections(suite: str) -> None:
-    found = find_suite(suite)
-    assert [case.number for case in found.cases] == sorted(case.number for case in found.cases)
-    assert {case.number for case in found.cases} == set(range(1, found.cases[-1].number + 1))
-    for case in chosen_cases(found, ()):
+    cases_suite = find_suite(suite)
+    assert [case.number for case in cases_suite.cases] == sorted(case.number for case in cases_suite.cases)
+    assert {case.number for case in cases_suite.cases} == set(range(1, cases_suite.cases[-1].number + 1))
+    for case in chosen_cases(cases_suite, ()):
         assert case.section
         assert case.says
         assert all(len(check.because) > 5 for check in case.checks)
-    for name in (*found.schemes, *found.real):
+    for name in (*cases_suite.schemes, *cases_suite.real):
         assert catalog.schemes().knows(name)
 
 
@@ -149,24 +155,32 @@ def test_every_measure_is_used_by_a_case() -> None:
     assert used == set(MEASURES)
 
 
-def viewed(scheme: str, settings: Mapping[str, Any] | None = None) -> RunView:
+def view_of(scheme: str, settings: Mapping[str, Any] | None = None) -> RunView:
     """Return a run of half a second with the state after every event."""
-    made = dumbbell.specification(scheme, duration=0.5, settings={"log": "full"} | dict(settings or {}))
-    run = dumbbell.simulate(made, trust=True)
+    specification = dumbbell.specification(scheme, duration=0.5, settings={"log": "full"} | dict(settings or {}))
+    run = dumbbell.simulate(specification, trust=True)
     return RunView(run.kept, run.statistics, run.specification, scheme, DERIVED)
 
 
 @pytest.mark.parametrize("suite", ["bbr", "cubic"])
 def test_phases_that_cases_name_are_those_that_controllers_tell(suite: str) -> None:
-    found = find_suite(suite)
-    named = {
-        str(check.arguments["phase"]) for case in found.cases for check in case.checks if "phase" in check.arguments
+    cases_suite = find_suite(suite)
+    phases_named = {
+        str(check.arguments["phase"])
+        for case in cases_suite.cases
+        for check in case.checks
+        if "phase" in check.arguments
     }
-    named |= {each for case in found.cases for check in case.checks for each in check.arguments.get("phases", ())}
-    named |= {case.moment.phase for case in found.cases if case.moment is not None and case.moment.phase}
-    view = viewed(found.controllers[0])
-    assert len(named) > 1
-    for phase in named:
+    phases_named |= {
+        phase_name
+        for case in cases_suite.cases
+        for check in case.checks
+        for phase_name in check.arguments.get("phases", ())
+    }
+    phases_named |= {case.moment.phase for case in cases_suite.cases if case.moment is not None and case.moment.phase}
+    view = view_of(cases_suite.controllers[0])
+    assert len(phases_named) > 1
+    for phase in phases_named:
         view.require_phase(phase)
 
 
@@ -176,7 +190,7 @@ def test_the_page_of_plug_ins_names_every_field_and_phase_that_cases_read() -> N
     keys = ("field", "relative_to", "since_growth_of")
     read = {str(check.arguments[key]) for check in checks for key in keys if key in check.arguments}
     phases = {str(check.arguments["phase"]) for check in checks if "phase" in check.arguments}
-    derived = {
+    derived_fields = {
         "bw",
         "max_bw",
         "min_rtt",
@@ -188,7 +202,7 @@ def test_the_page_of_plug_ins_names_every_field_and_phase_that_cases_read() -> N
         "inflight_longterm",
     }
     assert len(read) > 10
-    for name in (read - DERIVED.keys()) | derived | phases | {"k", "w_max", "round_count", "srtt"}:
+    for name in (read - DERIVED.keys()) | derived_fields | phases | {"k", "w_max", "round_count", "srtt"}:
         assert f"`{name}`" in page, name
 
 
@@ -212,7 +226,7 @@ class Phased:
 
 def test_phases_of_a_plug_in_are_those_that_the_unit_of_its_field_names(folder: Path) -> None:
     (folder / "phased.py").write_text(PHASES)
-    view = viewed(str(folder / "phased.py"))
+    view = view_of(str(folder / "phased.py"))
     assert [(visit.phase, visit.after) for visit in view.visits] == [
         ("slow_start", "reno_friendly"),
         ("reno_friendly", ""),
@@ -224,7 +238,7 @@ def test_phases_of_a_plug_in_are_those_that_the_unit_of_its_field_names(folder: 
 
 def test_a_phase_that_the_unit_of_a_plug_in_does_not_name_is_not_judged(folder: Path) -> None:
     (folder / "phased.py").write_text(PHASES)
-    view = viewed(str(folder / "phased.py"), {"phased.last": 7})
+    view = view_of(str(folder / "phased.py"), {"phased.last": 7})
     with pytest.raises(UnseenError, match="`phase` = 7: its unit names slow_start, reno_friendly"):
         _ = view.visits
 
@@ -235,33 +249,33 @@ def test_the_command_prints_the_matrix_and_why(dumbbell: Dumbbell, folder: Path)
         'transport = { profile = "tcp", recovery = "immediate" }\n'
     )
     words = ("conformance", "bbr", "--schemes", "bbr3,mine.toml,cubic", "--case", "3", "--jobs", 1)
-    done = dumbbell(*words, "--out", "out", "--markdown", "page.md", expect=1)
-    head, row, *lines = done.stdout.splitlines()
+    result = dumbbell(*words, "--out", "out", "--markdown", "page.md", expect=1)
+    head, row, *lines = result.stdout.splitlines()
     assert head.split() == ["case", "title", "bbr3", "mine", "cubic"]
     assert row.split()[-4:] == ["pass", "fail", "not", "applicable"]
-    (why,) = (line for line in lines if line.startswith("3 mine: fail: "))
-    assert "least pacing_gain of drain 0.9 (allowed: 0.4995 to 0.5005) at 0." in why
-    assert ", packet " in why
-    assert "BBR.pacing_gain is BBR.DrainPacingGain, 0.5" in why
+    (reason,) = (line for line in lines if line.startswith("3 mine: fail: "))
+    assert "least pacing_gain of drain 0.9 (allowed: 0.4995 to 0.5005) at 0." in reason
+    assert ", packet " in reason
+    assert "BBR.pacing_gain is BBR.DrainPacingGain, 0.5" in reason
     assert "3 cubic: not applicable: BBR (draft-ietf-ccwg-bbr) is about bbr3, bbr, kernel-bbr, quic-bbr" in lines
     assert (
         "| 3 | DRAIN ends when no more than a BDP is in flight | pass | **fail** | - |"
         in (folder / "page.md").read_text()
     )
-    kept = json.loads((folder / "out" / "conformance.json").read_text())
-    assert {case["scheme"]: case["verdict"] for case in kept["cases"]} == {
+    document = json.loads((folder / "out" / "conformance.json").read_text())
+    assert {case["scheme"]: case["verdict"] for case in document["cases"]} == {
         "bbr3": "pass",
         "mine": "fail",
         "cubic": "not applicable",
     }
-    shown = dumbbell("show", "out/undisturbed/03-drain-inflight", "--json")
-    assert [run["status"] for run in json.loads(shown.stdout)["runs"]] == ["done", "done"]
+    second_result = dumbbell("show", "out/undisturbed/03-drain-inflight", "--json")
+    assert [run["status"] for run in json.loads(second_result.stdout)["runs"]] == ["done", "done"]
     assert "exists already" in dumbbell(*words, "--out", "out", expect=2).stderr
 
 
 def test_a_passed_case_is_status_0_and_json_has_every_figure(dumbbell: Dumbbell) -> None:
-    done = dumbbell("conformance", "bbr", "--schemes", "bbr3", "--case", "4", "--json", "--jobs", 1)
-    (case,) = json.loads(done.stdout)["cases"]
+    result = dumbbell("conformance", "bbr", "--schemes", "bbr3", "--case", "4", "--json", "--jobs", 1)
+    (case,) = json.loads(result.stdout)["cases"]
     assert (case["case"], case["verdict"]) == ("4", "pass")
     assert case["moment_s"] > 0.1
     rounds = next(check for check in case["checks"] if check["measure"] == "rounds")
@@ -269,7 +283,7 @@ def test_a_passed_case_is_status_0_and_json_has_every_figure(dumbbell: Dumbbell)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["bbrr"],
@@ -308,10 +322,10 @@ dumbbell: backend `import` marks imported results, which cannot be run again: al
         ),
     ],
 )
-def test_what_is_refused(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
-    done = dumbbell("conformance", *words, expect=2)
-    assert transcript(done.stderr, folder) == said
-    assert done.stdout == ""
+def test_what_is_refused(dumbbell: Dumbbell, folder: Path, words: list[str], message: str) -> None:
+    result = dumbbell("conformance", *words, expect=2)
+    assert transcript(result.stderr, folder) == message
+    assert result.stdout == ""
     assert not (folder / "results").exists()
 
 
@@ -339,7 +353,7 @@ def case(text: str) -> Case:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (CASE, snapshot("case.toml: needs a [[check]] that is not one of `reach`")),
         (
@@ -376,15 +390,15 @@ def case(text: str) -> Case:
         ),
     ],
 )
-def test_case_files_are_read_strictly(text: str, said: str, tmp_path: Path) -> None:
-    with pytest.raises(dumbbell.Error) as refused:
+def test_case_files_are_read_strictly(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(dumbbell.Error) as error:
         case(text)
-    assert "case.toml" in str(refused.value)
-    assert transcript(str(refused.value), tmp_path) == said
+    assert "case.toml" in str(error.value)
+    assert transcript(str(error.value), tmp_path) == message
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             CHECK.replace("throughput", "thruput"),
@@ -426,19 +440,19 @@ case.toml: `check[throughput]`: unknown key `weight`: allowed are flow, from_s, 
         ),
     ],
 )
-def test_checks_that_are_none_are_refused_before_anything_runs(text: str, said: str, tmp_path: Path) -> None:
+def test_checks_that_are_none_are_refused_before_anything_runs(text: str, message: str, tmp_path: Path) -> None:
     (check,) = case(CASE + text).checks
-    with pytest.raises(dumbbell.Error) as refused:
+    with pytest.raises(dumbbell.Error) as error:
         require_measure(check)
-    assert transcript(str(refused.value), tmp_path) == said
+    assert transcript(str(error.value), tmp_path) == message
 
 
 def test_a_script_is_a_second_kind_of_case() -> None:
-    scripted = (
+    script_case = (
         'number = 1\ntitle = "s"\nsection = "1"\ntransports = "tcp"\nsays = "s"\nkind = "script"\nscript = "acks.txt"\n'
     )
-    found = case(scripted)
-    assert (found.kind, found.script, found.scenario) == ("script", "acks.txt", None)
+    read_case = case(script_case)
+    assert (read_case.kind, read_case.script, read_case.scenario) == ("script", "acks.txt", None)
 
 
 def test_scripts_name_the_first_condition_that_a_plug_in_fails(dumbbell: Dumbbell, folder: Path) -> None:
@@ -446,8 +460,8 @@ def test_scripts_name_the_first_condition_that_a_plug_in_fails(dumbbell: Dumbbel
     (folder / "good.py").write_text(aimd)
     (folder / "bad.py").write_text(aimd.replace("beta: float = 0.5", "beta: float = 0.6").replace("Aimd", "Slack"))
     assert "beta: float = 0.6" in (folder / "bad.py").read_text()
-    how = ["--case", "13", "--json", "--schemes"]
-    good, bad = json.loads(dumbbell("conformance", "reno", *how, "good.py,bad.py", expect=1).stdout)["cases"]
+    options = ["--case", "13", "--json", "--schemes"]
+    good, bad = json.loads(dumbbell("conformance", "reno", *options, "good.py,bad.py", expect=1).stdout)["cases"]
     assert (good["scheme"], good["verdict"]) == ("aimd", "pass")
     assert (bad["scheme"], bad["verdict"]) == ("slack", "fail")
     assert "conditions do not hold, first in `reno/" in bad["why"]
@@ -457,11 +471,11 @@ def test_scripts_name_the_first_condition_that_a_plug_in_fails(dumbbell: Dumbbel
 def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
     """The check is passed by any flow, but the drop that the case needs never happens."""
     reach = '[[check]]\nmeasure = "count"\nevent = "drop"\nat_least = 1.0\nreach = true\nbecause = "needs a drop"\n'
-    made = case(CASE.replace("1bdp", "100bdp") + reach + CHECK.replace("0.5", "0.0"))
-    spec = dumbbell.specification("reno", made.path, duration=1.0, settings={"log": "full"})
+    made_case = case(CASE.replace("1bdp", "100bdp") + reach + CHECK.replace("0.5", "0.0"))
+    spec = dumbbell.specification("reno", made_case.path, duration=1.0, settings={"log": "full"})
     run = dumbbell.simulate(spec)
     view = RunView(run.kept, run.statistics, run.specification, "reno", DERIVED)
-    verdict = judge_run(made, "reno", "reno", view)
+    verdict = judge_run(made_case, "reno", "reno", view)
     assert (verdict.verdict, verdict.reason) == (NOT_REACHED, "drop 0 packets (allowed: at least 1)")
 
 
@@ -506,8 +520,8 @@ def test_the_page_has_every_case_and_twenty_schemes() -> None:
         assert f"## {suite.title}" in page
         for case in suite.cases:
             assert f"| {case.label} | {case.section} | {', '.join(case.transports)} | {case.says} |" in page
-            known = [each.why for each in case.deviations]
-            assert all(why in page for why in known), case.label
+            reasons = [deviation.why for deviation in case.deviations]
+            assert all(reason in page for reason in reasons), case.label
     summary = page.partition("| scheme | bbr |")[2].partition("\n\n")[0]
     assert summary.count("\n| `") >= 20
 
@@ -520,40 +534,42 @@ def test_known_failures_do_not_fail_and_new_ones_do(dumbbell: Dumbbell, folder: 
     again = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "b")
     assert "new failure" not in again.stdout
     (folder / "mine.toml").write_text('kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5", c = "1.0" }\n')
-    done = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "c", expect=1)
-    (worse,) = [line for line in done.stdout.splitlines() if line.startswith("new failure: ")]
+    result = dumbbell(
+        "conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "c", expect=1
+    )
+    (worse,) = [line for line in result.stdout.splitlines() if line.startswith("new failure: ")]
     assert worse == "new failure: 3 mine, cubic error of convex: fail, was pass"
     beside = dumbbell("conformance", *words, "--schemes", "mine.toml", "--against", "cubic", "--out", "d", expect=1)
     assert "new failure: 1 mine, cwnd after a fall: fail, was pass" in beside.stdout
     text = (folder / "known.toml").read_text()
-    for changed, said in (
+    for catalog_text, message in (
         (text.replace('"fail"', '"failed"'), '= "failed": allowed is one of'),
         (text.replace('suite = "cubic"', 'suite = "reno"'), "verdicts of another suite"),
         (text.replace("conformance = 2", "conformance = 1"), "`conformance` = 1"),
         (text.replace("conformance = 2", "conformance = 1"), "write the file again with --freeze"),
     ):
-        (folder / "known.toml").write_text(changed)
-        refused = dumbbell(
+        (folder / "known.toml").write_text(catalog_text)
+        refusal = dumbbell(
             "conformance", *words, "--schemes", "mine.toml", "--against", "known.toml", "--out", "e", expect=2
         )
-        assert said in " ".join(refused.stderr.split())
+        assert message in " ".join(refusal.stderr.split())
 
 
 @pytest.mark.usefixtures("runs_made_here")
 def test_a_known_failure_of_a_check_hides_no_new_one_of_its_case(dumbbell: Dumbbell, folder: Path) -> None:
     """Verdicts were frozen for each case: beta fails case 1, and that the window falls twice did not show any more."""
     words = ("cubic", "--case", "1", "--jobs", "1", "--schemes", "mine.toml")
-    mine = 'kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5" }\n'
-    (folder / "mine.toml").write_text(mine)
+    scheme_text = 'kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5" }\n'
+    (folder / "mine.toml").write_text(scheme_text)
     dumbbell("conformance", *words, "--freeze", "known.toml", "--out", "a", expect=1)
-    known = (folder / "known.toml").read_text()
-    assert '[verdicts."mine"."1"]\ncase = "fail"\n"cwnd after a fall" = "fail"\n"falls of cwnd" = "pass"\n' in known
-    (folder / "known.toml").write_text(known.replace('after a fall" = "fail"', 'after a fall" = "pass"'))
-    (folder / "known.toml").write_text(known.replace('falls of cwnd" = "pass"', 'falls of cwnd" = "fail"'))
+    text = (folder / "known.toml").read_text()
+    assert '[verdicts."mine"."1"]\ncase = "fail"\n"cwnd after a fall" = "fail"\n"falls of cwnd" = "pass"\n' in text
+    (folder / "known.toml").write_text(text.replace('after a fall" = "fail"', 'after a fall" = "pass"'))
+    (folder / "known.toml").write_text(text.replace('falls of cwnd" = "pass"', 'falls of cwnd" = "fail"'))
     better = dumbbell("conformance", *words, "--against", "known.toml", "--out", "b")
     assert "changed: 1 mine, falls of cwnd: pass, was fail" in better.stdout
-    swapped = known.replace('after a fall" = "fail"', 'after a fall" = "pass"')
-    (folder / "known.toml").write_text(swapped.replace('falls of cwnd" = "pass"', 'falls of cwnd" = "fail"'))
+    swapped_text = text.replace('after a fall" = "fail"', 'after a fall" = "pass"')
+    (folder / "known.toml").write_text(swapped_text.replace('falls of cwnd" = "pass"', 'falls of cwnd" = "fail"'))
     worse = dumbbell("conformance", *words, "--against", "known.toml", "--out", "c", expect=1)
     assert "new failure: 1 mine, cwnd after a fall: fail, was pass" in worse.stdout
 
@@ -563,9 +579,9 @@ def test_a_known_failure_of_a_script_hides_no_new_one_of_its_case(dumbbell: Dumb
     (folder / "own.py").write_text(aimd.replace("self.ssthresh = math.inf", "self.ssthresh = 12.0"))
     words = ("reno", "--case", "13", "--schemes", "own.py")
     dumbbell("conformance", *words, "--freeze", "known.toml", expect=1)
-    known = (folder / "known.toml").read_text()
-    assert '"reno/slow-start" = "fail"' in known
-    assert '"reno/ecn" = "pass"' in known
+    text = (folder / "known.toml").read_text()
+    assert '"reno/slow-start" = "fail"' in text
+    assert '"reno/ecn" = "pass"' in text
     assert "new failure" not in dumbbell("conformance", *words, "--against", "known.toml").stdout
     slip = (folder / "own.py").read_text().replace("if ecn.new_episode:", "if False:")
     (folder / "own.py").write_text(slip)
@@ -594,17 +610,17 @@ def test_marks_of_a_scheme_without_ecn_are_not_judged_and_ignored_ones_fail(fold
         (folder / f"{name}.toml").write_text(f'kind = "python"\nfile = "{file}.py"\nclass = "Aimd"\n{transport}')
     for suite, case in (("reno", "9"), ("safety", "4")):
         schemes = [str(folder / f"{name}.toml") for name in ("plain", "asks", "deaf", "good")]
-        found = dumbbell_conformance.check_conformance(
+        verdicts = dumbbell_conformance.check_conformance(
             suite, schemes=schemes, cases=case, out=folder / suite, jobs=1
         ).verdicts
-        assert {each.scheme: each.verdict for each in found} == {
+        assert {verdict.scheme: verdict.verdict for verdict in verdicts} == {
             "plain": "not applicable",
             "asks": "fail",
             "deaf": "fail",
             "good": "pass",
         }
         assert (
-            found[0].reason
+            verdicts[0].reason
             == "the scheme does not use ECN: its controller has no `on_ecn`, and its transport has no `ecn`"
         )
 
@@ -612,16 +628,16 @@ def test_marks_of_a_scheme_without_ecn_are_not_judged_and_ignored_ones_fail(fold
 def test_no_bound_of_prague_says_more_than_its_rfc() -> None:
     """RFC 9331, 4.3 bounds the time between marks. More than ten of them for each RTT failed `prague`."""
     for label in ("2a", "2b"):
-        (found,) = (each for each in find_suite("prague").cases if each.label == label)
-        (marks,) = (check for check in found.checks if check.measure == "marks")
+        (prague_case,) = (candidate for candidate in find_suite("prague").cases if candidate.label == label)
+        (marks,) = (check for check in prague_case.checks if check.measure == "marks")
         assert (marks.at_least, marks.at_most) == (0.2, None)
-        assert not found.deviations
+        assert not prague_case.deviations
 
 
 def test_rules_of_tcp_are_not_asked_of_a_controller_over_quic(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mine.toml").write_text('kind = "core"\ncontroller = "reno"\ntransport = { profile = "quic" }\n')
-    done = dumbbell("conformance", "reno", "--case", "6", "--schemes", "mine.toml", "--out", "a")
-    assert "6 mine: not applicable: holds for tcp: the scheme's transport is that of quic" in done.stdout
+    result = dumbbell("conformance", "reno", "--case", "6", "--schemes", "mine.toml", "--out", "a")
+    assert "6 mine: not applicable: holds for tcp: the scheme's transport is that of quic" in result.stdout
 
 
 def test_no_script_sends_at_the_instant_of_a_loss() -> None:

@@ -59,11 +59,11 @@ def test_the_rows_are_printed_as_iperf_prints_them(dumbbell: Dumbbell) -> None:
     client, server = text.split("Server: ")
     assert client.startswith("Client: cubic*2 on small, run 1\n[ ID] Interval       Transfer     Bandwidth\n")
     for part in (client, server):
-        found = [match.groups() for match in map(ROW.fullmatch, part.splitlines()) if match]
-        assert [row[0] for row in found] == ["1", "2", "SUM"] * 5
+        rows = [match.groups() for match in map(ROW.fullmatch, part.splitlines()) if match]
+        assert [row[0] for row in rows] == ["1", "2", "SUM"] * 5
         times = [("0.0", "1.0"), ("1.0", "2.0"), ("2.0", "3.0"), ("3.0", "3.5"), ("0.0", "3.5")]
-        assert [row[1:3] for row in found[2::3]] == times
-        sums = [float(row[3]) for row in found[2::3]]
+        assert [row[1:3] for row in rows[2::3]] == times
+        sums = [float(row[3]) for row in rows[2::3]]
         assert sum(sums[:4]) == pytest.approx(sums[4], rel=0.01)
         assert sums[4] == pytest.approx(10e6 / 8 / 1024 * 3.5, rel=0.1)
     halves = [float(match[3]) for match in ROW.findall(dumbbell("show", "out", "--intervals", "0.5").stdout)]
@@ -79,8 +79,8 @@ def test_both_views_agree_with_the_metrics(dumbbell: Dumbbell) -> None:
     assert flow["packets_dropped"] > 0
     assert server["bytes"] == flow["data_bytes_delivered"]
     assert 0 <= client["bytes"] - server["bytes"] <= 1448 * flow["packets_in_flight_at_end"]
-    for view, whole in (("client", client), ("server", server)):
-        assert sum(row["bytes"] for row in rows_of(run, view, total=False)) == whole["bytes"]
+    for view, totals in (("client", client), ("server", server)):
+        assert sum(row["bytes"] for row in rows_of(run, view, total=False)) == totals["bytes"]
 
 
 def test_without_packet_log_there_are_no_rows(dumbbell: Dumbbell, once: Dumbbell) -> None:
@@ -100,9 +100,9 @@ def test_bad_intervals_are_refused_in_one_line(dumbbell: Dumbbell, once: Dumbbel
 def test_the_shipped_experiment_runs_in_simulation_and_is_reported(dumbbell: Dumbbell, folder: Path) -> None:
     shorter = ("--backend", "sim", "--schemes", "ledbat", "--mix", "ledbat*2", "--duration", "2")
     dumbbell("run", "ledbat-transfer", *shorter, "--out", "out")
-    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())
-    assert resolved["intervals_s"] == 1.0
-    assert len(resolved["paths"]) == 4
+    document = tomllib.loads((folder / "out/experiment.toml").read_text())
+    assert document["intervals_s"] == 1.0
+    assert len(document["paths"]) == 4
     dumbbell("report", "out", "--all-runs")
     form = LongForm.of(folder / "out")
     page = form.text

@@ -39,22 +39,22 @@ pytestmark = pytest.mark.usefixtures("runs_made_here")
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def recorded_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Sets of every kind by the name of the path; made once."""
-    made: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
 
-    def of(name: str) -> Path:
-        if name not in made:
+    def folder_of(name: str) -> Path:
+        if name not in folders:
             path = dumbbell.make_path(**PATHS[name])
-            made[name] = recorded_sets(tmp_path_factory.mktemp(name), path, SCHEMES, 12.0, seed=5)
-        return made[name]
+            folders[name] = recorded_sets(tmp_path_factory.mktemp(name), path, SCHEMES, 12.0, seed=5)
+        return folders[name]
 
-    return of
+    return folder_of
 
 
-def reproduced(place: Path, tmp_path: Path, **more: object) -> dumbbell_reproduce.Reproduction:
-    given: dict[str, Any] = {"runs": 1, "jobs": 1, "sockets": UNLIMITED}  # as those of the simulated runs
-    return dumbbell_reproduce.reproduce(place, tmp_path / "out", **given | more)
+def reproduce(place: Path, tmp_path: Path, **more: object) -> dumbbell_reproduce.Reproduction:
+    arguments: dict[str, Any] = {"runs": 1, "jobs": 1, "sockets": UNLIMITED}  # as those of the simulated runs
+    return dumbbell_reproduce.reproduce(place, tmp_path / "out", **arguments | more)
 
 
 def elements(path: PathModel) -> dict[str, dict[str, Any]]:
@@ -64,29 +64,29 @@ def elements(path: PathModel) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", ["pcap", "qlog", "iperf3"])
 @pytest.mark.parametrize("name", ["deep", pytest.param("shallow", marks=pytest.mark.slow)])
-def test_a_path_is_found_again(recorded: Callable[[str], Path], tmp_path: Path, name: str, kind: str) -> None:
-    found = reproduced(recorded(name) / kind, tmp_path)
-    truth, (path,) = dumbbell.make_path(**PATHS[name]), found.paths
+def test_a_path_is_found_again(recorded_folder: Callable[[str], Path], tmp_path: Path, name: str, kind: str) -> None:
+    result = reproduce(recorded_folder(name) / kind, tmp_path)
+    truth, (path,) = dumbbell.make_path(**PATHS[name]), result.paths
     rate, rtt, queue = TOLERANCES[kind]
     link, true_link = elements(path.model)["link"], elements(truth)["link"]
-    described = truth.describe()
+    describe = truth.describe()
     assert link["rate_mbps"] == pytest.approx(true_link["rate_mbps"], rel=rate)
-    assert 2.0 * path.delay_ms == pytest.approx(described.base_rtt_ms, rel=rtt)
+    assert 2.0 * path.delay_ms == pytest.approx(describe.base_rtt_ms, rel=rtt)
     assert link["queue"]["bytes"] == pytest.approx(QUEUES_BYTES[name], rel=queue)
     assert elements(path.model).get("loss", {"probability": 0.0})["probability"] < 1e-3
-    assert sorted(row.run.scheme.name for row in found.rows) == sorted(SCHEMES)
-    score = found.scores["exact"]
+    assert sorted(row.run.scheme.name for row in result.rows) == sorted(SCHEMES)
+    score = result.scores["exact"]
     assert score.throughput == len(SCHEMES)
     assert score.delay >= (2 if kind == "iperf3" else 3)
-    assert not any(cause.excludes for row in found.rows for cause in row.causes)
-    assert found.left_out == ()
+    assert not any(cause.excludes for row in result.rows for cause in row.causes)
+    assert result.left_out == ()
 
 
 def test_random_loss_is_told_by_packets(tmp_path: Path) -> None:
     path = dumbbell.make_path(rate="8mbit", rtt="50ms", queue="2bdp", loss="0.5%")
     place = recorded_sets(tmp_path, path, ("bbr",), 12.0)
-    found = reproduced(place / "pcap", tmp_path)
-    loss = elements(found.paths[0].model)["loss"]["probability"]
+    result = reproduce(place / "pcap", tmp_path)
+    loss = elements(result.paths[0].model)["loss"]["probability"]
     assert 0.003 < loss < 0.0075
 
 
@@ -94,20 +94,20 @@ def test_flows_of_one_capture_compete(tmp_path: Path) -> None:
     # The queue is long enough that no flow loses its first packet and begins a second later.
     path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="3bdp")
     place = recorded_sets(tmp_path, path, ("cubic-linux", "vegas"), 9.0, flows=3, interval=2)
-    found = reproduced(place / "pcap", tmp_path)
-    rows = [row for row in found.rows if row.run.name == "cubic"]
+    result = reproduce(place / "pcap", tmp_path)
+    rows = [row for row in result.rows if row.run.name == "cubic"]
     assert [row.flow for row in rows] == [0, 1, 2, 3]
-    schedules = [each.schedule for each in found.paths]
-    assert all(each is not None for each in schedules)
-    for each in schedules:
-        starts = [start for start, _ in each.spans_s] if each else []
+    schedules = [path_found.schedule for path_found in result.paths]
+    assert all(schedule is not None for schedule in schedules)
+    for list_schedule in schedules:
+        starts = [start for start, _ in list_schedule.spans_s] if list_schedule else []
         assert starts == pytest.approx([0.0, 2.0, 4.0], abs=0.2)
-    whole = rows[0].exact[RATE]
-    assert whole is not None
-    assert abs(whole.relative) < 0.02
+    total = rows[0].exact[RATE]
+    assert total is not None
+    assert abs(total.relative) < 0.02
     assert all(row.exact[DELAY] is not None for row in rows[1:])
-    assert found.scores["exact-flows"].rows == 6
-    page, _, table = found.save(tmp_path / "out")
+    assert result.scores["exact-flows"].rows == 6
+    page, _, table = result.save(tmp_path / "out")
     assert "p95 of RTT" in page.read_text()
     assert "rtt_p95_ms_measured" in table.read_text().splitlines()[0]
 
@@ -115,58 +115,64 @@ def test_flows_of_one_capture_compete(tmp_path: Path) -> None:
 def test_iperf3s_streams_compete(tmp_path: Path) -> None:
     path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue="1bdp")
     place = recorded_sets(tmp_path, path, ("cubic-linux", "bbr"), 8.0, flows=2)
-    found = reproduced(place / "iperf3", tmp_path)
-    assert {row.run.name: 0 for row in found.rows} == {"cubic": 0, "bbr": 0}
-    assert sorted(row.flow for row in found.rows) == [0, 0, 1, 1, 2, 2]
-    assert found.scores["exact"].throughput == 2
+    result = reproduce(place / "iperf3", tmp_path)
+    assert {row.run.name: 0 for row in result.rows} == {"cubic": 0, "bbr": 0}
+    assert sorted(row.flow for row in result.rows) == [0, 0, 1, 1, 2, 2]
+    assert result.scores["exact"].throughput == 2
 
 
 def test_flows_that_start_together_stand_beside_each_other_by_rate() -> None:
     def flows(*rates: float, starts: Sequence[float] = (0.0, 0.1, 5.0)) -> dict[str, Any]:
         pairs = enumerate(zip(rates, starts, strict=True), 1)
-        listed = [{"flow": number, "start_s": start, "throughput_mbps": rate} for number, (rate, start) in pairs]
-        return {"flows": listed, "network": {}}
+        flow_rows = [{"flow": number, "start_s": start, "throughput_mbps": rate} for number, (rate, start) in pairs]
+        return {"flows": flow_rows, "network": {}}
 
     run = MeasuredRun("set", "cubic", 1, dumbbell.catalog.schemes().find("cubic"), Path(), flows(2.0, 6.0, 9.0))
     beside = SimulatedRuns((flows(7.0, 1.0, 3.0), flows(3.0, 5.0, 3.0)), ())
-    means = [found.mean if (found := compare(run, flow, beside)[RATE]) else None for flow in (1, 2, 3)]
+    means = [comparison.mean if (comparison := compare(run, flow, beside)[RATE]) else None for flow in (1, 2, 3)]
     assert means == [2.0, 6.0, 3.0]
 
 
-def test_a_path_that_is_given_is_used(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    given = dumbbell.make_path(rate="24mbit", rtt="60ms", queue="1bdp")
+def test_a_path_that_is_given_is_used(recorded_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    given_path = dumbbell.make_path(rate="24mbit", rtt="60ms", queue="1bdp")
     file = tmp_path / "given.toml"
-    file.write_text(given.to_toml())
-    found = reproduced(recorded("deep") / "iperf3", tmp_path, path=file)
-    (path,) = found.paths
-    assert path.model.data == given.data
-    assert path.origin == f"as given ({given.name})"
-    twice = [row.exact[RATE] for row in found.rows]
-    assert all(each is not None and each.relative == pytest.approx(1.0, abs=0.1) for each in twice)
+    file.write_text(given_path.to_toml())
+    result = reproduce(recorded_folder("deep") / "iperf3", tmp_path, path=file)
+    (path,) = result.paths
+    assert path.model.data == given_path.data
+    assert path.origin == f"as given ({given_path.name})"
+    twice = [row.exact[RATE] for row in result.rows]
+    assert all(comparison is not None and comparison.relative == pytest.approx(1.0, abs=0.1) for comparison in twice)
 
 
-def test_runs_that_a_given_path_cannot_carry_are_not_counted(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    given = dumbbell.make_path(rate="6mbit", rtt="60ms", queue="1bdp")
+def test_runs_that_a_given_path_cannot_carry_are_not_counted(
+    recorded_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    path = dumbbell.make_path(rate="6mbit", rtt="60ms", queue="1bdp")
     with pytest.raises(UserError, match=r"not counted: it has 11\.\d Mbit/s, and its path .* carries 6 at most"):
-        reproduced(recorded("deep") / "iperf3", tmp_path, path=given)
+        reproduce(recorded_folder("deep") / "iperf3", tmp_path, path=path)
 
 
-def test_kinds_may_be_mixed_and_what_is_broken_is_left_out(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    mixed, below = tmp_path / "mixed", tmp_path / "mixed" / "more"
+def test_kinds_may_be_mixed_and_what_is_broken_is_left_out(
+    recorded_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    mixed_folder, below = tmp_path / "mixed", tmp_path / "mixed" / "more"
     below.mkdir(parents=True)
-    source = recorded("deep")
-    shutil.copy(source / "pcap" / "cubic_1.pcap", mixed)
-    (mixed / "broken.pcap").write_bytes(b"no capture")
-    shutil.copy(source / "iperf3" / "vegas_1.json", mixed)
-    (mixed / "notes.json").write_text("{}")
+    source = recorded_folder("deep")
+    shutil.copy(source / "pcap" / "cubic_1.pcap", mixed_folder)
+    (mixed_folder / "broken.pcap").write_bytes(b"no capture")
+    shutil.copy(source / "iperf3" / "vegas_1.json", mixed_folder)
+    (mixed_folder / "notes.json").write_text("{}")
     (below / "damaged.qlog").write_text("{")
     with runs_here():
-        done = run_in_process(["reproduce", str(mixed), "--out", str(tmp_path / "out"), "--runs", "1"], tmp_path)
-    assert done.returncode == 1, done
-    left = [line for line in done.stderr.splitlines() if line.startswith("left out: ")]
+        result = run_in_process(
+            ["reproduce", str(mixed_folder), "--out", str(tmp_path / "out"), "--runs", "1"], tmp_path
+        )
+    assert result.returncode == 1, result
+    left = [line for line in result.stderr.splitlines() if line.startswith("left out: ")]
     assert len(left) == 3
-    for name, what in (("broken", "pcap"), ("notes.json", "is no report of iperf3"), ("damaged.qlog", ":1:")):
-        assert any(name in line and what in line for line in left), left
+    for name, message in (("broken", "pcap"), ("notes.json", "is no report of iperf3"), ("damaged.qlog", ":1:")):
+        assert any(name in line and message in line for line in left), left
     content = json.loads((tmp_path / "out" / "reproduce.json").read_text())
     assert sorted((row["set"], row["scheme"]) for row in content["rows"]) == [
         ("mixed-iperf3", "vegas"),
@@ -182,8 +188,8 @@ def udp_report(folder: Path) -> None:
 
 
 def without_rtt(folder: Path) -> None:
-    streams = [[part | {"rtt": 0} for part in each["streams"]] for each in REPORT["intervals"]]
-    report = REPORT | {"intervals": [{"streams": each, "sum": {}} for each in streams]}
+    streams = [[part | {"rtt": 0} for part in interval["streams"]] for interval in REPORT["intervals"]]
+    report = REPORT | {"intervals": [{"streams": stream, "sum": {}} for stream in streams]}
     end = REPORT["end"] | {"sender_tcp_congestion": "cubic"}
     (folder / "test.json").write_text(json.dumps(report | {"end": end}))
 
@@ -196,7 +202,7 @@ def unknown_scheme(folder: Path) -> None:
     write_pcap(folder / "mystery.pcap", transfer(0, 200))
 
 
-def encrypted(folder: Path) -> None:
+def encrypt(folder: Path) -> None:
     write_pcap(folder / "cubic.pcap", quic(200, 0, 10_000_000))
 
 
@@ -238,7 +244,7 @@ dumbbell: set: no run can be simulated: set: cubic, run 1: its path is not known
             ),
         ),
         (
-            encrypted,
+            encrypt,
             (),
             snapshot("dumbbell: set: no run can be simulated: set: cubic: it does not tell what arrived"),
         ),
@@ -271,9 +277,9 @@ def test_what_cannot_be_used_is_one_line(
     (tmp_path / "set").mkdir()
     write(tmp_path / "set")
     command = ["reproduce", str(tmp_path / "set"), "--out", str(tmp_path / "out"), *arguments]
-    done = run_in_process(command, tmp_path)
-    assert (done.returncode, done.stdout) == (2, ""), done
-    (line,) = done.stderr.strip().splitlines()[-1:]
+    result = run_in_process(command, tmp_path)
+    assert (result.returncode, result.stdout) == (2, ""), result
+    (line,) = result.stderr.strip().splitlines()[-1:]
     assert transcript(line, tmp_path) == message
     assert not (tmp_path / "out").exists()
 
@@ -297,31 +303,31 @@ def test_a_file_says_by_its_name_what_made_its_traffic(label: str, scheme: str) 
     assert recorded_scheme(label, {"iperf3": {"sender_tcp_congestion": "reno"}}) == "reno"
 
 
-def test_what_was_stopped_goes_on(recorded: Callable[[str], Path], tmp_path: Path) -> None:
-    source, out = recorded("deep") / "iperf3", tmp_path / "out"
+def test_what_was_stopped_goes_on(recorded_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    source, out = recorded_folder("deep") / "iperf3", tmp_path / "out"
     first = dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1)
-    kept = sorted(out.glob("simulated/*/runs/*/*/*/stats.json"))
-    assert kept
-    made = {file: file.stat().st_mtime_ns for file in kept[1:]}
-    shutil.rmtree(kept[0].parent)  # as if it had been stopped before this one
+    glob = sorted(out.glob("simulated/*/runs/*/*/*/stats.json"))
+    assert glob
+    write_times = {file: file.stat().st_mtime_ns for file in glob[1:]}
+    shutil.rmtree(glob[0].parent)  # as if it had been stopped before this one
     with pytest.raises(dumbbell.Error, match="exists already: choose another out, or add resume=True to go on"):
         dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1)
     again = dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1, resume=True)
-    assert {file: file.stat().st_mtime_ns for file in kept[1:]} == made
-    assert kept[0].exists()
+    assert {file: file.stat().st_mtime_ns for file in glob[1:]} == write_times
+    assert glob[0].exists()
     assert [row.as_json() for row in again.rows] == [row.as_json() for row in first.rows]
     with pytest.raises(dumbbell.Error, match="cannot resume: it has results of another experiment"):
         dumbbell_reproduce.reproduce(source, out, runs=1, jobs=1, seed=2, resume=True)
-    assert kept[0].exists()
-    copied = tmp_path / "copied" / "iperf3"
-    shutil.copytree(source, copied)
+    assert glob[0].exists()
+    copied_folder = tmp_path / "copied" / "iperf3"
+    shutil.copytree(source, copied_folder)
     with pytest.raises(dumbbell.Error, match="cannot resume: it is an import of"):
-        dumbbell_reproduce.reproduce(copied, out, runs=1, jobs=1, resume=True)
+        dumbbell_reproduce.reproduce(copied_folder, out, runs=1, jobs=1, resume=True)
 
 
-def test_a_directory_of_something_else_is_not_resumed(recorded: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_directory_of_something_else_is_not_resumed(recorded_folder: Callable[[str], Path], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").write_text("keep")
     with pytest.raises(dumbbell.Error, match="is neither empty nor a reproduction's directory"):
-        reproduced(recorded("deep") / "iperf3", tmp_path, resume=True)
+        reproduce(recorded_folder("deep") / "iperf3", tmp_path, resume=True)
     assert (tmp_path / "out" / "letter.txt").read_text() == "keep"

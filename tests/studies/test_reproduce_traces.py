@@ -29,11 +29,11 @@ pytestmark = pytest.mark.usefixtures("runs_made_here")
 CODEL = "target=512,interval=100,packets=100"
 
 
-def write_numbers(place: Path, measured: Mapping[str, float], trace: str = "12mbps.trace", **more: object) -> Path:
+def write_numbers(place: Path, rates_mbps: Mapping[str, float], trace: str = "12mbps.trace", **more: object) -> Path:
     """Write a set without logs: metadata, and the numbers of one run of each scheme, by its throughput in Mbit/s."""
     place.mkdir(parents=True, exist_ok=True)
     metadata = {
-        "cc_schemes": sorted(measured),
+        "cc_schemes": sorted(rates_mbps),
         "flows": 1,
         "interval": 0,
         "mode": "local",
@@ -43,8 +43,8 @@ def write_numbers(place: Path, measured: Mapping[str, float], trace: str = "12mb
         "downlink_trace": trace,
     }
     (place / "pantheon_metadata.json").write_text(json.dumps(metadata | more))
-    numbers = {name: {"tput": rate, "delay": 30.0, "loss": 0.0} for name, rate in measured.items()}
-    runs = {name: {"1": {"1": each, "all": each}} for name, each in numbers.items()}
+    numbers = {name: {"tput": rate, "delay": 30.0, "loss": 0.0} for name, rate in rates_mbps.items()}
+    runs = {name: {"1": {"1": number, "all": number}} for name, number in numbers.items()}
     (place / "pantheon_perf.json").write_text(json.dumps(runs))
     return place
 
@@ -52,44 +52,44 @@ def write_numbers(place: Path, measured: Mapping[str, float], trace: str = "12mb
 def write_trace(file: Path, *times: int) -> Path:
     """Write a trace file."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(f"{each}\n" for each in times))
+    file.write_text("".join(f"{time}\n" for time in times))
     return file
 
 
-def reproduced(source: Path, tmp_path: Path, **more: Any) -> dumbbell_reproduce.Reproduction:  # noqa: ANN401 (arguments)
+def reproduce(source: Path, tmp_path: Path, **more: Any) -> dumbbell_reproduce.Reproduction:  # noqa: ANN401 (arguments)
     return dumbbell_reproduce.reproduce(source, tmp_path / "out", runs=1, jobs=1, **more)
 
 
-def how(found: dumbbell_reproduce.Reproduction) -> list[str]:
-    return [path.origin for path in found.paths]
+def origins(result: dumbbell_reproduce.Reproduction) -> list[str]:
+    return [path.origin for path in result.paths]
 
 
 def test_a_trace_that_is_not_what_its_name_says_is_read(tmp_path: Path) -> None:
     write_trace(tmp_path / "set" / "1mbps.trace", 1)  # 12 Mbit/s: who wrote it took the line for a rate
     write_numbers(tmp_path / "set", {"cubic": 11.7}, "1mbps.trace")
-    found = reproduced(tmp_path / "set", tmp_path)
-    assert how(found) == ["the trace file set/1mbps.trace"]
-    (row,) = found.rows
+    result = reproduce(tmp_path / "set", tmp_path)
+    assert origins(result) == ["the trace file set/1mbps.trace"]
+    (row,) = result.rows
     rate = row.exact["throughput"]
     assert rate is not None
     assert rate.mean == pytest.approx(11.7, rel=0.05)
-    assert found.left_out == ()
+    assert result.left_out == ()
 
 
 def test_a_trace_without_a_rate_in_its_name_is_found_elsewhere_below_the_source(tmp_path: Path) -> None:
     write_trace(tmp_path / "repo" / "src" / "experiments" / "low-latency.trace", 1, 2, 3, 4)
     write_numbers(tmp_path / "repo" / "results" / "first", {"cubic": 11.0}, "low-latency.trace")
-    found = reproduced(tmp_path / "repo", tmp_path)
-    assert how(found) == ["the trace file experiments/low-latency.trace"]
-    (kept,) = (tmp_path / "out" / "simulated").glob("*/traces/*.trace")
-    assert kept.read_text() == "1\n2\n3\n4\n"
+    result = reproduce(tmp_path / "repo", tmp_path)
+    assert origins(result) == ["the trace file experiments/low-latency.trace"]
+    (glob,) = (tmp_path / "out" / "simulated").glob("*/traces/*.trace")
+    assert glob.read_text() == "1\n2\n3\n4\n"
 
 
 def test_a_set_without_a_trace_says_what_to_add(tmp_path: Path) -> None:
     write_numbers(tmp_path / "set", {"cubic": 5.0}, "ATT-LTE-driving.up")
-    done = run_in_process(["reproduce", str(tmp_path / "set"), "--out", str(tmp_path / "out")], tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert transcript(done.stderr.strip().splitlines()[-1], tmp_path) == snapshot(
+    result = run_in_process(["reproduce", str(tmp_path / "set"), "--out", str(tmp_path / "out")], tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert transcript(result.stderr.strip().splitlines()[-1], tmp_path) == snapshot(
         """\
 dumbbell: set: no run can be simulated: set: cubic, run 1: its path is not known: no log has the
   opportunities of its link, and no file is called `ATT-LTE-driving.up`: --path gives a path,
@@ -103,8 +103,8 @@ def test_traces_may_be_in_another_directory(tmp_path: Path) -> None:
     write_numbers(tmp_path / "set", {"cubic": 5.5}, "home.up", downlink_trace="home.down")
     write_trace(tmp_path / "elsewhere" / "deeper" / "home.up", 2)
     write_trace(tmp_path / "elsewhere" / "home.down", 1)
-    found = reproduced(tmp_path / "set", tmp_path, traces=tmp_path / "elsewhere")
-    assert how(found) == ["the trace file deeper/home.up; of ACKs the trace file elsewhere/home.down"]
+    result = reproduce(tmp_path / "set", tmp_path, traces=tmp_path / "elsewhere")
+    assert origins(result) == ["the trace file deeper/home.up; of ACKs the trace file elsewhere/home.down"]
     with pytest.raises(UserError, match=r"traces .*nowhere: no such directory"):
         dumbbell_reproduce.reproduce(tmp_path / "set", tmp_path / "other", traces=tmp_path / "nowhere")
     with pytest.raises(UserError, match="traces: not beside path"):
@@ -114,9 +114,9 @@ def test_traces_may_be_in_another_directory(tmp_path: Path) -> None:
 
 def test_a_run_above_the_capacity_of_its_path_is_not_counted(tmp_path: Path) -> None:
     write_numbers(tmp_path / "set", {"cubic": 11.9, "vegas": 28.3})
-    found = reproduced(tmp_path / "set", tmp_path)
-    assert [row.run.name for row in found.rows] == ["cubic"]
-    assert transcript("\n".join(found.left_out), tmp_path) == snapshot(
+    result = reproduce(tmp_path / "set", tmp_path)
+    assert [row.run.name for row in result.rows] == ["cubic"]
+    assert transcript("\n".join(result.left_out), tmp_path) == snapshot(
         """\
 set: vegas, run 1: not counted: it has 28.3 Mbit/s, and its path (the name of the trace) carries 12
   at most: path gives a path, traces the files of traces\
@@ -130,25 +130,25 @@ def test_capacity_by_hand() -> None:
     # bursts of 10 packets each 1.5 s: in 3 s there are 2 or 3, and from the first to the last 1.5 s less
     assert rates(np.array([1500] * 10), 3.0) == pytest.approx((20 * 0.012 / 3, 30 * 0.012 / 1.5))
     # nothing for half of the period: a run of 1 s may meet nothing, or all
-    least, most = rates(np.array([*range(1, 1001), 2000]), 1.0)
-    assert (least, most) == pytest.approx((0.0, 1001 * 0.012 / 0.5), abs=0.02)
+    least, highest = rates(np.array([*range(1, 1001), 2000]), 1.0)
+    assert (least, highest) == pytest.approx((0.0, 1001 * 0.012 / 0.5), abs=0.02)
 
 
-def files(source: Path, place: Path, *, sets: Sequence[Path] = (), given: Path | None = None) -> TraceFiles:
-    return TraceFiles(source, [place, *sets], given, source / "kept")
+def files(source: Path, place: Path, *, sets: Sequence[Path] = (), given_file: Path | None = None) -> TraceFiles:
+    return TraceFiles(source, [place, *sets], given_file, source / "kept")
 
 
 def test_of_several_files_of_a_name_the_named_directory_decides(tmp_path: Path) -> None:
     place = tmp_path / "results"
     for folder, times in (("old", (2,)), ("traces", (1,)), ("other/traces", (3,))):
         write_trace(tmp_path / folder / "link.trace", *times)
-    found = files(tmp_path, place)
+    trace_files = files(tmp_path, place)
     clues = Clues(10.0, fastest_mbps=5.0)  # 4 Mbit/s do not carry that
-    assert found.find("link.trace", place, clues).explanation == snapshot(
+    assert trace_files.find("link.trace", place, clues).explanation == snapshot(
         "2 files with different content are called `link.trace`"
     )
-    assert found.find("traces/link.trace", place, clues).explanation == "the trace file traces/link.trace"
-    assert found.find("link.trace", place, Clues(10.0, 6.1)).explanation == "the trace file old/link.trace"
+    assert trace_files.find("traces/link.trace", place, clues).explanation == "the trace file traces/link.trace"
+    assert trace_files.find("link.trace", place, Clues(10.0, 6.1)).explanation == "the trace file old/link.trace"
 
 
 def test_of_several_files_of_a_name_the_rate_in_it_decides(tmp_path: Path) -> None:
@@ -165,21 +165,23 @@ def test_a_trace_that_is_not_the_one_of_the_log_is_not_used(tmp_path: Path) -> N
     place = write_numbers(tmp_path / "set", {"cubic": 32.0}, "50mbps.trace")
     (place / "cubic_stats_run1.log").write_text("# Datalink statistics\nAverage capacity: 36.00 Mbit/s\n")
     write_trace(place / "50mbps.trace", 1)
-    with pytest.raises(UserError) as refused:
-        reproduced(place, tmp_path)
-    assert "cannot have 50 Mbit/s, as its name says: the logged link has 36: path gives a path" in str(refused.value)
+    with pytest.raises(UserError) as error:
+        reproduce(place, tmp_path)
+    assert "cannot have 50 Mbit/s, as its name says: the logged link has 36: path gives a path" in str(error.value)
     write_trace(tmp_path / "more" / "renamed.txt", 1, 1, 1)
-    found = reproduced(place, tmp_path, traces=tmp_path / "more")
-    assert how(found)[0].startswith("the trace file more/renamed.txt, by the 36 Mbit/s of the logged link")
+    result = reproduce(place, tmp_path, traces=tmp_path / "more")
+    assert origins(result)[0].startswith("the trace file more/renamed.txt, by the 36 Mbit/s of the logged link")
 
 
 def test_a_trace_beside_another_set_is_not_taken_by_its_name_alone(tmp_path: Path) -> None:
-    ours, theirs = tmp_path / "ours" / "set", tmp_path / "theirs" / "set"
+    own_set, other_set = tmp_path / "ours" / "set", tmp_path / "theirs" / "set"
     write_trace(tmp_path / "theirs" / "link.trace", 1)
-    found = files(tmp_path, ours, sets=[theirs])
-    assert found.find("link.trace", ours, Clues(10.0)).explanation == "theirs/link.trace lies beside another set"
-    assert found.find("link.trace", ours, Clues(10.0, 12.0)).explanation == "the trace file theirs/link.trace"
-    assert found.find("link.trace", theirs, Clues(10.0)).explanation == "the trace file theirs/link.trace"
+    trace_files = files(tmp_path, own_set, sets=[other_set])
+    assert (
+        trace_files.find("link.trace", own_set, Clues(10.0)).explanation == "theirs/link.trace lies beside another set"
+    )
+    assert trace_files.find("link.trace", own_set, Clues(10.0, 12.0)).explanation == "the trace file theirs/link.trace"
+    assert trace_files.find("link.trace", other_set, Clues(10.0)).explanation == "the trace file theirs/link.trace"
 
 
 @pytest.mark.parametrize(
@@ -209,33 +211,33 @@ def test_links_pipes_and_large_files_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(place / "pipe.trace")
     with (place / "large.trace").open("wb") as stream:
         stream.truncate(1 << 31)
-    found = files(place, place)
-    assert found.find("link.trace", place, Clues(10.0, 12.0)).explanation == "set/link.trace: not a regular file"
-    assert found.find("pipe.trace", place, Clues(10.0, 12.0)).explanation == "set/pipe.trace: not a regular file"
-    large = found.find("large.trace", place, Clues(10.0)).explanation
+    trace_files = files(place, place)
+    assert trace_files.find("link.trace", place, Clues(10.0, 12.0)).explanation == "set/link.trace: not a regular file"
+    assert trace_files.find("pipe.trace", place, Clues(10.0, 12.0)).explanation == "set/pipe.trace: not a regular file"
+    large = trace_files.find("large.trace", place, Clues(10.0)).explanation
     assert large == "set/large.trace: 2048 MiB: allowed for a trace are at most 64 MiB"
-    assert found.find("../outside/real.trace", place, Clues(10.0)).explanation == "no file is called `real.trace`"
+    assert trace_files.find("../outside/real.trace", place, Clues(10.0)).explanation == "no file is called `real.trace`"
 
 
 def test_a_long_log_of_a_fast_link_does_not_fill_the_experiment_file(tmp_path: Path) -> None:
-    drawn = np.sort(np.random.default_rng(1).integers(1, 8001, 8000))
-    file = write_trace(tmp_path / "drawn.trace", *drawn.tolist())
+    sort = np.sort(np.random.default_rng(1).integers(1, 8001, 8000))
+    file = write_trace(tmp_path / "drawn.trace", *sort.tolist())
     link = trace_element(TomlTable({"kind": "trace", "mode": "mahimahi", "file": str(file)}, ""))
     path = mahimahi_path(20.0)
-    ways = [[link if each["kind"] == "trace" else each for each in way] for way in (path.data, path.ack)]
+    ways = [[link if element["kind"] == "trace" else element for element in way] for way in (path.data, path.ack)]
     truth = dumbbell.PathModel("truth", "truth", overhead_bytes=36, data=ways[0], ack=ways[1])
-    found = reproduced(write_set(tmp_path, {"vegas": "vegas"}, truth, duration_s=4.0), tmp_path)
-    assert how(found) == ["the link's log"]
-    assert found.paths[0].model.data[0]["file"].endswith("out/traces/set-vegas-1-data.trace")
+    result = reproduce(write_set(tmp_path, {"vegas": "vegas"}, truth, duration_s=4.0), tmp_path)
+    assert origins(result) == ["the link's log"]
+    assert result.paths[0].model.data[0]["file"].endswith("out/traces/set-vegas-1-data.trace")
     (experiment,) = (tmp_path / "out" / "simulated").glob("*/experiment.toml")
     assert experiment.stat().st_size < 5000
-    assert found.scores["exact"].throughput == 1
+    assert result.scores["exact"].throughput == 1
 
 
 def test_a_run_of_a_gigabit_is_estimated_before_it_is_made(tmp_path: Path) -> None:
     write_numbers(tmp_path / "set", {"vegas": 900.0}, "1000mbps.trace", runtime=60)
     with pytest.raises(UserError, match=r"most_minutes 0.001: .* simulated runs of 60 s at most take about \d+ s"):
-        reproduced(tmp_path / "set", tmp_path, most_minutes=0.001)
+        reproduce(tmp_path / "set", tmp_path, most_minutes=0.001)
     assert not (tmp_path / "out").exists()
 
 
@@ -246,9 +248,9 @@ def with_log(metadata: Mapping[str, str], *lines: str, ack: bool = False) -> Mah
 
 def test_codels_target_of_the_metadata_is_not_lost_to_the_log() -> None:
     metadata = {"extra_mm_link_args": f'--uplink-queue=codel --uplink-queue-args="{CODEL}"'}
-    found = with_log(metadata, "# queue: codel [packets=100]")
+    command = with_log(metadata, "# queue: codel [packets=100]")
     codel = {"kind": "codel", "packets": 100, "target_ms": 512.0, "interval_ms": 100.0, "quirk": "mahimahi"}
-    assert (found.queue, found.ack_queue, found.remarks) == (codel, None, ())
+    assert (command.queue, command.ack_queue, command.remarks) == (codel, None, ())
 
 
 def test_each_direction_has_its_own_arguments() -> None:
@@ -258,57 +260,57 @@ def test_each_direction_has_its_own_arguments() -> None:
     )
     command = read_command({"extra_mm_link_args": arguments}, "metadata")
     lines = ("# queue: codel [packets=10]", "# queue: pie [bytes=9000]")
-    found = command.with_heads({ack: read_head(lines[ack], "log", ack=ack) for ack in (False, True)})
-    assert (found.queue, found.ack_queue) == (command.queue, command.ack_queue)
-    assert found.ack_queue == {
+    with_heads = command.with_heads({ack: read_head(lines[ack], "log", ack=ack) for ack in (False, True)})
+    assert (with_heads.queue, with_heads.ack_queue) == (command.queue, command.ack_queue)
+    assert with_heads.ack_queue == {
         "kind": "pie",
         "bytes": 9000,
         "target_ms": 30.0,
         "max_burst_ms": 7.0,
         "quirk": "mahimahi",
     }
-    assert found.remarks == ()
+    assert with_heads.remarks == ()
 
 
 def test_the_command_line_in_a_log_has_arguments_that_its_queue_line_has_not() -> None:
     line = (
         f"# command line: 'mm-link' 'up' 'down' '--once' '--uplink-queue=codel' '--uplink-queue-args=\"{CODEL}\"' 'sh'"
     )
-    found = with_log({}, "# mahimahi mm-link (Uplink) [traces/up] > log", line, "# queue: codel [packets=100]")
-    assert found.queue == {
+    command = with_log({}, "# mahimahi mm-link (Uplink) [traces/up] > log", line, "# queue: codel [packets=100]")
+    assert command.queue == {
         "kind": "codel",
         "packets": 100,
         "target_ms": 512.0,
         "interval_ms": 100.0,
         "quirk": "mahimahi",
     }
-    assert found.trace == "traces/up"
-    assert found.remarks == ("data link: queue codel by the log, infinite by the metadata",)
+    assert command.trace == "traces/up"
+    assert command.remarks == ("data link: queue codel by the log, infinite by the metadata",)
 
 
 def test_where_log_and_metadata_contradict_each_other_the_log_wins_and_the_page_says_so(tmp_path: Path) -> None:
     place = write_set(tmp_path, {"vegas": "vegas"}, mahimahi_path(20.0), packets=500, duration_s=3.0)
     head = "# queue: droptail [packets=77]\n# init timestamp: 1\n# mahimahi config: [delay 20 ms] \n1 # 1504\n"
     (place / "vegas_mm_datalink_run1.log").write_text(head)
-    found = reproduced(place, tmp_path)
-    assert found.paths[0].model.data[0]["queue"] == {"kind": "droptail", "packets": 77}
-    assert how(found) == ["the link's log; data link: packets 77 by the log, 500 by the metadata"]
-    page, everything, _ = found.save(tmp_path / "out")
+    result = reproduce(place, tmp_path)
+    assert result.paths[0].model.data[0]["queue"] == {"kind": "droptail", "packets": 77}
+    assert origins(result) == ["the link's log; data link: packets 77 by the log, 500 by the metadata"]
+    page, save, _ = result.save(tmp_path / "out")
     assert "packets 77 by the log, 500 by the metadata" in page.read_text()
-    assert json.loads(everything.read_text())["paths"][0]["known_by"] == how(found)[0]
+    assert json.loads(save.read_text())["paths"][0]["known_by"] == origins(result)[0]
 
 
 def test_data_that_travel_over_the_downlink_have_its_queue() -> None:
     metadata = {"extra_mm_link_args": f"--downlink-queue=codel --downlink-queue-args={CODEL}"}
-    found = with_log(metadata, "# mahimahi mm-link (Downlink) [down] > log", "# queue: codel [packets=100]")
-    assert found.queue is not None
-    assert found.queue["target_ms"] == 512.0
-    assert found.remarks == ()
+    command = with_log(metadata, "# mahimahi mm-link (Downlink) [down] > log", "# queue: codel [packets=100]")
+    assert command.queue is not None
+    assert command.queue["target_ms"] == 512.0
+    assert command.remarks == ()
 
 
 def test_arguments_that_nobody_tells_are_named() -> None:
-    found = with_log({"extra_mm_link_args": ""}, "# queue: codel [packets=100]")
-    assert found.remarks[-1] == snapshot("data link: target_ms, interval_ms of codel not told, taken as by default")
+    command = with_log({"extra_mm_link_args": ""}, "# queue: codel [packets=100]")
+    assert command.remarks[-1] == snapshot("data link: target_ms, interval_ms of codel not told, taken as by default")
 
 
 def test_the_head_of_a_real_log_agrees_with_its_metadata() -> None:
@@ -337,9 +339,9 @@ def test_one_bad_metadata_file_leaves_out_its_set_alone(tmp_path: Path, damage: 
     bad = write_numbers(tmp_path / "sets" / "bad", {"cubic": 11.7}, **(damage or {}))
     if damage is None:
         (bad / "pantheon_metadata.json").write_text("{ no JSON")
-    found = reproduced(tmp_path / "sets", tmp_path)
-    assert [row.run.place for row in found.rows] == ["good"]
-    (left,) = found.left_out
+    result = reproduce(tmp_path / "sets", tmp_path)
+    assert [row.run.place for row in result.rows] == ["good"]
+    (left,) = result.left_out
     assert "bad" in left
     assert "\n" not in left
 
@@ -347,21 +349,21 @@ def test_one_bad_metadata_file_leaves_out_its_set_alone(tmp_path: Path, damage: 
 def test_the_only_set_with_bad_metadata_is_refused_in_one_line(tmp_path: Path) -> None:
     write_numbers(tmp_path / "set", {"cubic": 11.7}, extra_mm_link_args="--uplink-queue=red")
     with pytest.raises(UserError, match=r"pantheon_metadata.json: `extra_mm_link_args`: queue `red`: allowed are"):
-        reproduced(tmp_path / "set", tmp_path)
+        reproduce(tmp_path / "set", tmp_path)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_log_with_a_queue_that_is_none_leaves_out_its_run_alone(tmp_path: Path) -> None:
     place = write_numbers(tmp_path / "set", {"cubic": 11.7, "vegas": 11.7})
     (place / "vegas_mm_datalink_run1.log").write_text("# queue: fair [packets=1]\n")
-    found = reproduced(place, tmp_path)
-    assert [row.run.name for row in found.rows] == ["cubic"]
-    assert "vegas, run 1: its path is not known: " in found.left_out[0]
-    assert "`# queue:`: queue `fair`: allowed are" in found.left_out[0]
+    result = reproduce(place, tmp_path)
+    assert [row.run.name for row in result.rows] == ["cubic"]
+    assert "vegas, run 1: its path is not known: " in result.left_out[0]
+    assert "`# queue:`: queue `fair`: allowed are" in result.left_out[0]
 
 
 @pytest.mark.parametrize(
-    ("name", "stated"),
+    ("name", "stated_values"),
     [
         ("cubic_1", ()),
         ("cubic_30s_run2", ()),
@@ -372,8 +374,8 @@ def test_a_log_with_a_queue_that_is_none_leaves_out_its_run_alone(tmp_path: Path
         ("reno_queue200", ("queue200",)),
     ],
 )
-def test_a_files_name_states_values_of_its_path(name: str, stated: tuple[str, ...]) -> None:
-    assert stated_path(name) == stated
+def test_a_files_name_states_values_of_its_path(name: str, stated_values: tuple[str, ...]) -> None:
+    assert stated_path(name) == stated_values
     statistics: Any = {"flows": [], "network": {}}
     assert recorded_scheme(name, statistics) in ("cubic", "bbr", "reno")
 
@@ -384,9 +386,9 @@ def test_several_buffers_in_names_of_files_are_several_paths(tmp_path: Path) -> 
     sizes = {"0.5bdp": 30_000, "2bdp": 120_000}
     for queue in sizes:
         path = dumbbell.make_path(rate="12mbit", rtt="40ms", queue=queue)
-        made = recorded_sets(tmp_path / queue, path, ("cubic-linux",), 8.0)
-        (made / "pcap" / "cubic_1.pcap").rename(together / f"cubic_{queue}_1.pcap")
-    found = reproduced(together, tmp_path)
-    queues = {path.model.name: path.model.data[0]["queue"]["bytes"] for path in found.paths}
+        recorded_folder = recorded_sets(tmp_path / queue, path, ("cubic-linux",), 8.0)
+        (recorded_folder / "pcap" / "cubic_1.pcap").rename(together / f"cubic_{queue}_1.pcap")
+    result = reproduce(together, tmp_path)
+    queues = {path.model.name: path.model.data[0]["queue"]["bytes"] for path in result.paths}
     assert queues == {f"together-{name}": pytest.approx(size, rel=0.15) for name, size in sizes.items()}
-    assert found.scores["exact"].throughput == 2
+    assert result.scores["exact"].throughput == 2

@@ -14,14 +14,14 @@ from dumbbell.experiment import Experiment, resolve
 MEDIA = ("gcc", "nada", "scream-draft")
 
 
-def planned(case: str, duration_s: float | None = None) -> Experiment:
+def plan_case(case: str, duration_s: float | None = None) -> Experiment:
     return resolve(catalog.experiments().find(f"rfc8867-{case}"), RunRequest(settings={"duration_s": duration_s}))
 
 
 @cache
 def flows(case: str, scheme: str, from_s: float, to_s: float, path: int = 0) -> list[dict[str, Any]]:
     """The flows of a run that ends at `to_s`, measured from `from_s` on."""
-    experiment = planned(case, to_s)
+    experiment = plan_case(case, to_s)
     run = next(
         run for run in experiment.all_runs() if run.scheme == scheme and run.path == list(experiment.paths)[path]
     )
@@ -37,14 +37,14 @@ def rates(case: str, scheme: str, from_s: float, to_s: float) -> list[float]:
 @pytest.mark.parametrize("scheme", MEDIA)
 def test_5_1_the_rate_follows_the_capacity(scheme: str) -> None:
     # 1, 2.5 (of which the source fills 1.5), 0.6, 1 Mbit/s, each after some time to settle. Headers take 3 to 5 %.
-    for (from_s, to_s), least, most in (
+    for (from_s, to_s), least, highest in (
         ((20, 40), 0.7, 1.0),
         ((45, 60), 1.3, 1.55),
         ((65, 80), 0.4, 0.6),
         ((90, 100), 0.7, 1.0),
     ):
         (rate,) = rates("5.1", scheme, from_s, to_s)
-        assert least < rate < most, f"{rate} Mbit/s from {from_s} to {to_s} s"
+        assert least < rate < highest, f"{rate} Mbit/s from {from_s} to {to_s} s"
     # When the capacity has fallen and the queue is gone again, frames take 50 ms, and little more.
     (flow,) = flows("5.1", scheme, 65, 80)
     assert flow["media"]["frame_delay_p95_ms"] < 200
@@ -106,9 +106,9 @@ def test_5_7_ten_sources_fetch_files_beside_two_calls(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", MEDIA)
 def test_5_8_a_paused_call_leaves_its_share_and_gets_it_back(scheme: str) -> None:
     assert all(0.7 < rate < 1.25 for rate in rates("5.8", scheme, 20, 40))
-    paused, *others = rates("5.8", scheme, 45, 60)
-    assert paused is None  # a planned pause is no time to fill
-    assert all(rate > 1.2 for rate in others)
+    paused_rate, *other_rates = rates("5.8", scheme, 45, 60)
+    assert paused_rate is None  # a planned pause is no time to fill
+    assert all(rate > 1.2 for rate in other_rates)
     back = flows("5.8", scheme, 65, 80)[0]["media"]
     assert back["media_rate_mbps"] > 0.7
     # What is planned is no stall.

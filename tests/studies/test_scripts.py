@@ -39,15 +39,15 @@ def test_shipped_scripts_hold(name: str) -> None:
 
 def test_tolerances_for_other_controllers_are_not_used_by_the_built_in_cubic() -> None:
     """Windows of whole segments are right, and the built-in controller has none."""
-    for name in (each for each in SHIPPED if each.startswith("cubic")):
+    for name in (shipped_name for shipped_name in SHIPPED if shipped_name.startswith("cubic")):
         for check in dumbbell_conformance.run_scripts([name])[0].checks:
-            given = re.fullmatch(r"\w+=([\d.]+)~[\d.]+", check.condition)
-            if given:
-                assert float(check.found) == pytest.approx(float(given[1]), rel=1e-4), (name, check.line)
+            match = re.fullmatch(r"\w+=([\d.]+)~[\d.]+", check.condition)
+            if match:
+                assert float(check.found) == pytest.approx(float(match[1]), rel=1e-4), (name, check.line)
 
 
 def test_every_condition_has_a_source() -> None:
-    cited = re.compile(r"\b(RFC \d+|draft-[\w-]+-\d\d|Linux v\d|\w+/[\w-]+@[0-9a-f]{7})")
+    citation = re.compile(r"\b(RFC \d+|draft-[\w-]+-\d\d|Linux v\d|\w+/[\w-]+@[0-9a-f]{7})")
     sources = [
         (name, check.line, check.source, check.condition)
         for name in SHIPPED
@@ -55,7 +55,7 @@ def test_every_condition_has_a_source() -> None:
     ]
     assert len(sources) > 200
     # packets that have to leave so that the rest makes sense need no source
-    assert [source for source in sources if not cited.search(source[2]) and " out " not in source[3]] == []
+    assert [source for source in sources if not citation.search(source[2]) and " out " not in source[3]] == []
 
 
 def _expected(script: str, key: str = "cwnd") -> list[float]:
@@ -66,16 +66,16 @@ def _expected(script: str, key: str = "cwnd") -> list[float]:
 def test_the_numbers_of_cubic_are_those_of_the_formulas() -> None:
     cubic = CubicByHand(100.0, reno_friendly=False)
     cubic.lose()
-    acked = ((0.2, 1), (0.2, 69), (0.3, 71), (4.2, 73), (8.2, 88), (60.2, 1))
-    windows = [cubic.acknowledge(now, 0.1, segments) for now, segments in acked]
+    acks = ((0.2, 1), (0.2, 69), (0.3, 71), (4.2, 73), (8.2, 88), (60.2, 1))
+    windows = [cubic.acknowledge(now, 0.1, segments) for now, segments in acks]
     assert _expected("cubic/concave-convex") == pytest.approx(windows, rel=1e-9)
 
     cubic = CubicByHand(20.0, reno_friendly=True)
     cubic.lose()
     segments = [14, 14, 15, 15, 16, 16, 17, 17, 18, 18, 19, 19, 20]
     windows = [cubic.cwnd, *(cubic.acknowledge(0.002 + 0.001 * index, 0.001, n) for index, n in enumerate(segments))]
-    shown = [windows[index] for index in (0, 1, 2, 6, 11, 12, 13)]
-    assert _expected("cubic/reno-friendly") == pytest.approx(shown, rel=1e-9)
+    shown_windows = [windows[index] for index in (0, 1, 2, 6, 11, 12, 13)]
+    assert _expected("cubic/reno-friendly") == pytest.approx(shown_windows, rel=1e-9)
 
     cubic = CubicByHand(100.0, reno_friendly=True)
     cubic.lose()
@@ -85,8 +85,8 @@ def test_the_numbers_of_cubic_are_those_of_the_formulas() -> None:
 
 def test_the_first_condition_that_fails_is_named(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mine.txt").write_text(SCRIPT.replace("=20", "=21"))
-    shown = dumbbell("vectors", "--run", "mine.txt", "reno/slow-start", expect=1).stdout.splitlines()
-    assert shown == [
+    lines = dumbbell("vectors", "--run", "mine.txt", "reno/slow-start", expect=1).stdout.splitlines()
+    assert lines == [
         "mine.txt: line 5, 0.109 s: expected cwnd=21, found 20 (RFC 5681 equation 2); 1 of 2 conditions fail",
         "reno/slow-start: 7 conditions hold",
     ]
@@ -98,7 +98,7 @@ def test_every_event_is_shown_with_all_of_its_fields(dumbbell: Dumbbell, folder:
     )
     (result,) = json.loads(dumbbell("vectors", "--run", "mine.txt", "--json").stdout)
     assert result["controller"] == "reno"
-    ack, lost = result["steps"][10], result["steps"][-1]
+    ack, loss = result["steps"][10], result["steps"][-1]
     assert (ack["event"], ack["time_s"], ack["packets"]) == ("ack", 0.1, [[0, 0]])
     fields = ack["fields"]
     assert (fields["acked"], fields["in_flight_before"], fields["in_flight"]) == (1000, 10_000, 9000)
@@ -106,7 +106,7 @@ def test_every_event_is_shown_with_all_of_its_fields(dumbbell: Dumbbell, folder:
     # 1000 bytes in 0.1 s.
     assert (fields["rate"], fields["rate_delivered"], fields["rate_interval"]) == (80_000, 1000, 0.1)
     assert fields["received"] == [0.05]
-    assert (lost["event"], lost["answer"]["cwnd"], lost["fields"]["new_episode"]) == ("lost", 10.0, True)
+    assert (loss["event"], loss["answer"]["cwnd"], loss["fields"]["new_episode"]) == ("lost", 10.0, True)
 
 
 def test_a_controller_in_python_holds_and_a_wrong_one_fails(dumbbell: Dumbbell, folder: Path) -> None:
@@ -114,9 +114,9 @@ def test_a_controller_in_python_holds_and_a_wrong_one_fails(dumbbell: Dumbbell, 
     (folder / "own.py").write_text(source)
     assert dumbbell("vectors", "./own.py", "--run", "reno").stdout.count("conditions hold\n") == len(RENO)
     (folder / "own.py").write_text(source.replace("beta: float = 0.5", "beta: float = 0.6"))
-    shown = dumbbell("vectors", "./own.py", "--run", "reno/ecn", "reno/slow-start", expect=1).stdout.splitlines()
-    assert shown[0].startswith("reno/ecn: line 10, 0.1 s: expected cwnd=10, found 12 (RFC 3168 section 6.1.2")
-    assert shown[1] == "reno/slow-start: 7 conditions hold"
+    lines = dumbbell("vectors", "./own.py", "--run", "reno/ecn", "reno/slow-start", expect=1).stdout.splitlines()
+    assert lines[0].startswith("reno/ecn: line 10, 0.1 s: expected cwnd=10, found 12 (RFC 3168 section 6.1.2")
+    assert lines[1] == "reno/slow-start: 7 conditions hold"
 
 
 STACK = """
@@ -225,7 +225,7 @@ def test_no_script_judges_between_a_loss_or_a_mark_and_its_ack() -> None:
         if name.partition("/")[0] in ("sender", "receiver"):
             continue
         waiting, is_lost = "", False
-        for line in (each.partition("#")[0].strip() for each in file.read_text().splitlines()):
+        for line in (splitline.partition("#")[0].strip() for splitline in file.read_text().splitlines()):
             at, _, rest = line.removeprefix("@").partition(" ")
             event = rest.split()[0] if line.startswith("@") else ""
             comes_with_ack = event in ("recovered", "spurious", "lost", "ecn") or "kind=persistent" in rest
@@ -240,8 +240,8 @@ def test_a_script_about_a_parameter_that_a_controller_lacks_is_not_applicable(du
     """quinn's Cubic cannot switch fast convergence off: it was asked to, and failed."""
     source = (ROOT / "examples/python/aimd.py").read_text()
     (folder / "own.py").write_text(source)
-    shown = dumbbell("vectors", "./own.py", "--run", "cubic-options", "reno/slow-start").stdout.splitlines()
-    assert shown == [
+    lines = dumbbell("vectors", "./own.py", "--run", "cubic-options", "reno/slow-start").stdout.splitlines()
+    assert lines == [
         "cubic-options/no-fast-convergence: not applicable: the controller has no parameter `fast_convergence`",
         "reno/slow-start: 7 conditions hold",
     ]
@@ -253,8 +253,8 @@ def test_a_script_about_a_parameter_that_a_controller_lacks_is_not_applicable(du
         in dumbbell("vectors", "./own.py", "--run", "cubic-options").stdout
     )
     (folder / "own.py").write_text(with_it.replace("fast_convergence: bool = True", "fast_convergence: float = 1.0"))
-    refused = dumbbell("vectors", "./own.py", "--run", "cubic-options", expect=1).stdout
-    assert "not applicable: its parameter `fast_convergence` = `false`: " in refused
+    output = dumbbell("vectors", "./own.py", "--run", "cubic-options", expect=1).stdout
+    assert "not applicable: its parameter `fast_convergence` = `false`: " in output
 
 
 def test_a_script_about_marks_is_not_asked_of_a_scheme_without_ecn(folder: Path) -> None:
@@ -271,8 +271,8 @@ def test_a_script_about_marks_is_not_asked_of_a_scheme_without_ecn(folder: Path)
 
 def test_acks_of_a_script_find_the_window_full() -> None:
     """A stack that reads what is in flight (quic-go: within three packets, or half) must not stop to grow."""
-    looked = 0
-    for name in (each for each in SHIPPED if each.startswith(("cubic", "reno"))):
+    checked_count = 0
+    for name in (shipped_name for shipped_name in SHIPPED if shipped_name.startswith(("cubic", "reno"))):
         before: dict[str, float] = {}
         for step in dumbbell_conformance.run_scripts([name], steps=True)[0].steps:
             if step["event"] == "ack" and step["fields"]["window_limited"] and not step["fields"]["recovery"]:
@@ -280,17 +280,17 @@ def test_acks_of_a_script_find_the_window_full() -> None:
                 is_slow_start = window < (before.get("ssthresh") or float("inf"))
                 is_full = window - in_flight <= 3 or (is_slow_start and in_flight > window / 2)
                 assert is_full, (name, step["line"], step["packets"])
-                looked += 1
+                checked_count += 1
             before = step["answer"]
-    assert looked > 500
+    assert checked_count > 500
 
 
 def test_a_script_that_begins_with_another_window_is_not_applicable(dumbbell: Dumbbell, folder: Path) -> None:
     """LEDBAT may begin with two packets whatever the transport has: its numbers are others then."""
     source = (ROOT / "examples/python/aimd.py").read_text()
     (folder / "own.py").write_text(source.replace("start.initial_window_bytes / self.mss", "2.0"))
-    shown = dumbbell("vectors", "./own.py", "--run", "ledbat/gain", expect=1).stdout
-    assert shown == "ledbat/gain: not applicable: the controller begins with cwnd=2, the script with cwnd=10\n"
+    output = dumbbell("vectors", "./own.py", "--run", "ledbat/gain", expect=1).stdout
+    assert output == "ledbat/gain: not applicable: the controller begins with cwnd=2, the script with cwnd=10\n"
     (folder / "own.py").write_text(source)
     assert "ledbat/timeout: 1 condition holds" in dumbbell("vectors", "./own.py", "--run", "ledbat/timeout").stdout
 
@@ -307,47 +307,49 @@ def test_sections_of_rfc_9438_that_are_cited_exist() -> None:
         for file in (ROOT / folder).rglob("*")
         if file.suffix in (".txt", ".toml", ".md", ".rs")
     ]
-    cited = re.compile(r"RFC 9438,? (?:sections? )?(equation|\d+\.[\d.]*\d)")
-    found = [(file.name, each) for file in files for each in cited.findall(file.read_text(encoding="utf-8"))]
-    assert len(found) > 40
-    assert [each for each in found if each[1] not in sections] == []
+    citation = re.compile(r"RFC 9438,? (?:sections? )?(equation|\d+\.[\d.]*\d)")
+    citations = [
+        (file.name, section) for file in files for section in citation.findall(file.read_text(encoding="utf-8"))
+    ]
+    assert len(citations) > 40
+    assert [place for place in citations if place[1] not in sections] == []
 
 
 def test_fields_that_a_controller_does_not_report_are_skipped(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mine.txt").write_text(SCRIPT.replace("ssthresh=none", "w_max=0"))
     (folder / "own.py").write_text((ROOT / "examples/python/aimd.py").read_text())
-    shown = dumbbell("vectors", "./own.py", "--run", "mine.txt").stdout
-    assert shown == "mine.txt: 1 condition holds, 1 is about a field that aimd does not report\n"
+    output = dumbbell("vectors", "./own.py", "--run", "mine.txt").stdout
+    assert output == "mine.txt: 1 condition holds, 1 is about a field that aimd does not report\n"
     (folder / "mine.txt").write_text(SCRIPT.replace("cwnd=20 ssthresh=none", "w_max=0"))
-    shown = dumbbell("vectors", "./own.py", "--run", "mine.txt", expect=1).stdout
-    assert shown == "mine.txt: nothing was checked: 1 is about a field that aimd does not report\n"
-    refused = dumbbell("vectors", "reno", "--run", "mine.txt", expect=2).stderr
-    assert "mine.txt: line 5: `w_max=0`: no field `w_max` is reported" in refused, "a script for this controller"
+    output = dumbbell("vectors", "./own.py", "--run", "mine.txt", expect=1).stdout
+    assert output == "mine.txt: nothing was checked: 1 is about a field that aimd does not report\n"
+    errors = dumbbell("vectors", "reno", "--run", "mine.txt", expect=2).stderr
+    assert "mine.txt: line 5: `w_max=0`: no field `w_max` is reported" in errors, "a script for this controller"
 
 
 def test_a_scheme_gets_the_parameters_of_scripts_for_its_controller(dumbbell: Dumbbell) -> None:
-    shown = dumbbell("vectors", "cubic", "--run").stdout.splitlines()
-    assert len(shown) == sum(name.startswith("cubic") for name in SHIPPED)
-    assert all(re.search(r"\d conditions? holds?$", line) for line in shown)
+    lines = dumbbell("vectors", "cubic", "--run").stdout.splitlines()
+    assert len(lines) == sum(name.startswith("cubic") for name in SHIPPED)
+    assert all(re.search(r"\d conditions? holds?$", line) for line in lines)
     # another scheme with the same controller: it counts whole packets
-    shown = dumbbell("vectors", "cubic-linux", "--run", "cubic/beta", "cubic/concave-convex", expect=1).stdout
-    assert "cubic/beta: 8 conditions hold" in shown
+    lines = dumbbell("vectors", "cubic-linux", "--run", "cubic/beta", "cubic/concave-convex", expect=1).stdout
+    assert "cubic/beta: 8 conditions hold" in lines
 
 
 def test_what_a_run_told_a_controller_is_a_script(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once("vectors", "reno", "--out", "v")
-    shown = dumbbell("vectors", "--run", "v/one-loss", "v/start-up/events.txt").stdout.splitlines()
-    assert [line.partition(": ")[0] for line in shown] == ["v/one-loss/events.txt", "v/start-up/events.txt"]
-    assert all(line.endswith("conditions hold") for line in shown)
+    lines = dumbbell("vectors", "--run", "v/one-loss", "v/start-up/events.txt").stdout.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["v/one-loss/events.txt", "v/start-up/events.txt"]
+    assert all(line.endswith("conditions hold") for line in lines)
     (folder / "own.py").write_text((ROOT / "examples/python/aimd.py").read_text())
     assert "conditions hold" in dumbbell("vectors", "./own.py", "--run", "v/one-loss").stdout
     events = json.loads((folder / "v/one-loss/events.json").read_text())
     assert {event["event"] for event in events} == {"established", "sent", "ack", "lost", "recovered"}
-    lost = next(event for event in events if event["event"] == "lost")
-    assert lost["answer"]["cwnd"] == lost["answer"]["ssthresh"]
+    loss = next(event for event in events if event["event"] == "lost")
+    assert loss["answer"]["cwnd"] == loss["answer"]["ssthresh"]
     text = (folder / "v/one-loss/events.txt").read_text()
     (folder / "changed.txt").write_text(text.replace("new_episode=yes", "new_episode=no"))
-    assert f"{lost['time_s']:g} s: expected window=" in dumbbell("vectors", "--run", "changed.txt", expect=1).stdout
+    assert f"{loss['time_s']:g} s: expected window=" in dumbbell("vectors", "--run", "changed.txt", expect=1).stdout
 
 
 @pytest.mark.parametrize(
@@ -386,9 +388,9 @@ def test_what_is_no_script_is_refused_with_its_line(
     dumbbell: Dumbbell, folder: Path, text: str, complaint: str
 ) -> None:
     (folder / "mine.txt").write_text(text)
-    refused = dumbbell("vectors", "--run", "mine.txt", expect=2)
-    assert refused.stdout == ""
-    assert f"mine.txt: {complaint}" in refused.stderr.replace("mine.txt: `beta` = `2`", "mine.txt: beta = 2")
+    refusal = dumbbell("vectors", "--run", "mine.txt", expect=2)
+    assert refusal.stdout == ""
+    assert f"mine.txt: {complaint}" in refusal.stderr.replace("mine.txt: `beta` = `2`", "mine.txt: beta = 2")
 
 
 @pytest.mark.parametrize(
@@ -415,20 +417,20 @@ def test_what_is_no_script_is_refused_with_its_line(
 def test_what_cannot_be_run_is_refused(
     dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
-    refused = dumbbell("vectors", *arguments, expect=2)
-    assert transcript(refused.stderr, folder) == complaint
-    assert (refused.stdout, len(refused.stderr.splitlines())) == ("", 1)
+    refusal = dumbbell("vectors", *arguments, expect=2)
+    assert transcript(refusal.stderr, folder) == complaint
+    assert (refusal.stdout, len(refusal.stderr.splitlines())) == ("", 1)
 
 
 def test_a_known_difference_passes_until_it_is_gone(dumbbell: Dumbbell, folder: Path) -> None:
-    broken = SCRIPT.replace("=20", "=21") + "known it grows by ten\n"
-    (folder / "mine.txt").write_text(broken)
-    shown = dumbbell("vectors", "--run", "mine.txt").stdout
-    assert shown == "mine.txt: 1 condition holds; line 5 fails as known: it grows by ten\n"
+    wrong_script = SCRIPT.replace("=20", "=21") + "known it grows by ten\n"
+    (folder / "mine.txt").write_text(wrong_script)
+    output = dumbbell("vectors", "--run", "mine.txt").stdout
+    assert output == "mine.txt: 1 condition holds; line 5 fails as known: it grows by ten\n"
     assert "expected cwnd=21" in dumbbell("vectors", "cubic", "--run", "mine.txt", expect=1).stdout, "only of its own"
-    (folder / "mine.txt").write_text(broken.replace("=21", "=20"))
-    shown = dumbbell("vectors", "--run", "mine.txt", expect=1).stdout
-    assert "line 6, 0 s: expected line 5 does not hold, found line 5 holds: take this line away" in shown
+    (folder / "mine.txt").write_text(wrong_script.replace("=21", "=20"))
+    output = dumbbell("vectors", "--run", "mine.txt", expect=1).stdout
+    assert "line 6, 0 s: expected line 5 does not hold, found line 5 holds: take this line away" in output
 
 
 SENDER = """dumbbell script 1
@@ -507,8 +509,8 @@ def test_a_sender_runs_with_another_controller(dumbbell: Dumbbell, folder: Path)
     (folder / "mine.txt").write_text(SENDER)
     (folder / "own.py").write_text((ROOT / "examples/python/aimd.py").read_text())
     assert dumbbell("vectors", "./own.py", "--run", "mine.txt").stdout == "mine.txt: 13 conditions hold\n"
-    refused = dumbbell("vectors", "reno", "--run", "receiver/quic", expect=2).stderr
-    assert "receiver/quic: drives a receiver, which has no controller: leave `reno` out" in refused
+    errors = dumbbell("vectors", "reno", "--run", "receiver/quic", expect=2).stderr
+    assert "receiver/quic: drives a receiver, which has no controller: leave `reno` out" in errors
 
 
 RUNNERS = {
@@ -522,7 +524,7 @@ RUNNERS = {
 GO = pytest.param("go", marks=pytest.mark.programs)
 
 
-@pytest.mark.parametrize("language", [GO if each == "go" else each for each in RUNNERS])
+@pytest.mark.parametrize("language", [GO if runner == "go" else runner for runner in RUNNERS])
 def test_a_runner_in_another_language_passes_and_a_wrong_reno_fails(language: str, folder: Path) -> None:
     (source,), command, halving = RUNNERS[language]
     program = {"c": "cc", "go": "go"}.get(language)
@@ -534,11 +536,11 @@ def test_a_runner_in_another_language_passes_and_a_wrong_reno_fails(language: st
         (folder / source).write_text(text)
         if language == "c":
             subprocess.run(["cc", "-Wall", "-Werror", "-o", "runner", source, "-lm"], cwd=folder, check=True)
-        ended = subprocess.run([*command, *RENO, UNDO], cwd=folder, capture_output=True, text=True, check=False)
-        assert ended.returncode == (1 if fails else 0), ended.stdout + ended.stderr
-        failed = re.findall(r"(\S+)\.txt: failed", ended.stdout)
-        passed = re.findall(r"(\S+)\.txt: passed", ended.stdout)
-        assert len(failed) + len(passed) == len(RENO) + 1
+        result = subprocess.run([*command, *RENO, UNDO], cwd=folder, capture_output=True, text=True, check=False)
+        assert result.returncode == (1 if fails else 0), result.stdout + result.stderr
+        matches = re.findall(r"(\S+)\.txt: failed", result.stdout)
+        passed_names = re.findall(r"(\S+)\.txt: passed", result.stdout)
+        assert len(matches) + len(passed_names) == len(RENO) + 1
         if fails:
-            assert {Path(name).name for name in failed} >= {"congestion-avoidance", "ecn", "one-loss-a-window"}
-            assert {Path(name).name for name in passed} >= {"slow-start", "delayed-acks", "application-limited"}
+            assert {Path(name).name for name in matches} >= {"congestion-avoidance", "ecn", "one-loss-a-window"}
+            assert {Path(name).name for name in passed_names} >= {"slow-start", "delayed-acks", "application-limited"}

@@ -33,13 +33,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_twice_written_they_are_the_same_bytes(once: Dumbbell, dumbbell_afresh: Dumbbell, folder: Path) -> None:
     once("vectors", "dctcp", "--out", "v")
-    printed = dumbbell_afresh("vectors", "dctcp", "--out", "second").stdout.split()
-    assert {Path(line).name for line in printed} == {
+    output = dumbbell_afresh("vectors", "dctcp", "--out", "second").stdout.split()
+    assert {Path(line).name for line in output} == {
         "app-limited", "ecn", "idle", "one-loss", "rate-step", "rtt-step", "start-up", "steady",
     }  # fmt: skip
     first = contents(folder / "v")
     assert first == contents(folder / "second")
-    assert set(first) == {f"{Path(line).name}/{name}" for line in printed for name in FILES} | {"README.md"}
+    assert set(first) == {f"{Path(line).name}/{name}" for line in output for name in FILES} | {"README.md"}
     assert all(len(content) < 3_000_000 for content in first.values())
 
 
@@ -49,9 +49,9 @@ def test_the_scenarios_show_what_they_are_named_after(once: Dumbbell, folder: Pa
     rows = {path.name: csv_rows(path / "acks.csv") for path in (folder / "v").iterdir() if path.is_dir()}
     # Ten packets at first, doubled by an RTT of slow start (RFC 5681), delayed ACKs counted in bytes.
     assert [row["cwnd_bytes"] for row in rows["start-up"][:3]] == ["14480", "17376", "20272"]
-    lost = {name: sum(int(row["lost_packets"]) for row in table) for name, table in rows.items()}
-    assert (lost["one-loss"], lost["app-limited"]) == (1, 0)
-    assert lost["start-up"] > 10
+    losses = {name: sum(int(row["lost_packets"]) for row in table) for name, table in rows.items()}
+    assert (losses["one-loss"], losses["app-limited"]) == (1, 0)
+    assert losses["start-up"] > 10
     before = [row for row in rows["one-loss"] if not row["ssthresh_bytes"]]
     after = [row for row in rows["one-loss"] if row["ssthresh_bytes"]]
     in_flight = int(before[-1]["in_flight_bytes"])
@@ -71,18 +71,18 @@ def test_a_scenario_can_be_run_as_it_stands(dumbbell: Dumbbell, once: Dumbbell, 
 
 def test_what_differs_is_named_by_file_and_line(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once("vectors", "reno", "--out", "v")
-    same = dumbbell("vectors", "--check", "v").stdout.splitlines()
-    assert len(same) == 7
-    assert all(line.endswith(": the same") for line in same)
+    same_lines = dumbbell("vectors", "--check", "v").stdout.splitlines()
+    assert len(same_lines) == 7
+    assert all(line.endswith(": the same") for line in same_lines)
     lines = (folder / "v/steady/acks.csv").read_text().splitlines()
     lines[41] += "1"
     (folder / "v/steady/acks.csv").write_text("\n".join(lines) + "\n")
     trace = folder / "v/idle/trace.sqlog"
     trace.write_text(trace.read_text().replace('"congestion_window":', '"congestion_window": ', 1))
-    shown = dumbbell("vectors", "--check", "v", expect=1).stdout
-    assert "steady: differs: v/steady/acks.csv, line 42" in shown
-    assert "idle: differs: v/idle/trace.sqlog, line " in shown
-    assert shown.count("the same") == 5
+    output = dumbbell("vectors", "--check", "v", expect=1).stdout
+    assert "steady: differs: v/steady/acks.csv, line 42" in output
+    assert "idle: differs: v/idle/trace.sqlog, line " in output
+    assert output.count("the same") == 5
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,9 @@ def test_a_scenario_of_somebody_elses_is_refused(
     experiment = write_steady(folder, catalog.schemes().find("reno"))
     assert old in experiment.read_text()
     experiment.write_text(experiment.read_text().replace(old, new))
-    said = dumbbell("vectors", "--check", "v", expect=2).stderr
-    assert said.startswith("dumbbell: v/steady/experiment.toml: not ")
-    assert transcript(said, folder) == line
+    errors = dumbbell("vectors", "--check", "v", expect=2).stderr
+    assert errors.startswith("dumbbell: v/steady/experiment.toml: not ")
+    assert transcript(errors, folder) == line
 
 
 def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_takes(
@@ -184,14 +184,14 @@ def test_the_scheme_of_somebody_elses_scenario_sends_no_more_than_a_scenario_tak
 ) -> None:
     scheme = catalog.schemes().find("udp-cbr")
     write_steady(folder, replace(scheme, application={"kind": "constant", "rate_mbps": 100_000.0}))
-    said = dumbbell("vectors", "--check", "v", expect=2).stderr
-    assert "packets a second: allowed are most_events_per_s = 500000" in said
+    errors = dumbbell("vectors", "--check", "v", expect=2).stderr
+    assert "packets a second: allowed are most_events_per_s = 500000" in errors
 
 
 def test_names_of_scenarios_do_nothing_to_the_terminal(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once("vectors", "reno", "--out", "v")
     (folder / "one").mkdir()
     (folder / "v/steady").rename(folder / "one/\x1b[31mred")
-    said = dumbbell("vectors", "--check", "one").stdout
-    assert said.endswith(": the same\n")
-    assert "\x1b" not in said
+    output = dumbbell("vectors", "--check", "one").stdout
+    assert output.endswith(": the same\n")
+    assert "\x1b" not in output

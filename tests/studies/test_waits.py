@@ -21,16 +21,16 @@ from support.clock import ManualClock
 
 
 def test_a_search_ends_when_its_time_is_over(clock: ManualClock) -> None:
-    began_s, tried = clock.monotonic(), []
+    began_s, tried_places = clock.monotonic(), []
 
     def evaluate(places: Any) -> list[float]:  # noqa: ANN401 (vectors)
         clock.turn(7.0)  # a generation takes so long
-        tried.extend(places)
-        return [sum((each - 0.7) ** 2 for each in place) for place in places]
+        tried_places.extend(places)
+        return [sum((coordinate - 0.7) ** 2 for coordinate in place) for place in places]
 
     minimise(evaluate, [0.2, 0.3], [0.2, 0.2], Effort(100_000, clock.monotonic() + 60.0, clock), 1)
     assert 60.0 <= clock.monotonic() - began_s < 75.0
-    assert len(tried) > 8 * 7
+    assert len(tried_places) > 8 * 7
     assert not Effort(1, None, clock).over
 
 
@@ -48,34 +48,34 @@ def test_a_browser_that_does_not_answer_is_told_when_its_time_is_over(
     browser: tuple[DevTools, int], clock: ManualClock
 ) -> None:
     tools, _ = browser
-    failed: list[str] = []
+    failures: list[str] = []
 
     def call() -> None:
-        with pytest.raises(CallError) as refused:
+        with pytest.raises(CallError) as error:
             tools.call("Page.enable", timeout_s=10.0)
-        failed.append(str(refused.value))
+        failures.append(str(error.value))
 
     calling = threading.Thread(target=call)
     calling.start()
     clock.until_waiting()
     clock.turn(9.5)
     clock.until_waiting()
-    assert failed == []
+    assert failures == []
     clock.turn(0.5)
     calling.join()
-    assert failed == ["the browser does not answer Page.enable within 10 s"]
+    assert failures == ["the browser does not answer Page.enable within 10 s"]
 
 
 def test_a_browser_may_take_its_time_as_long_as_it_has_some(browser: tuple[DevTools, int], clock: ManualClock) -> None:
     tools, events = browser
-    found: list[object] = []
-    calling = threading.Thread(target=lambda: found.append(tools.call("Page.enable", timeout_s=10.0)))
+    answers: list[object] = []
+    calling = threading.Thread(target=lambda: answers.append(tools.call("Page.enable", timeout_s=10.0)))
     calling.start()
     clock.until_waiting()
     clock.turn(9.5)
     os.write(events, b'{"id": 1, "result": {"n": 5}}\0')
     calling.join()
-    assert found == [{"n": 5}]
+    assert answers == [{"n": 5}]
 
 
 def test_the_side_that_comes_second_waits_for_the_first(tmp_path: Path, clock: ManualClock) -> None:
@@ -121,8 +121,8 @@ class ProbedPeer:
     def begin(self, do: str, *, within_s: float, request: dict[str, Any]) -> "Future[Any]":
         self.given.append((do, within_s, request["seconds"]))
         future: Future[Any] = Future()
-        sent = [[number, 0, 1000] for number, _ in enumerate(request["bursts"])]
-        future.set_result(({"sent": sent, "arrived": [], "duplicates": 0}, b""))
+        sent_packets = [[number, 0, 1000] for number, _ in enumerate(request["bursts"])]
+        future.set_result(({"sent": sent_packets, "arrived": [], "duplicates": 0}, b""))
         return future
 
     def ask(self, do: str, *, within_s: float, seconds: float, per_s: float) -> tuple[dict[str, Any], bytes]:

@@ -86,8 +86,8 @@ class FakeBrowser:
 
     def _serve(self) -> None:
         rest = b""
-        while received := os.read(self._in, 65536):
-            *texts, rest = (rest + received).split(b"\0")
+        while read := os.read(self._in, 65536):
+            *texts, rest = (rest + read).split(b"\0")
             for message in map(json.loads, texts):
                 self.heard.append(message)
                 answer = self.answers.get(message["method"])
@@ -133,14 +133,14 @@ def test_a_browser_that_goes_away_ends_calls_at_once(fake: FakeBrowser) -> None:
 
 
 def fake_page(script_is_there: object = True) -> FakeBrowser:
-    enabled: dict[str, Any] = {f"{domain}.enable": {} for domain in ("Page", "Runtime", "Inspector", "Fetch")}
+    enable_answers: dict[str, Any] = {f"{domain}.enable": {} for domain in ("Page", "Runtime", "Inspector", "Fetch")}
     return FakeBrowser(
         {
             "Target.createTarget": {"targetId": "T"},
             "Target.attachToTarget": {"sessionId": "S"},
             "Page.navigate": {},
             "Runtime.evaluate": {"result": {"value": script_is_there}},
-            **enabled,
+            **enable_answers,
         }
     )
 
@@ -150,8 +150,8 @@ def test_a_page_answers_its_own_request_and_reports_what_breaks() -> None:
         page = Page(fake.devtools)
         fake.say({"method": "Fetch.requestPaused", "sessionId": "S", "params": {"requestId": "R"}})
         wait_for(lambda: fake.heard[-1]["method"] == "Fetch.fulfillRequest")
-        fulfilled = fake.heard[-1]["params"]
-        assert (fulfilled["requestId"], fulfilled["responseCode"]) == ("R", 200)
+        params = fake.heard[-1]["params"]
+        assert (params["requestId"], params["responseCode"]) == ("R", 200)
         page.run("answer", "a\r\n\"'", 5)
         assert fake.heard[-1]["params"]["expression"] == 'peer.answer("a\\r\\n\\"\'", 5)'
         exception = {"exception": {"description": "Error: the browser has no codec X\n    at offer"}}
@@ -172,9 +172,9 @@ OFFER = (
 
 
 def test_the_bandwidth_goes_below_the_address_of_video_only() -> None:
-    changed = sdp.with_bandwidth(OFFER, 20000)
-    assert changed == OFFER.replace("b=AS:300", "b=AS:20000")
-    assert sdp.with_bandwidth(changed.replace("\r\n", "\n"), 20000) == changed
+    with_bandwidth = sdp.with_bandwidth(OFFER, 20000)
+    assert with_bandwidth == OFFER.replace("b=AS:300", "b=AS:20000")
+    assert sdp.with_bandwidth(with_bandwidth.replace("\r\n", "\n"), 20000) == with_bandwidth
 
 
 def test_candidates_and_feedback_are_found() -> None:
@@ -185,7 +185,7 @@ def test_candidates_and_feedback_are_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expectation"),
     [
         ("", Expectation(scream=False, rfc8888=False)),
         (SCREAM, Expectation(scream=True, rfc8888=False)),
@@ -195,9 +195,9 @@ def test_candidates_and_feedback_are_found() -> None:
         ("WebRTC-Bwe-ScreamV2/BetaLoss:0.8,mode:always/", Expectation(scream=True, rfc8888=False)),
     ],
 )
-def test_what_trials_ask_for(text: str, wanted: Expectation) -> None:
-    assert expected(parse(text)) == wanted
-    assert wanted.ect1 == (wanted.scream and wanted.rfc8888)
+def test_what_trials_ask_for(text: str, expectation: Expectation) -> None:
+    assert expected(parse(text)) == expectation
+    assert expectation.ect1 == (expectation.scream and expectation.rfc8888)
 
 
 def test_trials_that_a_binary_does_not_hold(tmp_path: Path) -> None:
@@ -232,9 +232,9 @@ def test_the_controllers_log_becomes_samples(tmp_path: Path) -> None:
     assert list(trace.read()) == [(now + 0.25, [("gcc_target", "Mbit/s", 2.0), ("gcc_estimate", "Mbit/s", 3.0)])]
     assert trace.controller == "GCC"
     (tmp_path / "log").write_text(text)
-    ((at, found),) = list(trace.read())
+    ((at, read),) = list(trace.read())
     assert at == now + 0.25
-    assert found == [
+    assert read == [
         ("ref_window", "bytes", 47557.0),
         ("l4s_alpha", "", 0.25),
         ("srtt", "ms", 62.0),
@@ -261,22 +261,22 @@ def record(at_ms: float, **changes: float) -> Record:
         "totalEncodeTime": frames * 0.008,
         "qualityLimitationReason": "none",
     }
-    written, skipped = round(frames), 0.0
+    written_frames, skipped_frames = round(frames), 0.0
     if "skipped" in changes:
-        skipped = changes.pop("skipped")
+        skipped_frames = changes.pop("skipped")
     if "encode_s" in changes:
         outbound["totalEncodeTime"] = frames * changes.pop("encode_s")
     return {
         "at": at_ms,
-        "source": {"written": written - skipped, "skipped": skipped},
+        "source": {"written": written_frames - skipped_frames, "skipped": skipped_frames},
         "outbound": outbound | changes,
         "pair": {"currentRoundTripTime": 0.05, "availableOutgoingBitrate": 4e6},
     }
 
 
-def conduct(*records: Record, connected: bool = True, fps: float | None = 30.0) -> Conduct:
+def conduct(*records: Record, is_connected: bool = True, fps: float | None = 30.0) -> Conduct:
     result = Conduct(fps=fps, cpu_share=0.3)
-    result.note(list(records), [{"at": 90.0, "state": "connected"}] if connected else [])
+    result.note(list(records), [{"at": 90.0, "state": "connected"}] if is_connected else [])
     return result
 
 
@@ -334,14 +334,14 @@ def test_calls_that_say_nothing_about_congestion_control() -> None:
     assert objection(framesPerSecond=27.1) == "none"
     assert "a frame took 26.0 ms to encode, more than 25" in objection(encode_s=0.026)
     assert objection(skipped=60).startswith("CPU limited: 60 of 237 frames were skipped")
-    limited = conduct(
+    limited_conduct = conduct(
         *(record(at) | {"outbound": {"qualityLimitationReason": "cpu", "bytesSent": 1}} for at in times())
     )
-    assert "qualityLimitationReason" in str(limited.objection())
+    assert "qualityLimitationReason" in str(limited_conduct.objection())
     busy = conduct(*(record(at) for at in times()))
     busy.cpu_share = 0.85
     assert busy.objection() == "CPU limited: the browser took 85% of a processor, more than 80%"
-    assert "not connected" in str(conduct(record(100), connected=False).objection())
+    assert "not connected" in str(conduct(record(100), is_connected=False).objection())
     assert conduct(record(100, bytesSent=0)).objection() == "no media was sent"
     assert "no media had arrived" in str(conduct({"at": 100.0, "inbound": {}}, fps=None).objection())
 
@@ -353,8 +353,8 @@ def test_samples_are_states_and_means_since_the_previous_one(tmp_path: Path) -> 
     second = dict((field, value) for field, _, value in values(record(1100, encode_s=0.01), record(1000)))
     # 33 frames of 10 ms in all, 30 of 8 ms of them before
     assert second["encode_time"] == pytest.approx((33 * 10 - 30 * 8) / 3)
-    unchanged = dict((field, value) for field, _, value in values(record(1000), record(1000)))
-    assert "encode_time" not in unchanged
+    first_values = dict((field, value) for field, _, value in values(record(1000), record(1000)))
+    assert "encode_time" not in first_values
     writer = Writer(tmp_path / "samples", offset_ms=5000.0)
     writer.records([record(1000)])
     lines = [json.loads(line) for line in (tmp_path / "samples").read_text().splitlines()]
@@ -380,7 +380,7 @@ def test_the_sides_meet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--width", "15"), "argument --width: 15: allowed is an even number from 16 to 3840"),
         (("--height", "721"), "argument --height: 721: allowed is an even number"),
@@ -391,13 +391,15 @@ def test_the_sides_meet(tmp_path: Path) -> None:
         (("--codec", "H265"), "argument --codec: invalid choice: 'H265'"),
     ],
 )
-def test_bad_arguments_are_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str) -> None:
-    with pytest.raises(SystemExit) as ended:
+def test_bad_arguments_are_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(SystemExit) as error:
         main(["send", "--rendezvous", "/tmp/x", *arguments])
-    assert ended.value.code == 2
-    printed = capsys.readouterr().err
-    assert printed.startswith(f"dumbbell_webrtc: {said}")
-    assert len(printed.splitlines()) == 1
+    assert error.value.code == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"dumbbell_webrtc: {message}")
+    assert len(errors.splitlines()) == 1
 
 
 # From here on with a browser, and with rights.
@@ -419,12 +421,12 @@ CALL_PATH = path_text(4.0, 20.0, 'queue = { kind = "droptail", bytes = 100000 }'
 
 def descendants(mark: str) -> list[str]:
     """Command lines of the processes whose environment holds the text."""
-    found = []
+    commands = []
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             if entry.name.isdigit() and mark.encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_text().replace("\0", " ")[:120])
-    return found
+                commands.append((entry / "cmdline").read_text().replace("\0", " ")[:120])
+    return commands
 
 
 @pytest.mark.real
@@ -460,8 +462,8 @@ def test_browsers_call_each_other_over_an_emulated_path(
         assert ("gcc_target" in field) == (run["scheme"] == "chromium-gcc")
         assert samples["time_ns"].min() >= 0
         assert samples["time_ns"].max() <= 8e9
-        told = [program["output"] for program in run["emulation"]["programs"]]
-        assert all(json.loads(lines[0])["browser"].startswith("HeadlessChrome/") for lines in told)
+        outputs = [program["output"] for program in run["emulation"]["programs"]]
+        assert all(json.loads(lines[0])["browser"].startswith("HeadlessChrome/") for lines in outputs)
     assert not [line for line in descendants(str(folder)) if "headless" in line]
 
 
@@ -472,15 +474,15 @@ def test_a_browser_that_ignores_its_trial_fails_the_run(dumbbell: Dumbbell, fold
     # a busy machine needs long until media flow; the run ends as soon as the browser has shown what it does
     arguments = ("--backend", "emu", "--path", "call.toml", "--duration", "15", "--warmup", "0")
     # the browser takes the last of two modes
-    for trials, said in (
+    for trials, message in (
         ("WebRTC-Bwe-ScreamV2/mode:always,mode:never/", "ignores the field trial: its log shows GCC, not ScreamV2"),
         ("WebRTC-Bwe-ScreamV99/Enabled/", "knows no field trial WebRTC-Bwe-ScreamV99"),
     ):
         setting = ("--set", f"chromium-scream.trials={trials}", "--out", trials.partition("/")[0])
-        done = dumbbell("run", *arguments, "--schemes", "chromium-scream", *setting, "--json", expect=1)
-        (run,) = json.loads(done.stdout)["runs"]
+        result = dumbbell("run", *arguments, "--schemes", "chromium-scream", *setting, "--json", expect=1)
+        (run,) = json.loads(result.stdout)["runs"]
         assert run["status"] == "failed"
-        assert said in run["reason"]
+        assert message in run["reason"]
 
 
 @pytest.mark.real
