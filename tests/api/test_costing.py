@@ -33,17 +33,23 @@ def test_a_candidate_is_dearer_only_beyond_the_threshold() -> None:
 
 def test_noise_of_a_busy_machine_is_no_verdict() -> None:
     noisy = (100.0, 240.0, 90.0, 180.0, 101.0, 95.0, 300.0, 99.0)
-    found = against(costs(noisy), costs(STEADY))
-    assert found.low < 1.1 < found.high
-    assert found.verdict == "same"
+    comparison = against(costs(noisy), costs(STEADY))
+    assert comparison.low < 1.1 < comparison.high
+    assert comparison.verdict == "same"
 
 
 def test_instructions_decide_where_they_are_counted() -> None:
-    counted = (400.0,) * 8
-    found = against(costs(times(1.5), counted), costs(STEADY, counted))
-    assert (found.unit, found.ratio, found.low, found.high, found.verdict) == ("instructions", 1.0, 1.0, 1.0, "same")
-    assert (found.candidate.instructions_per_ack, found.candidate.ns_per_ack) == (400.0, 148.5)
-    assert against(costs(STEADY, counted), costs(STEADY)).unit == "ns"
+    counts = (400.0,) * 8
+    comparison = against(costs(times(1.5), counts), costs(STEADY, counts))
+    assert (comparison.unit, comparison.ratio, comparison.low, comparison.high, comparison.verdict) == (
+        "instructions",
+        1.0,
+        1.0,
+        1.0,
+        "same",
+    )
+    assert (comparison.candidate.instructions_per_ack, comparison.candidate.ns_per_ack) == (400.0, 148.5)
+    assert against(costs(STEADY, counts), costs(STEADY)).unit == "ns"
 
 
 def test_twice_as_much_of_next_to_nothing_is_the_same() -> None:
@@ -52,11 +58,11 @@ def test_twice_as_much_of_next_to_nothing_is_the_same() -> None:
 
 
 def test_two_controllers_are_measured_in_turn() -> None:
-    found = dumbbell.cost_beside("copa", "reno")
-    assert (found.candidate.scheme, found.baseline.scheme) == ("copa", "reno")
-    assert (len(found.candidate.ns), len(found.baseline.ns)) == (8, 8)
-    assert len(found.candidate.instructions) in (0, 8)
-    assert found.low <= found.ratio <= found.high
+    comparison = dumbbell.cost_beside("copa", "reno")
+    assert (comparison.candidate.scheme, comparison.baseline.scheme) == ("copa", "reno")
+    assert (len(comparison.candidate.ns), len(comparison.baseline.ns)) == (8, 8)
+    assert len(comparison.candidate.instructions) in (0, 8)
+    assert comparison.low <= comparison.ratio <= comparison.high
 
 
 def test_a_threshold_that_is_none_is_refused() -> None:

@@ -43,8 +43,8 @@ def field_of(folder: Path, run: dict[str, Any], name: str, out: str = "out") -> 
 
 
 def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbell, folder: Path) -> None:
-    said = dumbbell("plugin", "kernel", str(ROOT / "examples/c/steady.c")).stdout
-    assert said == "libsteady.so: run it by its scheme file: dumbbell run --schemes ./steady.toml\n"
+    output = dumbbell("plugin", "kernel", str(ROOT / "examples/c/steady.c")).stdout
+    assert output == "libsteady.so: run it by its scheme file: dumbbell run --schemes ./steady.toml\n"
     (run,) = run_of(dumbbell, "--schemes", "steady.toml", "--set", "steady.probe_gain=130")
     assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
     # A quarter more than the rate in every eighth round trip, which the next one drains: the queue stays short.
@@ -56,13 +56,13 @@ def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbe
 def test_every_callback_of_a_module_comes_in_the_kernels_order(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("plugin", "kernel", str(PLAIN), "--out", "libplain.so")
     # `tcp_plain.c` ends the process at the first call that the kernel would not make.
-    ours, theirs = run_of(dumbbell, "--schemes", "reno,tcp_plain.toml")
-    assert (theirs["status"], theirs["reason"]) == ("done", None)
+    own_run, kernel_run = run_of(dumbbell, "--schemes", "reno,tcp_plain.toml")
+    assert (kernel_run["status"], kernel_run["reason"]) == ("done", None)
     # What both are is Reno: the same within 3 % of throughput and 10 % of p95, stated before.
-    first, second = (run["flows"][0] for run in (ours, theirs))
+    first, second = (run["flows"][0] for run in (own_run, kernel_run))
     assert second["throughput_mbps"] == pytest.approx(first["throughput_mbps"], rel=0.03)
     assert second["delay_p95_ms"] == pytest.approx(first["delay_p95_ms"], rel=0.10)
-    states = set(field_of(folder, theirs, "ca_state"))
+    states = set(field_of(folder, kernel_run, "ca_state"))
     assert {0.0, 3.0} <= states, "it has recovered from losses"
 
 
@@ -176,33 +176,33 @@ def test_a_callback_of_another_signature_is_refused_with_its_name(
         pytest.skip(f"there is no {compiler}")
     monkeypatch.setenv("CC", compiler)
     (folder / "tcp_two.c").write_text(f"#include <net/tcp.h>\n#include <linux/module.h>\n{TWO.replace(old, new)}")
-    said = dumbbell_here("plugin", "kernel", "tcp_two.c", expect=2).stderr
-    assert said.startswith("dumbbell: tcp_two.c: its `")
-    assert complaint in said.replace("unsigned int", "u32").replace("`void (struct", "`void (*)(struct").replace(
+    errors = dumbbell_here("plugin", "kernel", "tcp_two.c", expect=2).stderr
+    assert errors.startswith("dumbbell: tcp_two.c: its `")
+    assert complaint in errors.replace("unsigned int", "u32").replace("`void (struct", "`void (*)(struct").replace(
         "`u32 (struct", "`u32 (*)(struct"
     )
-    assert said.count("\n") == 1
+    assert errors.count("\n") == 1
     assert not list(folder.glob("*.so"))
 
 
 def test_a_modules_parameters_are_those_of_the_scheme(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("plugin", "kernel", str(PLAIN))
-    listed = dumbbell("list", "parameters", "--plugin", "./libtcp_plain.so").stdout
-    assert all(text in listed for text in ("ssthresh_percent", "window after a loss, percent", "quiet"))
-    assert "copa" not in listed, "those of the file alone"
+    output = dumbbell("list", "parameters", "--plugin", "./libtcp_plain.so").stdout
+    assert all(text in output for text in ("ssthresh_percent", "window after a loss, percent", "quiet"))
+    assert "copa" not in output, "those of the file alone"
     (half,) = run_of(dumbbell, "--schemes", "tcp_plain.toml")
     lowest = {50: min(field_of(folder, half, "ssthresh"))}
-    (most,) = run_of(dumbbell, "--schemes", "tcp_plain.toml", "--set", "tcp_plain.ssthresh_percent=90", out="most")
-    lowest[90] = min(field_of(folder, most, "ssthresh", "most"))
+    (most_run,) = run_of(dumbbell, "--schemes", "tcp_plain.toml", "--set", "tcp_plain.ssthresh_percent=90", out="most")
+    lowest[90] = min(field_of(folder, most_run, "ssthresh", "most"))
     assert lowest[90] > 1.5 * lowest[50], lowest
 
 
 def test_a_file_that_needs_more_than_the_adapter_has_is_told_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
     text = PLAIN.read_text().replace("plain_grow(sk, ack, acked);", "tcp_unheard_of(sk); tcp_sk(sk)->new_field = 1;")
     (folder / "tcp_new.c").write_text(text.replace('#include "tcp_plain_more.h"', ""))
-    said = dumbbell("plugin", "kernel", "tcp_new.c", expect=2).stderr
+    errors = dumbbell("plugin", "kernel", "tcp_new.c", expect=2).stderr
     missing = "uses what the kernel adapter lacks: tcp_unheard_of(), the member new_field (docs/how-to/plugins.md)"
-    assert said == f"dumbbell: tcp_new.c: {missing}\n"
+    assert errors == f"dumbbell: tcp_new.c: {missing}\n"
     assert not list(folder.glob("*.so"))
 
 
@@ -217,9 +217,9 @@ def test_what_is_no_controller_is_told_in_one_line(
     dumbbell: Dumbbell, folder: Path, content: str, complaint: str
 ) -> None:
     (folder / "tcp_x.c").write_text(content)
-    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
-    assert said.startswith(f"dumbbell: {complaint}")
-    assert said.count("\n") == 1
+    errors = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert errors.startswith(f"dumbbell: {complaint}")
+    assert errors.count("\n") == 1
 
 
 def test_without_a_compiler_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,15 +264,15 @@ def test_an_include_that_leads_elsewhere_is_refused(dumbbell: Dumbbell, folder: 
 def test_a_file_of_somebody_in_the_place_of_the_schemes_is_not_replaced(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "tcp_mine.c").write_text("int x;\n")
     (folder / "tcp_mine.toml").write_text('[tool]\nname = "mine"\n')
-    said = dumbbell("plugin", "kernel", "tcp_mine.c", expect=2).stderr
-    assert "tcp_mine.toml: exists already, and is no scheme of this controller: move it" in said
+    errors = dumbbell("plugin", "kernel", "tcp_mine.c", expect=2).stderr
+    assert "tcp_mine.toml: exists already, and is no scheme of this controller: move it" in errors
     assert (folder / "tcp_mine.toml").read_text() == '[tool]\nname = "mine"\n'
 
 
 def test_a_library_of_somebody_is_not_replaced_but_ones_own_is(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "libtcp_plain.so").write_text("somebody's")
-    said = dumbbell("plugin", "kernel", str(PLAIN), expect=2).stderr
-    assert "libtcp_plain.so: exists already, and tcp_plain.toml beside it does not say that it is of" in said
+    errors = dumbbell("plugin", "kernel", str(PLAIN), expect=2).stderr
+    assert "libtcp_plain.so: exists already, and tcp_plain.toml beside it does not say that it is of" in errors
     assert (folder / "libtcp_plain.so").read_text() == "somebody's"
     (folder / "libtcp_plain.so").unlink()
     for _ in range(2):
@@ -283,34 +283,34 @@ def test_what_a_compiler_says_in_no_encoding_is_one_line(dumbbell: Dumbbell, fol
     (folder / "tcp_x.c").write_bytes(
         b"#include <linux/module.h>\nint foo(void){ return b\xff\xfer; }\n#error caf\xe9\n"
     )
-    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
-    assert said.startswith("dumbbell: tcp_x.c: ")
-    assert said.count("\n") == 1
+    errors = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert errors.startswith("dumbbell: tcp_x.c: ")
+    assert errors.count("\n") == 1
 
 
 def test_a_header_that_is_a_pipe_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     os.mkfifo(folder / "pipe.h")
     (folder / "tcp_x.c").write_text('#include "pipe.h"\n')
-    said = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
-    assert said.endswith("pipe.h: is a named pipe: allowed is a regular file\n")
+    errors = dumbbell("plugin", "kernel", "tcp_x.c", expect=2).stderr
+    assert errors.endswith("pipe.h: is a named pipe: allowed is a regular file\n")
 
 
 def test_a_library_that_is_larger_than_any_controller_is_not_kept(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "tcp_plain_more.h").write_bytes(PLAIN.with_name("tcp_plain_more.h").read_bytes())
     (folder / "tcp_plain_more.c").write_bytes(PLAIN.with_name("tcp_plain_more.c").read_bytes())
     (folder / "tcp_big.c").write_text(f"{PLAIN.read_text()}\nchar big[17 << 20] = {{ 1 }};\n")
-    said = dumbbell("plugin", "kernel", "tcp_big.c", expect=2).stderr
-    assert "libtcp_big.so: has 17." in said
-    assert "allowed for a compiled controller are at most 16 MiB" in said
+    errors = dumbbell("plugin", "kernel", "tcp_big.c", expect=2).stderr
+    assert "libtcp_big.so: has 17." in errors
+    assert "allowed for a compiled controller are at most 16 MiB" in errors
     assert not (folder / "libtcp_big.so").exists()
 
 
 @pytest.mark.parametrize("name", ["-fplugin=x.c", "@options.c"])
 def test_a_file_is_no_option_of_the_compiler(dumbbell: Dumbbell, folder: Path, name: str) -> None:
     (folder / name).write_text("#error it was read as a file\n")
-    said = dumbbell("plugin", "kernel", f"./{name}", expect=2).stderr
-    assert said.startswith(f"dumbbell: {name}: ")
-    assert "it was read as a file" in said
+    errors = dumbbell("plugin", "kernel", f"./{name}", expect=2).stderr
+    assert errors.startswith(f"dumbbell: {name}: ")
+    assert "it was read as a file" in errors
 
 
 def test_a_compiler_may_take_so_much_memory_and_no_more(
@@ -321,8 +321,8 @@ def test_a_compiler_may_take_so_much_memory_and_no_more(
     )
     (folder / "limits.sh").chmod(0o755)
     monkeypatch.setenv("CC", "./limits.sh")
-    said = dumbbell_here("plugin", "kernel", str(PLAIN), expect=2).stderr
-    assert said.endswith(": the C compiler says: error: 2097152 KiB, files of 262144 KiB\n")
+    errors = dumbbell_here("plugin", "kernel", str(PLAIN), expect=2).stderr
+    assert errors.endswith(": the C compiler says: error: 2097152 KiB, files of 262144 KiB\n")
 
 
 def test_a_compiler_has_its_time_for_all_files_together(

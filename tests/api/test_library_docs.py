@@ -22,7 +22,7 @@ def test_every_example_of_the_page_runs(tmp_path: Path) -> None:
 
 def test_the_page_shows_every_figure() -> None:
     table = PAGE.read_text(encoding="utf-8").partition("| figure |")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`([a-z-]+)`", table)) == {each["kind"] for each in dumbbell.figure_kinds()}
+    assert set(re.findall(r"`([a-z-]+)`", table)) == {figure_kind["kind"] for figure_kind in dumbbell.figure_kinds()}
 
 
 @pytest.mark.slow  # the page on the library, which runs, shows all that it does
@@ -33,9 +33,9 @@ def test_the_notebook_runs_and_shows_figures(tmp_path: Path) -> None:
     nbclient.NotebookClient(notebook, timeout=int(TIMEOUT_S), resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
-    shown = [output["data"] for output in outputs if output.output_type in ("execute_result", "display_data")]
-    assert sum("image/svg+xml" in data for data in shown) >= 6
-    assert sum("text/html" in data for data in shown) >= 2
+    shown_data = [output["data"] for output in outputs if output.output_type in ("execute_result", "display_data")]
+    assert sum("image/svg+xml" in data for data in shown_data) >= 6
+    assert sum("text/html" in data for data in shown_data) >= 2
 
 
 def test_the_rendered_notebook_is_of_this_source() -> None:

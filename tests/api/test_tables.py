@@ -39,12 +39,12 @@ def plain(table: pyarrow.Table) -> dict[str, list[Any]]:
 def test_every_value_is_the_one_in_the_file(results: dumbbell.RunResults, shelf: Shelf) -> None:
     for name, table in (("flows", results.samples()), ("links", results.links())):
         assert plain(pyarrow.table(table)) == plain(parquet(shelf, name))
-    stored, table = parquet(shelf, "packets"), pyarrow.table(results.packets())
-    pairs = stored.schema.metadata[b"dumbbell.events"].decode().split(",")
+    stored_table, table = parquet(shelf, "packets"), pyarrow.table(results.packets())
+    pairs = stored_table.schema.metadata[b"dumbbell.events"].decode().split(",")
     names = dict(pair.split("=") for pair in pairs)
-    assert len(table) == len(stored) > 1000
-    for column in stored.column_names:
-        expected = stored[column].to_pylist()
+    assert len(table) == len(stored_table) > 1000
+    for column in stored_table.column_names:
+        expected = stored_table[column].to_pylist()
         if column == "event":
             expected = [names[str(code)] for code in expected]
         assert table[column].to_pylist() == expected
@@ -83,8 +83,8 @@ def test_polars_pandas_and_duckdb_agree(results: dumbbell.RunResults) -> None:
 
 def address(values: numpy.ndarray[Any, Any]) -> int:
     """Where an array lies in memory."""
-    found: int = values.__array_interface__["data"][0]
-    return found
+    position: int = values.__array_interface__["data"][0]
+    return position
 
 
 def test_nobody_copies_the_columns(results: dumbbell.RunResults) -> None:
@@ -106,10 +106,10 @@ def test_columns_outlive_the_table(results: dumbbell.RunResults) -> None:
     read, array = pyarrow.table(results.packets()), results.packets()["time_ns"]
     stream = results.packets().__arrow_c_stream__()
     gc.collect()
-    others = [results.packets() for _ in range(5)]  # what is free would be written over
+    other_tables = [results.packets() for _ in range(5)]  # what is free would be written over
     assert (read["time_ns"].to_numpy() == expected).all()
     assert (array == expected).all()
-    del stream, others
+    del stream, other_tables
 
 
 def test_a_column_alone_and_all_released_in_any_order() -> None:
@@ -130,16 +130,16 @@ def test_arrays_cannot_be_written_to(results: dumbbell.RunResults) -> None:
 
 def test_rows_can_be_chosen(results: dumbbell.RunResults) -> None:
     packets = results.packets()
-    lost = packets.where("event", "drop")
-    assert 0 < len(lost) == (packets["event"] == "drop").sum()
-    assert set(lost.where("flow", 2)["flow"]) == {2}
+    lost_packets = packets.where("event", "drop")
+    assert 0 < len(lost_packets) == (packets["event"] == "drop").sum()
+    assert set(lost_packets.where("flow", 2)["flow"]) == {2}
     assert len(packets.where("flow", 77)) == 0
     assert len(packets.where("event", "enqueue")) == 0  # a name of the log, but of nothing in it
 
 
 def test_choosing_what_there_is_not_says_what_there_is(results: dumbbell.RunResults) -> None:
     packets = results.packets()
-    for choose, said in (
+    for choose, message in (
         (lambda: packets["tiem_ns"], "no column `tiem_ns` (did you mean `time_ns`?): there are time_ns, flow, event"),
         (lambda: packets.where("event", "dorp"), "unknown event `dorp` (did you mean `drop`?): allowed are send,"),
         (lambda: packets.where("seq", 1), "`seq` = 1: rows can be chosen by a text, or by the number of a flow"),
@@ -148,15 +148,15 @@ def test_choosing_what_there_is_not_says_what_there_is(results: dumbbell.RunResu
     ):
         with pytest.raises(dumbbell.Error) as caught:
             choose()
-        assert str(caught.value).startswith(said)
+        assert str(caught.value).startswith(message)
 
 
 def test_a_notebook_shows_the_first_rows() -> None:
-    shown = Table.of({"<b>": "text", "x": "number"}, [["a & b", 1 / 3]] * 12)._repr_html_()
-    assert shown.count("<tr>") == 11
-    assert "&lt;b&gt;" in shown
-    assert "<td>a &amp; b</td><td>0.333333</td>" in shown
-    assert "10 of 12 rows" in shown
+    _repr_html_ = Table.of({"<b>": "text", "x": "number"}, [["a & b", 1 / 3]] * 12)._repr_html_()
+    assert _repr_html_.count("<tr>") == 11
+    assert "&lt;b&gt;" in _repr_html_
+    assert "<td>a &amp; b</td><td>0.333333</td>" in _repr_html_
+    assert "10 of 12 rows" in _repr_html_
 
 
 def test_a_table_without_rows(tmp_path: Path) -> None:

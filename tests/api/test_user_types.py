@@ -44,31 +44,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def checked(folder: Path, checker: tuple[str, ...], *files: str) -> tuple[int, str]:
+def check_types(folder: Path, checker: tuple[str, ...], *files: str) -> tuple[int, str]:
     """The status of a type checker, and what it says."""
     environment = {name: value for name, value in os.environ.items() if name not in ("MYPYPATH", "PYTHONPATH")}
     command = [sys.executable, "-m", *checker, *files]
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
     )
-    return done.returncode, done.stdout + done.stderr
+    return result.returncode, result.stdout + result.stderr
 
 
 def test_what_users_write_passes(checker: tuple[str, ...], folder: Path) -> None:
-    written = {file.name: file.read_text(encoding="utf-8") for file in EXAMPLES}
+    texts = {file.name: file.read_text(encoding="utf-8") for file in EXAMPLES}
     for page in PAGES:
-        shown = [block.text for block in blocks(page) if block.language == "python" and "not run" not in block.marks]
-        if any("import dumbbell" in text or "from dumbbell" in text for text in shown):
-            written[f"page_{page.stem}.py"] = "\n".join(shown)
-    assert {"aimd.py", "page_gym.py", "page_guide.py", "page_library.py", "page_plugins.py"} < set(written)
-    for name, text in written.items():
+        shown_blocks = [
+            block.text for block in blocks(page) if block.language == "python" and "not run" not in block.marks
+        ]
+        if any("import dumbbell" in text or "from dumbbell" in text for text in shown_blocks):
+            texts[f"page_{page.stem}.py"] = "\n".join(shown_blocks)
+    assert {"aimd.py", "page_gym.py", "page_guide.py", "page_library.py", "page_plugins.py"} < set(texts)
+    for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    status, said = checked(folder, checker, *written)
-    assert status == 0, said
+    status, output = check_types(folder, checker, *texts)
+    assert status == 0, output
 
 
 def test_mistakes_of_users_are_found(checker: tuple[str, ...], folder: Path) -> None:
     (folder / "wrong.py").write_text(WRONG, encoding="utf-8")
-    status, said = checked(folder, checker, "wrong.py")
-    assert status == 1, said
-    assert [line for line in range(1, 10) if f"wrong.py:{line}:" in said] == MISTAKES, said
+    status, output = check_types(folder, checker, "wrong.py")
+    assert status == 1, output
+    assert [line for line in range(1, 10) if f"wrong.py:{line}:" in output] == MISTAKES, output

@@ -77,16 +77,16 @@ def read_tables(directory: str) -> float:
 
 def read_runs(results: dumbbell.Results) -> dict[str, float]:
     """One run after the other."""
-    found: dict[str, float] = {}
+    goodputs: dict[str, float] = {}
     for run in results.runs:
         assert_type(run, dumbbell.RunResults)
         if run.status != "done":
             print(run.label, run.reason)
             continue
-        found[run.scheme] = run.statistics["network"].get("goodput_mbps") or 0.0
-        transferred = run.transfers(1.0)
-        print(run.seed, run.specification["duration_s"], run.notes, run.axes, transferred is None)
-    return found
+        goodputs[run.scheme] = run.statistics["network"].get("goodput_mbps") or 0.0
+        transfers = run.transfers(1.0)
+        print(run.seed, run.specification["duration_s"], run.notes, run.axes, transfers is None)
+    return goodputs
 
 
 def draw(results: dumbbell.Results, folder: Path) -> list[Path]:
@@ -148,41 +148,47 @@ def act() -> float:
     observation, info = env.reset(seed=1)
     total, over = 0.0, False
     while not over:
-        observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-        total, over = total + reward, terminated or truncated
+        observation, reward, is_terminated, is_truncated, info = env.step(env.action_space.sample())
+        total, over = total + reward, is_terminated or is_truncated
     print(observation.shape, info["episode"], env.run().figure("throughput").svg)
-    made: gymnasium.Env[Any, Any] = gymnasium.make("dumbbell/Congestion-v0", path="default")
-    many = dumbbell_gym.CongestionVectorEnv("default", num_envs=64, policy=dumbbell_gym.Policy(("latency_ratio",)))
-    observations, _ = many.reset(seed=1)
-    observations, rewards, _, _, _ = many.step(many.action_space.sample())
-    print(made.reset(seed=1)[1], observations.shape, rewards.mean())
+    make: gymnasium.Env[Any, Any] = gymnasium.make("dumbbell/Congestion-v0", path="default")
+    environments = dumbbell_gym.CongestionVectorEnv(
+        "default", num_envs=64, policy=dumbbell_gym.Policy(("latency_ratio",))
+    )
+    observations, _ = environments.reset(seed=1)
+    observations, rewards, _, _, _ = environments.step(environments.action_space.sample())
+    print(make.reset(seed=1)[1], observations.shape, rewards.mean())
     return total
 
 
 def calibrate(target: Path) -> dumbbell.PathModel:
     """The path behind measured results."""
-    found = dumbbell_calibrate.calibrate_path(
+    calibrate_path = dumbbell_calibrate.calibrate_path(
         target, "found.toml", schemes=["cubic", "bbr"], stands_for={"kernel-bbr": "bbr"}
     )
-    assert_type(found, dumbbell_calibrate.CalibratedPath)
-    held_out = found.held_out_error
-    print(found.in_sample_error, "unknown" if held_out is None else f"{held_out:.1f} %", found.model.name)
-    found.save("found.toml")
-    return found.path
+    assert_type(calibrate_path, dumbbell_calibrate.CalibratedPath)
+    held_out = calibrate_path.held_out_error
+    print(
+        calibrate_path.in_sample_error,
+        "unknown" if held_out is None else f"{held_out:.1f} %",
+        calibrate_path.model.name,
+    )
+    calibrate_path.save("found.toml")
+    return calibrate_path.path
 
 
 def reproduce(source: Path) -> None:
     """Measured runs beside simulated ones."""
-    made = dumbbell_reproduce.reproduce(source, "made", runs=3, hold_out="cubic", path="default")
-    assert_type(made, dumbbell_reproduce.Reproduction)
-    for name, score in made.scores.items():
+    reproduction = dumbbell_reproduce.reproduce(source, "made", runs=3, hold_out="cubic", path="default")
+    assert_type(reproduction, dumbbell_reproduce.Reproduction)
+    for name, score in reproduction.scores.items():
         print(name, score.as_json())
-    print(made.findings(), made.table().caption, made.save("made"))
+    print(reproduction.findings(), reproduction.table().caption, reproduction.save("made"))
 
 
-def compare(one: dumbbell.Results, other: Path) -> list[str]:
+def compare(first: dumbbell.Results, other: Path) -> list[str]:
     """Two results side by side."""
-    rows = dumbbell.compare(one, other, ["goodput_mbps"])
+    rows = dumbbell.compare(first, other, ["goodput_mbps"])
     worse = [str(row["verdict"]) for row in rows if row["difference"] is not None and row["difference"] < 0]
-    imported = dumbbell.import_results("pantheon", "measured", "imported")
-    return [*worse, *imported.tested, *(check.name for check in dumbbell.doctor() if not check.good)]
+    import_results = dumbbell.import_results("pantheon", "measured", "imported")
+    return [*worse, *import_results.tested, *(check.name for check in dumbbell.doctor() if not check.good)]

@@ -23,14 +23,14 @@ from support.commands.played_backend import register
 
 
 @pytest.fixture
-def played(tmp_path: Path) -> Iterator[Executor]:
+def played_executor(tmp_path: Path) -> Iterator[Executor]:
     """A backend that consists of a description and one file."""
-    described = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
-    with register(described, tmp_path / "more"):
+    backend = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
+    with register(backend, tmp_path / "more"):
         yield find_executor(Settings(backend=find_backend("played:globe")))
 
 
-def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Path) -> None:
+def test_a_backend_is_a_description_and_one_file(played_executor: Executor, tmp_path: Path) -> None:
     plan = catalog.experiments().find("quick")
     experiment = resolve(plan, RunRequest(schemes=("reno",), settings={"backend": "played:globe", "duration_s": 2.0}))
     check(experiment)
@@ -40,36 +40,38 @@ def test_a_backend_is_a_description_and_one_file(played: Executor, tmp_path: Pat
     final = tmp_path / "out" / "run"
     specification = experiment.specification(run)
     statistics = worker.execute(
-        worker.Task(0, run.label, played, {"run": 1}, specification, (), tmp_path, tmp_path / "run", final)
+        worker.Task(0, run.label, played_executor, {"run": 1}, specification, (), tmp_path, tmp_path / "run", final)
     )
     assert (statistics["status"], statistics["backend"]) == ("done", "played:globe")
     assert "played at globe" in (final / "log.txt").read_text()
     assert json.loads((final / "stats.json").read_text()) == {"run": 1} | statistics
 
 
-def test_a_run_whose_statistics_are_none_has_failed_and_is_not_damaged(played: Executor, tmp_path: Path) -> None:
-    found = {"flows": [], "links": [], "network": {}}
-    for told, said in (
-        (found | {"events": 10**20}, "what came of it: `events` = 100000000000000000000: allowed is up to"),
+def test_a_run_whose_statistics_are_none_has_failed_and_is_not_damaged(
+    played_executor: Executor, tmp_path: Path
+) -> None:
+    empty_statistics = {"flows": [], "links": [], "network": {}}
+    for answer, message in (
+        (empty_statistics | {"events": 10**20}, "what came of it: `events` = 100000000000000000000: allowed is up to"),
         ({"flows": 7}, "what came of it: `flows`: allowed is a list: not the statistics of a run"),
     ):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(played), "run_one", lambda *_, told=told: told)
+            patch.setattr(type(played_executor), "run_one", lambda *_, given_answer=answer: given_answer)
             places = tmp_path, tmp_path / "run", tmp_path / "out"
-            task = worker.Task(0, "run", played, {}, {"path": {"data": [], "ack": []}}, (), *places)
+            task = worker.Task(0, "run", played_executor, {}, {"path": {"data": [], "ack": []}}, (), *places)
             statistics = worker.make(task).statistics
         assert statistics["status"] == "failed"
-        assert statistics["reason"].startswith(said)
+        assert statistics["reason"].startswith(message)
 
 
-def test_its_wording_and_capabilities_reach_reports_and_refusals(played: Executor) -> None:
+def test_its_wording_and_capabilities_reach_reports_and_refusals(played_executor: Executor) -> None:
     path = PathModel("p", "")
-    assert path_sentence(path, played.backend).startswith("Played: p: ")
-    assert figure_title(played.backend, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
+    assert path_sentence(path, played_executor.backend).startswith("Played: p: ")
+    assert figure_title(played_executor.backend, "p", 1, 30.0, 1, 0.0, True).startswith("play of p\n")
     assert backend_forms(lambda can: can.real_packets) == ["emu", "played:WHERE", "remote:HOST"]
-    assert choose_jobs(played.backend, None, 8) == 2
+    assert choose_jobs(played_executor.backend, None, 8) == 2
     with pytest.raises(UserError, match="jobs 3: allowed with backend played:globe is 2"):
-        choose_jobs(played.backend, 3, 8)
+        choose_jobs(played_executor.backend, 3, 8)
     with pytest.raises(UserError, match="runs with backend emu, played:WHERE, remote:HOST only"):
         check(resolve(catalog.experiments().find("quick"), RunRequest(schemes=("kernel-cubic",))))
 
@@ -118,5 +120,5 @@ def test_who_executes_runs_begins_with_one_thread() -> None:
         "assert 'numpy' not in sys.modules, 'numpy is imported'\n"
         "print(len(list(Path('/proc/self/task').iterdir())))"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "1\n"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout == "1\n"

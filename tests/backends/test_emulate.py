@@ -81,8 +81,8 @@ def test_kernel_and_core_controllers_fill_the_same_path(run_real: RunReal, folde
         lateness_us = run["emulation"]["lateness_us"]
         assert lateness_us["p50"] <= lateness_us["p99"] <= lateness_us["bound"] == 2500
         packets = polars.read_parquet(folder / "out" / run["directory"] / "packets.parquet")
-        delivered = packets.filter(polars.col("event") == DELIVER)
-        assert len(delivered) == run["flows"][0]["packets_delivered"]
+        delivered_rows = packets.filter(polars.col("event") == DELIVER)
+        assert len(delivered_rows) == run["flows"][0]["packets_delivered"]
     environment = json.loads((folder / "out/environment.json").read_text())
     assert environment["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
     assert environment["offloads"].startswith("none")
@@ -133,8 +133,8 @@ def test_three_hundred_flows_are_one_run(dumbbell: Dumbbell) -> None:
         "out",
     )
     mix = ("--mix", "kernel-cubic*150+cubic*150", "--interval", "0.002")
-    done = dumbbell("run", "--backend", "emu", *mix, *words, "--json", expect=None)
-    (run,) = json.loads(done.stdout)["runs"]
+    result = dumbbell("run", "--backend", "emu", *mix, *words, "--json", expect=None)
+    (run,) = json.loads(result.stdout)["runs"]
     assert run["status"] in ("done", "degraded"), run["reason"]
     assert len(run["flows"]) == 300
     assert all(flow["packets_sent"] > 0 for flow in run["flows"])
@@ -166,10 +166,10 @@ def test_qlogs_have_the_decisions_of_our_senders_and_say_what_others_do_not_tell
         for event in events
         if event["name"] == "recovery:congestion_state_updated" and event["data"]["new"] == "recovery"
     ]
-    sent: set[int] = set()
-    acked: set[int] = set()
-    lost: set[int] = set()
-    arrived = 0
+    sent_packets: set[int] = set()
+    acked_packets: set[int] = set()
+    lost_packets: set[int] = set()
+    arrival_count = 0
     windows = []
     before = 0.0
     for position, event in enumerate(events):
@@ -177,35 +177,35 @@ def test_qlogs_have_the_decisions_of_our_senders_and_say_what_others_do_not_tell
         assert time >= before
         before = time
         if name == "packet_sent":
-            sent.add(data["header"]["packet_number"])
+            sent_packets.add(data["header"]["packet_number"])
         elif name == "packet_received":
-            arrived += 1
+            arrival_count += 1
         elif name == "packets_acked":
             numbers = set(data["packet_numbers"])
-            assert arrived > 0
-            assert numbers <= sent
-            assert not numbers & acked
-            acked |= numbers
+            assert arrival_count > 0
+            assert numbers <= sent_packets
+            assert not numbers & acked_packets
+            acked_packets |= numbers
         elif name == "packet_lost":
             number = data["header"]["packet_number"]
-            assert number in sent - acked
-            lost.add(number)
+            assert number in sent_packets - acked_packets
+            lost_packets.add(number)
             # What the loss changed follows it, at the same time.
-            changed = next(later for later in events[position:] if later["name"] == "recovery:metrics_updated")
-            assert changed["time"] == time
+            change = next(later for later in events[position:] if later["name"] == "recovery:metrics_updated")
+            assert change["time"] == time
         elif "congestion_window" in data:
             windows.append((time, data["congestion_window"]))
     # Slow start overflows the queue of 62 packets, and the first loss begins recovery.
-    assert lost
+    assert lost_packets
     first_lost_at = next(event["time"] for event in events if event["name"] == "recovery:packet_lost")
     assert first_lost_at == in_recovery_at[0]
-    assert flow["packets_delivered"] - 120 < len(acked) <= flow["packets_delivered"]
+    assert flow["packets_delivered"] - 120 < len(acked_packets) <= flow["packets_delivered"]
     assert min(size for time, size in windows if time > first_lost_at) < max(
         size for time, size in windows if time < first_lost_at
     )
-    for name, why in (("kernel-cubic", "the kernel's TCP does not tell"), ("talker", "a program does not tell")):
+    for name, reason in (("kernel-cubic", "the kernel's TCP does not tell"), ("talker", "a program does not tell")):
         header, *events = read_sequence(folder / f"qlogs/far_{name}_1_flow1.sqlog")
-        assert why in header["description"]
+        assert reason in header["description"]
         assert not {event["name"].split(":")[1] for event in events} & {"packets_acked", "packet_lost"}
     dumbbell("import", "qlog", "qlogs/far_reno_1_flow1.sqlog", "--out", "back")
     again = show(dumbbell, "back")["runs"][0]["flows"][0]
@@ -216,9 +216,9 @@ def test_qlogs_have_the_decisions_of_our_senders_and_say_what_others_do_not_tell
 def test_wrappers_of_a_pantheon_checkout(
     dumbbell: Dumbbell, run_real: RunReal, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = sorted(Path.home().glob(".pyenv/versions/2.7.*/bin"))
-    if installed:
-        monkeypatch.setenv("PATH", os.pathsep.join([str(installed[-1]), os.environ["PATH"]]))
+    installations = sorted(Path.home().glob(".pyenv/versions/2.7.*/bin"))
+    if installations:
+        monkeypatch.setenv("PATH", os.pathsep.join([str(installations[-1]), os.environ["PATH"]]))
     names = ["plain", "backward", "chatty"] + (["old"] if python_2() else [])
     mix = "+".join(f"pantheon-{name}" for name in names)
     (together,) = run_real("--pantheon-dir", make_checkout(folder), "--mix", mix, "--duration", "6")
@@ -234,25 +234,25 @@ def test_wrappers_of_a_pantheon_checkout(
 
 def test_wrappers_that_do_not_send(dumbbell: Dumbbell, run_real: RunReal, folder: Path) -> None:
     schemes = ("--schemes", "pantheon-stuck,pantheon-broken")
-    stuck, broken = run_real("--pantheon-dir", make_checkout(folder), *schemes)
-    assert stuck["status"] == "failed" or stuck["network"]["throughput_mbps"] < 0.1
-    assert broken["status"] == "failed"
-    assert "the model is not where it should be" in broken["reason"]
+    stuck_run, broken_run = run_real("--pantheon-dir", make_checkout(folder), *schemes)
+    assert stuck_run["status"] == "failed" or stuck_run["network"]["throughput_mbps"] < 0.1
+    assert broken_run["status"] == "failed"
+    assert "the model is not where it should be" in broken_run["reason"]
     wait_for(lambda: not now_running(str(folder)))
-    assert show(dumbbell, "out", expect=1)["runs"] == [stuck, broken]
+    assert show(dumbbell, "out", expect=1)["runs"] == [stuck_run, broken_run]
 
 
 def now_running(mark: str) -> list[str]:
     """Command lines with `mark` in them at this moment."""
-    found = []
+    processes = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue
         if mark in line:
-            found.append(line)
-    return found
+            processes.append(line)
+    return processes
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -283,8 +283,8 @@ def test_a_program_that_cannot_start_is_a_failed_run_with_its_reason(run_real: R
 def test_programs_that_are_not_here_are_refused_before_anything_runs(dumbbell: Dumbbell, folder: Path) -> None:
     text = SCHEME.replace("{python} {tool} send", "no-such-program send")
     (folder / "talker.toml").write_text(text)
-    done = dumbbell("run", "--backend", "emu", "--path", "small.toml", "--schemes", "reno,talker.toml", expect=2)
-    assert done.stderr.startswith("dumbbell: scheme `talker` cannot run here: the program `no-such-program` is not")
+    result = dumbbell("run", "--backend", "emu", "--path", "small.toml", "--schemes", "reno,talker.toml", expect=2)
+    assert result.stderr.startswith("dumbbell: scheme `talker` cannot run here: the program `no-such-program` is not")
     assert not (folder / "out").exists()
 
 
@@ -292,9 +292,9 @@ def test_a_controller_in_bpf_is_registered_for_the_run_only(run_real: RunReal) -
     loader = find_program(LOADER)
     if loader is None:
         pytest.skip(f"{LOADER} is not built")
-    checked = subprocess.run([loader, "check"], capture_output=True, text=True, check=False)
-    if checked.returncode != 0:
-        pytest.skip(f"no BPF controllers here: {checked.stdout}{checked.stderr}")
+    result = subprocess.run([loader, "check"], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        pytest.skip(f"no BPF controllers here: {result.stdout}{result.stderr}")
     before = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text()
     (run,) = run_real("--schemes", "bpf-vegas")
     fills(run)
@@ -303,8 +303,8 @@ def test_a_controller_in_bpf_is_registered_for_the_run_only(run_real: RunReal) -
 
 def test_emulate_passes_on_the_exit_status(dumbbell: Dumbbell) -> None:
     dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "sh", "-c", "exit 3", expect=3)
-    done = dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "echo", "-n", "here")
-    assert (done.stdout, done.stderr) == ("here", "")
+    result = dumbbell("emulate", "--path", "small.toml", "--quiet", "--", "echo", "-n", "here")
+    assert (result.stdout, result.stderr) == ("here", "")
 
 
 def test_emulate_says_where_the_other_end_is_and_what_to_type(
@@ -313,25 +313,25 @@ def test_emulate_says_where_the_other_end_is_and_what_to_type(
     monkeypatch.setenv("SHELL", "/bin/true")
     words = ("emulate", "--rate", "20mbit", "--rtt", "40ms")
     alone = dumbbell_afresh(*words).stderr.splitlines()
-    said = "path 20mbit-down20mbit-40ms-1bdp: 20 Mbit/s each way, RTT 40 ms, queue of 67 packets (1 BDP)"
-    assert alone[0] == said
-    found = re.fullmatch(
+    first_line = "path 20mbit-down20mbit-40ms-1bdp: 20 Mbit/s each way, RTT 40 ms, queue of 67 packets (1 BDP)"
+    assert alone[0] == first_line
+    match = re.fullmatch(
         r"dumbbell: the other end, (10\.77\.\d+\.2) \(DUMBBELL_PEER, dumbbell-peer\), is this machine, "
         "outside of the path",
         alone[1],
     )
-    assert found is not None
-    assert alone[2] == f"dumbbell: try `ping {found[1]}`; `exit` ends it"
-    assert f"`iperf3 -s` where you started this, in another terminal, and `iperf3 -c {found[1]}` here" in alone[3]
+    assert match is not None
+    assert alone[2] == f"dumbbell: try `ping {match[1]}`; `exit` ends it"
+    assert f"`iperf3 -s` where you started this, in another terminal, and `iperf3 -c {match[1]}` here" in alone[3]
     assert alone[4:] == ["dumbbell: no packet has passed"]
     # This machine's IPv6 looked for routers and groups through the path within a second.
-    waited = dumbbell_afresh(*words, "--", "sleep", "2").stderr.splitlines()
-    assert waited[-1] == "dumbbell: no packet has passed"
-    served = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
-    assert served[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER, dumbbell-peer), runs `sleep 1`"
-    assert "try `ping" not in served[2]
-    waited = dumbbell_afresh(*words, "--server", "sleep 9", "--", "sleep", "2").stderr.splitlines()
-    assert waited[-1] == "dumbbell: no packet has passed"
+    lines = dumbbell_afresh(*words, "--", "sleep", "2").stderr.splitlines()
+    assert lines[-1] == "dumbbell: no packet has passed"
+    last_lines = dumbbell_afresh(*words, "--server", "sleep 1", "--", "true").stderr.splitlines()
+    assert last_lines[1] == "dumbbell: the other end, 10.77.0.2 (DUMBBELL_PEER, dumbbell-peer), runs `sleep 1`"
+    assert "try `ping" not in last_lines[2]
+    lines = dumbbell_afresh(*words, "--server", "sleep 9", "--", "sleep", "2").stderr.splitlines()
+    assert lines[-1] == "dumbbell: no packet has passed"
 
 
 def test_each_end_has_a_name(dumbbell: Dumbbell) -> None:
@@ -372,9 +372,9 @@ def test_emulate_carries_ipv6(dumbbell: Dumbbell, folder: Path) -> None:
     assert dumbbell(*words, "--", sys.executable, "talk.py").stdout == "100000\n"
     packets = polars.read_parquet(folder / "x.parquet")
     # From the server: 100,000 bytes and 60 of headers, with 12 of timestamps, for 1,428.
-    arrived = packets.filter(polars.col("event") == ACK_DELIVER)["size_bytes"]
-    assert 100_000 + 70 * 72 < arrived.sum() < 100_000 + 120 * 72
-    assert max(arrived) == 1500
+    size_bytes = packets.filter(polars.col("event") == ACK_DELIVER)["size_bytes"]
+    assert 100_000 + 70 * 72 < size_bytes.sum() < 100_000 + 120 * 72
+    assert max(size_bytes) == 1500
 
 
 DOWNLOAD = """
@@ -404,11 +404,11 @@ def test_emulate_with_a_rate_left_downloads_unlimited(
 ) -> None:
     (folder / "download.py").write_text(DOWNLOAD)
     words = ("emulate", "--rtt", "50ms", "--server", f"{sys.executable} download.py serve")
-    told = [
+    emulations = [
         punctual(lambda rates=rates: emulated_run(dumbbell(*words, *rates, "--", sys.executable, "download.py")))
         for rates in (("--rate", "4mbit"), ("--rate", "4mbit", "--rate-down", "16mbit"), ("--rate-up", "4mbit"))
     ]
-    rates_mbps = [float(each["stdout"]) for each in told]
+    rates_mbps = [float(emulation["stdout"]) for emulation in emulations]
     # what is in the queue at the end is not counted; what is said leaves out headers
     assert 2.0 < rates_mbps[0] < 4.2
     assert 8.0 < rates_mbps[1] < 16.5
@@ -469,9 +469,9 @@ def test_an_ordinary_user_emulates_too(punctual: Punctual[list[Run]], folder: Pa
     (folder / "far.toml").write_text(paths.FAR)
 
     def make() -> list[Run]:
-        done = as_nobody("-m", "dumbbell", "run", *REAL_RUN, "--schemes", "kernel-cubic", "--json")
-        assert done.returncode in (0, 1), done.stderr
-        runs: list[Run] = json.loads(done.stdout)["runs"]
+        result = as_nobody("-m", "dumbbell", "run", *REAL_RUN, "--schemes", "kernel-cubic", "--json")
+        assert result.returncode in (0, 1), result.stderr
+        runs: list[Run] = json.loads(result.stdout)["runs"]
         return runs
 
     (run,) = punctual(make)

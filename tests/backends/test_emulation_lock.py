@@ -38,7 +38,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @contextmanager
-def held(queue: str) -> Iterator[None]:
+def hold(queue: str) -> Iterator[None]:
     """Holds the emulation lock, as a run would that began at second 1."""
     with socket.socket(socket.AF_UNIX) as lock, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as note:
         lock.bind(f"\0dumbbell-turn/{queue}")
@@ -75,18 +75,18 @@ def test_what_somebody_else_prepared_for_programs_is_not_taken(
     folder: Path, monkeypatch: pytest.MonkeyPatch, dumbbell_afresh: Dumbbell
 ) -> None:
     """As an ordinary user, played by hiding /run from root: the attacker owns the directory that it would take."""
-    prepared = folder / "dumbbell-0"
-    prepared.mkdir(mode=0o777)
-    os.chown(prepared, 1, 1)
+    prepared_folder = folder / "dumbbell-0"
+    prepared_folder.mkdir(mode=0o777)
+    os.chown(prepared_folder, 1, 1)
     script = f'mount -t tmpfs -o size=64k none /run && mount -o remount,ro /run && exec {" ".join(COMMAND)} "$@"'
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     command = ["unshare", "--mount", "sh", "-c", script, "sh", *QUICK, "--schemes", "talker.toml", "--out", "out"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     (run,) = show(dumbbell_afresh, "out", expect=1)["runs"]
     assert run["status"] == "failed"
-    assert "dumbbell-0: belongs to somebody else" in run["reason"], done.stderr
-    assert list(prepared.iterdir()) == []
+    assert "dumbbell-0: belongs to somebody else" in run["reason"], result.stderr
+    assert list(prepared_folder.iterdir()) == []
 
 
 def test_another_directory_for_temporary_files_is_no_way_around_the_queue(
@@ -101,11 +101,13 @@ def test_another_directory_for_temporary_files_is_no_way_around_the_queue(
     monkeypatch.setenv("TMPDIR", str(folder / "elsewhere"))
 
     def make() -> list[Run]:
-        with held(queue):
+        with hold(queue):
             waits = start(*QUICK, "--schemes", "reno", "--out", "out")
             assert waits.stderr is not None
-            said = next((line for line in waits.stderr if "waiting for another run (pid 4711, since " in line), None)
-            assert said, waits.communicate()
+            waiting_line = next(
+                (line for line in waits.stderr if "waiting for another run (pid 4711, since " in line), None
+            )
+            assert waiting_line, waits.communicate()
             assert waits.poll() is None
             assert not list(folder.glob("out/runs/small/reno/1"))
         waits.communicate(timeout=TIMEOUT_S)
@@ -123,19 +125,19 @@ def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
     command = [*replace_options(QUICK, "--duration", "4"), "--schemes", "talker.toml", "--out", "out"]
 
     def make() -> list[Run]:
-        with (folder / "said").open("w") as said:
+        with (folder / "said").open("w") as errors:
             inside = subprocess.Popen(
                 ["unshare", "--pid", "--fork", "--mount-proc", *COMMAND, *command],
-                **{"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": said},
+                **{"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": errors},
             )
 
-        def looked() -> bool:
+        def has_looked() -> bool:
             """Clean up as an emulated run does first; return True if programs run before and after, or at the end."""
             before = talking(folder)
             core.clean_up()
             return inside.poll() is not None or bool(before and talking(folder))
 
-        wait_for(looked)
+        wait_for(has_looked)
         assert inside.poll() is None, (folder / "said").read_text()
         inside.wait()
         return runs_of(dumbbell, "out")
@@ -146,11 +148,11 @@ def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
 
 def talking(folder: Path) -> list[int]:
     """The programs of a run, wherever they are."""
-    found = []
+    processes = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str(folder / "talker.py").encode() in (process / "cmdline").read_bytes().split(b"\0")[1:3]:
-                found.append(int(process.name))
+                processes.append(int(process.name))
         except OSError:
             continue
-    return found
+    return processes

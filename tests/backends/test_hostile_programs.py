@@ -54,7 +54,7 @@ first = "receiver"
 
 
 @pytest.fixture(autouse=True)
-def _escaped(folder: Path) -> Iterator[None]:
+def _escape_check(folder: Path) -> Iterator[None]:
     """The scheme `escapes.toml`; nothing of it is left."""
     (folder / "escapes.py").write_text(ESCAPES)
     (folder / "receiver.py").write_text(RECEIVER)
@@ -88,18 +88,24 @@ def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(
 
     def make() -> list[Run]:
         # the descriptor is one that the caller's shell left open
-        inherited = os.dup(2)
-        os.set_inheritable(inherited, True)
+        inherited_pipe = os.dup(2)
+        os.set_inheritable(inherited_pipe, True)
         subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, pass_fds=[inherited]
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            pass_fds=[inherited_pipe],
         )
-        os.close(inherited)
+        os.close(inherited_pipe)
         assert sleepers() == []
         return runs_of(dumbbell, "out")
 
     (run,) = punctual(make)
     assert run["status"] == "done", run["reason"]
-    (sender,) = (each for each in run["emulation"]["programs"] if each["side"] == "sender")
+    (sender,) = (program for program in run["emulation"]["programs"] if program["side"] == "sender")
     # the fourth is the directory that it lists; its number is one that `/proc` knows
     assert sender["output"] == ["['0', '1', '2', '3'] True", *[str(errno.ENXIO)] * 3]
 
@@ -111,13 +117,13 @@ def test_nothing_escapes_a_run_whose_command_is_killed(folder: Path, user: str) 
         command = ["unshare", "--user", "--map-user=1000", "--map-group=1000", *command]
     environment = os.environ | {"XDG_RUNTIME_DIR": str(folder)}
     with (
-        (folder / "said").open("w") as said,
+        (folder / "said").open("w") as output,
         subprocess.Popen(
-            command, cwd=folder, stdout=said, stderr=said, start_new_session=True, env=environment
+            command, cwd=folder, stdout=output, stderr=output, start_new_session=True, env=environment
         ) as process,
     ):
         wait_for(lambda: len(sleepers()) == 2 or process.poll() is not None)
-        ended = process.poll()
+        exit_status = process.poll()
         process.kill()
     wait_for(lambda: not sleepers())
-    assert ended is None, (folder / "said").read_text()
+    assert exit_status is None, (folder / "said").read_text()

@@ -62,14 +62,14 @@ def test_qlogs_that_a_program_wrote_were_lost_with_its_directory(run_real: RunRe
     assert run["status"] == "done", run["reason"]
     place = folder / "out" / run["directory"]
     sender = next(program for program in run["emulation"]["programs"] if program["side"] == "sender")
-    broken, good = sender["qlogs"]
+    broken_qlog, good = sender["qlogs"]
     assert (good["file"], good["sampled"], good["notes"]) == ("flow-1-sender-connection_1.qlog", True, [])
     (trace,) = json.loads((place / good["file"]).read_text())["traces"]
     assert good["events"] == 2 * good["sent"] == len(trace["events"])
-    assert not broken["sampled"]
-    assert "is no qlog" in broken["notes"][0]
+    assert not broken_qlog["sampled"]
+    assert "is no qlog" in broken_qlog["notes"][0]
     assert [note for note in run["notes"] if note.startswith("flow 1 sender: qlog flow-1-sender-broken.sqlog: ")]
-    assert {good["file"], broken["file"]} <= run["files"].keys()
+    assert {good["file"], broken_qlog["file"]} <= run["files"].keys()
     samples = polars.read_parquet(place / "flows.parquet")
     window = samples.filter(polars.col("field") == "window")
     assert set(window["value"]) == {24000.0}

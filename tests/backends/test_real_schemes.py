@@ -53,33 +53,48 @@ def program(text: str = PROGRAM) -> Scheme:
     return parse_scheme(TomlTable(tomllib.loads(text), "mine.toml"))
 
 
-def flow(overrides: RunRequest, own: Scheme | None = None) -> dict[str, Any]:
+def flow(overrides: RunRequest, own_scheme: Scheme | None = None) -> dict[str, Any]:
     """The first flow of the first run as the core is told."""
     plan = catalog.experiments().find("quick")
-    if own is not None:
-        plan = replace(plan, own_schemes={own.name: own})
+    if own_scheme is not None:
+        plan = replace(plan, own_schemes={own_scheme.name: own_scheme})
     experiment = resolve(plan, overrides)
     flows: list[dict[str, Any]] = experiment.specification(experiment.all_runs()[0])["flows"]
     return flows[0]
 
 
 def test_what_the_core_is_told_of_a_kernel_controller() -> None:
-    told = flow(RunRequest(schemes=("kernel-bbr",), settings={"backend": "emu"}))
-    assert told["kernel"] == {"congestion_control": "bbr"}
-    assert told["scheme"] == "kernel-bbr"
-    assert not {"controller", "parameters", "transport", "program"} & told.keys()
+    flow_entry = flow(RunRequest(schemes=("kernel-bbr",), settings={"backend": "emu"}))
+    assert flow_entry["kernel"] == {"congestion_control": "bbr"}
+    assert flow_entry["scheme"] == "kernel-bbr"
+    assert not {"controller", "parameters", "transport", "program"} & flow_entry.keys()
     assert flow(RunRequest(schemes=("bpf-copa-delay",), settings={"backend": "emu"}))["kernel"] == {
         "congestion_control": "bpf_copa_delay"
     }
 
 
 def test_what_the_core_is_told_of_a_program() -> None:
-    told = flow(RunRequest(schemes=("mine",), settings=("mine.congestion=reno",), backend="emu"), program())["program"]
-    assert told["sender"] == ["send", "--to", "{ip}:{port}", "-t", "{duration}", "--cc", "reno", "{{ip}} {{x}}"]
+    program_entry = flow(RunRequest(schemes=("mine",), settings=("mine.congestion=reno",), backend="emu"), program())[
+        "program"
+    ]
+    assert program_entry["sender"] == [
+        "send",
+        "--to",
+        "{ip}:{port}",
+        "-t",
+        "{duration}",
+        "--cc",
+        "reno",
+        "{{ip}} {{x}}",
+    ]
     # where a parameter's value has braces they are not placeholders
-    assert told["receiver"] == [sys.executable, "-c", "pass", "{port}"]
-    assert told["environment"] == {"MIN_RTT": "{1}"}
-    assert (told["first"], told["ready"], told["ready_timeout_s"]) == ("receiver", "listen", 10.0)
+    assert program_entry["receiver"] == [sys.executable, "-c", "pass", "{port}"]
+    assert program_entry["environment"] == {"MIN_RTT": "{1}"}
+    assert (program_entry["first"], program_entry["ready"], program_entry["ready_timeout_s"]) == (
+        "receiver",
+        "listen",
+        10.0,
+    )
 
 
 def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None:
@@ -96,7 +111,7 @@ def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("{duration}", "{durtion}", "`program.sender` = \"{durtion}\": allowed is one of ip, port"),
         ("{duration}", "{durtion}", "(did you mean `duration`?)"),
@@ -121,16 +136,16 @@ def test_a_program_reads_back_from_a_resolved_experiment(tmp_path: Path) -> None
         ('kind = "program"', 'kind = "programme"', "one of core, plugin, python, kernel, bpf, program (did you mean"),
     ],
 )  # fmt: skip
-def test_bad_programs(old: str, new: str, said: str) -> None:
+def test_bad_programs(old: str, new: str, message: str) -> None:
     assert old in PROGRAM
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         program(PROGRAM.replace(old, new, 1))
-    assert str(refused.value).startswith("mine.toml: ")
-    assert said in str(refused.value)
+    assert str(error.value).startswith("mine.toml: ")
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('kind = "kernel"\nparameters = { beta = 0.7 }', "a kernel controller takes none"),
         ('kind = "bpf"\ntransport = { ack_every = 1 }', "a kernel controller in BPF brings its own"),
@@ -139,26 +154,26 @@ def test_bad_programs(old: str, new: str, said: str) -> None:
         ('kind = "core"\nprogram = {}', "unknown key `program`"),
     ],
 )
-def test_bad_kinds(text: str, said: str) -> None:
-    with pytest.raises(UserError) as refused:
+def test_bad_kinds(text: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
         program(f'name = "mine"\n{text}\n')
-    assert said in str(refused.value)
+    assert message in str(error.value)
 
 
 def test_settings_of_programs_are_their_parameters_only() -> None:
-    for setting, said in (
+    for setting, message in (
         ("mine.congstion=reno", "has no `congstion`: allowed are congestion, brace (did you mean `congestion`?)"),
         ("mine.transport.ack_every=1", "has no `transport.ack_every`"),
     ):
-        with pytest.raises(UserError) as refused:
+        with pytest.raises(UserError) as error:
             flow(RunRequest(schemes=("mine",), settings=(setting,), backend="emu"), program())
-        assert said in str(refused.value)
+        assert message in str(error.value)
     with pytest.raises(UserError, match="a kernel controller as `kernel-reno` has no `beta`: allowed are none"):
         flow(RunRequest(schemes=("kernel-reno",), settings=("kernel-reno.beta=1",), backend="emu"))
 
 
-@pytest.fixture(name="offered")
-def _offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(name="offered_file")
+def _offered_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A kernel that offers what the file says."""
     file = tmp_path / "offered"
     file.write_text("reno cubic westwood\n")
@@ -166,7 +181,7 @@ def _offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_every_controller_of_the_kernel_is_a_scheme(offered: Path) -> None:
+def test_every_controller_of_the_kernel_is_a_scheme(offered_file: Path) -> None:
     scheme = catalog.schemes().find("kernel-westwood")
     assert (scheme.kind, scheme.controller, scheme.title) == ("kernel", "westwood", "Linux westwood")
     assert catalog.schemes().find("kernel-cubic").title == "Linux CUBIC"
@@ -176,7 +191,7 @@ def test_every_controller_of_the_kernel_is_a_scheme(offered: Path) -> None:
     assert "offers reno, cubic, westwood; `modprobe tcp_bbr` may add" in str(
         availability.missing(catalog.schemes().find("kernel-bbr"))
     )
-    offered.unlink()
+    offered_file.unlink()
     assert "the kernel offers none" in str(availability.missing(scheme))
 
 
@@ -202,35 +217,35 @@ def test_the_environment_of_real_packets(tmp_path: Path, monkeypatch: pytest.Mon
     executable(tmp_path / "slow", "exec sleep infinity")
     executable(tmp_path / "wrong", "echo usage: wrong; exit 2")
     scheme = program(PROGRAM.replace("[program]", '[program]\nrequires = ["slow", "wrong", "nowhere"]'))
-    recorded = emulation_environment([scheme, catalog.schemes().find("reno")])
-    assert recorded["programs"] == {"slow": None, "wrong": None, "nowhere": None}
-    assert recorded["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
-    assert "none" in recorded["offloads"]
+    environment = emulation_environment([scheme, catalog.schemes().find("reno")])
+    assert environment["programs"] == {"slow": None, "wrong": None, "nowhere": None}
+    assert environment["sysctl"]["net.ipv4.tcp_sack"] in ("0", "1")
+    assert "none" in environment["offloads"]
 
 
-def test_all_means_what_can_run(offered: Path, dumbbell: Dumbbell) -> None:
+def test_all_means_what_can_run(offered_file: Path, dumbbell: Dumbbell) -> None:
     plan = catalog.experiments().find("quick")
-    simulated = resolve(plan, RunRequest(schemes=("all",))).labels
-    assert set(simulated) == {
+    labels = resolve(plan, RunRequest(schemes=("all",))).labels
+    assert set(labels) == {
         scheme.name
         for scheme in catalog.schemes()
         if scheme.kind == "core" and not scheme.is_traffic and availability.missing(scheme) is None
     }
-    emulated = resolve(plan, RunRequest(schemes=("all",), settings={"backend": "emu"})).labels
-    assert set(simulated) < set(emulated)
-    assert "kernel-cubic" in emulated
-    assert "kernel-bbr" not in emulated
+    real_labels = resolve(plan, RunRequest(schemes=("all",), settings={"backend": "emu"})).labels
+    assert set(labels) < set(real_labels)
+    assert "kernel-cubic" in real_labels
+    assert "kernel-bbr" not in real_labels
 
 
 def test_the_list_says_what_can_run(dumbbell: Dumbbell) -> None:
     rows = {row["name"]: row for row in json.loads(dumbbell("list", "schemes", "--json").stdout)}
     assert (rows["reno"]["kind"], rows["reno"]["here"], rows["reno"]["missing"]) == ("core", "yes", None)
-    offered = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
-    assert rows["kernel-cubic"]["here"] == ("yes" if "cubic" in offered else "no")
-    listed = dumbbell("list", "schemes").stdout
+    offered_controllers = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
+    assert rows["kernel-cubic"]["here"] == ("yes" if "cubic" in offered_controllers else "no")
+    output = dumbbell("list", "schemes").stdout
     for row in rows.values():
         assert (row["here"] == "no") == bool(row["missing"])
-        assert (f"{row['name']} cannot run here: {row['missing']}" in listed) == (row["here"] == "no")
+        assert (f"{row['name']} cannot run here: {row['missing']}" in output) == (row["here"] == "no")
 
 
 @pytest.fixture(name="loader")
@@ -258,9 +273,9 @@ def test_controllers_are_held_while_they_are_needed(loader: Path) -> None:
 
 
 def test_controllers_that_cannot_be_loaded_are_one_line(loader: Path) -> None:
-    with pytest.raises(UserError) as refused, held(["bpf_bad"]):
+    with pytest.raises(UserError) as error, held(["bpf_bad"]):
         raise AssertionError("entered")
-    assert str(refused.value) == "cannot load bpf_bad into the kernel: no BTF; boot a kernel with it"
+    assert str(error.value) == "cannot load bpf_bad into the kernel: no BTF; boot a kernel with it"
 
 
 def test_controllers_are_released_when_the_runs_fail(loader: Path) -> None:
@@ -269,7 +284,7 @@ def test_controllers_are_released_when_the_runs_fail(loader: Path) -> None:
     assert loader.read_text().endswith("gone\n")
 
 
-def emulated(
+def emulate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: list[dict[str, Any] | Exception]
 ) -> dict[str, Any]:
     """The statistics of a run whose emulations come out like this.
@@ -301,8 +316,8 @@ def emulated(
     )
     statistics = worker.execute(task)
     assert next(left, None) is None, "fewer emulations than planned"
-    stored = json.loads((task.final / "stats.json").read_text())
-    assert stored == {"run": 1} | statistics
+    document = json.loads((task.final / "stats.json").read_text())
+    assert document == {"run": 1} | statistics
     assert (task.final / "packets.parquet").exists() == (statistics["status"] != "failed")
     assert statistics["backend"] == "emu"
     return statistics
@@ -318,32 +333,32 @@ LOST = {"degraded": "late too", "invalid": "the TUN device dropped 3 packets"}
 
 
 def test_a_good_emulation_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [GOOD])
+    statistics = emulate(tmp_path, monkeypatch, [GOOD])
     assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("done", None, 1)
 
 
 def test_a_late_emulation_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [LATE, GOOD])
+    statistics = emulate(tmp_path, monkeypatch, [LATE, GOOD])
     assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("done", None, 2)
 
 
 def test_an_emulation_that_stays_late_is_degraded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [LATE, LATE, LATE])
+    statistics = emulate(tmp_path, monkeypatch, [LATE, LATE, LATE])
     assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("degraded", LATE["degraded"], 3)
 
 
 def test_an_emulation_that_lost_packets_is_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [LATE, LOST, LOST])
+    statistics = emulate(tmp_path, monkeypatch, [LATE, LOST, LOST])
     assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("invalid", LOST["invalid"], 3)
 
 
 def test_an_emulation_that_lost_packets_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [LOST, GOOD])
+    statistics = emulate(tmp_path, monkeypatch, [LOST, GOOD])
     assert (statistics["status"], statistics["reason"], statistics["attempts"]) == ("done", None, 2)
 
 
 def test_a_program_that_fails_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    statistics = emulated(tmp_path, monkeypatch, [_core.Error("the sender ended with status 1; no such model")])
+    statistics = emulate(tmp_path, monkeypatch, [_core.Error("the sender ended with status 1; no such model")])
     assert (statistics["status"], statistics["reason"]) == ("failed", "the sender ended with status 1; no such model")
 
 
@@ -357,12 +372,12 @@ def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
     delay = {"kind": "delay", "delay_ms": 20.0}
     spec = path.spec()
     _core.check_path(json.dumps(spec))
-    found = [
+    elements = [
         {key: value for key, value in element.items() if key not in ("file", "sha256")}
         for element in (*spec["data"], *spec["ack"])
     ]
     of_data, of_acks = {"name": "bottleneck", "times_ms": [0, 1, 1]}, {"name": "return", "times_ms": [5]}
-    assert found == [link | of_data, delay, delay, link | of_acks]
+    assert elements == [link | of_data, delay, delay, link | of_acks]
     assert [path.data[0]["file"], path.ack[1]["file"]] == [str(up), str(down)]
     alone = trace_path(str(up))
     assert alone is not None
@@ -371,15 +386,17 @@ def test_traces_are_paths_as_mahimahi_makes_them(tmp_path: Path) -> None:
 
 def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "12mbps.trace").write_text("1\n")
-    done = dumbbell("run", "--schemes", "vegas", "--path", "12mbps.trace", "--duration", "2", "--out", "out", "--json")
-    (run,) = json.loads(done.stdout)["runs"]
+    result = dumbbell(
+        "run", "--schemes", "vegas", "--path", "12mbps.trace", "--duration", "2", "--out", "out", "--json"
+    )
+    (run,) = json.loads(result.stdout)["runs"]
     assert run["path"] == "12mbps"
     assert run["links"][0]["capacity_mbps"] == pytest.approx(12.0)
     assert 10.0 < run["network"]["throughput_mbps"] <= 12.0
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "no line: a trace has at least one"),
         ("0\n", "line 1: the last time is 0 ms"),
@@ -392,13 +409,13 @@ def test_a_trace_can_be_simulated_too(dumbbell: Dumbbell, folder: Path) -> None:
         ("\u00e9\n", "no trace"),
     ],
 )
-def test_bad_traces(tmp_path: Path, text: str, said: str) -> None:
+def test_bad_traces(tmp_path: Path, text: str, message: str) -> None:
     file = tmp_path / "bad.trace"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as error:
         read_trace(file)
-    assert str(refused.value).startswith(str(file))
-    assert said in str(refused.value)
+    assert str(error.value).startswith(str(file))
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -415,10 +432,10 @@ def test_bad_traces(tmp_path: Path, text: str, said: str) -> None:
 )
 def test_bad_uses_of_emulate(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
     (folder / "up.trace").write_text("1\n")
-    done = dumbbell("emulate", *arguments, "--", "true", expect=2)
-    assert len(done.stderr.splitlines()) == 1
+    result = dumbbell("emulate", *arguments, "--", "true", expect=2)
+    assert len(result.stderr.splitlines()) == 1
     for part in parts:
-        assert part in done.stderr
+        assert part in result.stderr
 
 
 def test_every_shipped_scheme_file_is_strict() -> None:
@@ -430,7 +447,7 @@ def test_every_shipped_scheme_file_is_strict() -> None:
             parse_scheme(table)
 
 
-def diagnosed() -> int:
+def diagnose() -> int:
     """The exit status of `dumbbell doctor`."""
     return main(["doctor"])
 
@@ -439,13 +456,13 @@ def test_the_doctor_only_notes_what_real_packets_lack(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(availability, "search_path", lambda: str(tmp_path))
-    assert diagnosed() == 0
+    assert diagnose() == 0
     lines = capsys.readouterr().out.splitlines()
     place = lines.index("--   BPF controllers: dumbbell-kernel is not found")
     assert lines[place + 1] == "     fix: `make build` builds it"
     assert "simulation works without it" in lines[-1]
     monkeypatch.setattr(looks, "_disk", lambda: looks.Check("disk", False, "full", "free some"))
-    assert diagnosed() == 1
+    assert diagnose() == 1
     assert "BAD  disk: full" in capsys.readouterr().out
 
 
@@ -453,17 +470,17 @@ def test_the_doctor_sees_a_module_of_another_version(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(core, "version", lambda: "0.0.9")
-    assert diagnosed() == 1
-    found = f"dumbbell 0.0.9, in an installation of {metadata.version('dumbbell')}"
-    assert f"BAD  core module: {found}\n     fix: `make build` builds it again\n" in capsys.readouterr().out
+    assert diagnose() == 1
+    version_found = f"dumbbell 0.0.9, in an installation of {metadata.version('dumbbell')}"
+    assert f"BAD  core module: {version_found}\n     fix: `make build` builds it again\n" in capsys.readouterr().out
 
 
 def test_the_doctor_names_fixes_for_a_wheel_where_there_is_no_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(availability, "_in_source_tree", lambda: False)
     monkeypatch.setattr(looks.catalog, "schemes", lambda: 1 / 0)
-    (broken,) = [check for check in looks.doctor() if check.name == "catalog"]
+    (broken_checks,) = [check for check in looks.doctor() if check.name == "catalog"]
     command = rf"{re.escape(sys.executable)} -m pip install --force-reinstall (--find-links \S+ )?dumbbell"
-    assert re.fullmatch(f"`{command}` installs it again", broken.fix)
+    assert re.fullmatch(f"`{command}` installs it again", broken_checks.fix)
 
 
 def test_the_doctor_passes_on_what_the_loader_says(
@@ -472,30 +489,30 @@ def test_the_doctor_passes_on_what_the_loader_says(
     monkeypatch.setattr(availability, "search_path", lambda: str(tmp_path))
     report = '[{"name": "BTF", "passed": false, "found": "no BTF", "fix": "boot another kernel"}]'
     executable(tmp_path / "dumbbell-kernel", f"[ \"$*\" = 'check --json' ] && echo '{report}'; exit 2")
-    diagnosed()
+    diagnose()
     assert "--   BPF: BTF: no BTF\n     fix: boot another kernel\n" in capsys.readouterr().out
 
 
 def test_degraded_and_invalid_runs_are_listed_and_stay_out_of_averages(dumbbell: Dumbbell, folder: Path) -> None:
     arguments = ("--schemes", "reno", "--path", "small.toml", "--duration", "1", "--warmup", "0", "--runs", "3")
     dumbbell("run", *arguments, "--out", "out")
-    changed = {2: ("degraded", "late by 7 ms"), 3: ("invalid", "3 packets were lost")}
-    for number, (status, reason) in changed.items():
+    changes = {2: ("degraded", "late by 7 ms"), 3: ("invalid", "3 packets were lost")}
+    for number, (status, reason) in changes.items():
         file = folder / f"out/runs/small/reno/{number}/stats.json"
         content = json.loads(file.read_text()) | {"status": status, "reason": reason}
         content["network"]["throughput_mbps"] = 1000.0
         file.write_text(json.dumps(content))
-    shown = dumbbell("show", "out", expect=1).stdout
-    assert "degraded: reno on small, run 2: late by 7 ms" in shown
-    assert "invalid: reno on small, run 3: 3 packets were lost" in shown
-    assert "1 of 3" in shown
-    assert "1000" not in shown
+    output = dumbbell("show", "out", expect=1).stdout
+    assert "degraded: reno on small, run 2: late by 7 ms" in output
+    assert "invalid: reno on small, run 3: 3 packets were lost" in output
+    assert "1 of 3" in output
+    assert "1000" not in output
     dumbbell("report", "out", "--html")
     page = (folder / "out/report.html").read_text()
     assert "1 of 3 runs succeeded. Not in any average:" in page
     assert "late by 7 ms" in page
-    resumed = dumbbell("run", "--resume", "--out", "out").stderr
-    assert "2 of 3 runs are finished already" in resumed
+    errors = dumbbell("run", "--resume", "--out", "out").stderr
+    assert "2 of 3 runs are finished already" in errors
     statuses = [run["status"] for run in json.loads(dumbbell("show", "out", "--json").stdout)["runs"]]
     assert statuses == ["done", "degraded", "done"], "only what is invalid is repeated"
 

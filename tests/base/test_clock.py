@@ -17,10 +17,10 @@ def test_the_system_clock_goes_on() -> None:
 
 
 def test_a_wait_ends_with_what_it_waits_for() -> None:
-    happened = threading.Event()
-    assert not SYSTEM_CLOCK.wait(happened.wait, 0.001)
-    threading.Thread(target=happened.set).start()
-    assert SYSTEM_CLOCK.wait(happened.wait, None)
+    event = threading.Event()
+    assert not SYSTEM_CLOCK.wait(event.wait, 0.001)
+    threading.Thread(target=event.set).start()
+    assert SYSTEM_CLOCK.wait(event.wait, None)
 
 
 def test_a_wait_for_descriptors_takes_seconds() -> None:
@@ -39,8 +39,8 @@ def test_a_wait_for_descriptors_takes_seconds() -> None:
 
 
 def test_nothing_of_the_clock_of_tests_is_of_the_system() -> None:
-    own = {name for name in vars(ManualClock) if not name.startswith("_")}
-    assert {name for name in vars(Clock) if not name.startswith("_")} - own == {"utc"}, "a date of `time`"
+    names = {name for name in vars(ManualClock) if not name.startswith("_")}
+    assert {name for name in vars(Clock) if not name.startswith("_")} - names == {"utc"}, "a date of `time`"
 
 
 def test_a_clock_of_a_test_stands_still_until_it_is_turned_or_slept_on(clock: ManualClock) -> None:
@@ -52,22 +52,22 @@ def test_a_clock_of_a_test_stands_still_until_it_is_turned_or_slept_on(clock: Ma
 
 
 def test_a_wait_on_a_clock_of_a_test_ends_when_another_thread_turns_it(clock: ManualClock) -> None:
-    never, found = threading.Event(), []
-    waiting = threading.Thread(target=lambda: found.append(clock.wait(never.wait, 3600.0)))
+    never, answers = threading.Event(), []
+    waiting = threading.Thread(target=lambda: answers.append(clock.wait(never.wait, 3600.0)))
     waiting.start()
     clock.until_waiting()
     clock.turn(3599.0)
     clock.until_waiting()
-    assert found == []
+    assert answers == []
     clock.turn(1.0)
-    wait_for(lambda: found == [False])
+    wait_for(lambda: answers == [False])
 
 
 def test_a_clock_that_turns_in_waits_needs_no_other_thread() -> None:
-    clock, happened = ManualClock(turns_in_waits=True), threading.Event()
+    clock, event = ManualClock(turns_in_waits=True), threading.Event()
     before = clock.monotonic()
-    assert not clock.wait(happened.wait, 3600.0)
+    assert not clock.wait(event.wait, 3600.0)
     assert clock.monotonic() - before == 3600.0
-    happened.set()
-    assert clock.wait(happened.wait, 3600.0)
+    event.set()
+    assert clock.wait(event.wait, 3600.0)
     assert clock.monotonic() - before == 3600.0

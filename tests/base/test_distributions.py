@@ -10,9 +10,12 @@ from dumbbell.base.distributions import installed_version
 
 
 def test_versions_are_those_that_the_standard_library_reads() -> None:
-    told = {each.metadata["Name"]: each.version for each in reversed(list(importlib.metadata.distributions()))}
-    assert len(told) > 20
-    assert {name: installed_version(name) for name in told} == told
+    version_of = {
+        distribution.metadata["Name"]: distribution.version
+        for distribution in reversed(list(importlib.metadata.distributions()))
+    }
+    assert len(version_of) > 20
+    assert {name: installed_version(name) for name in version_of} == version_of
 
 
 @pytest.mark.parametrize(

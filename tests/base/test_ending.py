@@ -58,8 +58,8 @@ def test_a_signal_ends_the_command_and_then_the_process(number: signal.Signals, 
 def test_a_command_that_does_not_heed_it_is_killed_in_time() -> None:
     with waiting(0.01, STUBBORN) as process:
         process.send_signal(signal.SIGTERM)
-        said = process.communicate(timeout=TIMEOUT_S)[0]
-    assert said.endswith(f"ended {-signal.SIGKILL}\ninterrupted\n")
+        output = process.communicate(timeout=TIMEOUT_S)[0]
+    assert output.endswith(f"ended {-signal.SIGKILL}\ninterrupted\n")
 
 
 def test_a_second_signal_kills_it_at_once() -> None:
@@ -68,8 +68,8 @@ def test_a_second_signal_kills_it_at_once() -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "told\n"
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=TIMEOUT_S)[0]
-    assert said.endswith(f"ended {-signal.SIGKILL}\ninterrupted\n")
+        output = process.communicate(timeout=TIMEOUT_S)[0]
+    assert output.endswith(f"ended {-signal.SIGKILL}\ninterrupted\n")
 
 
 ON_TERMINAL = """
@@ -89,12 +89,12 @@ def test_ctrl_c_on_a_terminal_is_for_the_command() -> None:
     process, terminal = pty.fork()
     if process == 0:
         os.execv(sys.executable, [sys.executable, "-c", ON_TERMINAL])
-    said = b""
-    while b"ready" not in said:
-        said += os.read(terminal, 1024)
+    output = b""
+    while b"ready" not in output:
+        output += os.read(terminal, 1024)
     os.write(terminal, b"\x03")
-    while b"goes on False" not in said:
-        said += os.read(terminal, 1024)  # an error when the process has ended
+    while b"goes on False" not in output:
+        output += os.read(terminal, 1024)  # an error when the process has ended
     _, status = os.waitpid(process, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == 0
@@ -111,7 +111,7 @@ def test_a_signal_for_emulate_alone_ends_it_in_one_line(
     process = start("emulate", *words, "--", "sh", "-c", "touch ready; sleep 1000")
     wait_for(lambda: (folder / "ready").exists() or process.poll() is not None)
     process.send_signal(number)
-    out, said = process.communicate(timeout=TIMEOUT_S)
+    out, errors = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (1, "")
-    assert [line for line in said.splitlines() if not line.startswith("live: ")] == ["dumbbell: interrupted"]
+    assert [line for line in errors.splitlines() if not line.startswith("live: ")] == ["dumbbell: interrupted"]
     assert (folder / "log.parquet").is_file()

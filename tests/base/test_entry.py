@@ -57,7 +57,7 @@ def link_within(root: Path) -> None:
 LINKS = [link_of_a_file, link_of_a_folder, link_within]
 
 
-@pytest.mark.parametrize("change", LINKS, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("change", LINKS, ids=lambda function: function.__name__)
 def test_nothing_is_read_through_a_link(root: Path, change: object) -> None:
     assert callable(change)
     change(root)
@@ -74,7 +74,7 @@ def test_nothing_is_read_through_a_link(root: Path, change: object) -> None:
     assert entry.status() is None or not entry.is_file()
 
 
-@pytest.mark.parametrize("change", [link_of_a_folder, link_within], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("change", [link_of_a_folder, link_within], ids=lambda function: function.__name__)
 def test_nothing_is_written_removed_or_made_through_a_link(root: Path, change: object) -> None:
     assert callable(change)
     change(root)
@@ -112,8 +112,8 @@ def test_a_name_that_leads_out_is_refused(root: Path, name: str) -> None:
 
 def test_only_regular_files_are_opened(root: Path) -> None:
     os.mkfifo(root / "a/pipe")
-    for name, what in (("a/pipe", "a named pipe"), ("a/b", "a directory")):
-        with pytest.raises(UserError, match=f"{name}: is {what}: allowed is a regular file"):
+    for name, kind in (("a/pipe", "a named pipe"), ("a/b", "a directory")):
+        with pytest.raises(UserError, match=f"{name}: is {kind}: allowed is a regular file"):
             open_regular(Entry.of(root) / name)
 
 
@@ -156,9 +156,9 @@ def test_the_state_of_many_is_that_of_each(root: Path) -> None:
         "/etc",
     ]
     entries = [Entry.of(root) / name for name in names]
-    found = list(statuses(entries))
-    assert found == [entry.status() for entry in entries]
-    assert [name for name, status in zip(names, found, strict=True) if status is None] == [
+    statuses_found = list(statuses(entries))
+    assert statuses_found == [entry.status() for entry in entries]
+    assert [name for name, status in zip(names, statuses_found, strict=True) if status is None] == [
         "a/x/y",
         "a/c/link/file",
         "../mine/file",

@@ -43,16 +43,16 @@ EXPERIMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "why"), EXPERIMENTS)
+@pytest.mark.parametrize(("text", "reason"), EXPERIMENTS)
 def test_experiments_of_long_numbers_deep_nesting_and_empty_names(
-    dumbbell: Dumbbell, folder: Path, text: str, why: str
+    dumbbell: Dumbbell, folder: Path, text: str, reason: str
 ) -> None:
     (folder / "bad.toml").write_text(text + "\n")
-    done = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
-    assert done.stderr.count("\n") == 1
-    assert "bad.toml: " in done.stderr
-    assert why in done.stderr
-    assert len(done.stderr) < 2000
+    result = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
+    assert result.stderr.count("\n") == 1
+    assert "bad.toml: " in result.stderr
+    assert reason in result.stderr
+    assert len(result.stderr) < 2000
     assert not (folder / "out").exists()
 
 
@@ -60,12 +60,12 @@ def test_paths_and_schemes_of_long_numbers(dumbbell: Dumbbell, folder: Path) -> 
     (folder / "path.toml").write_text(SMALL.replace("10.0", DIGITS))
     (folder / "scheme.toml").write_text(f"controller = 'copa'\n[parameters]\ndelta = {DIGITS}\n")
     for options in (("--schemes", "reno", "--path", "path.toml"), ("--schemes", "scheme.toml")):
-        done = dumbbell("run", *options, "--out", "out", expect=2)
-        assert "toml: a whole number is too long: allowed are 64 bits" in done.stderr
+        result = dumbbell("run", *options, "--out", "out", expect=2)
+        assert "toml: a whole number is too long: allowed are 64 bits" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         (DEEP, "nested too deeply"),
         (f'{{"a": {DIGITS}}}', "has a number of 5000 digits"),
@@ -73,8 +73,8 @@ def test_paths_and_schemes_of_long_numbers(dumbbell: Dumbbell, folder: Path) -> 
         ("{\n\n", "line 3: not valid JSON"),
     ],
 )
-def test_json_of_anybody(dumbbell: Dumbbell, once: Dumbbell, folder: Path, text: str, why: str) -> None:
-    with pytest.raises(BadJson, match=why):
+def test_json_of_anybody(dumbbell: Dumbbell, once: Dumbbell, folder: Path, text: str, reason: str) -> None:
+    with pytest.raises(BadJson, match=reason):
         parse_json(text)
     once(*RUN)
     (folder / "data").mkdir()
@@ -87,9 +87,9 @@ def test_json_of_anybody(dumbbell: Dumbbell, once: Dumbbell, folder: Path, text:
         file = folder / name
         before = file.read_text() if file.exists() else ""
         file.write_text(text)
-        done = dumbbell(*command, expect=2)
-        assert done.stderr.count("\n") == 1
-        assert name in done.stderr
+        result = dumbbell(*command, expect=2)
+        assert result.stderr.count("\n") == 1
+        assert name in result.stderr
         file.write_text(before)
 
 
@@ -119,8 +119,8 @@ def test_statistics_of_another_shape(dumbbell: Dumbbell, once: Dumbbell, folder:
         (("check", "out", "--against", "out"), 2),
         (("export", "pantheon", "out", "--out", "logs"), 2),
     ):
-        done = dumbbell(*command, expect=status)
-        assert f"stats.json: `{key}" in done.stdout + done.stderr
+        result = dumbbell(*command, expect=status)
+        assert f"stats.json: `{key}" in result.stdout + result.stderr
     assert "damaged, made again: reno on small" in dumbbell(*RUN, "--resume").stderr
     dumbbell("show", "out")
 
@@ -128,24 +128,24 @@ def test_statistics_of_another_shape(dumbbell: Dumbbell, once: Dumbbell, folder:
 @pytest.mark.parametrize("options", [("--out", b"a\xff"), ("--schemes", b"a\xff"), ("--path", b"\xed\xa0\x80")])
 def test_arguments_that_are_no_text(folder: Path, options: tuple[str, bytes]) -> None:
     command = [*(os.fsencode(word) for word in COMMAND), *(word.encode() for word in RUN[:-2]), options[0].encode()]
-    done = subprocess.run([*command, options[1]], cwd=folder, capture_output=True, timeout=TIMEOUT_S, check=False)
-    assert done.returncode == 2
-    assert done.stderr.count(b"\n") == 1
-    assert b"is not UTF-8" in done.stderr
+    result = subprocess.run([*command, options[1]], cwd=folder, capture_output=True, timeout=TIMEOUT_S, check=False)
+    assert result.returncode == 2
+    assert result.stderr.count(b"\n") == 1
+    assert b"is not UTF-8" in result.stderr
     assert [file.name for file in folder.iterdir() if not file.name.endswith(".toml")] == []
 
 
 @pytest.mark.parametrize("name", ["a\udcff", "a\0b"])
 def test_places_of_the_library_that_are_no_text(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    for refused in (
+    for refused_call in (
         lambda: library.run(schemes="reno", path="small.toml", duration=0.5, out=name),
         lambda: library.open(name),
         lambda: library.export_trace("mexico-cellular", name, duration=2),
         lambda: dumbbell_conformance.write_vectors("reno", name),
     ):
         with pytest.raises(Error, match=r"is not UTF-8|has a null character"):
-            refused()
+            refused_call()
 
 
 def test_specifications_that_are_no_json() -> None:
@@ -161,13 +161,13 @@ def test_what_files_say_does_not_reach_the_terminal_as_it_is(dumbbell: Dumbbell,
     once(*RUN)
     file = folder / "out/runs/small/reno/1/stats.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"status": "failed", "reason": ESCAPE}))
-    done = dumbbell("show", "out", expect=1)
-    assert r"failed: reno on small, run 1: \x1b[31mred\x07" in done.stdout
-    assert "\x1b" not in done.stdout + done.stderr
+    result = dumbbell("show", "out", expect=1)
+    assert r"failed: reno on small, run 1: \x1b[31mred\x07" in result.stdout
+    assert "\x1b" not in result.stdout + result.stderr
     (folder / "reno.toml").write_text(f"name = 'x'\ncontroller = {json.dumps(ESCAPE)}\n")
     assert "\x1b" not in dumbbell("run", "--schemes", "reno.toml", "--path", "small.toml", expect=2).stderr
-    done = dumbbell(*RUN[:-1], ESCAPE)
-    assert "\x1b[31m" not in done.stdout + done.stderr
+    result = dumbbell(*RUN[:-1], ESCAPE)
+    assert "\x1b[31m" not in result.stdout + result.stderr
     assert (folder / ESCAPE / "experiment.toml").is_file()
 
 
@@ -177,11 +177,11 @@ def test_the_reason_of_a_failed_run_does_not_reach_the_terminal_as_it_is(capsys:
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "reason"),
     [("a\0b", "has a null character"), ("circle", "symbolic links lead in a circle")],
 )
 def test_names_of_files_that_no_file_can_have(
-    folder: Path, name: str, why: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, name: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parameters and plug-ins of schemes are files: their full names are asked for before they are opened."""
     monkeypatch.chdir(folder)
@@ -190,27 +190,27 @@ def test_names_of_files_that_no_file_can_have(
     plan = ExperimentFile(
         name="run", schemes=["x"], paths=["default"], own_schemes={"x": replace(tao, parameters={"table": name})}
     )
-    with pytest.raises(UserError, match=f"(?i){why}"):
+    with pytest.raises(UserError, match=f"(?i){reason}"):
         pin(resolve(plan))
-    with pytest.raises(UserError, match=f"(?i){why}"):
+    with pytest.raises(UserError, match=f"(?i){reason}"):
         Scheme.from_toml(f'name = "x"\nkind = "plugin"\nlibrary = {json.dumps(name)}\n')
 
 
-@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)])
-def test_a_command_whose_output_is_closed_does_what_it_is_asked(folder: Path, closed: tuple[int, ...]) -> None:
-    closing = " ".join(f"{number}>&-" for number in closed)
+@pytest.mark.parametrize("closed_files", [(1,), (0, 1, 2)])
+def test_a_command_whose_output_is_closed_does_what_it_is_asked(folder: Path, closed_files: tuple[int, ...]) -> None:
+    closing = " ".join(f"{number}>&-" for number in closed_files)
     words = " ".join([*COMMAND, *RUN])
-    done = subprocess.run(f"exec {words} {closing}", shell=True, cwd=folder, timeout=TIMEOUT_S, check=False)
-    assert done.returncode == 0
+    result = subprocess.run(f"exec {words} {closing}", shell=True, cwd=folder, timeout=TIMEOUT_S, check=False)
+    assert result.returncode == 0
     assert [run.status for run in library.open(folder / "out").runs] == ["done"] * len(
         library.open(folder / "out").runs
     )
 
 
 def test_numbers_beyond_all_numbers_are_one_line(dumbbell: Dumbbell, folder: Path) -> None:
-    most = f"duration_s=1{'0' * 400}"
-    for value in (most, "reno.transport.x=" + '{"a":' * 3000 + "1" + "}" * 3000):
-        done = dumbbell(*RUN, "--set", value, expect=2)
-        assert done.stderr.count("\n") == 1
+    long_number = f"duration_s=1{'0' * 400}"
+    for value in (long_number, "reno.transport.x=" + '{"a":' * 3000 + "1" + "}" * 3000):
+        result = dumbbell(*RUN, "--set", value, expect=2)
+        assert result.stderr.count("\n") == 1
     with pytest.raises(Error, match="allowed is a rate with its unit"):
         library.make_path(rate=1.0, rtt="20ms")  # type: ignore[arg-type]

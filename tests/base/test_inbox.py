@@ -20,30 +20,30 @@ def message(token: bytes = TOKEN, text: bytes = TEXT, length: int | None = None)
 @pytest.fixture
 def ends() -> Iterator[tuple[Connection, Connection]]:
     """The end that is read, and the end that foreign code writes to."""
-    ours, theirs = Pipe()
-    yield ours, theirs
-    ours.close()
-    theirs.close()
+    own_end, other_end = Pipe()
+    yield own_end, other_end
+    own_end.close()
+    other_end.close()
 
 
 def test_messages_are_taken_when_they_are_complete(ends: tuple[Connection, Connection]) -> None:
-    ours, theirs = ends
-    inbox = Inbox(ours, TOKEN)
-    send(theirs, TOKEN, {"moment": 1})
-    whole = message()
-    os.write(theirs.fileno(), whole[:10])
+    own_end, other_end = ends
+    inbox = Inbox(own_end, TOKEN)
+    send(other_end, TOKEN, {"moment": 1})
+    whole_message = message()
+    os.write(other_end.fileno(), whole_message[:10])
     assert list(inbox.take()) == [{"moment": 1}]
-    os.write(theirs.fileno(), whole[10:-1])
+    os.write(other_end.fileno(), whole_message[10:-1])
     assert list(inbox.take()) == []
-    os.write(theirs.fileno(), whole[-1:])
+    os.write(other_end.fileno(), whole_message[-1:])
     assert list(inbox.take()) == [{"answer": 1}]
-    theirs.close()
+    other_end.close()
     with pytest.raises(EOFError):
         list(inbox.take())
 
 
 @pytest.mark.parametrize(
-    "sent",
+    "content",
     [
         pytest.param(message(token=bytes(TOKEN_BYTES)), id="another token"),
         pytest.param(bytes([TOKEN[0] + 1]), id="first byte of another token"),
@@ -54,8 +54,8 @@ def test_messages_are_taken_when_they_are_complete(ends: tuple[Connection, Conne
         pytest.param(message(text=b'{"a": "\xff"}'), id="no UTF-8"),
     ],
 )
-def test_what_is_no_message_is_refused(ends: tuple[Connection, Connection], sent: bytes) -> None:
-    ours, theirs = ends
-    os.write(theirs.fileno(), sent)
+def test_what_is_no_message_is_refused(ends: tuple[Connection, Connection], content: bytes) -> None:
+    own_end, other_end = ends
+    os.write(other_end.fileno(), content)
     with pytest.raises(Garbled, match="wrote to a descriptor that it does not own"):
-        list(Inbox(ours, TOKEN).take())
+        list(Inbox(own_end, TOKEN).take())

@@ -21,7 +21,7 @@ ESCAPE = f"setsid env -i /bin/sleep {SECONDS} >/dev/null 2>&1 &\n(setsid /bin/sl
 
 
 @pytest.fixture(autouse=True)
-def _escaped() -> Iterator[None]:
+def _escape_check() -> Iterator[None]:
     yield
     left = sleepers()
     for process in left:
@@ -58,10 +58,10 @@ def test_what_a_program_starts_does_not_outlive_its_answer(program: Path) -> Non
 @pytest.mark.parametrize("rest", ["exec yes", f"exec /bin/sleep {SECONDS}"], ids=["yes", "sleep"])
 def test_a_program_that_does_not_end_has_no_answer(program: Path, clock: ManualClock, rest: str) -> None:
     program.write_text(f"#!/bin/sh\n{ESCAPE}{rest}\n")
-    started = len(re.findall("/bin/sleep", f"{ESCAPE}{rest}"))
+    sleeper_count = len(re.findall("/bin/sleep", f"{ESCAPE}{rest}"))
 
     def turn() -> None:
-        wait_for(lambda: len(sleepers()) == started or over.is_set())  # `yes` is ended by what it writes
+        wait_for(lambda: len(sleepers()) == sleeper_count or over.is_set())  # `yes` is ended by what it writes
         clock.turn(2.0)
 
     over = threading.Event()

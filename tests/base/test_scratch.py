@@ -39,9 +39,9 @@ def test_a_temporary_folder_ends_with_its_block(place: Path) -> None:
 
 
 def test_it_ends_with_its_object_too(place: Path) -> None:
-    made = Scratch("index")
-    assert made.path.is_dir()
-    del made
+    made_scratch = Scratch("index")
+    assert made_scratch.path.is_dir()
+    del made_scratch
     assert list(place.iterdir()) == []
 
 
@@ -63,16 +63,18 @@ def test_a_folder_of_a_killed_process_is_removed_by_the_next(place: Path) -> Non
         process.wait()
     assert folder.is_dir()
     scratch._remove_left_once.cache_clear()
-    with Scratch("vectors") as own:
-        assert list(place.iterdir()) == [own]
+    with Scratch("vectors") as own_folder:
+        assert list(place.iterdir()) == [own_folder]
 
 
 def test_folders_of_other_names_or_that_others_may_open_stay(place: Path) -> None:
-    kept = [left(place, name) for name in ("dumbbell-check-results", "dumbbell-4711-abcd_123", "dumbbell-check-47-ab")]
+    kept_folders = [
+        left(place, name) for name in ("dumbbell-check-results", "dumbbell-4711-abcd_123", "dumbbell-check-47-ab")
+    ]
     open_to_all = left(place, "dumbbell-check-4712-abcd_123")
     open_to_all.chmod(0o755)
     assert remove_left(place) == []
-    assert all((folder / "runs" / "log.txt").is_file() for folder in (*kept, open_to_all))
+    assert all((folder / "runs" / "log.txt").is_file() for folder in (*kept_folders, open_to_all))
 
 
 def test_no_link_is_followed_when_folders_are_removed(place: Path) -> None:

@@ -27,8 +27,8 @@ def _pipes() -> Iterator[tuple[Ends, Ends]]:
 class Keeper:
     """Looks at a process, and finds too much when it has looked `most` times."""
 
-    def __init__(self, clock: ManualClock, most: int = 10**6) -> None:
-        self._clock, self._most = clock, most
+    def __init__(self, clock: ManualClock, limit: int = 10**6) -> None:
+        self._clock, self._most = clock, limit
         self.looked_s: list[float] = []
         self.said: list[str] = []
 
@@ -36,8 +36,8 @@ class Keeper:
         self.looked_s.append(self._clock.monotonic())
         return len(self.looked_s) >= self._most
 
-    def say(self, what: str) -> bool:
-        self.said.append(what)
+    def say(self, text: str) -> bool:
+        self.said.append(text)
         return True
 
 
@@ -51,36 +51,36 @@ class Ear:
         return self._source
 
     def hear(self) -> None:
-        said = os.read(self._source, 100)
-        if not said:
+        read = os.read(self._source, 100)
+        if not read:
             raise EOFError
-        if said == b"garbage":
+        if read == b"garbage":
             raise UserError("told what no process tells")
 
 
-def watched(clock: ManualClock, pipes: tuple[Ends, Ends], keeper: Keeper | None) -> set[int]:
-    (ended, _), (source, _) = pipes
+def watch(clock: ManualClock, pipes: tuple[Ends, Ends], keeper: Keeper | None) -> set[int]:
+    (end, _), (source, _) = pipes
     poll = select.poll()
-    for descriptor in (ended, source):
+    for descriptor in (end, source):
         poll.register(descriptor, select.POLLIN)
-    return guardian._wait(poll, Ear(source), keeper, {ended}, clock)  # type: ignore[arg-type]  # what it uses
+    return guardian._wait(poll, Ear(source), keeper, {end}, clock)  # type: ignore[arg-type]  # what it uses
 
 
 def test_a_process_is_looked_at_ten_times_a_second(pipes: tuple[Ends, Ends]) -> None:
     clock = ManualClock(turns_in_waits=True)
-    keeper = Keeper(clock, most=50)
-    assert watched(clock, pipes, keeper) == set()
+    keeper = Keeper(clock, limit=50)
+    assert watch(clock, pipes, keeper) == set()
     apart_s = [later - earlier for earlier, later in zip(keeper.looked_s, keeper.looked_s[1:], strict=False)]
     assert len(apart_s) == 49
     # a look that comes a rounding error too early is left out
-    assert all(0.99 * guardian.LOOK_S < each < 2.01 * guardian.LOOK_S for each in apart_s)
+    assert all(0.99 * guardian.LOOK_S < gap_s < 2.01 * guardian.LOOK_S for gap_s in apart_s)
 
 
 def test_a_process_that_lets_go_of_its_connection_has_a_while_to_end(pipes: tuple[Ends, Ends]) -> None:
     clock = ManualClock(turns_in_waits=True)
     keeper, began_s = Keeper(clock), clock.monotonic()
     os.close(pipes[1][1])
-    assert watched(clock, pipes, keeper) == set()
+    assert watch(clock, pipes, keeper) == set()
     assert keeper.said == ["let go of its connection to dumbbell"]
     assert guardian.LET_GO_S < clock.monotonic() - began_s < guardian.LET_GO_S + 3 * guardian.LOOK_S
 
@@ -88,13 +88,13 @@ def test_a_process_that_lets_go_of_its_connection_has_a_while_to_end(pipes: tupl
 def test_a_process_that_ends_is_seen_at_once(pipes: tuple[Ends, Ends]) -> None:
     clock = ManualClock()  # nobody turns it: nothing else could end the watch
     os.write(pipes[0][1], b"x")
-    assert watched(clock, pipes, Keeper(clock)) == {pipes[0][0]}
-    assert watched(clock, pipes, None) == {pipes[0][0]}
+    assert watch(clock, pipes, Keeper(clock)) == {pipes[0][0]}
+    assert watch(clock, pipes, None) == {pipes[0][0]}
 
 
 def test_a_process_that_says_what_it_may_not_is_ended_at_once(pipes: tuple[Ends, Ends]) -> None:
     clock = ManualClock()
     keeper = Keeper(clock)
     os.write(pipes[1][1], b"garbage")
-    assert watched(clock, pipes, keeper) == set()
+    assert watch(clock, pipes, keeper) == set()
     assert keeper.said == ["told what no process tells"]

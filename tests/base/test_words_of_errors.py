@@ -59,7 +59,7 @@ def texts(file: Path) -> Iterator[str]:
             yield node.value
 
 
-def named(text: str) -> list[str]:
+def options_named(text: str) -> list[str]:
     """Return the options that a text names: not those that it quotes, and not those of a line for a shell."""
     return OPTION.findall(COMMAND_LINE.sub("", "".join(text.split("`")[::2])))
 
@@ -73,27 +73,27 @@ def is_of_others(place: str, option: str) -> bool:
 
 
 def test_no_text_below_the_command_line_names_an_option() -> None:
-    number, seen = 0, set()
+    number, places_seen = 0, set()
     for file in sorted(SOURCES.glob("dumbbell*/**/*.py")):
         place = str(file.relative_to(SOURCES))
         if OF_COMMANDS.match(place):
             continue
         for text in texts(file):
             number += 1
-            seen |= {(place, option) for option in named(text)}
+            places_seen |= {(place, option) for option in options_named(text)}
     assert number > 5000
-    assert sorted(each for each in seen if not is_of_others(*each)) == []
-    assert [file for file in OF_OTHERS if not any(place.startswith(file) for place, _ in seen)] == []
+    assert sorted(entry for entry in places_seen if not is_of_others(*entry)) == []
+    assert [file for file in OF_OTHERS if not any(place.startswith(file) for place, _ in places_seen)] == []
 
 
 def test_an_error_has_its_parts(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("scheme,throughput_mbps,delay_p95_ms\ncubic,9.0,50.0\nvegas,9.0,30.0\n")
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as failure:
         dumbbell_calibrate.calibrate_path(
             table, tmp_path / "found.toml", schemes=["cubic"], hold_out="vegas", duration=2.0
         )
-    error = refused.value
+    error = failure.value
     assert (error.argument, error.value, error.allowed, error.fix) == ("hold_out", "vegas", ("cubic",), "")
     assert str(error) == "hold_out `vegas`: is not among schemes: allowed are cubic"
 
@@ -106,11 +106,11 @@ def refusal() -> UserError:
 
 
 def test_a_program_reads_its_arguments_and_the_command_its_options() -> None:
-    told = "`cubik` (did you mean `cubic`?): is not among them: allowed are cubic, reno"
-    assert str(refusal()) == f"stands_for {told}: path"
+    refusal_text = "`cubik` (did you mean `cubic`?): is not among them: allowed are cubic, reno"
+    assert str(refusal()) == f"stands_for {refusal_text}: path"
     command_parser().parse_args(["reproduce", "logs", "--out", "set"])
     with words_of(option_words):
-        assert str(refusal()) == f"--as {told}: --path"
+        assert str(refusal()) == f"--as {refusal_text}: --path"
         assert argument("resume", "True") == "--resume"
         assert argument("out", form="DIR") == "--out DIR"
         assert argument("plugins") == "--plugin", "an option of another command"

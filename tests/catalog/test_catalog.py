@@ -42,8 +42,8 @@ def test_every_path_can_be_built(name: str) -> None:
 
 
 def test_every_scheme_names_a_controller_with_its_parameters() -> None:
-    chosen = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.real and missing(scheme) is None}
-    experiment = replace(resolve(catalog.experiments().find("quick")), schemes=chosen)
+    schemes = {scheme.name: scheme for scheme in catalog.schemes() if not scheme.real and missing(scheme) is None}
+    experiment = replace(resolve(catalog.experiments().find("quick")), schemes=schemes)
     for scheme in pin(experiment).schemes.values():
         _core.check_parameters(scheme.controller, scheme.parameters)
 
@@ -131,19 +131,19 @@ def test_packets_have_the_sizes_of_the_programs_that_pantheon_ran(name: str, dat
     path = {"data": [link], "ack": [link | {"rate_mbps": 1000.0}]}
     seconds = 8.0  # so that answers of the set-up, which carry no feedback, hardly count
     run = {"seed": 1, "duration_s": seconds, "log": "none", "path": path, "flows": [{"scheme": name, **flow}]}
-    there, back = json.loads(_core.simulate(json.dumps(run)))["links"]
-    sizes = [link["throughput_mbps"] * 1e6 / 8 * seconds / link["packets_out"] for link in (there, back)]
+    links, back = json.loads(_core.simulate(json.dumps(run)))["links"]
+    sizes = [link["throughput_mbps"] * 1e6 / 8 * seconds / link["packets_out"] for link in (links, back)]
     assert data is None or sizes[0] == pytest.approx(data, abs=2.0)
     assert sizes[1] == pytest.approx(ack, abs=0.1)
 
 
 def test_seeds_depend_on_everything_and_stay_the_same() -> None:
     # pinned: a change here changes every published number
-    pinned = derive_seed(1, "korea-china", 1)
-    others = {derive_seed(2, "korea-china", 1), derive_seed(1, "default", 1), derive_seed(1, "korea-china", 2)}
-    assert pinned == 3807433428366039
-    assert len(others | {pinned}) == 4
-    assert all(0 <= seed < 2**53 for seed in others)
+    pinned_seed = derive_seed(1, "korea-china", 1)
+    other_seeds = {derive_seed(2, "korea-china", 1), derive_seed(1, "default", 1), derive_seed(1, "korea-china", 2)}
+    assert pinned_seed == 3807433428366039
+    assert len(other_seeds | {pinned_seed}) == 4
+    assert all(0 <= seed < 2**53 for seed in other_seeds)
 
 
 def test_random_order_mixes_schemes_and_keeps_the_rounds() -> None:
@@ -179,9 +179,9 @@ def test_every_experiment_as_written_reads_back_as_itself(index: Index[Experimen
 
 def test_settings_are_checked_wherever_they_come_from() -> None:
     plan = catalog.experiments().find("quick")
-    changed = with_request(plan, RunRequest(runs=3, warmup=1, settings=("log=full", "seed=7")))
-    assert (changed.runs, changed.warmup_s, changed.log, changed.seed) == (3, 1.0, "full", 7)
-    assert replace(changed, **plan.settings(), warmup_s=plan.warmup_s, told=plan.told) == plan
+    changed_file = with_request(plan, RunRequest(runs=3, warmup=1, settings=("log=full", "seed=7")))
+    assert (changed_file.runs, changed_file.warmup_s, changed_file.log, changed_file.seed) == (3, 1.0, "full", 7)
+    assert replace(changed_file, **plan.settings(), warmup_s=plan.warmup_s, told=plan.told) == plan
     for overrides, line in (
         (RunRequest(runs=0), "the settings: `runs` = 0: allowed is a whole number, at least 1"),
         (
@@ -210,9 +210,9 @@ def test_mixes_read_back_as_written(parts: list[tuple[str, int]]) -> None:
 
 @given(st.text(alphabet="ab*+ 0123", max_size=10))
 def test_any_text_is_a_mix_or_refused(text: str) -> None:
-    refused = refusal(lambda: parse_mix(text))
-    assert refused is None or refused.startswith(f"mix `{text}`: ")
-    assert refused is not None or all(name and count >= 1 for name, count in parse_mix(text))
+    message = refusal(lambda: parse_mix(text))
+    assert message is None or message.startswith(f"mix `{text}`: ")
+    assert message is not None or all(name and count >= 1 for name, count in parse_mix(text))
 
 
 # Not `st.recursive`, which reads the source of its lambda again as the test runs, and warns of another line where this
@@ -233,8 +233,8 @@ KEYS = st.sampled_from(["name", "schemes", "paths", "runs", "duration_s", "flow"
 
 @given(st.dictionaries(KEYS, JSON, max_size=4))
 def test_any_table_is_an_experiment_or_refused_in_one_line(raw: dict[str, object]) -> None:
-    refused = refusal(lambda: parse_experiment_file(TomlTable(raw, "file.toml")))
-    assert refused is None or (refused.startswith("file.toml: ") and "\n" not in refused)
+    message = refusal(lambda: parse_experiment_file(TomlTable(raw, "file.toml")))
+    assert message is None or (message.startswith("file.toml: ") and "\n" not in message)
 
 
 def test_an_alias_that_is_taken_is_refused(tmp_path: Path) -> None:

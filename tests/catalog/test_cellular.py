@@ -43,10 +43,10 @@ LINKS = [
 def test_presets_have_the_mean_rate_and_the_age_of_their_links(link: cellular_fit.Link) -> None:
     # Deviations of half the mean that fade within 3 to 6 s leave a standard error of 2 % of the mean in 10000 s (slow
     # links get six times that). The age lies on the tail of the outages, where 10 % more of them are 100 ms.
-    found = cellular_fit.measure(cellular_fit.shipped(link), link, 10_000.0, first_seed=500)
-    assert found.mean_kbps == pytest.approx(link.mean_kbps, rel=0.05)
-    assert found.age_p95_ms == pytest.approx(link.age_p95_ms, rel=0.3)
-    assert link.gap_ms is None or found.gap_ms == pytest.approx(link.gap_ms, rel=0.3)
+    figures = cellular_fit.measure(cellular_fit.shipped(link), link, 10_000.0, first_seed=500)
+    assert figures.mean_kbps == pytest.approx(link.mean_kbps, rel=0.05)
+    assert figures.age_p95_ms == pytest.approx(link.age_p95_ms, rel=0.3)
+    assert link.gap_ms is None or figures.gap_ms == pytest.approx(link.gap_ms, rel=0.3)
 
 
 def test_the_age_of_known_gaps() -> None:
@@ -58,16 +58,16 @@ def test_the_age_of_known_gaps() -> None:
 def test_a_path_is_exported_as_the_trace_of_its_run(dumbbell: Dumbbell, folder: Path) -> None:
     arguments = ("cellular-att-lte-down", "--seed", "7", "--duration", "20", "--out", "att.trace")
     dumbbell("export", "trace", *arguments)
-    written = read_trace(folder / "att.trace")
+    trace = read_trace(folder / "att.trace")
     path = catalog.paths().find("cellular-att-lte-down")
-    assert written == [ns // 1_000_000 for ns in _core.opportunities(json.dumps(path.spec()), "data", 7, 20.0)]
-    done = dumbbell("run", "--schemes", "vegas", "--path", "att.trace", "--duration", "5", "--out", "out", "--json")
-    (run,) = json.loads(done.stdout)["runs"]
-    assert run["links"][0]["capacity_mbps"] == pytest.approx(sum(ms <= 5000 for ms in written) * 12e-3 / 5.0, rel=1e-3)
+    assert trace == [ns // 1_000_000 for ns in _core.opportunities(json.dumps(path.spec()), "data", 7, 20.0)]
+    result = dumbbell("run", "--schemes", "vegas", "--path", "att.trace", "--duration", "5", "--out", "out", "--json")
+    (run,) = json.loads(result.stdout)["runs"]
+    assert run["links"][0]["capacity_mbps"] == pytest.approx(sum(ms <= 5000 for ms in trace) * 12e-3 / 5.0, rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ("default",),
@@ -97,8 +97,8 @@ dumbbell: argument --direction: unknown `up`: allowed are data, ack (`dumbbell e
     ],
 )
 def test_what_is_no_trace_is_not_exported(
-    dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], said: str
+    dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = dumbbell("export", "trace", *arguments, "--out", "x.trace", expect=2)
-    assert transcript(done.stderr, folder) == said
+    result = dumbbell("export", "trace", *arguments, "--out", "x.trace", expect=2)
+    assert transcript(result.stderr, folder) == message
     assert not (folder / "x.trace").exists()

@@ -15,7 +15,7 @@ BASE_MS = 800.0
 SEEDS = range(11, 16)
 
 
-def simulated(seed: int, scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: ANN401
+def simulate_delay(seed: int, scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: ANN401
     """What the sender takes for the base RTT at the end, and the mean queueing delay of the last 40 s, ms."""
     settings = {f"{scheme}.{name}": value for name, value in parameters.items()} | {"host_jitter_us": 0.0}
     run = dumbbell.simulate(
@@ -30,7 +30,7 @@ def simulated(seed: int, scheme: str, **parameters: Any) -> tuple[float, float]:
 
 def of_all(scheme: str, **parameters: Any) -> tuple[list[float], list[float]]:  # noqa: ANN401
     """Base RTT and queueing delay, ms, with each of the seeds."""
-    bases, queues = zip(*(simulated(seed, scheme, **parameters) for seed in SEEDS), strict=True)
+    bases, queues = zip(*(simulate_delay(seed, scheme, **parameters) for seed in SEEDS), strict=True)
     return list(bases), list(queues)
 
 

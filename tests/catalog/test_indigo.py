@@ -32,9 +32,9 @@ class Lab:
         text = f'name = "p{self.count}"\noverhead_bytes = 36\ndata = [{", ".join(elements)}]\n'
         (self.folder / f"p{self.count}.toml").write_text(text + f"ack = [{DELAY.format(delay_ms)}]\n")
         words = ("--path", f"p{self.count}.toml", "--runs", "1", "--duration", "30", "--log", "none")
-        done = self.command("run", "--schemes", scheme, *words, "--out", f"out{self.count}", "--json")
-        found = json.loads(done.stdout)["runs"][0]["flows"][0]
-        return {key: found[key] for key in ("throughput_mbps", "delay_p95_ms", "loss_rate")}
+        command = self.command("run", "--schemes", scheme, *words, "--out", f"out{self.count}", "--json")
+        flow_figures = json.loads(command.stdout)["runs"][0]["flows"][0]
+        return {key: flow_figures[key] for key in ("throughput_mbps", "delay_p95_ms", "loss_rate")}
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_12_mbps_with_60_packets_is_near_what_was_published(lab: Lab, scheme: st
     [(0.0, 39.9), (2.0, 39.5), (5.0, 20.9), (10.0, 4.6), (15.0, 3.2)],
 )
 def test_jitter_makes_indigo_collapse(lab: Lab, jitter_ms: float, mbps: float) -> None:
-    found = lab.flow("indigo", 40.0, 10.0, jitter_ms=jitter_ms)["throughput_mbps"]
-    assert mbps / 1.6 < found < mbps * 1.6
+    throughput_mbps = lab.flow("indigo", 40.0, 10.0, jitter_ms=jitter_ms)["throughput_mbps"]
+    assert mbps / 1.6 < throughput_mbps < mbps * 1.6
 
 
 def test_what_was_trained_here_is_as_good_as_what_was_released(lab: Lab) -> None:
@@ -69,9 +69,9 @@ def test_what_was_trained_here_is_as_good_as_what_was_released(lab: Lab) -> None
             worth += math.log(flow["throughput_mbps"] / rate) - math.log(flow["delay_p95_ms"] / delay)
         return worth / 4.0
 
-    released = utility("indigo")
+    released_utility = utility("indigo")
     for scheme in ("indigo-retrained", "indigo-no-calib-retrained"):
-        assert utility(scheme) > released - 0.05, scheme
+        assert utility(scheme) > released_utility - 0.05, scheme
 
 
 @pytest.mark.parametrize(("rate", "rtt", "packets"), [(5, 40, 16), (12, 60, 60), (50, 40, 166), (100, 54, 180)])
@@ -86,8 +86,8 @@ def test_muses_trained_here_fills_links_and_leaves_their_queues(lab: Lab, rate: 
 def test_a_network_of_ones_own_runs_and_does_not_depend_on_jobs(dumbbell: Dumbbell, folder: Path, kind: str) -> None:
     quick = ("--rates-mbps", "10", "--delays-ms", "20", "--paths", "none", "--drawn", "1", "--steps", "60")
     for jobs in ("1", "2"):
-        said = dumbbell("train", kind, *quick, "--iterations", "3", "--jobs", jobs, "--out", f"{jobs}.safetensors")
-        assert "% as the expert" in said.stderr
+        result = dumbbell("train", kind, *quick, "--iterations", "3", "--jobs", jobs, "--out", f"{jobs}.safetensors")
+        assert "% as the expert" in result.stderr
     assert (folder / "1.safetensors").read_bytes() == (folder / "2.safetensors").read_bytes()
     dumbbell("train", kind, *quick, "--iterations", "4", "--resume", "--out", "2.safetensors")
     words = ("--set", f"{kind}.weights=2.safetensors", "--rate", "10mbit", "--rtt", "40ms", "--duration", "2")

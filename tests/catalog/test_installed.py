@@ -64,8 +64,8 @@ def distribution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_installed_package_adds_to_the_catalog(dumbbell: Dumbbell, distribution: Path) -> None:
     for kind, name in (("schemes", "lab-reno"), ("paths", "lab"), ("experiments", "lab-short")):
         assert name in [row["name"] for row in json.loads(dumbbell("list", kind, "--json").stdout)]
-    told = json.loads(dumbbell("run", "lab-short", "--schemes", "lab-reno", "--out", "out", "--json").stdout)
-    assert [(run["scheme"], run["path"], run["status"]) for run in told["runs"]] == [
+    document = json.loads(dumbbell("run", "lab-short", "--schemes", "lab-reno", "--out", "out", "--json").stdout)
+    assert [(run["scheme"], run["path"], run["status"]) for run in document["runs"]] == [
         ("lab-reno", "lab.k-1", "done"),
         ("lab-reno", "lab.k-2", "done"),
     ]
@@ -74,14 +74,14 @@ def test_an_installed_package_adds_to_the_catalog(dumbbell: Dumbbell, distributi
 def test_an_installed_experiment_joins_the_benchmark_and_stays_there(dumbbell: Dumbbell, distribution: Path) -> None:
     command = ["benchmark", "--schemes", "vegas", "--quick", "--only", "lab-short", "--out", "out"]
     assert json.loads(dumbbell(*command, "--json").stdout)["finished"] == 2
-    judged = distribution.parents[1] / "out" / "pages/data/benchmark.json.js"
-    assert "A short flow in our lab" in handed_over(judged).decode()
+    benchmark_data = distribution.parents[1] / "out" / "pages/data/benchmark.json.js"
+    assert "A short flow in our lab" in handed_over(benchmark_data).decode()
     # the results outlive the package
     (distribution / "experiments" / "lab-short.toml").unlink()
-    judged.unlink()
+    benchmark_data.unlink()
     dumbbell("report", "out")
-    assert "A short flow in our lab" in handed_over(judged).decode()
-    assert "--experiment out/experiments/lab-short.toml" in handed_over(judged).decode()
+    assert "A short flow in our lab" in handed_over(benchmark_data).decode()
+    assert "--experiment out/experiments/lab-short.toml" in handed_over(benchmark_data).decode()
 
 
 def test_a_file_joins_the_benchmark(dumbbell: Dumbbell, folder: Path) -> None:
@@ -89,8 +89,8 @@ def test_a_file_joins_the_benchmark(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mine.toml").write_text(text)
     command = ["benchmark", "--schemes", "vegas", "--experiment", "mine.toml", "--only", "lab-short,ack_loss"]
     command += ["--quick", "--out", "out"]
-    done = json.loads(dumbbell(*command, "--json").stdout)
-    assert (done["failed"], done["finished"]) == (0, 2 + 4)
+    document = json.loads(dumbbell(*command, "--json").stdout)
+    assert (document["failed"], document["finished"]) == (0, 2 + 4)
     assert "6 of 6 runs are finished already" in dumbbell(*command, "--resume").stderr
     assert "A short flow in our lab" in handed_over(folder / "out" / "pages/data/benchmark.json.js").decode()
 
@@ -109,9 +109,9 @@ def test_files_that_cannot_join(dumbbell: Dumbbell, folder: Path, change: tuple[
     text = EXPERIMENT.replace('"lab"', '"small.toml"').replace('"lab-reno"', '"reno"')
     assert change[0] in text
     (folder / "mine.toml").write_text(text.replace(*change))
-    done = dumbbell("benchmark", "--schemes", "vegas", "--experiment", "mine.toml", "--out", "out", expect=2)
-    assert part in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("benchmark", "--schemes", "vegas", "--experiment", "mine.toml", "--out", "out", expect=2)
+    assert part in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "out").exists()
 
 
@@ -137,9 +137,9 @@ def test_a_file_without_membership_and_a_missing_one(dumbbell: Dumbbell, folder:
 def test_entry_points_that_lead_nowhere(dumbbell: Dumbbell, distribution: Path, text: str, part: str) -> None:
     points = distribution.parent / "lab_catalog-1.0.dist-info" / "entry_points.txt"
     points.write_text(ENTRY_POINTS.replace("lab = lab_catalog.paths", text))
-    done = dumbbell("list", "paths", expect=2)
-    assert f"entry point `lab` of `dumbbell.paths`: {part}" in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("list", "paths", expect=2)
+    assert f"entry point `lab` of `dumbbell.paths`: {part}" in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_an_installed_package_adds_a_command(dumbbell: Dumbbell, distribution: Path) -> None:
@@ -152,9 +152,9 @@ def test_an_installed_package_adds_a_command(dumbbell: Dumbbell, distribution: P
     assert "shout        say something loudly\n" in dumbbell("--help").stdout
     assert dumbbell("shout", "hello").stdout == "HELLO\n"
     points.write_text("[dumbbell.commands]\nshout = absent.shout\n")
-    refused = dumbbell("--help", expect=2).stderr
-    told = "entry point `shout` of `dumbbell.commands`: package `absent.shout`: No module named 'absent'"
-    assert refused == f"dumbbell: {told}\n"
+    errors = dumbbell("--help", expect=2).stderr
+    reason = "entry point `shout` of `dumbbell.commands`: package `absent.shout`: No module named 'absent'"
+    assert errors == f"dumbbell: {reason}\n"
 
 
 def test_an_installed_package_adds_importers(dumbbell: Dumbbell, distribution: Path) -> None:
@@ -169,21 +169,21 @@ def test_an_installed_package_adds_importers(dumbbell: Dumbbell, distribution: P
         '    out.write_text(source.read_text())\n    return ["line 2: a room"]\n'
     )
     (distribution.parent / "plan.txt").write_text("a plan")
-    told = " ".join(dumbbell("import", "--help").stdout.split())
-    assert "lab: logs of our lab; " in told
-    assert "plan: plans of our lab, made experiments" in told
+    join = " ".join(dumbbell("import", "--help").stdout.split())
+    assert "lab: logs of our lab; " in join
+    assert "plan: plans of our lab, made experiments" in join
     assert dumbbell("import", "lab", "x", "--out", "out", expect=2).stderr == "dumbbell: x: is read\n"
-    made = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt")
-    assert (made.stdout, made.stderr) == ("made.txt\n", "note: site/plan.txt: left out: line 2: a room\n")
-    refused = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", "--strict", expect=2).stderr
-    assert refused == "dumbbell: --strict: is for results, not for plans of our lab\n"
+    result = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt")
+    assert (result.stdout, result.stderr) == ("made.txt\n", "note: site/plan.txt: left out: line 2: a room\n")
+    errors = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", "--strict", expect=2).stderr
+    assert errors == "dumbbell: --strict: is for results, not for plans of our lab\n"
     again = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", expect=2).stderr
     assert again == "dumbbell: made.txt: exists: choose another file\n"
     # what another package's importers do wrong is no fault of ours
     points.write_text("[dumbbell.importers]\nlab = lab_catalog.broken\n")
     (distribution / "broken.py").write_text('"""Nothing."""\n\nimport absent\n')
-    told = dumbbell("import", "ss", "x", "--out", "out", "--strict", expect=2).stderr
-    assert told == "dumbbell: --strict: is for pantheon, not for ss\n"
+    join = dumbbell("import", "ss", "x", "--out", "out", "--strict", expect=2).stderr
+    assert join == "dumbbell: --strict: is for pantheon, not for ss\n"
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,8 @@ def test_importers_that_lead_nowhere(dumbbell: Dumbbell, distribution: Path, lin
     points = distribution.parent / "lab_catalog-1.0.dist-info" / "entry_points.txt"
     points.write_text(f"[dumbbell.importers]\n{line}\n")
     name, _, value = line.partition(" = ")
-    told = dumbbell("import", "ss", "x", "--out", "out", expect=2).stderr
-    assert told == f"dumbbell: entry point `{name}` of `dumbbell.importers`: `{value}`: {problem}\n"
+    errors = dumbbell("import", "ss", "x", "--out", "out", expect=2).stderr
+    assert errors == f"dumbbell: entry point `{name}` of `dumbbell.importers`: `{value}`: {problem}\n"
 
 
 def test_a_name_that_is_taken_is_refused_with_the_file(dumbbell: Dumbbell, distribution: Path) -> None:

@@ -22,15 +22,15 @@ WEIGHTS = ROOT / "python/dumbbell/catalog/weights"
 ORCA = "orca/model.ckpt-1283529.data-00000-of-00001"
 
 
-def published(file: str) -> Path:
+def published_file(file: str) -> Path:
     """A file of the folder that `LEARNED_WEIGHTS` names; the test is skipped without."""
     folder = os.environ.get("LEARNED_WEIGHTS")
     if not folder:
         pytest.skip("LEARNED_WEIGHTS is not set: no published networks")
-    found = Path(folder).resolve() / file
-    if not found.is_file():
+    file_path = Path(folder).resolve() / file
+    if not file_path.is_file():
         pytest.skip(f"LEARNED_WEIGHTS has no {file}")
-    return found
+    return file_path
 
 
 def script() -> ModuleType:
@@ -43,12 +43,12 @@ def script() -> ModuleType:
 
 
 def test_orcas_actor_is_that_of_the_checkpoint_byte_for_byte() -> None:
-    data = published(ORCA).read_bytes()
-    shipped = (WEIGHTS / "orca/orca.safetensors").read_bytes()
-    assert script().safetensors(script().orca(data)) == shipped
+    data = published_file(ORCA).read_bytes()
+    content = (WEIGHTS / "orca/orca.safetensors").read_bytes()
+    assert script().safetensors(script().orca(data)) == content
     # Read by hand, too: the first row of fc1's kernel and the last bias.
-    length = int.from_bytes(shipped[:8], "little")
-    header, body = json.loads(shipped[8 : 8 + length]), shipped[8 + length :]
+    length = int.from_bytes(content[:8], "little")
+    header, body = json.loads(content[8 : 8 + length]), content[8 + length :]
     first, last = header["0.kernel"]["data_offsets"]
     assert body[first:last] == data[16396 : 16396 + 4 * 70 * 256]
     first, last = header["6.bias"]["data_offsets"]
@@ -64,7 +64,7 @@ def test_orcas_actor_is_that_of_the_checkpoint_byte_for_byte() -> None:
     ],
 )
 def test_the_estimators_are_those_of_their_onnx_files(name: str, file: str) -> None:
-    model = published(file).read_bytes()
+    model = published_file(file).read_bytes()
     network = script().NAMES[name](model)
     assert script().safetensors(network) == (WEIGHTS / name / f"{name}.safetensors").read_bytes()
 
@@ -77,10 +77,10 @@ def bundle(index: bytes) -> dict[str, tuple[int, int]]:
         restarts = 4 * int.from_bytes(index[first + length - 4 : first + length], "little")
         at, end, key = first, first + length - 4 - restarts, b""
         while at < end:
-            shared, at = varint(index, at)
-            added, at = varint(index, at)
+            shared_length, at = varint(index, at)
+            added_length, at = varint(index, at)
             size, at = varint(index, at)
-            key, at = key[:shared] + index[at : at + added], at + added
+            key, at = key[:shared_length] + index[at : at + added_length], at + added_length
             yield key, index[at : at + size]
             at += size
 
@@ -88,16 +88,16 @@ def bundle(index: bytes) -> dict[str, tuple[int, int]]:
     for _ in range(4):
         value, at = varint(index, at)
         handles.append(value)
-    found = {}
+    places = {}
     for _, handle in block(*handles[2:]):
         first, behind = varint(handle, 0)
         for name, entry in block(first, varint(handle, behind)[0]):
-            found[name.decode()] = (sum(parts(entry, 4)), sum(parts(entry, 5)))
-    return found
+            places[name.decode()] = (sum(parts(entry, 4)), sum(parts(entry, 5)))
+    return places
 
 
 def test_sages_tensors_lie_where_the_published_index_says() -> None:
-    found = bundle(published("sage/ckpt-1.index").read_bytes())
+    places = bundle(published_file("sage/ckpt-1.index").read_bytes())
     encoder, module = "{}/_proprio_encoder/_network/_layers/{}", "3/_module/_layers/{}"
     names = {"3.input": "1/_w_i", "3.hidden": "1/_w_h", "3.bias": "1/b"}
     dense = {0: encoder.format(0, 0), 4: encoder.format(2, 0), 7: module.format("0/_layers/0")}
@@ -114,21 +114,21 @@ def test_sages_tensors_lie_where_the_published_index_says() -> None:
         19: module.format("2/_layer_norm"),
     }
     names |= {
-        f"{at}.{ours}": f"{name}/{theirs}"
+        f"{at}.{own_name}": f"{name}/{published_name}"
         for at, name in dense.items()
-        for ours, theirs in (("kernel", "w"), ("bias", "b"))
+        for own_name, published_name in (("kernel", "w"), ("bias", "b"))
     }
     names |= {
-        f"{at}.{ours}": f"{name}/{theirs}"
+        f"{at}.{own_name}": f"{name}/{published_name}"
         for at, name in norm.items()
-        for ours, theirs in (("gain", "scale"), ("offset", "offset"))
+        for own_name, published_name in (("gain", "scale"), ("offset", "offset"))
     }
     source = (ROOT / "crates/congestion/src/learned/sage/mod.rs").read_text()
     layout = re.findall(r'\("([\w.]+)", &\[([\d, ]+)\], ([\d_]+)\)', source)
     assert {name for name, _, _ in layout} == set(names)
     for name, shape, first in layout:
         length = 4 * math.prod(int(size) for size in shape.split(","))
-        assert found[f"policy/_layers/{names[name]}/.ATTRIBUTES/VARIABLE_VALUE"] == (int(first), length), name
+        assert places[f"policy/_layers/{names[name]}/.ATTRIBUTES/VARIABLE_VALUE"] == (int(first), length), name
 
 
 TEXTS = {"LICENSE", "NOTICE"}
@@ -160,12 +160,12 @@ def test_every_network_has_its_digest_and_its_licence_in_a_card() -> None:
 
 def test_no_card_names_a_digest_of_something_else() -> None:
     for card in CARDS:
-        shipped = {digest(file) for file in card.parent.iterdir()}
-        found = set(re.findall(r"\b[0-9a-f]{64}\b", card.read_text()))
-        others = found - shipped
-        assert len(others) <= 1, "beside them only the published file that a network was converted from"
-        if others and os.environ.get("LEARNED_WEIGHTS"):
-            assert others == {digest(published(PUBLISHED[card.parent.name]))}
+        file_digests = {digest(file) for file in card.parent.iterdir()}
+        digests_named = set(re.findall(r"\b[0-9a-f]{64}\b", card.read_text()))
+        other_digests = digests_named - file_digests
+        assert len(other_digests) <= 1, "beside them only the published file that a network was converted from"
+        if other_digests and os.environ.get("LEARNED_WEIGHTS"):
+            assert other_digests == {digest(published_file(PUBLISHED[card.parent.name]))}
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: f"{card.parent.name}/{card.name}")
@@ -176,8 +176,8 @@ def test_commits_and_commands_of_a_card_are_there(dumbbell: Dumbbell, card: Path
             subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, check=True)
     for command in re.findall(r"dumbbell (train [a-z]+[^`\n]*)", text):
         options = re.findall(r"--[a-z-]+", command)
-        known = dumbbell(*command.split()[:2], "--help").stdout
-        assert all(option in known for option in options), command
+        output = dumbbell(*command.split()[:2], "--help").stdout
+        assert all(option in output for option in options), command
 
 
 STEPS = """\
@@ -197,35 +197,35 @@ ack = [{ kind = "delay", delay_ms = 10.0 }]
 
 def flow(dumbbell: Dumbbell, *words: str) -> dict[str, Any]:
     """The only flow of a run."""
-    done = dumbbell("run", *words, "--runs", "1", "--log", "none", "--out", "out", "--json")
-    (run,) = json.loads(done.stdout)["runs"]
+    result = dumbbell("run", *words, "--runs", "1", "--log", "none", "--out", "out", "--json")
+    (run,) = json.loads(result.stdout)["runs"]
     return dict(run["flows"][0])
 
 
 def test_orca_fills_its_first_shipped_scenario_without_a_queue(dumbbell: Dumbbell, folder: Path) -> None:
     path = ("--rate", "48mbit", "--rtt", "20ms", "--queue", "160packets", "--duration", "30")
-    seen = flow(dumbbell, "--schemes", "orca", *path)
-    assert seen["throughput_mbps"] > 46
+    figures = flow(dumbbell, "--schemes", "orca", *path)
+    assert figures["throughput_mbps"] > 46
     # 10 ms each way and what slow start leaves of a queue of 40 ms
-    assert seen["delay_p95_ms"] < 17
+    assert figures["delay_p95_ms"] < 17
 
 
 def test_orca_follows_steps(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "steps.toml").write_text(STEPS)
-    seen = flow(dumbbell, "--schemes", "orca", "--path", "steps.toml", "--duration", "30")
-    assert 12.9 < seen["throughput_mbps"] < 13.4
-    assert seen["delay_p95_ms"] < 25
+    figures = flow(dumbbell, "--schemes", "orca", "--path", "steps.toml", "--duration", "30")
+    assert 12.9 < figures["throughput_mbps"] < 13.4
+    assert figures["delay_p95_ms"] < 25
 
 
 def test_orca_floods_a_long_path_in_its_first_slow_start(dumbbell: Dumbbell, folder: Path) -> None:
     path = ("--rate", "12mbit", "--rtt", "40ms", "--queue", "40packets", "--duration", "30")
-    seen = flow(dumbbell, "--schemes", "orca", *path)
-    assert 0.07 < seen["loss_rate"] < 0.11
-    assert seen["packet_loss_rate"] == 0, "none after 5 s"
+    figures = flow(dumbbell, "--schemes", "orca", *path)
+    assert 0.07 < figures["loss_rate"] < 0.11
+    assert figures["packet_loss_rate"] == 0, "none after 5 s"
 
 
 @pytest.mark.parametrize(
-    ("words", "least", "most"),
+    ("words", "least", "highest"),
     [
         (("ten-tms",), 0.2, 0.3),
         (("ten-tms", "--set", "ten-tms.audio_share=0.42"), 0.85, 1.1),
@@ -236,17 +236,17 @@ def test_orca_floods_a_long_path_in_its_first_slow_start(dumbbell: Dumbbell, fol
     ],
 )
 def test_estimators_on_a_call_of_variable_capacity(
-    dumbbell: Dumbbell, folder: Path, words: tuple[str, ...], least: float, most: float
+    dumbbell: Dumbbell, folder: Path, words: tuple[str, ...], least: float, highest: float
 ) -> None:
-    seen = flow(dumbbell, "rfc8867-5.1", "--schemes", *words)
-    assert least < seen["throughput_mbps"] < most
+    figures = flow(dumbbell, "rfc8867-5.1", "--schemes", *words)
+    assert least < figures["throughput_mbps"] < highest
 
 
 def test_aurora_uses_a_link_with_the_published_network(dumbbell: Dumbbell, folder: Path) -> None:
-    file = published("aurora/icml_paper_model.data")
+    file = published_file("aurora/icml_paper_model.data")
     path = ("--rate", "12mbit", "--rtt", "30ms", "--queue", "1bdp", "--duration", "30")
-    seen = flow(dumbbell, "--schemes", "aurora", "--set", f"aurora.weights={file}", *path)
-    assert seen["throughput_mbps"] > 11
+    figures = flow(dumbbell, "--schemes", "aurora", "--set", f"aurora.weights={file}", *path)
+    assert figures["throughput_mbps"] > 11
 
 
 def test_a_file_that_many_flows_name_is_held_once() -> None:
@@ -264,6 +264,6 @@ def test_a_file_that_many_flows_name_is_held_once() -> None:
         _core.check_run(text, "sim")
         print(peak_mb() - before)
     """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     # the file has 1.8 MB
-    assert float(done.stdout) < 50.0
+    assert float(result.stdout) < 50.0

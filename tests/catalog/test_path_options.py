@@ -92,7 +92,7 @@ def test_a_queue_of_a_trace_counts_with_its_mean_rate(tmp_path: Path) -> None:
     path = dumbbell.make_path(trace=str(tmp_path / "12mbit.trace"), rtt="100ms", queue="1bdp", aqm="pie-ecn")
     assert path.name == "12mbit-100ms-1bdp-pie-ecn"
     queue = {"kind": "pie", "packets": 100, "ecn": True}
-    assert [each["queue"] for each in (path.data[0], path.ack[1])] == [queue, queue]
+    assert [element["queue"] for element in (path.data[0], path.ack[1])] == [queue, queue]
     assert "queue" not in dumbbell.make_path(trace=str(tmp_path / "12mbit.trace"), rtt="100ms").data[0]
 
 
@@ -109,12 +109,14 @@ def test_jitter_varies_the_delay_up_and_down_and_keeps_the_mean() -> None:
 
 
 def test_a_run_stores_the_path_and_reads_it_again(dumbbell: Dumbbell, folder: Path) -> None:
-    done = dumbbell("run", *WORDS, "--loss", "0.1%", *SHORT)
-    assert "path 20mbit-40ms-1bdp-loss0.1: 20 Mbit/s, RTT 40 ms, queue of 67 packets (1 BDP), 0.1 % loss" in done.stderr
-    (run,) = json.loads(done.stdout)["runs"]
+    result = dumbbell("run", *WORDS, "--loss", "0.1%", *SHORT)
+    assert (
+        "path 20mbit-40ms-1bdp-loss0.1: 20 Mbit/s, RTT 40 ms, queue of 67 packets (1 BDP), 0.1 % loss" in result.stderr
+    )
+    (run,) = json.loads(result.stdout)["runs"]
     assert run["path"] == "20mbit-40ms-1bdp-loss0.1"
-    stored = tomllib.loads((folder / "out/experiment.toml").read_text())
-    assert stored["path"]["20mbit-40ms-1bdp-loss0.1"]["data"][0]["rate_mbps"] == 20.0
+    document = tomllib.loads((folder / "out/experiment.toml").read_text())
+    assert document["path"]["20mbit-40ms-1bdp-loss0.1"]["data"][0]["rate_mbps"] == 20.0
     again = json.loads(dumbbell("run", "out/experiment.toml", "--out", "again", "--json").stdout)
     assert again["runs"][0]["network"] == run["network"]
     assert "1 of 1 runs are finished already" in dumbbell("run", *WORDS, "--loss", "0.1%", *SHORT, "--resume").stderr
@@ -132,17 +134,17 @@ ack = [{{ kind = "delay", delay_ms = {delay} }}, {{ kind = "link", rate_mbps = 5
 def test_a_queue_of_a_path_file_is_as_long_as_that_of_the_words(length: str, aqm: str | None) -> None:
     """`queue = { bdp = 1 }` was refused, with `missing field kind`."""
     words = dumbbell.make_path(rate="20mbit", rate_down="5mbit", rtt="40ms", queue=length, aqm=aqm)
-    wanted = [words.data[0]["queue"], words.ack[-1]["queue"]]
+    expected = [words.data[0]["queue"], words.ack[-1]["queue"]]
     number, unit = re.fullmatch(r"([\d.]+)(\w+)", length).groups()  # type: ignore[union-attr]
     key, factor = {"bdp": ("bdp", 1), "ms": ("ms", 1), "s": ("ms", 1000), "kB": ("bytes", 1000), "p": ("packets", 1)}[
         unit
     ]
     value = float(number) * factor
-    told = f"{key} = {int(value) if value.is_integer() else value}"
-    forms = [f'"{length}"', f"{{ {told} }}"] if aqm is None else [f'{{ kind = "{aqm}", {told} }}']
+    length_text = f"{key} = {int(value) if value.is_integer() else value}"
+    forms = [f'"{length}"', f"{{ {length_text} }}"] if aqm is None else [f'{{ kind = "{aqm}", {length_text} }}']
     for form in forms:
         path = dumbbell.PathModel.from_toml(QUEUE.format(queue=form, delay=20.0))
-        assert [path.data[0]["queue"], path.ack[-1]["queue"]] == wanted, form
+        assert [path.data[0]["queue"], path.ack[-1]["queue"]] == expected, form
         assert dumbbell.PathModel.from_toml(path.to_toml()) == path, "results keep packets or bytes"
 
 
@@ -155,7 +157,7 @@ def test_a_queue_that_a_schedule_changes_can_begin_with_a_bdp() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "delay", "said"),
+    ("queue", "delay", "message"),
     [
         (
             "{ bdp = 1 }",
@@ -221,11 +223,13 @@ dumbbell: q.toml: `data[0].queue` = `1 bpd`: allowed is a length like 100p (pack
         ),
     ],
 )
-def test_lengths_of_queues_that_are_none(dumbbell: Dumbbell, folder: Path, queue: str, delay: float, said: str) -> None:
+def test_lengths_of_queues_that_are_none(
+    dumbbell: Dumbbell, folder: Path, queue: str, delay: float, message: str
+) -> None:
     (folder / "q.toml").write_text(QUEUE.format(queue=queue, delay=delay))
     (line,) = dumbbell("run", "--path", "q.toml", "--schemes", "reno", "--out", "out", expect=2).stderr.splitlines()
     assert line.startswith("dumbbell: q.toml: ")
-    assert transcript(line, folder) == said
+    assert transcript(line, folder) == message
     assert not (folder / "out").exists()
 
 
@@ -234,8 +238,8 @@ def test_a_trace_is_a_path_of_a_run(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "down.trace").write_text("1\n2\n")
     runs: list[dict[str, Any]] = []
     for number, words in enumerate([("--path", "up.trace"), ("--trace", "up.trace,down.trace", "--rtt", "20")]):
-        done = dumbbell("run", *words, "--schemes", "reno", "--duration", "2", "--out", f"out{number}", "--json")
-        runs += json.loads(done.stdout)["runs"]
+        result = dumbbell("run", *words, "--schemes", "reno", "--duration", "2", "--out", f"out{number}", "--json")
+        runs += json.loads(result.stdout)["runs"]
     assert [run["path"] for run in runs] == ["up", "up-down-20ms"]
     assert all(8.0 < run["network"]["throughput_mbps"] <= 12.0 for run in runs)
 
@@ -275,17 +279,17 @@ def test_slips_are_one_line(
 ) -> None:
     (folder / "up.trace").write_text("1\n")
     more = () if command == "emulate" else ("--schemes", "reno", "--out", "out")
-    done = dumbbell(command, *words, *more, expect=2)
-    assert len(done.stderr.splitlines()) == 1
+    result = dumbbell(command, *words, *more, expect=2)
+    assert len(result.stderr.splitlines()) == 1
     for part in parts:
-        assert part in done.stderr
+        assert part in result.stderr
     assert not (folder / "out").exists()
 
 
 def test_a_benchmark_on_a_path_of_ones_own(dumbbell: Dumbbell, folder: Path) -> None:
     only = ("--only", "steady_state_single_flow,sweep_loss,incast")
-    done = dumbbell("benchmark", "--schemes", "copa", "--quick", *WORDS, *only, "--out", "out")
-    assert "left out: incast: it has paths of its own, not `default`" in done.stderr
+    result = dumbbell("benchmark", "--schemes", "copa", "--quick", *WORDS, *only, "--out", "out")
+    assert "left out: incast: it has paths of its own, not `default`" in result.stderr
     single = dumbbell_runs(folder / "out/experiments/steady_state_single_flow")
     assert {run["path"] for run in single} == {"20mbit-40ms-1bdp"}
     sweep = dumbbell_runs(folder / "out/experiments/sweep_loss")
@@ -293,8 +297,8 @@ def test_a_benchmark_on_a_path_of_ones_own(dumbbell: Dumbbell, folder: Path) -> 
     assert "sweep_loss" in (folder / "out/verdicts.json").read_text()
     assert (folder / "out/pages/index.html").is_file()
     again = ("benchmark", "--schemes", "copa", "--quick", *only, "--out", "out", "--resume")
-    refused = dumbbell(*again, expect=2).stderr
-    assert "it is the quick benchmark of copa on 20mbit-40ms-1bdp, not the quick benchmark of copa" in refused
+    errors = dumbbell(*again, expect=2).stderr
+    assert "it is the quick benchmark of copa on 20mbit-40ms-1bdp, not the quick benchmark of copa" in errors
     assert dumbbell("report", "out").stdout.strip() == "out/index.html"
 
 
@@ -309,17 +313,17 @@ def dumbbell_runs(directory: Path) -> list[dict[str, Any]]:
 def test_a_benchmark_without_any_experiment_on_a_path_says_why(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "up.trace").write_text("1\n")
     words = ("--trace", "up.trace", "--rtt", "40ms", "--only", "sweep_bandwidth")
-    done = dumbbell("benchmark", "--schemes", "copa", "--quick", *words, "--out", "out", expect=2)
-    assert "sweep_bandwidth: " in done.stderr.splitlines()[-1]
-    assert "only a path with a bottleneck of constant rate" in done.stderr
+    result = dumbbell("benchmark", "--schemes", "copa", "--quick", *words, "--out", "out", expect=2)
+    assert "sweep_bandwidth: " in result.stderr.splitlines()[-1]
+    assert "only a path with a bottleneck of constant rate" in result.stderr
     assert not (folder / "out").exists()
 
 
 def test_both_directions_can_have_a_rate() -> None:
     path = dumbbell.make_path(rate="20mbit", rate_down="5mbit", rtt="40ms")
-    assert [each["rate_mbps"] for each in (*path.data, *path.ack) if each["kind"] == "link"] == [20.0, 5.0]
+    assert [element["rate_mbps"] for element in (*path.data, *path.ack) if element["kind"] == "link"] == [20.0, 5.0]
     # each queue is 1 BDP of its own rate
-    assert [each["queue"]["packets"] for each in (path.data[0], path.ack[-1])] == [67, 17]
+    assert [element["queue"]["packets"] for element in (path.data[0], path.ack[-1])] == [67, 17]
     assert path.name == "20mbit-down5mbit-40ms-1bdp"
     assert path.title.startswith("20 Mbit/s up, 5 Mbit/s down, RTT 40 ms")
     assert dumbbell.make_path(rate_up="20mbit", rtt="40ms") == dumbbell.make_path(rate="20mbit", rtt="40ms")

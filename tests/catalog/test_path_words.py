@@ -64,5 +64,5 @@ def test_every_listed_path_has_words_without_a_table_in_them() -> None:
         words = path_words(path)
         assert " ms each way" in words or " ms there, " in words
         assert not set(words) & set("{}[]"), words
-    found = path_words(catalog.paths().find("india-aws-india"))
-    assert found == "100.42 Mbit/s, 173-packet drop-tail, 27 ms each way; ACKs meet 100.42 Mbit/s"
+    described_words = path_words(catalog.paths().find("india-aws-india"))
+    assert described_words == "100.42 Mbit/s, 173-packet drop-tail, 27 ms each way; ACKs meet 100.42 Mbit/s"

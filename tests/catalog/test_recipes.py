@@ -21,7 +21,7 @@ RECIPES = {
 }
 
 
-def simulated(name: str, folder: Path | None = None, scheme: str = "reno", **application: Any) -> dict[str, Any]:  # noqa: ANN401
+def simulate(name: str, folder: Path | None = None, scheme: str = "reno", **application: Any) -> dict[str, Any]:  # noqa: ANN401
     """The statistics of one flow over the recipe, for 10 s."""
     path = parse_path(TomlTable(RECIPES[name], "paths.md"))
     flow = {"scheme": scheme, "controller": scheme, "application": application or {"kind": "greedy"}}
@@ -34,7 +34,7 @@ def simulated(name: str, folder: Path | None = None, scheme: str = "reno", **app
 
 def steady(name: str) -> dict[str, Any]:
     """The flow's statistics where it sends 200 packets per second, whatever happens to them."""
-    flow: dict[str, Any] = simulated(name, None, "sourdough", kind="constant", rate_mbps=2.4)["flows"][0]
+    flow: dict[str, Any] = simulate(name, None, "sourdough", kind="constant", rate_mbps=2.4)["flows"][0]
     return flow
 
 
@@ -48,7 +48,7 @@ def test_all_are_known() -> None:
 def test_they_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "5g.trace").write_text("".join(f"{ms}\n" for ms in range(1, 1001)))
     monkeypatch.chdir(tmp_path)  # where the reader has the trace that a recipe names
-    assert simulated(name)["flows"][0]["goodput_mbps"] > 0.01
+    assert simulate(name)["flows"][0]["goodput_mbps"] > 0.01
 
 
 def test_random_loss_loses_its_share() -> None:
@@ -58,13 +58,13 @@ def test_random_loss_loses_its_share() -> None:
 
 
 def test_lost_acks_cost_little() -> None:
-    stats = simulated("ack-loss")
+    stats = simulate("ack-loss")
     assert stats["flows"][0]["packets_dropped"] < stats["flows"][0]["packets_sent"] / 50
     assert stats["flows"][0]["goodput_mbps"] > 5.0
 
 
 def test_a_blackout_lasts() -> None:
-    link = simulated("blackout")["links"][0]
+    link = simulate("blackout")["links"][0]
     assert link["capacity_mbps"] == pytest.approx(8.0, abs=0.01)
 
 
@@ -79,41 +79,41 @@ def test_delays_are_those_of_the_recipe() -> None:
 
 
 def test_a_dual_queue_marks_what_is_l4s() -> None:
-    stats = simulated("l4s", None, "prague")
+    stats = simulate("l4s", None, "prague")
     assert stats["flows"][0]["packets_marked"] > 0
     assert stats["links"][0]["packets_dropped"] == 0
 
 
 def test_bleaching_ends_the_marks() -> None:
-    link = simulated("bleaching", None, "prague")["links"][0]
+    link = simulate("bleaching", None, "prague")["links"][0]
     assert link["packets_marked"] > 0
     assert link["packets_dropped"] > 0
 
 
 def test_a_black_hole_lasts() -> None:
     # nothing of 1500 bytes arrives in the second half
-    assert simulated("black-hole")["flows"][0]["goodput_mbps"] < 10.0 * 1448 / 1500 * 0.55
+    assert simulate("black-hole")["flows"][0]["goodput_mbps"] < 10.0 * 1448 / 1500 * 0.55
 
 
 def test_a_smaller_mtu_makes_fragments() -> None:
-    link = simulated("smaller-mtu", None, "sourdough", kind="constant", rate_mbps=2.4)["links"][0]
+    link = simulate("smaller-mtu", None, "sourdough", kind="constant", rate_mbps=2.4)["links"][0]
     # 207 packets a second, and from 5 s on two fragments of each
     assert link["packets_out"] == pytest.approx(10 * 207 * 1.5, rel=0.03)
 
 
 def test_turns_divide_the_air() -> None:
     # 16 packets and 16 ACKs at most, of which there are 8: two turns of 150 us, (16 * 1500 + 8 * 52) bytes at 60 Mbit/s
-    most = 16 * 1448 * 8 / (300 + (16 * 1500 + 8 * 52) * 8 / 60)
-    assert most * 0.85 < simulated("wifi")["flows"][0]["goodput_mbps"] < most * 1.01
+    bound_mbps = 16 * 1448 * 8 / (300 + (16 * 1500 + 8 * 52) * 8 / 60)
+    assert bound_mbps * 0.85 < simulate("wifi")["flows"][0]["goodput_mbps"] < bound_mbps * 1.01
 
 
 def test_acks_are_filtered_and_thinned() -> None:
-    filtered, thinned = simulated("ack-filter"), simulated("ack-thinning")
+    filtered_run, thinned_run = simulate("ack-filter"), simulate("ack-thinning")
     # 100 kbit/s of 52 bytes, and some that report holes and are longer
-    assert filtered["links"][1]["packets_out"] <= 10 * 100e3 / (52 * 8)
-    assert filtered["links"][1]["packets_dropped"] > 1000
-    assert filtered["flows"][0]["goodput_mbps"] > 15.0
-    assert thinned["flows"][0]["goodput_mbps"] > 15.0
+    assert filtered_run["links"][1]["packets_out"] <= 10 * 100e3 / (52 * 8)
+    assert filtered_run["links"][1]["packets_dropped"] > 1000
+    assert filtered_run["flows"][0]["goodput_mbps"] > 15.0
+    assert thinned_run["flows"][0]["goodput_mbps"] > 15.0
 
 
 def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ SCHEMAS = {kind: dumbbell.schema(kind) for kind in KINDS}
 VALIDATORS = {kind: Draft7Validator(schema) for kind, schema in SCHEMAS.items()}
 
 
-def shipped(kind: str) -> list[Path]:
+def built_in_files(kind: str) -> list[Path]:
     return sorted((CATALOG / f"{kind}s").rglob("*.toml"))
 
 
@@ -36,16 +36,18 @@ def faults(kind: str, table: object) -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_shipped_file_is_valid(kind: str) -> None:
     Draft7Validator.check_schema(SCHEMAS[kind])
-    files = shipped(kind)
+    files = built_in_files(kind)
     assert len(files) > 30
-    assert {file.name: found for file in files if (found := faults(kind, tomllib.loads(file.read_text())))} == {}
+    assert {
+        file.name: faults_found for file in files if (faults_found := faults(kind, tomllib.loads(file.read_text())))
+    } == {}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_written_of_every_listed_one_is_valid(kind: str) -> None:
-    listed = {"experiment": dumbbell.experiments, "path": dumbbell.paths, "scheme": dumbbell.schemes}[kind]()
-    for each in listed:
-        assert faults(kind, json.loads(json.dumps(tomllib.loads(each.to_toml())))) == [], each.name
+    listed_items = {"experiment": dumbbell.experiments, "path": dumbbell.paths, "scheme": dumbbell.schemes}[kind]()
+    for item in listed_items:
+        assert faults(kind, json.loads(json.dumps(tomllib.loads(item.to_toml())))) == [], item.name
 
 
 LINK = {"kind": "link", "rate_mbps": 10.0}
@@ -121,12 +123,12 @@ def numbers_of(name: str, places: str) -> Iterator[tuple[str, str, dict[str, Any
     definition = SCHEMAS["path"]["definitions"][name]
     for table in definition[places]:
         kind = table.get("properties", {}).get("kind", {}).get("const")
-        for key, one in table.get("properties", {}).items() if kind else ():
-            if one.get("type") in ("number", "integer") and key not in ("bdp", "ms"):
-                yield kind, key, one
+        for key, schema in table.get("properties", {}).items() if kind else ():
+            if schema.get("type") in ("number", "integer") and key not in ("bdp", "ms"):
+                yield kind, key, schema
 
 
-def accepted(path: dict[str, Any]) -> bool:
+def is_accepted(path: dict[str, Any]) -> bool:
     try:
         _core.check_path(json.dumps(path))
     except dumbbell.Error:
@@ -136,7 +138,7 @@ def accepted(path: dict[str, Any]) -> bool:
 
 def with_element(kind: str, key: str, value: float) -> dict[str, Any]:
     element = {"kind": kind} | TABLES[kind] | OTHERS.get((kind, key), {}) | {key: value}
-    elements = [{name: each for name, each in element.items() if each is not None}]
+    elements = [{name: part for name, part in element.items() if part is not None}]
     return {"data": elements, "ack": elements if kind == "half-duplex" else []}
 
 
@@ -144,31 +146,35 @@ def with_queue(kind: str, key: str, value: float) -> dict[str, Any]:
     queue = {"kind": kind} | QUEUES[kind] | OTHERS.get((kind, key), {}) | {key: value}
     if key.endswith("threshold_bytes"):
         queue = {"kind": kind, "min_threshold_bytes": 10, "max_threshold_bytes": 20} | {key: value}
-    link = LINK | {"queue": {name: each for name, each in queue.items() if each is not None}}
+    link = LINK | {"queue": {name: part for name, part in queue.items() if part is not None}}
     return {"data": [link], "ack": []}
 
 
-Made = Callable[[str, str, float], dict[str, Any]]
+MakePath = Callable[[str, str, float], dict[str, Any]]
 NUMBERS = [
-    *((with_element, *each) for each in numbers_of("ElementSpec", "oneOf")),
-    *((with_queue, *each) for each in numbers_of("QueueSpec", "anyOf")),
+    *((with_element, *number) for number in numbers_of("ElementSpec", "oneOf")),
+    *((with_queue, *number) for number in numbers_of("QueueSpec", "anyOf")),
 ]
 
 
-@pytest.mark.parametrize(("made", "kind", "key", "one"), NUMBERS, ids=[f"{kind}-{key}" for _, kind, key, _ in NUMBERS])
-def test_limits_are_those_of_the_core(made: Made, kind: str, key: str, one: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("make", "kind", "key", "number_schema"), NUMBERS, ids=[f"{kind}-{key}" for _, kind, key, _ in NUMBERS]
+)
+def test_limits_are_those_of_the_core(make: MakePath, kind: str, key: str, number_schema: dict[str, Any]) -> None:
     """What a limit names is accepted, what is beyond it is refused, and a number without a limit takes all."""
-    whole = one["type"] == "integer"
+    is_whole = number_schema["type"] == "integer"
     for limit, sign in (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", 0), ("exclusiveMaximum", 0)):
-        if limit in one:
-            step = 1 if whole else abs(one[limit]) * 0.6 or 1e-9  # rates are rounded to whole bits per second
-            assert not accepted(made(kind, key, one[limit] + sign * step)), limit
+        if limit in number_schema:
+            step = (
+                1 if is_whole else abs(number_schema[limit]) * 0.6 or 1e-9
+            )  # rates are rounded to whole bits per second
+            assert not is_accepted(make(kind, key, number_schema[limit] + sign * step)), limit
             if (kind, key) not in BEYOND and sign:
-                assert accepted(made(kind, key, one[limit])), limit
-    if (kind, key) not in BEYOND and "maximum" not in one and "exclusiveMaximum" not in one:
-        assert accepted(made(kind, key, (1 << 32) - 1))
-    if "minimum" not in one and "exclusiveMinimum" not in one:
-        assert accepted(made(kind, key, -1))
+                assert is_accepted(make(kind, key, number_schema[limit])), limit
+    if (kind, key) not in BEYOND and "maximum" not in number_schema and "exclusiveMaximum" not in number_schema:
+        assert is_accepted(make(kind, key, (1 << 32) - 1))
+    if "minimum" not in number_schema and "exclusiveMinimum" not in number_schema:
+        assert is_accepted(make(kind, key, -1))
 
 
 def transport_accepted(table: dict[str, Any]) -> bool:
@@ -190,41 +196,43 @@ SOME = {  # numbers below which there is none, or that are at least another one
 }
 
 
-@pytest.mark.parametrize("key", [key for key, one in TRANSPORT.items() if one.get("type") in ("number", "integer")])
+@pytest.mark.parametrize(
+    "key", [key for key, schema in TRANSPORT.items() if schema.get("type") in ("number", "integer")]
+)
 def test_limits_of_transports_are_those_of_the_core(key: str) -> None:
-    one = TRANSPORT[key]
-    step = 1 if one["type"] == "integer" else 1e-9
-    others = {"payload_bytes": 1, "timeout_min_ms": 0.0, "timeout_max_ms": 600_000.0, "burst_bytes": 65_000}
-    assert not transport_accepted(others | {key: one["minimum"] - step})
+    schema = TRANSPORT[key]
+    step = 1 if schema["type"] == "integer" else 1e-9
+    other_settings = {"payload_bytes": 1, "timeout_min_ms": 0.0, "timeout_max_ms": 600_000.0, "burst_bytes": 65_000}
+    assert not transport_accepted(other_settings | {key: schema["minimum"] - step})
     if key not in SOME:
-        assert transport_accepted(others | {key: one["minimum"]})
-    if "maximum" in one:
-        assert transport_accepted(others | {key: one["maximum"]})
-        assert not transport_accepted(others | {key: one["maximum"] + step * one["maximum"]})
+        assert transport_accepted(other_settings | {key: schema["minimum"]})
+    if "maximum" in schema:
+        assert transport_accepted(other_settings | {key: schema["maximum"]})
+        assert not transport_accepted(other_settings | {key: schema["maximum"] + step * schema["maximum"]})
 
 
 def places(value: object, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Where numbers, texts and switches stand."""
     if isinstance(value, dict):
-        for key, each in value.items():
-            yield from places(each, (*place, key))
+        for key, item in value.items():
+            yield from places(item, (*place, key))
     elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from places(each, (*place, index))
+        for index, item in enumerate(value):
+            yield from places(item, (*place, index))
     else:
         yield place
 
 
-def changed(table: dict[str, Any], place: tuple[Any, ...], value: object) -> dict[str, Any]:
-    made = copy.deepcopy(table)
-    inner: Any = made
+def with_change(table: dict[str, Any], place: tuple[Any, ...], value: object) -> dict[str, Any]:
+    copied_table = copy.deepcopy(table)
+    inner: Any = copied_table
     for part in place[:-1]:
         inner = inner[part]
     inner[place[-1]] = value
-    return made
+    return copied_table
 
 
-FILES = [(kind, file) for kind in KINDS for file in shipped(kind)]
+FILES = [(kind, file) for kind in KINDS for file in built_in_files(kind)]
 VALUES = st.one_of(
     st.floats(-10, 1e7, allow_nan=False), st.integers(-2, 10_000), st.booleans(), st.sampled_from(["", "x", "none"])
 )
@@ -239,22 +247,22 @@ def test_no_file_that_can_be_read_is_invalid(kind_and_file: tuple[str, Path], da
     kind, file = kind_and_file
     table = tomllib.loads(file.read_text())
     place = data.draw(st.sampled_from(list(places(table))))
-    made = changed(table, place, data.draw(VALUES))
+    changed_table = with_change(table, place, data.draw(VALUES))
     try:
-        one = READERS[kind].from_toml(tomli_w.dumps(made))
+        read_item = READERS[kind].from_toml(tomli_w.dumps(changed_table))
         if kind == "path":
-            one.describe()
+            read_item.describe()
     except dumbbell.Error:
         return
     if kind == "scheme":
         try:
-            _core.transport(json.dumps(one.transport))
-            _core.check_application(json.dumps(one.application))
-            _core.check_parameters(one.controller, one.parameters)
+            _core.transport(json.dumps(read_item.transport))
+            _core.check_application(json.dumps(read_item.application))
+            _core.check_parameters(read_item.controller, read_item.parameters)
         except dumbbell.Error:
             return
     if kind != "experiment":  # the values of its grid and its schemes are read when it is resolved
-        assert faults(kind, made) == []
+        assert faults(kind, changed_table) == []
 
 
 TYPOS: list[tuple[str, str, str]] = [
@@ -277,27 +285,29 @@ TYPOS: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "said"), TYPOS)
-def test_a_typo_is_found(kind: str, text: str, said: str) -> None:
-    found = [
-        f"{each.json_path}: {each.message}"
+@pytest.mark.parametrize(("kind", "text", "message"), TYPOS)
+def test_a_typo_is_found(kind: str, text: str, message: str) -> None:
+    messages = [
+        f"{part.json_path}: {part.message}"
         for error in VALIDATORS[kind].iter_errors(tomllib.loads(text))
-        for each in (error, *(error.context or ()))
+        for part in (error, *(error.context or ()))
     ]
-    assert any(said in line for line in found), found
+    assert any(message in line for line in messages), messages
 
 
 def test_every_key_is_described() -> None:
     def lacking(schema: object, place: str) -> Iterator[str]:
         if isinstance(schema, list):
-            for each in schema:
-                yield from lacking(each, place)
+            for part in schema:
+                yield from lacking(part, place)
         elif isinstance(schema, dict):
-            for key, one in schema.get("properties", {}).items() if not place.endswith((".if", ".then")) else ():
-                if not one.get("description") and key != "kind" and "const" not in one:
+            for key, property_schema in (
+                schema.get("properties", {}).items() if not place.endswith((".if", ".then")) else ()
+            ):
+                if not property_schema.get("description") and key != "kind" and "const" not in property_schema:
                     yield f"{place}.{key}"
-            for key, each in schema.items():
-                yield from lacking(each, f"{place}.{key}")
+            for key, part in schema.items():
+                yield from lacking(part, f"{place}.{key}")
 
     for kind in KINDS:
         assert list(lacking(SCHEMAS[kind], kind)) == []

@@ -23,29 +23,29 @@ def table(heading: str) -> list[Row]:
     return [dict(zip(head, row, strict=True)) for row in body]
 
 
-def written(value: object) -> str:
+def text_of(value: object) -> str:
     """A default as the page writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def agrees(ours: str, theirs: str) -> bool:
+def agrees(own_value: str, source_value: str) -> bool:
     """Whether a value is the source's, which may be a sum of fractions or a bound."""
-    theirs = theirs.strip("`")
-    if ours == theirs:
+    source_value = source_value.strip("`")
+    if own_value == source_value:
         return True
-    if found := re.fullmatch(r"at (most|least) ([\d.]+)", theirs):
-        return float(ours) <= float(found[2]) if found[1] == "most" else float(ours) >= float(found[2])
-    if not re.fullmatch(r"[\d.]+/[\d.]+( \+ [\d.]+/[\d.]+)?", theirs):
+    if match := re.fullmatch(r"at (most|least) ([\d.]+)", source_value):
+        return float(own_value) <= float(match[2]) if match[1] == "most" else float(own_value) >= float(match[2])
+    if not re.fullmatch(r"[\d.]+/[\d.]+( \+ [\d.]+/[\d.]+)?", source_value):
         return False
-    parts = (part.split("/") for part in theirs.split(" + "))
-    return float(ours) == pytest.approx(sum(float(above) / float(below) for above, below in parts), rel=1e-3)
+    parts = (part.split("/") for part in source_value.split(" + "))
+    return float(own_value) == pytest.approx(sum(float(above) / float(below) for above, below in parts), rel=1e-3)
 
 
 def test_every_parameter_of_every_controller_has_its_row_with_its_default() -> None:
     code = {
-        (controller["name"], parameter["name"]): written(parameter["default"])
+        (controller["name"], parameter["name"]): text_of(parameter["default"])
         for controller in json.loads(_core.controllers())
         for parameter in controller["parameters"]
     }
@@ -69,10 +69,10 @@ def test_every_parameter_that_a_scheme_sets_has_its_row_with_its_value() -> None
 @pytest.mark.parametrize("heading", ["Parameters of controllers", "What schemes set"])
 def test_what_differs_from_the_source_says_why(heading: str) -> None:
     for row in table(heading):
-        ours = row.get("our default", row.get("our value", ""))
+        own_value = row.get("our default", row.get("our value", ""))
         assert row["the source's"], row
         assert row["where"], row
-        assert agrees(ours, row["the source's"]) or row["deviation"], row
+        assert agrees(own_value, row["the source's"]) or row["deviation"], row
 
 
 def test_every_transport_has_its_row_with_its_settings() -> None:
@@ -80,10 +80,10 @@ def test_every_transport_has_its_row_with_its_settings() -> None:
     code = {}
     for scheme in schemes:
         if scheme.kind == "core":
-            given = json.loads(_core.transport(json.dumps(scheme.transport)))
+            document = json.loads(_core.transport(json.dumps(scheme.transport)))
             keys = ("profile", "ack_every", "ack_delay_ms", "initial_window", "pacing_gain", "ecn")
-            sizes = f"{given['payload_bytes']} + {given['header_bytes']}"
-            code[scheme.name] = (sizes, *(written(given[key]) for key in keys))
+            sizes = f"{document['payload_bytes']} + {document['header_bytes']}"
+            code[scheme.name] = (sizes, *(text_of(document[key]) for key in keys))
     columns = ("payload + headers, bytes", "profile", "ACK every", "or after ms", "initial window", "paced", "ECN")
     page = table("Transport")
     assert {row["scheme"]: tuple(row[column] for column in columns) for row in page} == code
@@ -94,10 +94,10 @@ def test_every_controller_has_its_source_and_its_schemes() -> None:
     schemes = {catalog.schemes().find(name).name for name in catalog.schemes().names()}
     page = {row["controller"]: (row["schemes"], row["source"]) for row in table("Sources")}
     assert set(page) == {controller["name"] for controller in json.loads(_core.controllers())}
-    for controller, (shown, source) in page.items():
+    for controller, (shown_schemes, source) in page.items():
         users = {name for name in schemes if catalog.schemes().find(name).controller == controller}
         core = {name for name in users if catalog.schemes().find(name).kind == "core"}
-        assert set(re.findall(r"[\w-]+", shown)) == core
+        assert set(re.findall(r"[\w-]+", shown_schemes)) == core
         assert source
 
 

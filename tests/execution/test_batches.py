@@ -60,16 +60,16 @@ def files(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(name="many")
-def _many(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _many_runs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let few runs count as many."""
     monkeypatch.setattr(number_columns, "MOST_JUDGED", 2)
     return iter(())
 
 
 def test_the_numbers_are_those_of_runs_with_files(dumbbell: Dumbbell) -> None:
-    mixed = ("run", "--schemes", "reno,copa", "--mix", "reno*2+copa", "--runs", "2", *QUICK)
-    dumbbell(*mixed, "files")
-    dumbbell(*mixed, "numbers", *NUMBERS)
+    mixed_command = ("run", "--schemes", "reno,copa", "--mix", "reno*2+copa", "--runs", "2", *QUICK)
+    dumbbell(*mixed_command, "files")
+    dumbbell(*mixed_command, "numbers", *NUMBERS)
     assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
     assert dumbbell("show", "numbers").stdout == dumbbell("show", "files").stdout
 
@@ -83,12 +83,14 @@ def test_so_are_those_of_flows_that_arrive(dumbbell: Dumbbell, folder: Path) -> 
 
 
 def test_a_run_is_made_again_with_the_same_bytes(dumbbell: Dumbbell, folder: Path) -> None:
-    few = ("run", "--schemes", "reno,copa", "--runs", "2", *QUICK)
-    dumbbell(*few, "files")
-    dumbbell(*few, "numbers", *NUMBERS)
+    command = ("run", "--schemes", "reno,copa", "--runs", "2", *QUICK)
+    dumbbell(*command, "files")
+    dumbbell(*command, "numbers", *NUMBERS)
     assert not (folder / "numbers/runs/small").exists()
-    said = dumbbell("rerun", "numbers", "small/copa/2").stdout
-    assert said.splitlines() == [f"numbers/runs/small/copa/2/{name}.parquet" for name in ("flows", "links", "packets")]
+    output = dumbbell("rerun", "numbers", "small/copa/2").stdout
+    assert output.splitlines() == [
+        f"numbers/runs/small/copa/2/{name}.parquet" for name in ("flows", "links", "packets")
+    ]
     assert files(folder / "numbers/runs/small/copa/2") == files(folder / "files/runs/small/copa/2")
     assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
     assert "has the files of this run" in dumbbell("rerun", "numbers", "small/copa/2", expect=2).stderr
@@ -98,27 +100,27 @@ def test_a_run_is_made_again_with_the_same_bytes(dumbbell: Dumbbell, folder: Pat
 
 def test_a_run_that_comes_out_with_other_numbers_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "numbers", *NUMBERS)
-    kept = folder / "numbers/experiment.toml"
-    kept.write_text(kept.read_text().replace("packets = 30", "packets = 9"))
-    told = dumbbell("rerun", "numbers", "small/reno/1", expect=2).stderr
-    assert "reno on small, run 1: comes out with another `flows` than was kept" in told
+    kept_file = folder / "numbers/experiment.toml"
+    kept_file.write_text(kept_file.read_text().replace("packets = 30", "packets = 9"))
+    errors = dumbbell("rerun", "numbers", "small/reno/1", expect=2).stderr
+    assert "reno on small, run 1: comes out with another `flows` than was kept" in errors
     assert not (folder / "numbers/runs/small").exists()
 
 
 def test_results_go_on_with_more_runs(dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = ("run", "--schemes", "reno,copa", *QUICK)
+    command = ("run", "--schemes", "reno,copa", *QUICK)
     monkeypatch.setattr(batches, "FIRST_RUNS", 3)
     monkeypatch.setattr(batches, "MOST_RUNS", 3)
-    dumbbell(*some, "whole", "--runs", "5", *NUMBERS)
-    dumbbell(*some, "numbers", "--runs", "2", *NUMBERS)
-    assert sorted(each.name for each in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
+    dumbbell(*command, "whole", "--runs", "5", *NUMBERS)
+    dumbbell(*command, "numbers", "--runs", "2", *NUMBERS)
+    assert sorted(entry.name for entry in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
     first = files(folder / "numbers/numbers/1")
     # what a killed process leaves
     left = folder / "numbers/runs/.unfinished/numbers"
     left.mkdir(parents=True)
     (left / "runs.parquet.tmp").write_bytes(b"PAR1")
-    told = dumbbell(*some, "numbers", "--runs", "5", "--resume", *NUMBERS).stderr
-    assert "4 of 10 runs are finished already" in told
+    errors = dumbbell(*command, "numbers", "--runs", "5", "--resume", *NUMBERS).stderr
+    assert "4 of 10 runs are finished already" in errors
     assert files(folder / "numbers/numbers/1") == first
     assert not left.exists()
     assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "whole"))
@@ -139,13 +141,13 @@ def _zero(folder: Path) -> None:
 
 @pytest.mark.usefixtures("zero")
 def test_runs_that_fail_say_why_and_are_made_again(dumbbell: Dumbbell, folder: Path) -> None:
-    few = ("--schemes", "reno,copa", "--runs", "2", *ENDLESS)
-    dumbbell("run", *few, "files", expect=1)
-    told = dumbbell("run", *few, "numbers", *NUMBERS, expect=1).stderr
-    assert "most_events_per_s = 100000: " in told
+    options = ("--schemes", "reno,copa", "--runs", "2", *ENDLESS)
+    dumbbell("run", *options, "files", expect=1)
+    errors = dumbbell("run", *options, "numbers", *NUMBERS, expect=1).stderr
+    assert "most_events_per_s = 100000: " in errors
     assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
-    dumbbell("run", *few, "numbers", "--resume", *NUMBERS, expect=1)
-    assert sorted(each.name for each in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
+    dumbbell("run", *options, "numbers", "--resume", *NUMBERS, expect=1)
+    assert sorted(entry.name for entry in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
     assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
 
 
@@ -156,21 +158,21 @@ def test_what_needs_files_or_processes_is_refused(dumbbell: Dumbbell, folder: Pa
         (["--disk-quota", "10GB"], "not with `disk_quota_bytes`"),
         (["--every", "1h", "--for", "2h"], "not with `every_s`"),
     ]:
-        told = dumbbell("run", "--schemes", "reno", *QUICK, "refused", *NUMBERS, *words, expect=2).stderr
-        assert told.startswith("dumbbell: --keep numbers: "), told
-        assert expected in told
+        errors = dumbbell("run", "--schemes", "reno", *QUICK, "refused", *NUMBERS, *words, expect=2).stderr
+        assert errors.startswith("dumbbell: --keep numbers: "), errors
+        assert expected in errors
         assert not (folder / "refused").exists()
 
 
 def test_more_runs_are_allowed_than_with_files(dumbbell: Dumbbell, folder: Path) -> None:
-    for words, allowed in [
+    for words, hint in [
         (["--runs", "100001"], "allowed are at most 100000, with --keep numbers 1000000"),
         (["--runs", "500001", "--mix", "copa", *NUMBERS], "allowed are at most 1000000"),
         (["--runs", "100001", *NUMBERS, "--shards", "x"], "--shards x: allowed with --cluster"),
     ]:
-        told = dumbbell("run", "--schemes", "reno", *QUICK, "refused", *words, expect=2).stderr
-        assert told.count("\n") == 1, told
-        assert allowed in told
+        errors = dumbbell("run", "--schemes", "reno", *QUICK, "refused", *words, expect=2).stderr
+        assert errors.count("\n") == 1, errors
+        assert hint in errors
         assert not (folder / "refused").exists()
 
 
@@ -188,13 +190,13 @@ def test_the_tables_are_for_everybody(dumbbell: Dumbbell, folder: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_many_runs_are_shown_from_columns(dumbbell: Dumbbell, folder: Path) -> None:
-    some = ("run", "--schemes", "reno,copa", "--runs", "6", *QUICK)
-    dumbbell(*some, "files")
-    dumbbell(*some, "numbers", *NUMBERS)
-    shown = dumbbell("show", "numbers").stdout
-    said = "What looks wrong in runs is judged by the first 3 of 6 repetitions; the numbers are of all.\n"
-    assert said in shown
-    tables = [text.partition("\n\n")[2] for text in (shown, dumbbell("show", "files").stdout)]
+    command = ("run", "--schemes", "reno,copa", "--runs", "6", *QUICK)
+    dumbbell(*command, "files")
+    dumbbell(*command, "numbers", *NUMBERS)
+    output = dumbbell("show", "numbers").stdout
+    sentence = "What looks wrong in runs is judged by the first 3 of 6 repetitions; the numbers are of all.\n"
+    assert sentence in output
+    tables = [text.partition("\n\n")[2] for text in (output, dumbbell("show", "files").stdout)]
     assert tables[0] == tables[1]
     for words in (["--metrics", "goodput_mbps,packets_sent"], ["--csv"], ["--csv", "--metrics", "mean_cwnd_l4"]):
         assert dumbbell("show", "numbers", *words).stdout == dumbbell("show", "files", *words).stdout
@@ -204,28 +206,28 @@ def test_many_runs_are_shown_from_columns(dumbbell: Dumbbell, folder: Path) -> N
 
 @pytest.mark.usefixtures("many", "zero")
 def test_many_runs_that_failed_are_counted(dumbbell: Dumbbell) -> None:
-    few = ("--schemes", "reno", "--runs", "6", *ENDLESS)
-    dumbbell("run", *few, "numbers", *NUMBERS, expect=1)
-    shown = dumbbell("show", "numbers", expect=1).stdout
-    assert shown.startswith("Of 6 runs 6 failed, and count in no number")
-    assert shown.count("failed: reno on zero, run ") == 6
+    options = ("--schemes", "reno", "--runs", "6", *ENDLESS)
+    dumbbell("run", *options, "numbers", *NUMBERS, expect=1)
+    output = dumbbell("show", "numbers", expect=1).stdout
+    assert output.startswith("Of 6 runs 6 failed, and count in no number")
+    assert output.count("failed: reno on zero, run ") == 6
 
 
 def test_the_explorer_has_the_same_columns(dumbbell: Dumbbell, folder: Path) -> None:
-    some = ("run", "--schemes", "reno", "--mix", "reno+copa", "--runs", "2", *QUICK)
-    dumbbell(*some, "files", "--set", "random_order=true")
-    dumbbell(*some, "numbers", *NUMBERS, "--set", "random_order=true")
-    with closing(RunsIndex(open_results(folder / "files"))) as known:
+    command = ("run", "--schemes", "reno", "--mix", "reno+copa", "--runs", "2", *QUICK)
+    dumbbell(*command, "files", "--set", "random_order=true")
+    dumbbell(*command, "numbers", *NUMBERS, "--set", "random_order=true")
+    with closing(RunsIndex(open_results(folder / "files"))) as file_columns:
         columns = NumberedRuns(open_results(folder / "numbers"))
-        assert columns.metrics == known.metrics
-        assert columns.planned == known.planned
-        assert columns.competing == known.competing == ["copa", "reno"]
-        for name in known.metrics:
-            np.testing.assert_array_equal(columns.metric(name), known.metric(name), name)
+        assert columns.metrics == file_columns.metrics
+        assert columns.planned == file_columns.planned
+        assert columns.competing == file_columns.competing == ["copa", "reno"]
+        for name in file_columns.metrics:
+            np.testing.assert_array_equal(columns.metric(name), file_columns.metric(name), name)
         for scheme in ("reno", "copa"):
-            np.testing.assert_array_equal(columns.share(scheme), known.share(scheme))
+            np.testing.assert_array_equal(columns.share(scheme), file_columns.share(scheme))
         assert [(run.status, run.reason, run.seed) for run in columns.runs] == [
-            (run.status, run.reason, run.seed) for run in known.runs
+            (run.status, run.reason, run.seed) for run in file_columns.runs
         ]
     assert columns.is_current
     shutil.rmtree(folder / "numbers/numbers/1")
@@ -235,13 +237,13 @@ def test_the_explorer_has_the_same_columns(dumbbell: Dumbbell, folder: Path) -> 
 @pytest.fixture(name="two")
 def _two(dumbbell: Dumbbell, folder: Path) -> Path:
     """Results of two batches, of two runs each."""
-    some = ("run", "--schemes", "reno,copa", *QUICK, "two", *NUMBERS)
-    dumbbell(*some, "--runs", "1")
-    dumbbell(*some, "--runs", "2", "--resume")
+    command = ("run", "--schemes", "reno,copa", *QUICK, "two", *NUMBERS)
+    dumbbell(*command, "--runs", "1")
+    dumbbell(*command, "--runs", "2", "--resume")
     return folder / "two/numbers"
 
 
-def cut(batch: Path) -> None:
+def cut_off(batch: Path) -> None:
     table = batch / "flows.parquet"
     table.write_bytes(table.read_bytes()[:-40])
 
@@ -260,28 +262,33 @@ def empty(batch: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
-        (cut, "flows.parquet has "),
+        (cut_off, "flows.parquet has "),
         (remove, "runs.parquet is missing"),
         (forget, "files.json is missing"),
         (empty, "files.json is missing"),
     ],
 )
-@pytest.mark.parametrize("most", [2, 1000])
+@pytest.mark.parametrize("limit", [2, 1000])
 def test_a_damaged_batch_is_told_and_made_again(
-    dumbbell: Dumbbell, two: Path, harm: Callable[[Path], None], said: str, most: int, monkeypatch: pytest.MonkeyPatch
+    dumbbell: Dumbbell,
+    two: Path,
+    harm: Callable[[Path], None],
+    message: str,
+    limit: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(number_columns, "MOST_JUDGED", most)
+    monkeypatch.setattr(number_columns, "MOST_JUDGED", limit)
     before = json.dumps(numbers(dumbbell, "two"))
     harm(two / "2")
-    shown = dumbbell("show", "two", expect=1).stdout
-    assert f"damaged: two/numbers/2: {said}" in shown
+    output = dumbbell("show", "two", expect=1).stdout
+    assert f"damaged: two/numbers/2: {message}" in output
     assert library.open(two.parent).states == {"done": 2, "damaged": 2}
-    assert f"damaged: two: two/numbers/2: {said}" in dumbbell("verify", "two", expect=1).stdout
-    told = dumbbell("run", "--resume", "--out", "two").stderr
-    assert f"damaged, made again: two/numbers/2: {said}" in told
-    assert "2 of 4 runs are finished already" in told
+    assert f"damaged: two: two/numbers/2: {message}" in dumbbell("verify", "two", expect=1).stdout
+    errors = dumbbell("run", "--resume", "--out", "two").stderr
+    assert f"damaged, made again: two/numbers/2: {message}" in errors
+    assert "2 of 4 runs are finished already" in errors
     assert json.dumps(numbers(dumbbell, "two")) == before
     assert dumbbell("verify", "two").stdout.startswith("4 of 4 finished runs are whole, 0 files")
 
@@ -290,15 +297,15 @@ def test_a_changed_table_is_found_by_its_digest(dumbbell: Dumbbell, two: Path) -
     table = two / "1/links.parquet"
     content = table.read_bytes()
     table.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
-    told = dumbbell("verify", "two", expect=1).stdout
-    assert "damaged: two: two/numbers/1: links.parquet is not what was recorded: its SHA-256 differs" in told
+    output = dumbbell("verify", "two", expect=1).stdout
+    assert "damaged: two: two/numbers/1: links.parquet is not what was recorded: its SHA-256 differs" in output
     assert "damaged, made again" in dumbbell("run", "--resume", "--out", "two").stderr
 
 
 def test_tables_without_values_are_refused_in_one_line(dumbbell: Dumbbell, two: Path) -> None:
     table = two / "1/runs.parquet"
-    written = polars.read_parquet(table).with_columns(status=polars.lit(None, dtype=polars.String))
-    written.write_parquet(table, metadata={"dumbbell.format": "numbers 1"})
+    with_columns = polars.read_parquet(table).with_columns(status=polars.lit(None, dtype=polars.String))
+    with_columns.write_parquet(table, metadata={"dumbbell.format": "numbers 1"})
     facts = json.loads((two / "1/files.json").read_text())
     facts["runs.parquet"] = {"bytes": table.stat().st_size, "sha256": hashlib.sha256(table.read_bytes()).hexdigest()}
     (two / "1/files.json").write_text(json.dumps(facts))
@@ -314,34 +321,34 @@ def test_no_folder_in_the_place_of_the_batches_is_told(dumbbell: Dumbbell, two: 
 def test_an_interrupt_while_a_batch_becomes_durable_loses_nothing(
     dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(temporary: Entry, final: Entry) -> None:
+    def interrupt(temporary: Entry, final: Entry) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         publish(temporary, final)
 
     monkeypatch.setattr(batches, "FIRST_RUNS", 2)
     monkeypatch.setattr(batches, "MOST_RUNS", 2)
-    monkeypatch.setattr(batches, "publish", interrupted)
-    some = ("run", "--schemes", "reno", "--runs", "6", *QUICK, "numbers", *NUMBERS)
-    told = dumbbell(*some, expect=1).stderr
-    assert "interrupted: numbers has what was finished, 2 runs of this time" in told
+    monkeypatch.setattr(batches, "publish", interrupt)
+    command = ("run", "--schemes", "reno", "--runs", "6", *QUICK, "numbers", *NUMBERS)
+    errors = dumbbell(*command, expect=1).stderr
+    assert "interrupted: numbers has what was finished, 2 runs of this time" in errors
     assert not (folder / "numbers/runs/.unfinished").exists()
     monkeypatch.undo()
-    assert "2 of 6 runs are finished already" in dumbbell(*some, "--resume").stderr
+    assert "2 of 6 runs are finished already" in dumbbell(*command, "--resume").stderr
 
 
 def test_a_run_that_was_not_made_is_no_run_to_make_again(dumbbell: Dumbbell, two: Path) -> None:
     shutil.rmtree(two / "2")
-    told = dumbbell("rerun", "two", "small/reno/2", expect=2).stderr
-    assert "reno on small, run 2: was not made yet: --resume makes it" in told
+    errors = dumbbell("rerun", "two", "small/reno/2", expect=2).stderr
+    assert "reno on small, run 2: was not made yet: --resume makes it" in errors
 
 
 def test_damaged_files_of_a_run_are_made_again(dumbbell: Dumbbell, folder: Path, two: Path) -> None:
     dumbbell("rerun", "two", "small/reno/1")
-    made = folder / "two/runs/small/reno/1"
-    before = files(made)
-    (made / "packets.parquet").write_bytes(b"PAR1")
+    run_folder = folder / "two/runs/small/reno/1"
+    before = files(run_folder)
+    (run_folder / "packets.parquet").write_bytes(b"PAR1")
     dumbbell("rerun", "two", "small/reno/1")
-    assert files(made) == before
+    assert files(run_folder) == before
 
 
 def test_what_failed_once_and_was_made_again_has_no_reason_any_more(two: Path, folder: Path) -> None:
@@ -351,10 +358,12 @@ def test_what_failed_once_and_was_made_again_has_no_reason_any_more(two: Path, f
 
 
 def test_the_library_makes_a_run_again(folder: Path) -> None:
-    made = library.run(schemes="reno", path=folder / "small.toml", duration=0.5, keep="numbers", out=folder / "numbers")
-    assert made.states == {"done": 1}
+    result = library.run(
+        schemes="reno", path=folder / "small.toml", duration=0.5, keep="numbers", out=folder / "numbers"
+    )
+    assert result.states == {"done": 1}
     with pytest.raises(library.Error, match="has no packet log"):
-        made.packets()
+        result.packets()
     again = library.rerun(folder / "numbers", "small/reno/1", log="full")
-    assert again.statistics["flows"] == made.runs[0].statistics["flows"]
+    assert again.statistics["flows"] == result.runs[0].statistics["flows"]
     assert len(again.packets().where("event", "enqueue")) > 0

@@ -50,23 +50,23 @@ QUOTA = ("--schemes", "reno,bbr", "--rate", "20mbit", "--rtt", "40ms", "--durati
 
 
 def test_a_disk_quota_is_kept_and_can_be_raised(dumbbell: Dumbbell, folder: Path) -> None:
-    done = dumbbell("run", *QUOTA, "--disk-quota", "1MB", "--json", expect=1)
-    assert re.search(r"stopped \(disk quota of 1 MB: [\d.]+ kB are used, and \S+ on .*, run \d may take", done.stderr)
+    result = dumbbell("run", *QUOTA, "--disk-quota", "1MB", "--json", expect=1)
+    assert re.search(r"stopped \(disk quota of 1 MB: [\d.]+ kB are used, and \S+ on .*, run \d may take", result.stderr)
     assert size_of(folder / "out") <= 1e6
-    kept = [run["status"] for run in show(dumbbell, "out", expect=1)["runs"]]
-    assert 0 < kept.count("done") < 8
-    assert kept.count("done") + kept.count("missing") == 8
+    statuses = [run["status"] for run in show(dumbbell, "out", expect=1)["runs"]]
+    assert 0 < statuses.count("done") < 8
+    assert statuses.count("done") + statuses.count("missing") == 8
     again = dumbbell("run", "--resume", "--out", "out", expect=1)
     assert "disk quota of 1 MB" in again.stderr
     dumbbell("run", "--resume", "--out", "out", "--disk-quota", "100MB")
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 8
-    refused = dumbbell("run", *QUOTA, "--seed", "2", "--resume", expect=2)
-    assert "cannot resume" in refused.stderr
+    refusal = dumbbell("run", *QUOTA, "--seed", "2", "--resume", expect=2)
+    assert "cannot resume" in refusal.stderr
 
 
 def test_a_quota_without_room_for_one_run_makes_none(dumbbell: Dumbbell, folder: Path) -> None:
-    done = dumbbell("run", *QUOTA, "--disk-quota", "1kB", expect=1)
-    assert "disk quota of 1 kB" in done.stderr
+    result = dumbbell("run", *QUOTA, "--disk-quota", "1kB", expect=1)
+    assert "disk quota of 1 kB" in result.stderr
     assert not list((folder / "out/runs").rglob("stats.json"))
 
 
@@ -86,8 +86,8 @@ def test_a_quota_without_room_for_one_run_makes_none(dumbbell: Dumbbell, folder:
 def test_what_cannot_be_protected_is_refused(
     dumbbell: Dumbbell, folder: Path, words: tuple[str, ...], line: str
 ) -> None:
-    done = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--out", "out", *words, expect=2)
-    assert line in done.stderr
+    result = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--out", "out", *words, expect=2)
+    assert line in result.stderr
     assert not (folder / "out").exists()
 
 

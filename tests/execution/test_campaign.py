@@ -32,8 +32,8 @@ HOUR_S = 3600.0
 
 
 def experiment_of(**settings: object) -> Experiment:
-    given = {"every_s": HOUR_S, "for_s": 6 * HOUR_S} | settings
-    return resolve(catalog.experiments().find("quick"), RunRequest(schemes=("reno", "copa"), settings=given))
+    schedule = {"every_s": HOUR_S, "for_s": 6 * HOUR_S} | settings
+    return resolve(catalog.experiments().find("quick"), RunRequest(schemes=("reno", "copa"), settings=schedule))
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def progress(clock: ManualClock) -> Progress:
 Making = Callable[[int, list[Run]], Outcome]
 
 
-class Made:
+class MadeCampaign:
     """A campaign that is played: how long each round takes, and what happens in it."""
 
     def __init__(
@@ -87,39 +87,39 @@ class Made:
 
 
 def test_rounds_begin_at_their_times(tmp_path: Path, clock: ManualClock, progress: Progress) -> None:
-    made = Made(tmp_path / "out", clock, progress)
-    outcome = made.perform()
-    assert made.begun == [(number, 0) for number in range(1, 7)]
-    paths = len(made.results.experiment.paths)
+    made_campaign = MadeCampaign(tmp_path / "out", clock, progress)
+    outcome = made_campaign.perform()
+    assert made_campaign.begun == [(number, 0) for number in range(1, 7)]
+    paths = len(made_campaign.results.experiment.paths)
     assert (outcome.finished, outcome.missed, outcome.interrupted) == (12 * paths, [], False)
-    assert (made.state.state, made.state.began_at) == ("done", "2027-01-15T08:00:00Z")
-    assert made.state.last["run"].endswith("run 6")
+    assert (made_campaign.state.state, made_campaign.state.began_at) == ("done", "2027-01-15T08:00:00Z")
+    assert made_campaign.state.last["run"].endswith("run 6")
 
 
 def test_a_round_that_does_not_fit_makes_the_next_one_late(
     tmp_path: Path, clock: ManualClock, progress: Progress, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Made(tmp_path / "out", clock, progress)
-    made.takes_s = {2: 1.5 * HOUR_S}
-    outcome = made.perform()
-    assert made.begun == [(1, 0), (2, 0), (3, 1800), (4, 0), (5, 0), (6, 0)]
+    made_campaign = MadeCampaign(tmp_path / "out", clock, progress)
+    made_campaign.takes_s = {2: 1.5 * HOUR_S}
+    outcome = made_campaign.perform()
+    assert made_campaign.begun == [(1, 0), (2, 0), (3, 1800), (4, 0), (5, 0), (6, 0)]
     assert outcome.missed == []
-    said = capsys.readouterr().err
-    assert "round 3 of 6 begins, 30 min late (round 2 took 90 min, longer than until this one): " in said
-    assert "round 4 of 6 begins: " in said
+    errors = capsys.readouterr().err
+    assert "round 3 of 6 begins, 30 min late (round 2 took 90 min, longer than until this one): " in errors
+    assert "round 4 of 6 begins: " in errors
 
 
 def test_what_could_not_begin_in_its_time_is_missed_and_said(
     tmp_path: Path, clock: ManualClock, progress: Progress, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Made(tmp_path / "out", clock, progress)
-    made.takes_s = {2: 3.25 * HOUR_S}
-    outcome = made.perform()
-    assert made.begun == [(1, 0), (2, 0), (5, 900), (6, 0)]
-    runs = 2 * len(made.results.experiment.paths)
+    made_campaign = MadeCampaign(tmp_path / "out", clock, progress)
+    made_campaign.takes_s = {2: 3.25 * HOUR_S}
+    outcome = made_campaign.perform()
+    assert made_campaign.begun == [(1, 0), (2, 0), (5, 900), (6, 0)]
+    runs = 2 * len(made_campaign.results.experiment.paths)
     assert (
         outcome.missed
-        == made.state.missed
+        == made_campaign.state.missed
         == [
             f"round 3, due at 2027-01-15T10:00:00Z: {runs} runs",
             f"round 4, due at 2027-01-15T11:00:00Z: {runs} runs",
@@ -131,46 +131,46 @@ def test_what_could_not_begin_in_its_time_is_missed_and_said(
 def test_after_a_death_the_schedule_goes_on_where_it_stands(
     tmp_path: Path, clock: ManualClock, progress: Progress, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = Made(tmp_path / "out", clock, progress)
+    first = MadeCampaign(tmp_path / "out", clock, progress)
     first.raises = {3: SystemExit()}
     with pytest.raises(SystemExit):
         first.perform()
     first.finish(first.results.experiment.all_runs()[2 * len(first.results.experiment.labels)])
     capsys.readouterr()
     clock.turn(START_S + 4.25 * HOUR_S - clock.time())
-    again = Made(tmp_path / "out", clock, progress, resume=True)
+    again = MadeCampaign(tmp_path / "out", clock, progress, resume=True)
     outcome = again.perform()
     assert again.begun == [(5, 900), (6, 0)]
-    said = capsys.readouterr().err
-    assert "campaign: 2 of 6 rounds are left, one every 60 min until 2027-01-15T14:00:00Z" in said
-    assert "missed: round 3, due at 2027-01-15T10:00:00Z: " in said
-    assert [each.partition(",")[0] for each in outcome.missed] == ["round 3", "round 4"]
+    errors = capsys.readouterr().err
+    assert "campaign: 2 of 6 rounds are left, one every 60 min until 2027-01-15T14:00:00Z" in errors
+    assert "missed: round 3, due at 2027-01-15T10:00:00Z: " in errors
+    assert [line.partition(",")[0] for line in outcome.missed] == ["round 3", "round 4"]
 
 
 def test_a_round_that_was_cut_off_goes_on_while_it_is_its_time(
     tmp_path: Path, clock: ManualClock, progress: Progress
 ) -> None:
-    first = Made(tmp_path / "out", clock, progress)
+    first = MadeCampaign(tmp_path / "out", clock, progress)
     first.raises = {2: SystemExit()}
     with pytest.raises(SystemExit):
         first.perform()
     clock.turn(START_S + 1.5 * HOUR_S - clock.time())
-    again = Made(tmp_path / "out", clock, progress, resume=True)
+    again = MadeCampaign(tmp_path / "out", clock, progress, resume=True)
     assert again.perform().missed == []
     assert again.begun[0] == (2, 1800)
 
 
 def test_a_campaign_that_is_over_has_nothing_left(tmp_path: Path, clock: ManualClock, progress: Progress) -> None:
-    first = Made(tmp_path / "out", clock, progress)
+    first = MadeCampaign(tmp_path / "out", clock, progress)
     first.raises = {6: SystemExit()}
     with pytest.raises(SystemExit):
         first.perform()
     clock.turn(START_S + 8 * HOUR_S - clock.time())
-    again = Made(tmp_path / "out", clock, progress, resume=True)
+    again = MadeCampaign(tmp_path / "out", clock, progress, resume=True)
     outcome = again.perform()
     assert again.begun == []
-    assert [each.partition(",")[0] for each in outcome.missed] == ["round 6"]
-    longer = Made(tmp_path / "out", clock, progress, resume=True, for_s=10 * HOUR_S)
+    assert [line.partition(",")[0] for line in outcome.missed] == ["round 6"]
+    longer = MadeCampaign(tmp_path / "out", clock, progress, resume=True, for_s=10 * HOUR_S)
     longer.perform()
     assert [number for number, _ in longer.begun] == [9, 10], "a longer one keeps the times of its rounds"
 
@@ -178,10 +178,10 @@ def test_a_campaign_that_is_over_has_nothing_left(tmp_path: Path, clock: ManualC
 def test_a_round_for_which_nothing_can_be_made_ready_is_missed(
     tmp_path: Path, clock: ManualClock, progress: Progress
 ) -> None:
-    made = Made(tmp_path / "out", clock, progress)
-    made.raises = {2: UserError("far: nobody answers")}
-    outcome = made.perform()
-    assert [number for number, _ in made.begun] == [1, 2, 3, 4, 5, 6]
+    made_campaign = MadeCampaign(tmp_path / "out", clock, progress)
+    made_campaign.raises = {2: UserError("far: nobody answers")}
+    outcome = made_campaign.perform()
+    assert [number for number, _ in made_campaign.begun] == [1, 2, 3, 4, 5, 6]
     assert outcome.missed == ["round 2, due at 2027-01-15T09:00:00Z: far: nobody answers"]
 
 
@@ -230,17 +230,17 @@ def test_a_campaign_makes_its_runs_and_sleeps_between_rounds(folder: Path, clock
 @pytest.mark.real
 def test_a_short_campaign_from_the_command_line(dumbbell: Dumbbell, folder: Path) -> None:
     # a busy machine may need seconds for a round, and one that is not begun in time is missed
-    done = dumbbell(*SMALL, "--every", "5s", "--for", "10s", "--random-order")
-    assert "campaign: 2 rounds, one every 5 s until " in done.stderr
+    result = dumbbell(*SMALL, "--every", "5s", "--for", "10s", "--random-order")
+    assert "campaign: 2 rounds, one every 5 s until " in result.stderr
     content = show(dumbbell, "out")
     assert [run["status"] for run in content["runs"]] == ["done"] * 4
     assert content["campaign"]["state"] == "done"
     assert "campaign:" not in dumbbell("show", "out").stdout, "what is over and whole needs no word"
-    written = (folder / "out/experiment.toml").read_text()
-    assert "every_s = 5.0" in written
-    assert "runs =" not in written
-    started = sorted(run["started_at"] for run in content["runs"])
-    assert started[0] < started[-1]
+    text = (folder / "out/experiment.toml").read_text()
+    assert "every_s = 5.0" in text
+    assert "runs =" not in text
+    start_times = sorted(run["started_at"] for run in content["runs"])
+    assert start_times[0] < start_times[-1]
 
 
 @pytest.mark.real
@@ -262,17 +262,17 @@ def test_a_killed_campaign_is_seen_as_dead_and_goes_on(
     finally:
         os.killpg(running.pid, signal.SIGKILL)
         running.communicate()
-    printed = dumbbell("show", "out", expect=1).stdout
-    assert re.search(r"campaign: dead since \S+Z, in round \d of 2; last run: ", printed)
-    kept = {file: file.read_bytes() for file in (folder / "out/runs").rglob("stats.json")}
-    done = subprocess.run(
+    output = dumbbell("show", "out", expect=1).stdout
+    assert re.search(r"campaign: dead since \S+Z, in round \d of 2; last run: ", output)
+    kept_contents = {file: file.read_bytes() for file in (folder / "out/runs").rglob("stats.json")}
+    result = subprocess.run(
         [*COMMAND, "run", "--resume", "--out", "out"], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert re.search(r"campaign: \d of 2 rounds are left", done.stderr)
-    assert all(file.read_bytes() == content for file, content in kept.items())
-    content = show(dumbbell, "out", expect=done.returncode)
+    assert re.search(r"campaign: \d of 2 rounds are left", result.stderr)
+    assert all(file.read_bytes() == content for file, content in kept_contents.items())
+    content = show(dumbbell, "out", expect=result.returncode)
     assert content["campaign"]["state"] == "done"
-    assert bool(content["campaign"]["missed"]) == bool(done.returncode), "a busy machine may miss a round"
+    assert bool(content["campaign"]["missed"]) == bool(result.returncode), "a busy machine may miss a round"
 
 
 @pytest.mark.real
@@ -283,11 +283,13 @@ def test_an_interrupted_campaign_says_so_and_goes_on(
     out = folder / "out"
     wait_for(lambda: (state := read_state(out)) is not None and (state.state, state.round) == ("waiting", 2))
     os.kill(running.pid, signal.SIGINT)
-    _, said = running.communicate(timeout=TIMEOUT_S)
+    _, communicate = running.communicate(timeout=TIMEOUT_S)
     assert running.returncode == 1
-    assert "interrupted: out has what was finished, 2 runs of this time: `dumbbell run --resume --out out`" in said
-    printed = dumbbell("show", "out", expect=1).stdout
-    assert re.search(r"campaign: stopped in round [12] of 2: interrupted; last run: ", printed)
+    assert (
+        "interrupted: out has what was finished, 2 runs of this time: `dumbbell run --resume --out out`" in communicate
+    )
+    output = dumbbell("show", "out", expect=1).stdout
+    assert re.search(r"campaign: stopped in round [12] of 2: interrupted; last run: ", output)
     content = show(dumbbell, "out", expect=1)
     assert (content["campaign"]["state"], content["campaign"]["alive"]) == ("stopped", False)
 
@@ -324,10 +326,10 @@ def test_a_damaged_campaign_state_is_named(tmp_path: Path, content: str) -> None
     (tmp_path / STATE_FILE).write_text(content)
     with pytest.raises(UserError, match=STATE_FILE):
         read_state(tmp_path)
-    told = campaign_state.as_json(tmp_path)
-    assert told is not None
-    assert list(told) == ["damaged"]
-    assert told["damaged"].startswith(f"{STATE_FILE}:")
+    state = campaign_state.as_json(tmp_path)
+    assert state is not None
+    assert list(state) == ["damaged"]
+    assert state["damaged"].startswith(f"{STATE_FILE}:")
 
 
 def test_what_is_silent_for_long_is_dead(tmp_path: Path, clock: ManualClock) -> None:
@@ -337,17 +339,17 @@ def test_what_is_silent_for_long_is_dead(tmp_path: Path, clock: ManualClock) -> 
         heart.running(3, {"run": "reno on p, run 3", "due_at": "later"})
         os.utime(tmp_path / STATE_FILE, (silent_since, silent_since))
         clock.turn(campaign_state.SILENT_S - 1.0)
-        found = campaign_state.as_json(tmp_path, clock)
-        assert found is not None
-        assert found["alive"]
+        state = campaign_state.as_json(tmp_path, clock)
+        assert state is not None
+        assert state["alive"]
         clock.turn(1.0)
-        found = campaign_state.as_json(tmp_path, clock)
-    assert found is not None
-    assert not found["alive"]
-    assert found["in_words"] == (
-        f"campaign: dead since {found['seen_at']}, in round 3 of 10; next: reno on p, run 3, due at later"
+        state = campaign_state.as_json(tmp_path, clock)
+    assert state is not None
+    assert not state["alive"]
+    assert state["in_words"] == (
+        f"campaign: dead since {state['seen_at']}, in round 3 of 10; next: reno on p, run 3, due at later"
     )
-    assert found["seen_at"] == campaign_state.stamp(float(silent_since))
+    assert state["seen_at"] == campaign_state.stamp(float(silent_since))
     assert campaign_state.as_json(tmp_path / "nowhere") is None
 
 
@@ -370,8 +372,8 @@ def test_a_campaign_state_at_a_time_without_a_date_is_damaged() -> None:
         with campaign_state.StateKeeper(directory, Schedule(START_S, 60.0, 10), None):
             pass
         os.utime(directory / STATE_FILE, (10**12, 10**12))
-        said = f"{STATE_FILE}: was changed at a time that has no date: `touch` gives it another"
-        assert campaign_state.as_json(directory) == {"damaged": said}
+        message = f"{STATE_FILE}: was changed at a time that has no date: `touch` gives it another"
+        assert campaign_state.as_json(directory) == {"damaged": message}
 
 
 def test_the_round_whose_time_it_is() -> None:

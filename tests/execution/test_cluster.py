@@ -36,15 +36,15 @@ def test_the_log_of_a_run_that_fails_in_a_worker_comes_back(dumbbell: Dumbbell, 
 
     with running(folder, limit) as address:
         words = ["-v", "run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "2", "--out", "out"]
-        done = dumbbell(*words, "--cluster", address, expect=1)
+        result = dumbbell(*words, "--cluster", address, expect=1)
     log = (folder / "out/runs/lossy/reno/1/log.txt").read_text()
-    assert "(log: out/runs/lossy/reno/1/log.txt)" in done.stderr
+    assert "(log: out/runs/lossy/reno/1/log.txt)" in result.stderr
     begins = rf" begins backend=sim seed=\d+ host={socket.gethostname()} pid=\d+ worker=tcp://127.0.0.1:\d+ python="
     assert re.search(begins, log), log
     assert "specification: {" in log
     assert re.search(r"error execution.worker: failed: .*File too large", log.splitlines()[-1]), log
     # as it came back, by `-v`
-    assert re.search(rf"info  execution.worker: \[reno on lossy, run 1\]{begins}", done.stderr)
+    assert re.search(rf"info  execution.worker: \[reno on lossy, run 1\]{begins}", result.stderr)
 
 
 def test_a_cluster_gives_the_same_bytes_as_this_machine(cluster: str, dumbbell: Dumbbell, folder: Path) -> None:
@@ -63,9 +63,9 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(cluster: str, dumbbell: 
 
 def test_what_is_no_cluster_is_refused_in_one_line(dumbbell: Dumbbell) -> None:
     for address in ("nonsense", "tcp://127.0.0.1:1"):
-        done = dumbbell(*LEAST, "--out", "no", "--cluster", address, expect=2)
-        assert done.stderr.count("\n") == 1, done.stderr
-        assert address in done.stderr
+        result = dumbbell(*LEAST, "--out", "no", "--cluster", address, expect=2)
+        assert result.stderr.count("\n") == 1, result.stderr
+        assert address in result.stderr
 
 
 @pytest.mark.kills
@@ -78,22 +78,22 @@ def test_a_scheduler_that_is_killed_ends_the_command_in_one_line_and_resume_goes
     words = ["run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "20", "--runs", "40", "--out", "out"]
     process = subprocess.Popen([*COMMAND, *words, "--cluster", cluster], cwd=folder, stderr=subprocess.PIPE, text=True)
 
-    def made() -> int:
+    def made_count() -> int:
         return len(list((folder / "out/runs").glob("*/*/*/stats.json")))
 
-    wait_for(lambda: made() or process.poll() is not None, "no run was finished")
+    wait_for(lambda: made_count() or process.poll() is not None, "no run was finished")
     os.kill(scheduler, signal.SIGKILL)
     _, stderr = process.communicate(timeout=TIMEOUT_S)
-    told = [line for line in stderr.splitlines() if not PROGRESS.search(line)]
-    kept = "finished runs are kept, and --resume makes the others"
-    assert told == [f"dumbbell: the cluster at {cluster} is gone: {kept}"]
+    lines = [line for line in stderr.splitlines() if not PROGRESS.search(line)]
+    hint = "finished runs are kept, and --resume makes the others"
+    assert lines == [f"dumbbell: the cluster at {cluster} is gone: {hint}"]
     assert process.returncode == 2
-    assert 0 < made() < 40
+    assert 0 < made_count() < 40
     dumbbell("run", "--resume", "--out", "out")
-    assert made() == 40
+    assert made_count() == 40
 
 
-class Told:
+class Notes:
     """A stage that keeps what is said."""
 
     def __init__(self) -> None:
@@ -114,34 +114,39 @@ class Workers:
         return {str(number): 1 for number in range(self.count)}
 
 
-def of(clock: ManualClock) -> Cluster:
+def cluster_of(clock: ManualClock) -> Cluster:
     """Return a cluster that has lost its workers."""
-    found = Cluster.__new__(Cluster)
-    found.client, found._clock, found._address, found._workers_left = Workers(), clock, "tcp://lost", None
-    return found
+    bare_cluster = Cluster.__new__(Cluster)
+    bare_cluster.client, bare_cluster._clock, bare_cluster._address, bare_cluster._workers_left = (
+        Workers(),
+        clock,
+        "tcp://lost",
+        None,
+    )
+    return bare_cluster
 
 
 def test_a_scheduler_without_workers_is_waited_for_a_while() -> None:
-    clock, told = ManualClock(), Told()
-    lost = of(clock)
-    look = partial(lost._look_for_workers, {"run": SimpleNamespace(number=1)}, told)  # type: ignore[arg-type]
+    clock, notes = ManualClock(), Notes()
+    lost_cluster = cluster_of(clock)
+    look = partial(lost_cluster._look_for_workers, {"run": SimpleNamespace(number=1)}, notes)  # type: ignore[arg-type]
     look()
     clock.turn(NO_WORKER_S - 1.0)
     look()
-    lost.client.count = 1
+    lost_cluster.client.count = 1
     look()
-    assert told.said == ["the cluster has no worker, one is waited for ...", "the cluster has a worker again"]
-    lost.client.count = 0
+    assert notes.said == ["the cluster has no worker, one is waited for ...", "the cluster has a worker again"]
+    lost_cluster.client.count = 0
     look()
     clock.turn(NO_WORKER_S)
     with pytest.raises(UserError) as caught:
         look()
-    said = f"the cluster at tcp://lost has had no worker for {NO_WORKER_S:g} s: finished runs are kept"
-    assert str(caught.value).startswith(said)
+    message = f"the cluster at tcp://lost has had no worker for {NO_WORKER_S:g} s: finished runs are kept"
+    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("error", [FutureCancelledError("run", "lost dependencies"), OSError("in this comm")])
 def test_a_cluster_that_is_gone_is_one_line(error: Exception) -> None:
-    with pytest.raises(UserError) as caught, of(ManualClock())._connected():
+    with pytest.raises(UserError) as caught, cluster_of(ManualClock())._connected():
         raise error
     assert str(caught.value).startswith("the cluster at tcp://lost is gone: finished runs are kept")

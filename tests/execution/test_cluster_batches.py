@@ -39,11 +39,11 @@ def numbers(dumbbell: Dumbbell, directory: str) -> list[dict[str, Any]]:
 def test_a_cluster_gives_the_same_numbers_as_this_machine(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell(*SOME, *NUMBERS, "--runs", "4", "--out", "here")
     with running(folder) as address:
-        there = (*SOME, *NUMBERS, "--cluster", address)
-        dumbbell(*there, "--runs", "2", "--out", "there")
-        told = dumbbell(*there, "--runs", "4", "--out", "there", "--resume").stderr
-        dumbbell(*there, "--runs", "4", "--out", "stored", "--shards", f"file://{folder}/store")
-    assert "4 of 8 runs are finished already" in told
+        options = (*SOME, *NUMBERS, "--cluster", address)
+        dumbbell(*options, "--runs", "2", "--out", "there")
+        errors = dumbbell(*options, "--runs", "4", "--out", "there", "--resume").stderr
+        dumbbell(*options, "--runs", "4", "--out", "stored", "--shards", f"file://{folder}/store")
+    assert "4 of 8 runs are finished already" in errors
     for out in ("there", "stored"):
         assert json.dumps(numbers(dumbbell, out)) == json.dumps(numbers(dumbbell, "here"))
         assert dumbbell("verify", out).stdout.startswith("8 of 8 finished runs are whole")
@@ -56,11 +56,11 @@ def test_a_worker_that_cannot_write_ends_the_command_in_one_line(dumbbell: Dumbb
         resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))  # its disk is full, as it were
 
     with running(folder, limit) as address:
-        told = dumbbell(*SOME, *NUMBERS, "--cluster", address, "--out", "out", expect=2).stderr
-    said = told.splitlines()[-1]
-    assert said.startswith("dumbbell: the cluster lost a batch of runs: "), told
-    assert "File too large" in said
-    assert said.endswith("finished runs are kept, and --resume makes the others")
+        errors = dumbbell(*SOME, *NUMBERS, "--cluster", address, "--out", "out", expect=2).stderr
+    last_line = errors.splitlines()[-1]
+    assert last_line.startswith("dumbbell: the cluster lost a batch of runs: "), errors
+    assert "File too large" in last_line
+    assert last_line.endswith("finished runs are kept, and --resume makes the others")
     dumbbell("run", "--resume", "--out", "out")
     assert {run["status"] for run in numbers(dumbbell, "out")} == {"done"}
 
@@ -71,9 +71,9 @@ def test_a_store_that_nothing_passes_through_is_refused(dumbbell: Dumbbell, fold
         (["--shards", "memory://x", "--cluster", "tcp://127.0.0.1:1"], "allowed with --cluster and --keep numbers"),
         (["--shards", "nowhere://x", "--cluster", "tcp://127.0.0.1:1", *NUMBERS], "--shards nowhere://x: "),
     ]:
-        told = dumbbell(*SOME, *words, "--out", "refused", expect=2).stderr
-        assert told.count("\n") == 1, told
-        assert expected in told
+        errors = dumbbell(*SOME, *words, "--out", "refused", expect=2).stderr
+        assert errors.count("\n") == 1, errors
+        assert expected in errors
         assert not (folder / "refused").exists()
 
 
@@ -90,19 +90,19 @@ def test_tables_pass_through_a_store(making: Making) -> None:
     store = Store("memory://shards/one")
     store.make()
     batch = next(making)
-    plain, stored = perform_batch(batch), perform_batch(batch, store)
-    (here,), (there,) = plain.tables, stored.tables
-    assert sorted(here.files) == sorted(here.facts) == sorted(FILES)
-    assert stored.made == plain.made
-    assert not there.files
-    found = store.take(there)
-    assert {name: len(content) for name, content in found.items()} == {
-        name: facts["bytes"] for name, facts in there.facts.items()
+    plain, stored_batch = perform_batch(batch), perform_batch(batch, store)
+    (plain_table,), (stored_table,) = plain.tables, stored_batch.tables
+    assert sorted(plain_table.files) == sorted(plain_table.facts) == sorted(FILES)
+    assert stored_batch.made == plain.made
+    assert not stored_table.files
+    take = store.take(stored_table)
+    assert {name: len(content) for name, content in take.items()} == {
+        name: facts["bytes"] for name, facts in stored_table.facts.items()
     }
     with pytest.raises(UserError, match=r"^shards memory://shards/one: "):
-        store.take(there)  # it is taken once
+        store.take(stored_table)  # it is taken once
     with pytest.raises(UserError, match="badly formed"):
-        store.take(Tables(there.facts, {}, "../elsewhere"))
+        store.take(Tables(stored_table.facts, {}, "../elsewhere"))
     store.remove()
 
 
@@ -122,9 +122,9 @@ def test_runs_are_shared_between_places(making: Making) -> None:
     assert [len(batch.planned) for batch in batches] == [2, 1, 1]
     with pytest.raises(StopIteration):
         next(making)
-    made = perform_batch(batches[1])
-    made.made.made.clear()
-    making.keep(batches[1], made.made, making.new_folders(batches[1]), 1.0)
+    made_batch = perform_batch(batches[1])
+    made_batch.made.made.clear()
+    making.keep(batches[1], made_batch.made, making.new_folders(batches[1]), 1.0)
     assert next(making).planned == batches[1].planned
 
 
@@ -137,8 +137,8 @@ def test_a_worker_that_is_killed_loses_its_batch_at_most(dumbbell: Dumbbell, fol
         process = subprocess.Popen([*COMMAND, *more, "--out", "out", "--cluster", address], cwd=folder)
         with Client(address, set_as_default=False) as client:
             victim = next(iter(client.run(os.getpid).values()))
-            made = folder / "out/numbers"
-            wait_for(lambda: made.exists() or process.poll() is not None, "no batch was finished")
+            numbers_folder = folder / "out/numbers"
+            wait_for(lambda: numbers_folder.exists() or process.poll() is not None, "no batch was finished")
             os.kill(victim, signal.SIGKILL)
             assert process.wait(TIMEOUT_S) == 0
     results = open_results(folder / "out")

@@ -17,16 +17,17 @@ pytestmark = pytest.mark.kills
 WORDS = ["run", "--schemes", "reno,cubic,bbr,vegas", "--path", "lossy.toml", "--duration", "20", "--runs", "3"]
 
 
-@pytest.mark.parametrize("made", [1, 4, 8])
+@pytest.mark.parametrize("least_made", [1, 4, 8])
 def test_a_command_that_is_killed_leaves_whole_runs_and_is_continued(
-    dumbbell: Dumbbell, folder: Path, made: int
+    dumbbell: Dumbbell, folder: Path, least_made: int
 ) -> None:
     with running(folder) as address:
         command = [sys.executable, "-P", "-m", "dumbbell", *WORDS, "--out", "out", "--cluster", address]
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        done = (folder / "out/runs").glob
+        find_files = (folder / "out/runs").glob
         wait_for(
-            lambda: len(list(done("*/*/*/stats.json"))) >= made or process.poll() is not None, "no run was finished"
+            lambda: len(list(find_files("*/*/*/stats.json"))) >= least_made or process.poll() is not None,
+            "no run was finished",
         )
         process.send_signal(signal.SIGKILL)
         process.wait(TIMEOUT_S)

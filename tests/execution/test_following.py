@@ -14,17 +14,17 @@ LINE = "12:03:04.123 info  execution.worker: line {}\n"
 
 
 @pytest.fixture(autouse=True)
-def _wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = logs.Levels(((logs.PACKAGE, logging.INFO),))
-    monkeypatch.setattr("dumbbell.execution.following.levels", lambda: wanted)
+def _wanted_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = logs.Levels(((logs.PACKAGE, logging.INFO),))
+    monkeypatch.setattr("dumbbell.execution.following.levels", lambda: levels)
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def forwarded_lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Lines that were made records."""
-    taken: list[str] = []
-    monkeypatch.setattr("dumbbell.execution.following.Others.take", lambda _, line: taken.append(line))
-    return taken
+    lines: list[str] = []
+    monkeypatch.setattr("dumbbell.execution.following.Others.take", lambda _, line: lines.append(line))
+    return lines
 
 
 def task(folder: Path) -> Task:
@@ -41,31 +41,35 @@ def task(folder: Path) -> Task:
     )
 
 
-def test_whole_lines_of_a_log_are_said_at_the_next_look(tmp_path: Path, clock: ManualClock, said: list[str]) -> None:
+def test_whole_lines_of_a_log_are_said_at_the_next_look(
+    tmp_path: Path, clock: ManualClock, forwarded_lines: list[str]
+) -> None:
     following = Following(clock)
-    made = following.begin(task(tmp_path))
-    with made.log.open("w") as log:
+    follower = following.begin(task(tmp_path))
+    with follower.log.open("w") as log:
         log.write(LINE.format(1) + LINE.format(2) + "12:03:05.000 info  half")
         log.flush()
         clock.until_waiting()
-        assert said == []
+        assert forwarded_lines == []
         clock.turn(LOOK_S)
         clock.until_waiting()
-        assert said == [LINE.format(1).rstrip(), LINE.format(2).rstrip()]
+        assert forwarded_lines == [LINE.format(1).rstrip(), LINE.format(2).rstrip()]
         log.write(" of a line")
     clock.turn(LOOK_S)
     clock.until_waiting()
-    assert len(said) == 2
+    assert len(forwarded_lines) == 2
     following.end(0)
-    assert said[2:] == ["12:03:05.000 info  half of a line"]
+    assert forwarded_lines[2:] == ["12:03:05.000 info  half of a line"]
     following.close()
 
 
-def test_who_is_no_longer_followed_is_not_looked_at(tmp_path: Path, clock: ManualClock, said: list[str]) -> None:
+def test_who_is_no_longer_followed_is_not_looked_at(
+    tmp_path: Path, clock: ManualClock, forwarded_lines: list[str]
+) -> None:
     following = Following(clock)
-    made = following.begin(task(tmp_path))
+    follower = following.begin(task(tmp_path))
     clock.until_waiting()
     following.close()
-    made.log.write_text(LINE.format(1))
+    follower.log.write_text(LINE.format(1))
     clock.turn(100 * LOOK_S)
-    assert said == []
+    assert forwarded_lines == []

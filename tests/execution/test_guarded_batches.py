@@ -69,29 +69,31 @@ ENDING = list(ATTACKS)[:3]
 """Those that end their process."""
 
 
-@pytest.fixture(name="both")
-def _both(dumbbell: Dumbbell) -> Callable[..., list[dict[str, Any]]]:
+@pytest.fixture(name="run_both")
+def _run_both(dumbbell: Dumbbell) -> Callable[..., list[dict[str, Any]]]:
     """Return a function that makes runs with and without files, and requires that their numbers are equal."""
 
-    def both(*words: str) -> list[dict[str, Any]]:
+    def run_both(*words: str) -> list[dict[str, Any]]:
         dumbbell("run", *words, *QUICK, "files")
         dumbbell("run", *words, *QUICK, "numbers", *NUMBERS)
-        made = numbers(dumbbell, "numbers")
-        assert json.dumps(made) == json.dumps(numbers(dumbbell, "files"))
-        return made
+        runs = numbers(dumbbell, "numbers")
+        assert json.dumps(runs) == json.dumps(numbers(dumbbell, "files"))
+        return runs
 
-    return both
-
-
-Both = Callable[..., list[dict[str, Any]]]
+    return run_both
 
 
-def test_the_numbers_of_plug_ins_are_those_of_runs_with_files(both: Both, folder: Path, dumbbell: Dumbbell) -> None:
+RunBoth = Callable[..., list[dict[str, Any]]]
+
+
+def test_the_numbers_of_plug_ins_are_those_of_runs_with_files(
+    run_both: RunBoth, folder: Path, dumbbell: Dumbbell
+) -> None:
     library = compiled(ROOT / "examples/c/aimd.c", folder)
-    made = both("--schemes", f"class={AIMD},c={library},reno", "--mix", "class+c", "--runs", "2")
-    assert [run["status"] for run in made] == ["done"] * 8
-    said = dumbbell("rerun", "numbers", "small/c/2").stdout
-    assert said.splitlines() == [f"numbers/runs/small/c/2/{name}.parquet" for name in ("flows", "links", "packets")]
+    runs = run_both("--schemes", f"class={AIMD},c={library},reno", "--mix", "class+c", "--runs", "2")
+    assert [run["status"] for run in runs] == ["done"] * 8
+    output = dumbbell("rerun", "numbers", "small/c/2").stdout
+    assert output.splitlines() == [f"numbers/runs/small/c/2/{name}.parquet" for name in ("flows", "links", "packets")]
     assert files(folder / "numbers/runs/small/c/2") == files(folder / "files/runs/small/c/2")
     assert json.dumps(numbers(dumbbell, "numbers")) == json.dumps(numbers(dumbbell, "files"))
 
@@ -99,10 +101,10 @@ def test_the_numbers_of_plug_ins_are_those_of_runs_with_files(both: Both, folder
 def test_the_tables_are_those_of_the_same_controller_built_in(dumbbell: Dumbbell, folder: Path) -> None:
     """All columns but the time that the simulator took: what Python passed on came out as the core writes it."""
     library = compiled(ROOT / "examples/c/aimd.c", folder)
-    few = ("--runs", "2", *QUICK)
-    dumbbell("run", "--schemes", f"same={library}", *few, "outside", *NUMBERS)
+    options = ("--runs", "2", *QUICK)
+    dumbbell("run", "--schemes", f"same={library}", *options, "outside", *NUMBERS)
     (folder / "same.toml").write_text('kind = "core"\ncontroller = "reno"\n')
-    dumbbell("run", "--schemes", "same.toml", *few, "inside", *NUMBERS)
+    dumbbell("run", "--schemes", "same.toml", *options, "inside", *NUMBERS)
     for table in ("runs", "flows", "links"):
         outside, inside = (
             polars.read_parquet(folder / out / f"numbers/1/{table}.parquet") for out in ("outside", "inside")
@@ -112,17 +114,17 @@ def test_the_tables_are_those_of_the_same_controller_built_in(dumbbell: Dumbbell
         assert outside.drop(differing).equals(inside.drop(differing))
 
 
-def test_a_run_finds_nothing_of_those_before_it(both: Both, folder: Path, dumbbell: Dumbbell) -> None:
+def test_a_run_finds_nothing_of_those_before_it(run_both: RunBoth, folder: Path, dumbbell: Dumbbell) -> None:
     """Each of several runs that one process makes is the one that a command makes of it alone."""
     (folder / "counts.py").write_text(COUNTS)
     (folder / "helper.py").write_text("RUNS = []\n")
     text = (ROOT / "examples/c/aimd.c").read_text()
     text = text.replace("static void *create", "static int made;\n\nstatic void *create", 1)
-    changed = text.replace("aimd->window = (double)", "aimd->window = ++made * (double)", 1)
-    assert changed != text
-    (folder / "counting.c").write_text(changed)
+    changed_text = text.replace("aimd->window = (double)", "aimd->window = ++made * (double)", 1)
+    assert changed_text != text
+    (folder / "counting.c").write_text(changed_text)
     library = compiled(folder / "counting.c", folder)
-    both("--schemes", f"counts=counts.py,c={library}", "--runs", "3", "--jobs", "1")
+    run_both("--schemes", f"counts=counts.py,c={library}", "--runs", "3", "--jobs", "1")
     for run in ("small/counts/3", "small/c/3"):
         dumbbell("rerun", "numbers", run)  # it refuses other numbers
         assert files(folder / "numbers/runs" / run) == files(folder / "files/runs" / run)
@@ -142,17 +144,17 @@ def test_what_a_plug_in_does_in_its_third_run_hurts_no_other_run(
     (folder / "third.py").write_text(THIRD.format(attack=attack))
     five = ("--schemes", "third.py,reno", "--runs", "5", "--jobs", "1", *QUICK)
     reason = ATTACKS[attack]
-    made = {}
+    runs_of = {}
     for out, more in (("files", ()), ("numbers", NUMBERS)):
         (folder / "third.runs").unlink(missing_ok=True)
         # in this process, which has the bound of memory
         assert run_in_process(["run", *five, out, *more], folder).returncode == (1 if reason else 0)
-        made[out] = numbers(dumbbell, out)
-    assert _without_sizes(made["numbers"]) == _without_sizes(made["files"])
-    ended = "failed" if attack in ENDING else "done"
-    outside = [run for run in made["numbers"] if run["scheme"] == "third"]
-    assert [run["status"] for run in outside] == ["done", "done", "failed" if reason else "done", ended, ended]
-    assert [run["status"] for run in made["numbers"] if run["scheme"] == "reno"] == ["done"] * 5
+        runs_of[out] = numbers(dumbbell, out)
+    assert _without_sizes(runs_of["numbers"]) == _without_sizes(runs_of["files"])
+    ending = "failed" if attack in ENDING else "done"
+    outside = [run for run in runs_of["numbers"] if run["scheme"] == "third"]
+    assert [run["status"] for run in outside] == ["done", "done", "failed" if reason else "done", ending, ending]
+    assert [run["status"] for run in runs_of["numbers"] if run["scheme"] == "reno"] == ["done"] * 5
     if reason:
         assert reason in outside[2]["reason"]
     if attack in ENDING:
@@ -173,8 +175,8 @@ def test_a_batch_of_plug_ins_ends_when_its_time_is_up(
 def test_a_run_that_comes_out_with_other_numbers_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     """A run made again that comes out with other numbers is refused, and leaves nothing."""
     dumbbell("run", "--schemes", f"other={AIMD}", *QUICK, "numbers", *NUMBERS)
-    kept = folder / "numbers/experiment.toml"
-    kept.write_text(kept.read_text().replace("packets = 30", "packets = 9"))
-    told = dumbbell("rerun", "numbers", "small/other/1", expect=2).stderr
-    assert "other on small, run 1: comes out with another `" in told
+    kept_file = folder / "numbers/experiment.toml"
+    kept_file.write_text(kept_file.read_text().replace("packets = 30", "packets = 9"))
+    errors = dumbbell("rerun", "numbers", "small/other/1", expect=2).stderr
+    assert "other on small, run 1: comes out with another `" in errors
     assert not (folder / "numbers/runs/small").exists()

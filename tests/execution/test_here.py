@@ -24,14 +24,14 @@ def default_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def makers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The process of each run that this process has kept."""
-    kept: list[int] = []
+    makers_kept: list[int] = []
 
     def keep(task: worker.Task, attempt: worker.Attempt) -> object:
-        kept.append(os.getpid())
+        makers_kept.append(os.getpid())
         return worker.keep(task, attempt)
 
     monkeypatch.setattr(here, "keep", keep)
-    return kept
+    return makers_kept
 
 
 def run(folder: Path, runs: int = 1) -> dumbbell.Results:
@@ -41,7 +41,7 @@ def run(folder: Path, runs: int = 1) -> dumbbell.Results:
 def test_a_single_run_is_made_in_this_process(tmp_path: Path, makers: list[int]) -> None:
     results = run(tmp_path)
     assert makers == [os.getpid()]
-    assert [each.status for each in results.runs] == ["done"]
+    assert [entry.status for entry in results.runs] == ["done"]
     assert f" pid={os.getpid()} " in next(tmp_path.glob("out/runs/*/*/1/log.txt")).read_text()
 
 
@@ -75,4 +75,4 @@ def test_an_interrupt_while_a_run_is_kept_loses_nothing(tmp_path: Path, monkeypa
     monkeypatch.setattr(here, "keep", keep)
     with pytest.raises(dumbbell.Interrupted):
         run(tmp_path)
-    assert [each.status for each in dumbbell.open(tmp_path / "out").runs] == ["done"]
+    assert [entry.status for entry in dumbbell.open(tmp_path / "out").runs] == ["done"]

@@ -19,7 +19,7 @@ RUN = ("run", "--schemes", "reno,cubic", *QUICK, "--out", "out")
 LOG = "out/runs/small/reno/1/packets.parquet"
 
 
-def cut(file: Path) -> None:
+def cut_off(file: Path) -> None:
     file.write_bytes(file.read_bytes()[:-100])
 
 
@@ -34,10 +34,10 @@ def garble(file: Path) -> None:
 
 
 DAMAGES: list[tuple[str, Callable[[Path], object], str]] = [
-    (LOG, cut, "packets.parquet has "),
+    (LOG, cut_off, "packets.parquet has "),
     (LOG, Path.unlink, "packets.parquet is missing"),
     (LOG, flip, "packets.parquet is not what was recorded: its SHA-256 differs"),
-    (LOG.replace("packets", "flows"), cut, "flows.parquet has "),
+    (LOG.replace("packets", "flows"), cut_off, "flows.parquet has "),
     (LOG.replace("packets.parquet", "stats.json"), garble, "not valid JSON"),
 ]
 
@@ -50,33 +50,33 @@ def test_a_run_in_the_place_of_another_one_is_damaged(dumbbell: Dumbbell, once: 
     for (scheme, number), source in copies.items():
         shutil.rmtree(runs / scheme / number)
         shutil.copytree(runs.joinpath(*source), runs / scheme / number)
-    shown = dumbbell("show", "out", expect=1).stdout
-    assert "cubic on small, run 1: stats.json: is of scheme `reno`: this is the place of scheme `cubic`" in shown
-    assert "reno on small, run 2: stats.json: is of run `1`: this is the place of run `2`" in shown
+    output = dumbbell("show", "out", expect=1).stdout
+    assert "cubic on small, run 1: stats.json: is of scheme `reno`: this is the place of scheme `cubic`" in output
+    assert "reno on small, run 2: stats.json: is of run `1`: this is the place of run `2`" in output
     dumbbell(*RUN, "--runs", "2", "--resume")
     assert {run["status"] for run in show(dumbbell, "out")["runs"]} == {"done"}
     assert (runs / "cubic" / "1" / "packets.parquet").read_bytes() != first
 
 
-@pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)
+@pytest.mark.parametrize(("name", "damage", "reason"), DAMAGES)
 def test_a_damaged_run_is_made_again_and_said(
-    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], reason: str
 ) -> None:
     once(*RUN)
-    whole = (folder / LOG).read_bytes()
+    content = (folder / LOG).read_bytes()
     damage(folder / name)
-    done = dumbbell(*RUN, "--resume")
-    (line,) = [line for line in done.stderr.splitlines() if "damaged" in line]
+    result = dumbbell(*RUN, "--resume")
+    (line,) = [line for line in result.stderr.splitlines() if "damaged" in line]
     assert line.startswith("damaged, made again: reno on small, run 1: ")
-    assert why in line
-    assert "1 of 2 runs are finished already" in done.stderr
-    assert (folder / LOG).read_bytes() == whole
+    assert reason in line
+    assert "1 of 2 runs are finished already" in result.stderr
+    assert (folder / LOG).read_bytes() == content
     assert "damaged" not in dumbbell(*RUN, "--resume").stderr
 
 
-@pytest.mark.parametrize(("damage", "why"), [(cut, "packets.parquet is cut off"), (Path.unlink, "is missing")])
+@pytest.mark.parametrize(("damage", "reason"), [(cut_off, "packets.parquet is cut off"), (Path.unlink, "is missing")])
 def test_damage_is_seen_in_results_that_recorded_no_digests(
-    dumbbell: Dumbbell, once: Dumbbell, folder: Path, damage: Callable[[Path], object], why: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, damage: Callable[[Path], object], reason: str
 ) -> None:
     once(*RUN)
     for file in folder.glob("out/runs/small/*/1/stats.json"):
@@ -85,12 +85,12 @@ def test_damage_is_seen_in_results_that_recorded_no_digests(
         file.write_text(json.dumps(statistics))
     assert "2 of 2 runs are finished already" in dumbbell(*RUN, "--resume").stderr
     damage(folder / LOG)
-    assert why in dumbbell(*RUN, "--resume").stderr
+    assert reason in dumbbell(*RUN, "--resume").stderr
 
 
-@pytest.mark.parametrize(("name", "damage", "why"), DAMAGES)
+@pytest.mark.parametrize(("name", "damage", "reason"), DAMAGES)
 def test_verify_names_what_is_damaged(
-    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], why: str
+    dumbbell: Dumbbell, once: Dumbbell, folder: Path, name: str, damage: Callable[[Path], object], reason: str
 ) -> None:
     once(*RUN)
     shutil.copytree(folder / "out", folder / "copy")
@@ -98,7 +98,7 @@ def test_verify_names_what_is_damaged(
     damage(folder / name)
     first, last = dumbbell("verify", "copy", "out", expect=1).stdout.splitlines()
     assert first.startswith("damaged: out: reno on small, run 1: ")
-    assert why in first
+    assert reason in first
     assert last == "3 of 4 finished runs are whole, 1 files damaged or missing"
 
 
@@ -107,7 +107,7 @@ def test_verify_has_a_line_for_each_file_and_counts_what_was_not_checked(
 ) -> None:
     once(*RUN, "--runs", "2")
     runs = folder / "out" / "runs" / "small"
-    cut(runs / "reno" / "1" / "packets.parquet")
+    cut_off(runs / "reno" / "1" / "packets.parquet")
     (runs / "reno" / "1" / "links.parquet").unlink()
     (runs / "reno" / "2" / "stats.json").unlink()
     shutil.rmtree(runs / "cubic" / "1")
@@ -124,8 +124,8 @@ def test_verify_has_a_line_for_each_file_and_counts_what_was_not_checked(
 
 def test_verify_refuses_what_is_no_results_directory_before_it_checks_any(dumbbell: Dumbbell, once: Dumbbell) -> None:
     once(*RUN)
-    done = dumbbell("verify", "out", "absent", expect=2)
-    assert (done.stdout, done.stderr) == ("", "dumbbell: absent: no such directory\n")
+    result = dumbbell("verify", "out", "absent", expect=2)
+    assert (result.stdout, result.stderr) == ("", "dumbbell: absent: no such directory\n")
 
 
 def test_runs_without_a_packet_log_are_whole(dumbbell: Dumbbell) -> None:
@@ -138,26 +138,26 @@ def test_a_trace_on_a_full_disk_leaves_nothing_and_keeps_what_was_there(folder: 
     for before in (None, "17\n"):
         if before is not None:
             (folder / "up.trace").write_text(before)
-        done = subprocess.run(
+        result = subprocess.run(
             [*COMMAND, "export", "trace", "mexico-cellular", "--duration", "30", "--out", "up.trace"],
             **{"cwd": folder, "capture_output": True, "text": True, "timeout": 100, "check": False},
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
         )
-        assert done.returncode == 2
+        assert result.returncode == 2
         # a busy machine has a line of progress before it
-        assert done.stderr.splitlines()[-1] == "dumbbell: up.trace: File too large"
+        assert result.stderr.splitlines()[-1] == "dumbbell: up.trace: File too large"
         left = {file.name: file.read_text() for file in folder.glob("*up.trace*")}
         assert left == ({} if before is None else {"up.trace": before})
 
 
 def test_a_trace_goes_into_a_pipe(folder: Path) -> None:
     command = [*COMMAND, "export", "trace", "mexico-cellular", "--duration", "2", "--out", "/dev/stdout"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
-    assert done.stdout.splitlines()[0].isdigit()
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+    assert result.stdout.splitlines()[0].isdigit()
 
 
 @pytest.fixture
-def here(folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def run_here(folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """Runs the command in an empty directory beside the paths."""
 
     def run(name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -169,7 +169,7 @@ def here(folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
 
 
 def test_the_current_directory_can_be_the_one_for_results(
-    dumbbell: Dumbbell, here: Callable[..., "subprocess.CompletedProcess[str]"], folder: Path
+    dumbbell: Dumbbell, run_here: Callable[..., "subprocess.CompletedProcess[str]"], folder: Path
 ) -> None:
     dumbbell(*RUN)
     commands = {
@@ -183,13 +183,13 @@ def test_the_current_directory_can_be_the_one_for_results(
     for name, command in commands.items():
         (folder / name).mkdir()
         entry = (folder / name).stat().st_ino
-        done = here(name, *command, "--out", ".")
-        assert done.returncode == 0, (name, done.stderr)
+        result = run_here(name, *command, "--out", ".")
+        assert result.returncode == 0, (name, result.stderr)
         assert entry == (folder / name).stat().st_ino  # who works there is still there
         assert [file.name for file in (folder / name).iterdir() if "unfinished" in file.name] == []
         assert any((folder / name).iterdir())
         if command[0] != "run":
-            again = here(name, *command, "--out", ".")
+            again = run_here(name, *command, "--out", ".")
             assert again.returncode == 2
             assert again.stderr.count("\n") == 1
             assert "exists already" in again.stderr
@@ -198,9 +198,9 @@ def test_the_current_directory_can_be_the_one_for_results(
 
 
 def test_what_cannot_be_imported_leaves_the_current_directory_empty(
-    here: Callable[..., "subprocess.CompletedProcess[str]"], folder: Path
+    run_here: Callable[..., "subprocess.CompletedProcess[str]"], folder: Path
 ) -> None:
     (folder / "bad.log").write_text("no log\n")
-    done = here("empty", "import", "mahimahi", "../bad.log", "--out", ".")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    result = run_here("empty", "import", "mahimahi", "../bad.log", "--out", ".")
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
     assert list((folder / "empty").iterdir()) == []

@@ -46,28 +46,28 @@ def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def made(results: Path, folder: Path) -> Path:
+def made_results(results: Path, folder: Path) -> Path:
     """A copy of the results and logs, in the folder where commands run."""
     return shutil.copytree(results, folder, dirs_exist_ok=True)
 
 
-def started(start: Start, name: str, out: str) -> subprocess.Popen[str]:
+def start_command(start: Start, name: str, out: str) -> subprocess.Popen[str]:
     """The command, which writes to `out` if it writes anywhere."""
     return start(*COMMANDS[name], *(("--out", out) if name in WRITES else ()))
 
 
 def alive(session: int) -> list[str]:
     """The processes of a session that have not ended, by what they are."""
-    found = []
+    commands = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, _, _, own = (process / "stat").read_text().rpartition(")")[2].split()[:4]
-            if int(own) == session and state != "Z":
-                found.append((process / "cmdline").read_text().replace("\0", " ")[:200])
-    return found
+            state, _, _, own_session = (process / "stat").read_text().rpartition(")")[2].split()[:4]
+            if int(own_session) == session and state != "Z":
+                commands.append((process / "cmdline").read_text().replace("\0", " ")[:200])
+    return commands
 
 
-def ended(process: subprocess.Popen[str]) -> str:
+def end(process: subprocess.Popen[str]) -> str:
     """What a command that was told to end has said, without its progress; none of its processes is left."""
     problems = process.communicate(timeout=TIMEOUT_S)[1]
     wait_for(lambda: not alive(process.pid), lambda: alive(process.pid))
@@ -78,27 +78,27 @@ def ended(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize("rounds", [1, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_at_any_moment_is_one_line_and_leaves_no_process(
-    start: Start, dumbbell: Dumbbell, made: Path, name: str, rounds: int
+    start: Start, dumbbell: Dumbbell, made_results: Path, name: str, rounds: int
 ) -> None:
     delays = random.Random(name)
     for attempt in range(1, 4 * rounds, 2 if rounds == 1 else 1):
         out = f"out{attempt}"
-        process = started(start, name, out)
+        process = start_command(start, name, out)
         time.sleep(delays.uniform(0.0, MOST_S) * (attempt % 4 + 1) / 4)  # noqa: TID251 (at any moment)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGINT)
-        said = ended(process)
-        assert process.returncode in (0, 1, -signal.SIGINT), said
-        if process.returncode == 0 or OF_PYTHON.search(said):
+        errors = end(process)
+        assert process.returncode in (0, 1, -signal.SIGINT), errors
+        if process.returncode == 0 or OF_PYTHON.search(errors):
             continue
         if process.returncode == -signal.SIGINT:
-            assert "dumbbell/" not in said.replace("bin/dumbbell", ""), said  # Python had not come to us yet
+            assert "dumbbell/" not in errors.replace("bin/dumbbell", ""), errors  # Python had not come to us yet
             continue
-        assert said.startswith("dumbbell: interrupted"), said
-        assert said.count("\n") == 1, said
-        if (made / out).exists() and name == "import":  # the summary was being printed: all of it is there
-            assert [run["status"] for run in show(dumbbell, made / out)["runs"]] == ["done"] * 16
-        assert not list(made.glob(f".{out}*"))
+        assert errors.startswith("dumbbell: interrupted"), errors
+        assert errors.count("\n") == 1, errors
+        if (made_results / out).exists() and name == "import":  # the summary was being printed: all of it is there
+            assert [run["status"] for run in show(dumbbell, made_results / out)["runs"]] == ["done"] * 16
+        assert not list(made_results.glob(f".{out}*"))
 
 
 _DELAYS_S = (0.7, 1.5, 2.5)
@@ -122,17 +122,17 @@ def is_at_work(process: subprocess.Popen[str], name: str) -> bool:
     ("name", "number"), [("run", signal.SIGINT), ("report", signal.SIGTERM), ("benchmark", signal.SIGHUP)]
 )
 def test_a_command_that_is_ended_at_work_leaves_no_process(
-    start: Start, made: Path, name: str, number: signal.Signals
+    start: Start, made_results: Path, name: str, number: signal.Signals
 ) -> None:
-    process = started(start, name, "out")
+    process = start_command(start, name, "out")
     wait_for(lambda: is_at_work(process, name))
     process.send_signal(number)
-    said = ended(process)
-    assert process.returncode in (0, 1, -number), said
-    assert "Traceback" not in said
+    errors = end(process)
+    assert process.returncode in (0, 1, -number), errors
+    assert "Traceback" not in errors
     if process.returncode == 1:
-        assert said.startswith("dumbbell: interrupted"), said
-        assert said.count("\n") == 1, said
+        assert errors.startswith("dumbbell: interrupted"), errors
+        assert errors.count("\n") == 1, errors
 
 
 def test_ctrl_c_again_and_again_is_one_line_and_leaves_nothing(
@@ -149,7 +149,7 @@ def test_ctrl_c_again_and_again_is_one_line_and_leaves_nothing(
         return process.poll() is not None
 
     wait_for(has_ended)
-    assert ended(process) == "dumbbell: interrupted\n"
+    assert end(process) == "dumbbell: interrupted\n"
     assert process.returncode == 1
     assert list(folder.glob("temporary/*")) == []
 
@@ -157,15 +157,15 @@ def test_ctrl_c_again_and_again_is_one_line_and_leaves_nothing(
 @pytest.mark.real
 @pytest.mark.parametrize(("name", "number", "delay_s"), _ENDED)
 def test_a_command_that_is_ended_leaves_no_process(
-    start: Start, made: Path, name: str, number: signal.Signals, delay_s: float
+    start: Start, made_results: Path, name: str, number: signal.Signals, delay_s: float
 ) -> None:
     # The worker processes of reports and of a benchmark's pictures went on, and for ever.
-    process = started(start, name, "out")
+    process = start_command(start, name, "out")
     time.sleep(delay_s)  # noqa: TID251 (at any moment)
     process.send_signal(number)
-    said = ended(process)
+    errors = end(process)
     if number is not signal.SIGKILL:  # its children may have been starting
-        assert "Traceback" not in said
+        assert "Traceback" not in errors
         assert process.returncode in (0, 1, -number)
 
 
@@ -177,9 +177,9 @@ def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
     process = start(*run, "--jobs", "1", "--out", "out")
     wait_for(lambda: list(folder.glob("out/runs/*/*/1/stats.json")))
     os.killpg(process.pid, signal.SIGINT)
-    said = ended(process)
+    errors = end(process)
     assert process.returncode == 1
-    assert "`dumbbell run --resume --out out` continues" in said
+    assert "`dumbbell run --resume --out out` continues" in errors
     statuses = [run["status"] for run in show(dumbbell, "out", expect=1)["runs"]]
     assert len(statuses) == 8
     missing = statuses.count("missing")
@@ -197,19 +197,19 @@ def test_an_interrupt_while_results_are_moved_into_place_leaves_all_of_them(
     # An interrupt after the first file was moved left that file in `out` and removed the other.
     out, rename = tmp_path / "out", Path.rename
 
-    def interrupted(self: Path, target: Path) -> Path:
-        moved = rename(self, target)
+    def interrupt(self: Path, target: Path) -> Path:
+        moved_path = rename(self, target)
         signal.raise_signal(signal.SIGINT)
-        return moved
+        return moved_path
 
     if is_there:
         out.mkdir()
 
     def make() -> None:
-        with staging(out) as made:
+        with staging(out) as place:
             for name in ("one", "other"):
-                (made / name).write_text(name)
-            monkeypatch.setattr(Path, "rename", interrupted)
+                (place / name).write_text(name)
+            monkeypatch.setattr(Path, "rename", interrupt)
 
     with pytest.raises(KeyboardInterrupt):
         make()

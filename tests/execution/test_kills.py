@@ -13,7 +13,7 @@ from support.commands.command import Dumbbell
 from support.machine import need_real_packets
 
 
-def _killed(folder: Path, count: int, *names: str) -> kills.Tally:
+def _kill(folder: Path, count: int, *names: str) -> kills.Tally:
     tally = kills.kill_all(names, count, 1, folder, lambda _: None)
     assert tally.in_time == count
     return tally
@@ -22,20 +22,20 @@ def _killed(folder: Path, count: int, *names: str) -> kills.Tally:
 @pytest.mark.kills
 @pytest.mark.parametrize("name", ["sim", *(pytest.param(name, marks=pytest.mark.slow) for name in ("import", "train"))])
 def test_a_few_kills(tmp_path: Path, name: str) -> None:
-    _killed(tmp_path, 2, name)
+    _kill(tmp_path, 2, name)
 
 
 @pytest.mark.real
 def test_a_few_kills_of_real_packets(tmp_path: Path) -> None:
     need_real_packets()
-    _killed(tmp_path, 2, "emu")
+    _kill(tmp_path, 2, "emu")
 
 
 @pytest.mark.real
 @pytest.mark.slow
 def test_a_few_kills_between_two_machines(tmp_path: Path) -> None:
     _need_two_machines()
-    _killed(tmp_path, 1, "remote")
+    _kill(tmp_path, 1, "remote")
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_a_few_kills_between_two_machines(tmp_path: Path) -> None:
 def test_a_hundred_kills(tmp_path: Path) -> None:
     need_real_packets()
     _need_two_machines()
-    tally = _killed(tmp_path, 100, *kills.SUBJECTS)
+    tally = _kill(tmp_path, 100, *kills.SUBJECTS)
     assert min(tally.by_subject.values()) >= 100 // len(kills.SUBJECTS)
 
 
@@ -70,14 +70,14 @@ def test_what_is_lost_is_noticed(tmp_path: Path) -> None:
 
 def test_a_file_that_is_written_again_takes_what_killed_processes_left_of_it(tmp_path: Path) -> None:
     # A figure of a benchmark that was killed, `.NAME.svg.17093.tmp`, stayed for ever.
-    with subprocess.Popen(["true"]) as gone:
-        gone.wait()
-    left = [tmp_path / f".a.svg.{number}.tmp" for number in (gone.pid, os.getpid(), 10**30)]
-    others = [tmp_path / f".{name}.tmp" for name in (f"b.svg.{gone.pid}", "a.svg.1", "a.svg.x")]
-    for file in (*left, *others):
+    with subprocess.Popen(["true"]) as ended_process:
+        ended_process.wait()
+    left = [tmp_path / f".a.svg.{number}.tmp" for number in (ended_process.pid, os.getpid(), 10**30)]
+    other_files = [tmp_path / f".{name}.tmp" for name in (f"b.svg.{ended_process.pid}", "a.svg.1", "a.svg.x")]
+    for file in (*left, *other_files):
         file.write_text("<sv")
     write_atomically(tmp_path / "a.svg", "<svg/>")
-    assert sorted(tmp_path.iterdir()) == sorted([*others, tmp_path / "a.svg"])
+    assert sorted(tmp_path.iterdir()) == sorted([*other_files, tmp_path / "a.svg"])
 
 
 def test_a_command_that_was_killed_as_it_wrote_its_first_file_can_be_repeated(dumbbell: Dumbbell, folder: Path) -> None:

@@ -28,8 +28,8 @@ LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (error|warn |info |debug) [a-z_]+(\.[a
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--warmup", "0.5")
 
 
-def records(said: str) -> list[str]:
-    return [line for line in said.splitlines() if LINE.match(line)]
+def records(output: str) -> list[str]:
+    return [line for line in output.splitlines() if LINE.match(line)]
 
 
 def log_of(folder: Path) -> str:
@@ -38,8 +38,8 @@ def log_of(folder: Path) -> str:
     return file.read_text()
 
 
-def levels_of(said: str) -> set[str]:
-    return {record.split()[1] for record in records(said)}
+def levels_of(output: str) -> set[str]:
+    return {record.split()[1] for record in records(output)}
 
 
 def test_without_being_asked_nothing_is_said(dumbbell: Dumbbell) -> None:
@@ -68,12 +68,12 @@ def test_what_is_asked_for_is_on_stderr(
     expected: set[str],
 ) -> None:
     monkeypatch.setenv("DUMBBELL_LOG", variable)
-    done = dumbbell(*before, *RUN, *after, "--out", "out", "--json")
-    assert levels_of(done.stderr) == expected
-    assert [run["status"] for run in json.loads(done.stdout)["runs"]] == ["done"]
-    assert done.stderr.splitlines()[-1] == "results: out"
+    result = dumbbell(*before, *RUN, *after, "--out", "out", "--json")
+    assert levels_of(result.stderr) == expected
+    assert [run["status"] for run in json.loads(result.stdout)["runs"]] == ["done"]
+    assert result.stderr.splitlines()[-1] == "results: out"
     if variable.startswith("error,"):
-        assert {record.split()[2] for record in records(done.stderr)} == {"execution.worker:"}
+        assert {record.split()[2] for record in records(result.stderr)} == {"execution.worker:"}
 
 
 def test_commands_of_commands_have_it_too(dumbbell: Dumbbell) -> None:
@@ -83,7 +83,7 @@ def test_commands_of_commands_have_it_too(dumbbell: Dumbbell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "said"),
+    ("variable", "message"),
     [
         ("loud", "DUMBBELL_LOG=loud: level `loud`: allowed are error, warn, info, debug"),
         ("inf", "level `inf` (did you mean `info`?)"),
@@ -97,13 +97,13 @@ def test_commands_of_commands_have_it_too(dumbbell: Dumbbell) -> None:
     ],
 )
 def test_a_slip_in_the_variable_is_one_line(
-    dumbbell: Dumbbell, monkeypatch: pytest.MonkeyPatch, variable: str, said: str
+    dumbbell: Dumbbell, monkeypatch: pytest.MonkeyPatch, variable: str, message: str
 ) -> None:
     monkeypatch.setenv("DUMBBELL_LOG", variable)
-    done = dumbbell("list", "paths", expect=2)
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
+    result = dumbbell("list", "paths", expect=2)
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert message in result.stderr
 
 
 def test_a_run_has_a_log_and_its_bytes_are_the_same_whatever_is_logged(dumbbell: Dumbbell, folder: Path) -> None:
@@ -114,15 +114,15 @@ def test_a_run_has_a_log_and_its_bytes_are_the_same_whatever_is_logged(dumbbell:
 
     def stats(out: str) -> dict[str, Any]:
         (file,) = (folder / out).rglob("stats.json")
-        found = json.loads(file.read_text())
-        return {key: value for key, value in found.items() if key not in ("sim_wall_s", "started_at", "ended_at")}
+        document = json.loads(file.read_text())
+        return {key: value for key, value in document.items() if key not in ("sim_wall_s", "started_at", "ended_at")}
 
     assert stats("few") == stats("many")
-    few, many = log_of(folder / "few"), log_of(folder / "many")
-    assert levels_of(few) == {"info"}
-    assert levels_of(many) == {"info", "debug"}
-    assert re.search(r"info  execution.worker: begins backend=sim seed=\d+ host=\S+ pid=\d+ python=3", few)
-    assert "specification: {" in few
+    short_log, long_log = log_of(folder / "few"), log_of(folder / "many")
+    assert levels_of(short_log) == {"info"}
+    assert levels_of(long_log) == {"info", "debug"}
+    assert re.search(r"info  execution.worker: begins backend=sim seed=\d+ host=\S+ pid=\d+ python=3", short_log)
+    assert "specification: {" in short_log
 
 
 def test_a_log_does_not_grow_with_packets(dumbbell: Dumbbell, folder: Path) -> None:
@@ -157,13 +157,13 @@ dumbbell.run(schemes="reno", path="small.toml", duration=2, warmup=0.5, out="mor
 
 def test_a_program_that_uses_the_library_says_what_is_logged(folder: Path) -> None:
     environment = os.environ | {"DUMBBELL_LOG": "debug"}
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", USE], cwd=folder, env=environment, capture_output=True, text=True, timeout=TIMEOUT_S
     )
-    assert done.returncode == 0, done.stderr
-    assert records(done.stderr) == []
-    assert "nobody asked" not in done.stderr
-    assert "mine: dumbbell.execution.worker INFO" in done.stdout.splitlines()
+    assert result.returncode == 0, result.stderr
+    assert records(result.stderr) == []
+    assert "nobody asked" not in result.stderr
+    assert "mine: dumbbell.execution.worker INFO" in result.stdout.splitlines()
     assert levels_of(log_of(folder / "more")) == {"info"}
 
 
@@ -185,12 +185,12 @@ def test_lines_do_not_tear_those_of_progress(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_levels_count_for_what_is_below() -> None:
-    found = asked_for(0, "warn,dumbbell.remote=debug,dumbbell.remote.link=error")
-    assert found.wants("dumbbell.remote.serve", logging.DEBUG)
-    assert not found.wants("dumbbell.remotely", logging.INFO)
-    assert not found.wants("dumbbell.remote.link", logging.WARNING)
-    assert found.of_runs().wants("dumbbell.backends", logging.INFO)
-    assert read_words(found.words()) == found
+    asked_levels = asked_for(0, "warn,dumbbell.remote=debug,dumbbell.remote.link=error")
+    assert asked_levels.wants("dumbbell.remote.serve", logging.DEBUG)
+    assert not asked_levels.wants("dumbbell.remotely", logging.INFO)
+    assert not asked_levels.wants("dumbbell.remote.link", logging.WARNING)
+    assert asked_levels.of_runs().wants("dumbbell.backends", logging.INFO)
+    assert read_words(asked_levels.words()) == asked_levels
     with pytest.raises(UserError, match="levels of logs"):
         read_words([("remote", "loud")])
 
@@ -200,10 +200,10 @@ def test_lines_of_others_make_no_loggers_and_are_one_line(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("dumbbell"), "level", logging.INFO)
     before = set(logging.getLogger().manager.loggerDict)
-    others = Others("there")
-    others.take("12:00:00.000 info  stranger.a: red \x1b[31m\n  more of it")
-    others.take("12:00:00.000 debug stranger.b: not wanted\n  nor this")
-    others.take("what is no record")
+    other_loggers = Others("there")
+    other_loggers.take("12:00:00.000 info  stranger.a: red \x1b[31m\n  more of it")
+    other_loggers.take("12:00:00.000 debug stranger.b: not wanted\n  nor this")
+    other_loggers.take("what is no record")
     assert [record.getMessage() for record in caplog.records] == ["[there] red \x1b[31m", "more of it"]
     assert set(logging.getLogger().manager.loggerDict) == before
     assert levels() == Levels(((("dumbbell"), logging.INFO),))
@@ -211,22 +211,24 @@ def test_lines_of_others_make_no_loggers_and_are_one_line(
 
 def test_the_log_tells_of_a_worker_that_was_killed(folder: Path) -> None:
     words = ["-v", *replace_options(RUN, "--duration", 100000), "--out", "out"]
-    said = []
+    lines_logged = []
     with subprocess.Popen(
         [*COMMAND, *words], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stderr is not None
         for line in process.stderr:
-            said.append(line)
-            found = re.search(r"begins backend=sim .* pid=(\d+)", line)
-            if found:
-                os.kill(int(found[1]), signal.SIGKILL)
+            lines_logged.append(line)
+            match = re.search(r"begins backend=sim .* pid=(\d+)", line)
+            if match:
+                os.kill(int(match[1]), signal.SIGKILL)
     assert process.returncode == 1
     log = log_of(folder / "out")
     assert re.search(r" begins backend=sim .* pid=\d+", log)
     assert log.splitlines()[-1].endswith("error execution.worker: failed: its process died (signal 9)")
-    told = [line for line in said if "its process died (signal 9) (log: out/runs/small/reno/1/log.txt)" in line]
-    assert len(told) == 2, said
+    lines = [
+        line for line in lines_logged if "its process died (signal 9) (log: out/runs/small/reno/1/log.txt)" in line
+    ]
+    assert len(lines) == 2, lines_logged
 
 
 LAZY = """
@@ -243,8 +245,8 @@ class Lazy:
 
 def test_the_log_tells_of_a_library_that_a_plug_in_misses(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "lazy.py").write_text(LAZY)
-    done = dumbbell(*replace_options(RUN, "--schemes", "./lazy.py"), "--out", "out", expect=1)
-    assert done.stderr.count("(log: out/runs/small/lazy/1/log.txt)") == 2
+    result = dumbbell(*replace_options(RUN, "--schemes", "./lazy.py"), "--out", "out", expect=1)
+    assert result.stderr.count("(log: out/runs/small/lazy/1/log.txt)") == 2
     log = log_of(folder / "out")
     assert f"plug-ins=lazy ({folder}/lazy.py)" in log
     assert f"info  plugin: class loaded file={folder}/lazy.py class=Lazy" in log
@@ -267,7 +269,7 @@ def test_the_log_tells_of_a_plug_in_that_aborts(dumbbell_afresh: Dumbbell, folde
 
 
 def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, folder: Path) -> None:
-    broken = (
+    broken_program = (
         "import dumbbell.backends.sim as sim\n"
         "def run_one(*_): raise LookupError('a mistake') from OSError('its cause')\n"
         "sim.Simulator.run_one = run_one\n"
@@ -283,8 +285,10 @@ def test_the_log_tells_of_a_mistake_of_ours_where_it_is(dumbbell: Dumbbell, fold
         "task = worker.Task(0, 'label', executor, {'run': 1}, specification, (), *places)\n"
         "print(worker.execute(task)['reason'])\n"
     )
-    done = subprocess.run([sys.executable, "-c", broken], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S)
-    assert done.stdout == "a mistake\n", done.stderr
+    result = subprocess.run(
+        [sys.executable, "-c", broken_program], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S
+    )
+    assert result.stdout == "a mistake\n", result.stderr
     log = log_of(folder / "out")
     assert "OSError: its cause" in log
     assert "  LookupError: a mistake" in log.splitlines()

@@ -24,8 +24,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 def most_mib(folder: Path, *arguments: str) -> float:
     """What a command took at most; drawings of one run are made by the command itself."""
     command = [sys.executable, "-c", APART, *COMMAND, *arguments]
-    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    return int(done.stdout) / 1024
+    result = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return int(result.stdout) / 1024
 
 
 @pytest.mark.slow
@@ -34,18 +34,18 @@ def test_the_report_of_a_long_run_takes_no_more_memory_than_that_of_a_short_one(
 ) -> None:
     # An hour at 100 Mbit/s took 1.95 GB, 0.5 MB more for each second: every packet was in memory, several times.
     (folder / "fast.toml").write_text(path_text(100.0, 20.0, 'queue = { kind = "droptail", packets = 300 }'))
-    taken = {}
+    peaks = {}
     for seconds in (15, 150):
         out = f"out{seconds}"
         dumbbell("run", "--schemes", "cubic", "--path", "fast.toml", "--duration", seconds, "--out", out)
-        taken[seconds] = most_mib(folder, "report", out)
-    assert taken[150] < taken[15] + 30.0, taken
-    assert taken[150] < 300.0, taken
+        peaks[seconds] = most_mib(folder, "report", out)
+    assert peaks[150] < peaks[15] + 30.0, peaks
+    assert peaks[150] < 300.0, peaks
 
 
 def test_a_small_file_of_many_samples_is_drawn_in_bounded_memory(folder: Path) -> None:
     # 50 million equal samples in 474 kB took 3.6 GB
-    rows, most = 4_300_000, 1 << 22
+    rows, limit = 4_300_000, 1 << 22
     kinds = {"time_ns": pyarrow.uint64(), "flow": pyarrow.uint32(), "field": pyarrow.string()}
     kinds |= {"unit": pyarrow.string(), "value": pyarrow.float64()}
     schema = pyarrow.schema([pyarrow.field(name, kind, nullable=False) for name, kind in kinds.items()])
@@ -59,6 +59,6 @@ def test_a_small_file_of_many_samples_is_drawn_in_bounded_memory(folder: Path) -
         writer.add_key_value_metadata({"dumbbell.format": "flows 1"})
     ((key, field, unit, times, values),) = core.samples(str(file))
     assert (key, field, unit) == ("1", "cwnd", "packets")
-    assert most // 4 <= len(times) // 8 <= most
-    drawn = numpy.frombuffer(values)
-    assert (drawn[0], drawn[-1]) == (0.0, rows - 1.0)
+    assert limit // 4 <= len(times) // 8 <= limit
+    frombuffer = numpy.frombuffer(values)
+    assert (frombuffer[0], frombuffer[-1]) == (0.0, rows - 1.0)

@@ -88,25 +88,25 @@ def test_the_time_of_a_run_that_waits_for_others_does_not_pass(clock: ManualCloc
 
 def silences(progress: Progress, clock: ManualClock, capsys: pytest.CaptureFixture[str], lasts_s: float) -> list[float]:
     """The times without a line while so much time passes, s; each line is of one long run, or of a single drawing."""
-    spoke_s, found = clock.monotonic(), []
+    spoke_s, gaps_s = clock.monotonic(), []
     with progress:
         for _ in range(round(lasts_s / LOOK_EVERY_S)):
             clock.until_waiting()
             clock.turn(LOOK_EVERY_S)
             clock.until_waiting()
-            if said := capsys.readouterr().err:
-                assert re.fullmatch(r"0/1 runs, \d+ s gone, about \d\d s left: long\n", said)
-                found.append(clock.monotonic() - spoke_s)
+            if errors := capsys.readouterr().err:
+                assert re.fullmatch(r"0/1 runs, \d+ s gone, about \d\d s left: long\n", errors)
+                gaps_s.append(clock.monotonic() - spoke_s)
                 spoke_s = clock.monotonic()
-    return [*found, clock.monotonic() - spoke_s]
+    return [*gaps_s, clock.monotonic() - spoke_s]
 
 
 def test_a_plain_line_comes_at_least_every_two_seconds(clock: ManualClock, capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(clock)
     progress.expect("runs", [Piece("long", 30.0)]).begin(0)
-    found = silences(progress, clock, capsys, 10.0)
-    assert len(found) > 5
-    assert max(found) < 2.0
+    gaps_s = silences(progress, clock, capsys, 10.0)
+    assert len(gaps_s) > 5
+    assert max(gaps_s) < 2.0
 
 
 def test_what_lasts_for_hours_is_said_once_and_then_seldom(
@@ -139,19 +139,19 @@ def test_a_run_that_waits_says_for_whom(clock: ManualClock, capsys: pytest.Captu
 END = "that was all"
 
 
-def told(folder: Path, every_s: float, *commands: tuple[str, ...]) -> list[tuple[float, str]]:
+def run_and_time(folder: Path, every_s: float, *commands: tuple[str, ...]) -> list[tuple[float, str]]:
     """The lines that commands say, and when, if they say something every so often; after each command the `END`."""
     script = "from dumbbell.base import progress\n"
     script += f"progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = {every_s}\n"
     script += "import sys; from dumbbell.cli.main import main\nif __name__ == '__main__':\n for each in "
     script += f"{commands}:\n  if main(list(each)): sys.exit(1)\n  print({END!r}, file=sys.stderr, flush=True)"
     command = [sys.executable, "-c", script]
-    started = time.monotonic()
+    start_s = time.monotonic()
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         assert process.stderr is not None
-        said = [(time.monotonic() - started, line) for line in process.stderr]
-    assert process.returncode == 0, said
-    return said
+        timed_lines = [(time.monotonic() - start_s, line) for line in process.stderr]
+    assert process.returncode == 0, timed_lines
+    return timed_lines
 
 
 DRAWING = (
@@ -166,10 +166,10 @@ def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Pat
     # Half of a benchmark's time was silent.
     dumbbell("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--duration", "5", "--out", "out")
     for arguments, stages in DRAWING:
-        said = told(folder, 0.05, arguments)
-        found = {match[1] for _, line in said if (match := re.match(r"\d+/\d+ ([a-z ]+?),", line))}
-        assert stages <= found
-        gaps = [(later - earlier, line) for (earlier, _), (later, line) in pairwise(said)]
+        timed_lines = run_and_time(folder, 0.05, arguments)
+        stages_seen = {match[1] for _, line in timed_lines if (match := re.match(r"\d+/\d+ ([a-z ]+?),", line))}
+        assert stages <= stages_seen
+        gaps = [(later - earlier, line) for (earlier, _), (later, line) in pairwise(timed_lines)]
         assert not is_timed or max(gaps)[0] < 2.0, max(gaps)
 
 
@@ -196,9 +196,9 @@ def test_imports_and_exports_tell_how_far_they_are(dumbbell: Dumbbell, folder: P
         (("0/1 files", "0/1 imports of runs"), ("import", "ss", "a.log", "--out", "of-ss")),
         (("reading up.log",), ("import", "mahimahi", "up.log", "--out", "of-mahimahi")),
     )
-    everything = "".join(line for _, line in told(folder, 0.0, *(arguments for _, arguments in cases)))
-    for (said, arguments), lines in zip(cases, everything.split(f"{END}\n")[:-1], strict=True):
-        for start in said:
+    text = "".join(line for _, line in run_and_time(folder, 0.0, *(arguments for _, arguments in cases)))
+    for (messages, arguments), lines in zip(cases, text.split(f"{END}\n")[:-1], strict=True):
+        for start in messages:
             assert any(line.startswith(start) for line in lines.splitlines()), (start, arguments, lines)
 
 
@@ -212,22 +212,22 @@ def test_a_dry_run_tells_the_cells_and_the_time_and_makes_nothing(
     }[command]
     before = sorted(folder.rglob("*"))
     lines = dumbbell(*words, "--dry-run").stdout.splitlines()
-    told = json.loads(dumbbell(*words, "--dry-run", "--json").stdout)
+    document = json.loads(dumbbell(*words, "--dry-run", "--json").stdout)
     assert sorted(folder.rglob("*")) == before
-    assert len(lines) == 1 + len(told["cells"]) + 2
+    assert len(lines) == 1 + len(document["cells"]) + 2
     assert lines[-1].endswith("; nothing was made")
-    assert told["runs"] == sum(cell["runs"] for cell in told["cells"])
+    assert document["runs"] == sum(cell["runs"] for cell in document["cells"])
     if command == "run":
-        cells_of = {(cell["path"], cell["scheme"], cell["runs"], cell["duration_s"]) for cell in told["cells"]}
+        cells_of = {(cell["path"], cell["scheme"], cell["runs"], cell["duration_s"]) for cell in document["cells"]}
         assert cells_of == {(path, scheme, 3, 20.0) for path in ("small", "lossy") for scheme in ("cubic", "bbr")}
     else:
-        assert 0.0 < told["drawing_s"] < told["seconds"]
+        assert 0.0 < document["drawing_s"] < document["seconds"]
     assert "unknown scheme `cubi`" in dumbbell("run", "--schemes", "cubi", "--dry-run", expect=2).stderr
 
 
 def test_the_library_tells_what_a_run_would_do(folder: Path) -> None:
-    found = preview(schemes="reno", path=folder / "small.toml", runs=2, duration=30)
-    assert [(cell.scheme, cell.path, cell.runs) for cell in found.cells] == [("reno", "small", 2)]
+    outlook = preview(schemes="reno", path=folder / "small.toml", runs=2, duration=30)
+    assert [(cell.scheme, cell.path, cell.runs) for cell in outlook.cells] == [("reno", "small", 2)]
     with pytest.raises(TypeError, match="durations"):
         preview(schemes="reno", durations=30)
 
@@ -243,9 +243,9 @@ def test_a_cell_costs_what_its_path_carries(folder: Path) -> None:
     assert 100.0 < real < 105.0
     slow, fast = (experiment(path, duration_s=60.0) for path in ("lossy.toml", "small.toml"))
     packets = [
-        carried_packets(each.paths[run.path], each.specification(run))
-        for each in (slow, fast)
-        for run in each.all_runs()[:1]
+        carried_packets(one_experiment.paths[run.path], one_experiment.specification(run))
+        for one_experiment in (slow, fast)
+        for run in one_experiment.all_runs()[:1]
     ]
     assert packets == pytest.approx([4e6 * 60 / 12_000, 10e6 * 60 / 12_000])
 
@@ -257,14 +257,14 @@ def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subproces
     first = start(*run, "--duration", "9", "--out", "first")
     time.sleep(3.0)  # noqa: TID251 (the first has begun by then, in real time)
     second = start(*run, "--duration", "1", "--out", "second")
-    said = second.communicate(timeout=TIMEOUT_S)[1]
+    errors = second.communicate(timeout=TIMEOUT_S)[1]
     first.communicate(timeout=TIMEOUT_S)
     assert (first.returncode, second.returncode) == (0, 0)
     waiting = r"reno on small, run 1: waiting for another run \(pid \d+, since \d\d:\d\d:\d\d\)"
-    assert re.search(rf"^0/1 runs, \d+ s gone, about \d s left: {waiting}$", said, re.MULTILINE), said
+    assert re.search(rf"^0/1 runs, \d+ s gone, about \d s left: {waiting}$", errors, re.MULTILINE), errors
     log = (folder / "second/runs/small/reno/1/log.txt").read_text()
-    said = [line.partition(" execution.worker: ")[2] for line in log.splitlines() if " execution.worker: " in line]
-    lines = [text.partition(":")[0] for text in said[1:]]
+    errors = [line.partition(" execution.worker: ")[2] for line in log.splitlines() if " execution.worker: " in line]
+    lines = [text.partition(":")[0] for text in errors[1:]]
     begins = lines.index("attempt 1 of 3 begins")
     assert begins > 0
     assert all(line.startswith("waiting for another run") for line in lines[:begins])
@@ -292,8 +292,8 @@ def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytes
 
 def test_a_run_between_two_machines_takes_longer_than_it_lasts(dumbbell: Dumbbell) -> None:
     words = ("run", "--backend", "remote:host", "--schemes", "cubic", "--flows", "2", "--duration", "7", "--dry-run")
-    told = json.loads(dumbbell(*words, "--json").stdout)
-    assert 11.0 < told["cells"][0]["seconds"] < 20.0
+    document = json.loads(dumbbell(*words, "--json").stdout)
+    assert 11.0 < document["cells"][0]["seconds"] < 20.0
     ports = dumbbell(*words, "--udp-ports", "40000-40001", expect=2).stderr
     assert "--udp-ports 40000-40001: 2 flows need 3 ports" in ports
     assert "takes" in dumbbell(*words, "--udp-ports", "40000-40002").stdout

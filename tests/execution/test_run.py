@@ -24,8 +24,8 @@ WITH_PROCESSES = pytest.mark.usefixtures("with_processes")
 
 @WITH_PROCESSES
 def test_a_run_leaves_every_file_and_the_shown_numbers(dumbbell: Dumbbell, folder: Path) -> None:
-    done = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
-    content = json.loads(done.stdout)
+    result = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
+    content = json.loads(result.stdout)
     assert {"experiment", "environment", "runs", "directory"} <= content.keys()
     (run,) = content["runs"]
     assert (run["scheme"], run["path"], run["run"], run["backend"]) == ("reno", "small", 1, "sim")
@@ -52,10 +52,10 @@ def test_packet_logs_are_read_by_an_independent_reader(dumbbell: Dumbbell, folde
     columns = ["time_ns", "flow", "event", "seq", "size_bytes", "data_bytes", "one_way_delay_ns"]
     assert packets.columns == columns
     assert packets["time_ns"].is_sorted()
-    delivered = packets.filter(polars.col("event") == 5)
+    delivered_rows = packets.filter(polars.col("event") == 5)
     statistics = json.loads((file.parent / "stats.json").read_text())
-    assert len(delivered) == statistics["flows"][0]["packets_delivered"]
-    assert delivered["size_bytes"].sum() == statistics["flows"][0]["bytes_delivered"]
+    assert len(delivered_rows) == statistics["flows"][0]["packets_delivered"]
+    assert delivered_rows["size_bytes"].sum() == statistics["flows"][0]["bytes_delivered"]
 
 
 @WITH_PROCESSES
@@ -110,11 +110,11 @@ def test_another_seed_gives_other_losses(dumbbell: Dumbbell, folder: Path) -> No
 
 
 def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> None:
-    few = json.loads(dumbbell("run", "--schemes", "reno", *QUICK, "--out", "few", "--json").stdout)
+    document = json.loads(dumbbell("run", "--schemes", "reno", *QUICK, "--out", "few", "--json").stdout)
     arguments = ("--schemes", "cubic,reno", *QUICK, "--runs", "2")
-    many = json.loads(dumbbell("run", *arguments, "--out", "many", "--json").stdout)
-    seeds = {(run["scheme"], run["run"]): run["seed"] for run in many["runs"]}
-    assert seeds["reno", 1] == few["runs"][0]["seed"]
+    data = json.loads(dumbbell("run", *arguments, "--out", "many", "--json").stdout)
+    seeds = {(run["scheme"], run["run"]): run["seed"] for run in data["runs"]}
+    assert seeds["reno", 1] == document["runs"][0]["seed"]
     # every scheme meets the same draws
     assert [seeds["cubic", run] for run in (1, 2)] == [seeds["reno", run] for run in (1, 2)]
     assert len(set(seeds.values())) == 2
@@ -123,10 +123,10 @@ def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> 
 @WITH_PROCESSES
 def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "--runs", "2", "--out", "out")
-    finished = {path: path.stat().st_mtime_ns for path in (folder / "out/runs").rglob("stats.json")}
+    finished_runs = {path: path.stat().st_mtime_ns for path in (folder / "out/runs").rglob("stats.json")}
     dumbbell("run", "--resume", "--out", "out", "--runs", "3")
-    assert len(finished) == 2
-    assert all(path.stat().st_mtime_ns == changed for path, changed in finished.items())
+    assert len(finished_runs) == 2
+    assert all(path.stat().st_mtime_ns == change_ns for path, change_ns in finished_runs.items())
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 3
     assert len(json.loads((folder / "out/environment.json").read_text())["resumed"]) == 1
 
@@ -135,10 +135,10 @@ def test_resume_adds_runs_and_repeats_none(dumbbell: Dumbbell, folder: Path) -> 
 def test_a_damaged_run_is_repeated_by_resume(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
     statistics = folder / "out/runs/small/reno/1/stats.json"
-    whole = json.loads(statistics.read_text())
+    document = json.loads(statistics.read_text())
     statistics.write_text(statistics.read_text()[:100])
     dumbbell("run", "--resume", "--out", "out")
-    assert json.loads(statistics.read_text())["flows"] == whole["flows"]
+    assert json.loads(statistics.read_text())["flows"] == document["flows"]
 
 
 @pytest.mark.parametrize(("status", "is_repeated"), [("failed", True), ("invalid", True), ("degraded", False)])
@@ -156,11 +156,11 @@ def test_resume_repeats_what_failed_and_what_does_not_count_as_measured(
 
 
 def _wait_for_runs(directory: Path, count: int) -> list[Path]:
-    def finished() -> list[Path]:
+    def finished_runs() -> list[Path]:
         return list(directory.glob("runs/[!.]*/*/*/stats.json"))  # not below .unfinished, which comes and goes
 
-    wait_for(lambda: len(finished()) >= count)
-    return finished()
+    wait_for(lambda: len(finished_runs()) >= count)
+    return finished_runs()
 
 
 LONG = ("--schemes", "reno", "--path", "small.toml", "--duration", "60", "--runs", "30", "--jobs", "2")
@@ -173,10 +173,10 @@ def test_a_killed_experiment_loses_nothing_that_was_finished(
     _wait_for_runs(folder / "out", 3)
     process.kill()
     process.communicate()
-    finished = {path: path.read_bytes() for path in _wait_for_runs(folder / "out", 3)}
-    assert len(finished) < 30, "the experiment was over before it could be killed: make it longer"
+    finished_runs = {path: path.read_bytes() for path in _wait_for_runs(folder / "out", 3)}
+    assert len(finished_runs) < 30, "the experiment was over before it could be killed: make it longer"
     dumbbell("run", "--resume", "--out", "out")
-    assert all(path.read_bytes() == content for path, content in finished.items())
+    assert all(path.read_bytes() == content for path, content in finished_runs.items())
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * 30
     connection = sqlite3.connect(folder / "out/results.sqlite")
     assert connection.execute("SELECT count(*) FROM experiment WHERE status = 'done'").fetchone() == (30,)
@@ -234,9 +234,9 @@ def test_a_failing_run_is_listed_with_its_reason_and_the_others_go_on(dumbbell: 
         (folder / f"out/runs/small/{scheme}/1").rmdir()
     (folder / "out/runs/small/reno").rmdir()
     (folder / "out/runs/small/reno").write_text("in the way")
-    done = dumbbell("run", "--resume", "--out", "out", expect=1)
-    assert "1 runs failed" in done.stderr
-    assert "reno on small, run 1" in done.stderr
+    result = dumbbell("run", "--resume", "--out", "out", expect=1)
+    assert "1 runs failed" in result.stderr
+    assert "reno on small, run 1" in result.stderr
     statuses = {run["scheme"]: run["status"] for run in show(dumbbell, "out", expect=1)["runs"]}
     assert statuses == {"reno": "missing", "cubic": "done"}
 
@@ -248,10 +248,10 @@ def test_no_packet_log_on_request(dumbbell: Dumbbell, folder: Path) -> None:
 
 
 def test_progress_is_plain_lines_and_stdout_is_only_json(dumbbell: Dumbbell) -> None:
-    done = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
-    json.loads(done.stdout)
-    assert "\r" not in done.stderr
-    assert "\x1b" not in done.stderr
+    result = dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out", "--json")
+    json.loads(result.stdout)
+    assert "\r" not in result.stderr
+    assert "\x1b" not in result.stderr
 
 
 def test_two_runs_in_one_second_have_a_directory_each(dumbbell: Dumbbell, folder: Path) -> None:
@@ -266,10 +266,10 @@ def test_a_refused_second_writer_changes_nothing(dumbbell: Dumbbell, folder: Pat
         assert second.stderr == "dumbbell: out: another dumbbell is writing there\n"
         assert [entry.name for entry in (folder / "out").iterdir()] == [".lock"]
     dumbbell("run", "--schemes", "reno", *QUICK, "--out", "out")
-    written = (folder / "out/experiment.toml").read_bytes()
+    content = (folder / "out/experiment.toml").read_bytes()
     with locked(folder / "out"):
         dumbbell("run", "--resume", "--out", "out", "--runs", "3", expect=2)
-    assert (folder / "out/experiment.toml").read_bytes() == written
+    assert (folder / "out/experiment.toml").read_bytes() == content
 
 
 def test_of_many_writers_at_once_one_wins_and_keeps_its_directory(folder: Path) -> None:
@@ -280,14 +280,14 @@ def test_of_many_writers_at_once_one_wins_and_keeps_its_directory(folder: Path) 
             scheme: subprocess.Popen([*command, scheme], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
             for scheme in schemes
         }
-        said = {scheme: process.communicate()[1].decode() for scheme, process in writers.items()}
-        won = [scheme for scheme, process in writers.items() if process.returncode == 0]
-        assert len(won) == 1, said
-        assert {run["scheme"] for run in library.open(folder / "deep/out").as_json()["runs"]} == set(won)
+        outputs = {scheme: process.communicate()[1].decode() for scheme, process in writers.items()}
+        won_schemes = [scheme for scheme, process in writers.items() if process.returncode == 0]
+        assert len(won_schemes) == 1, outputs
+        assert {run["scheme"] for run in library.open(folder / "deep/out").as_json()["runs"]} == set(won_schemes)
         assert all(
-            "another dumbbell is writing there" in said[scheme] or "has results already" in said[scheme]
+            "another dumbbell is writing there" in outputs[scheme] or "has results already" in outputs[scheme]
             for scheme in schemes
-            if scheme not in won
+            if scheme not in won_schemes
         )
         shutil.rmtree(folder / "deep")
 
@@ -305,6 +305,6 @@ def test_results_whose_directory_is_removed_are_not_made_anew(dumbbell: Dumbbell
     code = f"import shutil\n\nclass Gone:\n    def __init__(self, start):\n        shutil.rmtree({str(out)!r})\n"
     code += "    def on_ack(self, ack): ...\n    def control(self):\n        return 20000.0\n"
     (folder / "gone.py").write_text(code)
-    said = dumbbell("run", "--schemes", "gone.py,reno", *QUICK, "--jobs", "1", "--trust", "--out", "out", expect=1)
-    assert "reno on small, run 1: out/" in said.stderr
+    result = dumbbell("run", "--schemes", "gone.py,reno", *QUICK, "--jobs", "1", "--trust", "--out", "out", expect=1)
+    assert "reno on small, run 1: out/" in result.stderr
     assert not out.exists()

@@ -83,14 +83,14 @@ def stranger(
         for file in (evil, folder / "small.toml"):
             shutil.copy(file, place)
         state = {"XDG_STATE_HOME": str(place / "their-state")}
-        done = forks.run([*THEIR_RUN], place, TIMEOUT_S, environment=os.environ | state)
-        assert done.returncode == 0, done.stderr
+        result = forks.run([*THEIR_RUN], place, TIMEOUT_S, environment=os.environ | state)
+        assert result.returncode == 0, result.stderr
         assert (place / "executed").exists()
         shutil.rmtree(place / "out/runs")
         experiment = place / "out/experiment.toml"
-        named = experiment.read_text()
-        assert str(place) in named
-        experiment.write_text(named.replace(str(place), "THERE"))
+        text = experiment.read_text()
+        assert str(place) in text
+        experiment.write_text(text.replace(str(place), "THERE"))
 
     place = made_once(shared_folder(tmp_path_factory, "stranger") / "made", make)
     shutil.copytree(place / "out", folder / "out")
@@ -100,18 +100,18 @@ def stranger(
     return folder / "out"
 
 
-def agreed(folder: Path, *words: object) -> None:
+def agree(folder: Path, *words: object) -> None:
     """Agree to what a command executes, without making its runs: it is loaded, and what it is is remembered."""
-    done = run_in_process(["run", *map(str, words), "--dry-run", "--trust"], folder)
-    assert done.returncode == 0, done.stderr
+    result = run_in_process(["run", *map(str, words), "--dry-run", "--trust"], folder)
+    assert result.returncode == 0, result.stderr
 
 
 def test_continuing_and_repeating_is_refused_without_a_terminal(
     dumbbell: Dumbbell, stranger: Path, folder: Path
 ) -> None:
     for words in (("--resume", "--out", "out"), ("out/experiment.toml", "--out", "again")):
-        done = dumbbell("run", *words, expect=2)
-        (line,) = done.stderr.splitlines()
+        result = dumbbell("run", *words, expect=2)
+        (line,) = result.stderr.splitlines()
         assert "out/experiment.toml: would execute on this machine what you have not run before: scheme `" in line
         assert str(folder / "evil.py") in line
         assert line.endswith(": --trust runs it")
@@ -122,10 +122,10 @@ def test_continuing_and_repeating_is_refused_without_a_terminal(
 
 def test_a_dry_run_of_somebody_elses_results_executes_nothing(dumbbell: Dumbbell, stranger: Path, folder: Path) -> None:
     for words in (("--resume", "--out", "out"), ("out/experiment.toml",)):
-        done = dumbbell("run", *words, "--dry-run", expect=2)
-        assert "out/experiment.toml: would execute on this machine what you have not run before" in done.stderr
+        result = dumbbell("run", *words, "--dry-run", expect=2)
+        assert "out/experiment.toml: would execute on this machine what you have not run before" in result.stderr
     assert not (folder / "executed").exists()
-    agreed(folder, "out/experiment.toml")
+    agree(folder, "out/experiment.toml")
     assert (folder / "executed").exists()
 
 
@@ -185,12 +185,12 @@ def test_a_directory_with_only_an_experiment_executes_nothing(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
-    theirs = folder / "theirs"
-    theirs.mkdir()
-    (theirs / "experiment.toml").write_text(experiment.replace("{code!r}", f'"{folder}/evil.py"'))
-    (theirs / "small.toml").write_text((folder / "small.toml").read_text())
-    (folder / "link.toml").symlink_to(theirs / "experiment.toml")
-    (folder / "beside").symlink_to(theirs, target_is_directory=True)
+    their_folder = folder / "theirs"
+    their_folder.mkdir()
+    (their_folder / "experiment.toml").write_text(experiment.replace("{code!r}", f'"{folder}/evil.py"'))
+    (their_folder / "small.toml").write_text((folder / "small.toml").read_text())
+    (folder / "link.toml").symlink_to(their_folder / "experiment.toml")
+    (folder / "beside").symlink_to(their_folder, target_is_directory=True)
     ways = {
         "resume": ("run", "--resume", "--out", "theirs"),
         "dry": ("run", "theirs/experiment.toml", "--dry-run"),
@@ -201,13 +201,13 @@ def test_a_directory_with_only_an_experiment_executes_nothing(
     }
     if way == "library":
         with pytest.raises(library.Error):
-            library.run(theirs / "experiment.toml", out=folder / "again")
+            library.run(their_folder / "experiment.toml", out=folder / "again")
     else:
         line = dumbbell(*ways[way], expect=2).stderr
         assert len(line.splitlines()) == 1
     assert not (folder / "executed").exists()
     assert not (folder / "again").exists()
-    assert {entry.name for entry in theirs.iterdir()} == {"experiment.toml", "small.toml"}
+    assert {entry.name for entry in their_folder.iterdir()} == {"experiment.toml", "small.toml"}
 
 
 def test_an_experiment_file_of_ones_own_asks_once_for_each_content(
@@ -253,53 +253,53 @@ def test_a_plug_in_that_is_exchanged_after_any_look_at_it_is_not_loaded(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     monkeypatch.chdir(folder)
-    mine, mark = folder / "mine.py", str(folder / "executed")
-    mine.write_text(GOOD.format(mark=mark))
-    named = {"name": '"mine.py"', "scheme": '"a"\n'}[way]
-    text = f'schemes = [{named}]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
-    own = '[scheme.a]\nkind = "python"\nclass = "Evil"\nfile = "mine.py"\n'
-    (folder / "mine.toml").write_text(text + own * (way == "scheme"))
+    own_plugin, mark = folder / "mine.py", str(folder / "executed")
+    own_plugin.write_text(GOOD.format(mark=mark))
+    scheme_lines = {"name": '"mine.py"', "scheme": '"a"\n'}[way]
+    text = f'schemes = [{scheme_lines}]\npaths = ["small.toml"]\nduration_s = 1.0\nruns = 1\nwarmup_s = 0.0\n'
+    scheme_table = '[scheme.a]\nkind = "python"\nclass = "Evil"\nfile = "mine.py"\n'
+    (folder / "mine.toml").write_text(text + scheme_table * (way == "scheme"))
     library.run(folder / "mine.toml", out=folder / "first", trust=True)
     assert Path(f"{mark}-good").exists()
-    seen = 0
+    look_count = 0
 
-    def exchanged(file: Path, kind: object = None) -> str:
-        nonlocal seen
-        found = digest(file, kind)  # type: ignore[arg-type]
-        if file.name == "mine.py" and (seen := seen + 1) == looks:
-            mine.write_text(EVIL.format(mark=mark))
-        return found
+    def exchange(file: Path, kind: object = None) -> str:
+        nonlocal look_count
+        digest_found = digest(file, kind)  # type: ignore[arg-type]
+        if file.name == "mine.py" and (look_count := look_count + 1) == looks:
+            own_plugin.write_text(EVIL.format(mark=mark))
+        return digest_found
 
     for module in ("dumbbell.catalog.outside.plugin_schemes", "dumbbell.experiment.pin"):
-        monkeypatch.setattr(sys.modules[module], "digest", exchanged)
+        monkeypatch.setattr(sys.modules[module], "digest", exchange)
     with contextlib.suppress(library.Error):  # where nobody looks so often, it runs
         runs = library.run(folder / "mine.toml", out=folder / "again").runs
-        assert seen < looks or "has changed: its SHA-256 is" in runs[0].reason
-    assert seen
+        assert look_count < looks or "has changed: its SHA-256 is" in runs[0].reason
+    assert look_count
     assert not Path(mark).exists()
 
 
 def test_only_the_code_that_was_digested_is_loaded(folder: Path) -> None:
-    mine, mark = folder / "mine.py", folder / "executed"
-    mine.write_text(EVIL.format(mark=str(mark)))
+    own_plugin, mark = folder / "mine.py", folder / "executed"
+    own_plugin.write_text(EVIL.format(mark=str(mark)))
     with pytest.raises(
         UserError, match=r"mine.py: has changed: its SHA-256 is \w{64}, that of the code to load is ab$"
     ):
-        describe(str(mine), "ab")
+        describe(str(own_plugin), "ab")
     assert not mark.exists()
 
 
 def test_compiled_code_beside_a_class_is_not_executed(folder: Path) -> None:
-    mine, mark = folder / "mine.py", folder / "executed"
-    mine.write_text(EVIL.format(mark=str(mark)))
-    compiled = Path(importlib.util.cache_from_source(str(mine)))
-    py_compile.compile(str(mine), str(compiled))
-    compiled_at = mine.stat()
-    mine.write_text(GOOD.format(mark=str(mark)))
-    content = compiled.read_bytes()  # with the source's time and size in its bytes 8 to 15
-    compiled.write_bytes(content[:12] + mine.stat().st_size.to_bytes(4, "little") + content[16:])
-    os.utime(mine, ns=(compiled_at.st_atime_ns, compiled_at.st_mtime_ns))
-    assert [item["name"] for item in describe(str(mine), digest(mine))] == ["Evil"]
+    own_plugin, mark = folder / "mine.py", folder / "executed"
+    own_plugin.write_text(EVIL.format(mark=str(mark)))
+    compiled_file = Path(importlib.util.cache_from_source(str(own_plugin)))
+    py_compile.compile(str(own_plugin), str(compiled_file))
+    compiled_at = own_plugin.stat()
+    own_plugin.write_text(GOOD.format(mark=str(mark)))
+    content = compiled_file.read_bytes()  # with the source's time and size in its bytes 8 to 15
+    compiled_file.write_bytes(content[:12] + own_plugin.stat().st_size.to_bytes(4, "little") + content[16:])
+    os.utime(own_plugin, ns=(compiled_at.st_atime_ns, compiled_at.st_mtime_ns))
+    assert [item["name"] for item in describe(str(own_plugin), digest(own_plugin))] == ["Evil"]
     assert Path(f"{mark}-good").exists()
     assert not mark.exists()
 
@@ -354,44 +354,46 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
     assert not (folder / "executed").exists()
 
 
-def _asked(folder: Path, answer: str, *words: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
+def _ask(folder: Path, answer: str, *words: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
     """Run --resume, or what `words` say, at a terminal, and type the answer to its first question.
 
     Return the exit status, or -1 if another question came, and all that was shown. `meanwhile` happens while it waits.
     """
-    ours, theirs = pty.openpty()
+    own_end, other_end = pty.openpty()
     words = words or ("--resume", "--out", "out")
-    process = subprocess.Popen([*COMMAND, "run", *words], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs)
-    os.close(theirs)
-    shown, answered = "", False
-    while select.select([ours], [], [], TIMEOUT_S)[0]:
+    process = subprocess.Popen(
+        [*COMMAND, "run", *words], cwd=folder, stdin=other_end, stdout=other_end, stderr=other_end
+    )
+    os.close(other_end)
+    shown_text, has_answered = "", False
+    while select.select([own_end], [], [], TIMEOUT_S)[0]:
         try:
-            more = os.read(ours, 65536)
+            more = os.read(own_end, 65536)
         except OSError:  # nobody is at the other end any more
             break
-        shown += more.decode()
-        if shown.count("[y/N] ") == 1 and not answered:
+        shown_text += more.decode()
+        if shown_text.count("[y/N] ") == 1 and not has_answered:
             if meanwhile:
                 meanwhile()
-            answered = bool(os.write(ours, answer.encode()))
-        elif shown.count("[y/N] ") > 1:
+            has_answered = bool(os.write(own_end, answer.encode()))
+        elif shown_text.count("[y/N] ") > 1:
             process.kill()
             process.wait()
-            os.close(ours)
-            return -1, shown
-    os.close(ours)
+            os.close(own_end)
+            return -1, shown_text
+    os.close(own_end)
     status = process.wait()
-    assert answered, shown
-    return status, shown
+    assert has_answered, shown_text
+    return status, shown_text
 
 
 def test_whoever_sits_at_a_terminal_is_asked(stranger: Path, folder: Path) -> None:
-    status, shown = _asked(folder, "\n")
+    status, shown_text = _ask(folder, "\n")
     assert status == 2
-    assert f": {folder}/evil.py" in shown
+    assert f": {folder}/evil.py" in shown_text
     assert not (folder / "executed").exists()
-    status, shown = _asked(folder, "y\n")
-    assert status == 0, shown
+    status, shown_text = _ask(folder, "y\n")
+    assert status == 0, shown_text
     assert (folder / "executed").exists()
 
 
@@ -425,9 +427,9 @@ def test_who_agrees_to_one_piece_of_code_has_been_shown_all_of_it(
     assert stranger.exists()
     monkeypatch.chdir(folder)
     (folder / "both.toml").write_text(_program('["touch", "executed"]', 'scheme = "./evil.py"\n[[flow]]'))
-    status, shown = _asked(folder, "n\n", "both.toml", "--out", "again")
+    status, shown_text = _ask(folder, "n\n", "both.toml", "--out", "again")
     assert status == 2
-    question = shown.partition("[y/N]")[0]
+    question = shown_text.partition("[y/N]")[0]
     assert f"plug-in {folder}/evil.py" in question
     assert "`touch executed` and `true`" in question
     with pytest.raises(Untrusted, match=r"plug-in .*evil.py.*touch executed"):
@@ -441,7 +443,7 @@ def test_agreement_is_to_what_was_shown_not_to_what_the_file_says_by_then(
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     file = folder / "swapped.toml"
     file.write_text(_program('["true"]'))
-    status, shown = _asked(
+    status, shown_text = _ask(
         folder,
         "y\n",
         "swapped.toml",
@@ -449,8 +451,8 @@ def test_agreement_is_to_what_was_shown_not_to_what_the_file_says_by_then(
         "again",
         meanwhile=lambda: file.write_text(_program('["touch", "executed"]')),
     )
-    assert status == -1, shown
-    assert "`touch executed`" in shown
+    assert status == -1, shown_text
+    assert "`touch executed`" in shown_text
     assert not (folder / "again").exists()
 
 
@@ -460,9 +462,9 @@ def test_what_is_agreed_to_is_shown_with_variables_and_parameters_and_cannot_hid
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     sender = r'["run", "{script}", "\u001b[2K\u001b[1A\u202e", "' + "x" * 1000 + '${{IFS}}evil"]'
     (folder / "hidden.toml").write_text(_program(sender, environment='{ LD_PRELOAD = "/their/evil.so" }'))
-    status, shown = _asked(folder, "n\n", "hidden.toml", "--out", "again")
+    status, shown_text = _ask(folder, "n\n", "hidden.toml", "--out", "again")
     assert status == 2
-    question = shown.partition("[y/N]")[0]
+    question = shown_text.partition("[y/N]")[0]
     assert "\x1b" not in question
     assert "\u202e" not in question
     assert "/their/script" in question
@@ -473,8 +475,8 @@ def test_what_is_agreed_to_is_shown_with_variables_and_parameters_and_cannot_hid
 def test_agreement_holds_where_no_record_can_be_kept(stranger: Path, folder: Path) -> None:
     (folder / "my-state").write_text("")
     assert stranger.exists()
-    status, shown = _asked(folder, "y\n")
-    assert status == 0, shown
+    status, shown_text = _ask(folder, "y\n")
+    assert status == 0, shown_text
     assert (folder / "executed").exists()
 
 
@@ -507,23 +509,23 @@ def test_the_question_names_parameters_and_variables(
     assert "`sh -c 'touch {executed}'` and `true '{port}'` with `LD_PRELOAD=./evil.so`: --trust runs it" in line
 
 
-@pytest.mark.parametrize("what", ["pipe", "device", "large"])
+@pytest.mark.parametrize("obstacle", ["pipe", "device", "large"])
 def test_a_record_that_cannot_be_read_is_no_record(
-    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, what: str
+    dumbbell: Dumbbell, stranger: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     record = folder / "my-state/dumbbell/trusted"
     record.parent.mkdir(parents=True)
-    if what == "pipe":
+    if obstacle == "pipe":
         os.mkfifo(record)  # who opens it waits for ever
-    elif what == "device":
+    elif obstacle == "device":
         record.symlink_to("/dev/zero")
     else:
         record.touch()
         os.truncate(record, 3 << 30)
-    done = dumbbell("run", "--resume", "--out", str(stranger), expect=2)
-    assert "what you have not run before" in done.stderr
-    agreed(folder, "--resume", "--out", stranger)
+    result = dumbbell("run", "--resume", "--out", str(stranger), expect=2)
+    assert "what you have not run before" in result.stderr
+    agree(folder, "--resume", "--out", stranger)
 
 
 def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -531,16 +533,16 @@ def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.Mon
     plan = ExperimentFile(name="kept", schemes=["iperf3"], paths=["default"], backend=EMULATION)
     experiment = resolve(plan)
     (tmp_path / "runs").mkdir()
-    kept = replace(
+    kept_file = replace(
         ExperimentFile.from_toml(to_toml(experiment.table())), file=str(tmp_path / "experiment.toml"), closed=True
     )
-    require_trust(kept, resolve(kept), False)
-    scheme = kept.own_schemes["iperf3"]
+    require_trust(kept_file, resolve(kept_file), False)
+    scheme = kept_file.own_schemes["iperf3"]
     assert scheme.program == catalog.schemes().find("iperf3").program
     other = replace(scheme, parameters=scheme.parameters | {"congestion": "cubic; touch x"})
-    changed = replace(kept, own_schemes={"iperf3": other})
+    changed_file = replace(kept_file, own_schemes={"iperf3": other})
     with pytest.raises(Untrusted):
-        require_trust(changed, resolve(changed), False)
+        require_trust(changed_file, resolve(changed_file), False)
 
 
 MARKING = """
@@ -574,9 +576,9 @@ def test_modules_that_lie_in_the_working_directory_are_not_imported(folder: Path
         ("report", "--html", "out"),
         ("list", "schemes", "--plugin", "mine/mine.py"),
     ):
-        done = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, check=False)
+        result = subprocess.run([*command, *words], cwd=folder, capture_output=True, text=True, check=False)
         assert not mark.exists(), (words, mark.read_text())
-        assert done.returncode == 0, (words, done.stderr)
+        assert result.returncode == 0, (words, result.stderr)
     assert (folder / "loaded").exists()
 
 
@@ -586,8 +588,8 @@ def test_what_a_run_starts_looks_for_modules_as_it_always_does(folder: Path) -> 
         + f"import os\nprint(os.environ, file=open({str(folder / 'saw')!r}, 'w'))\n"
     )
     words = ("run", "--plugin", "mine.py", "--path", "small.toml", "--duration", "1", "--out", "out")
-    done = subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run([*COMMAND, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     assert "PYTHONSAFEPATH" not in (folder / "saw").read_text()
 
 
@@ -597,10 +599,10 @@ def test_settings_of_matplotlib_that_lie_in_the_working_directory_are_not_read(
     dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
     figure = ("figure", "out", "means", "--out", "f.svg")
     dumbbell(*figure)
-    drawn = (folder / "f.svg").read_bytes()
+    content = (folder / "f.svg").read_bytes()
     (folder / "matplotlibrc").write_text("text.usetex: True\naxes.facecolor: red\nbackend: module://evil\n")
     subprocess.run([*COMMAND, *figure], cwd=folder, check=True, timeout=TIMEOUT_S)
-    assert (folder / "f.svg").read_bytes() == drawn
+    assert (folder / "f.svg").read_bytes() == content
     (folder / "matplotlibrc").unlink()
     os.mkfifo(folder / "matplotlibrc")  # to read it takes for ever
     subprocess.run([*COMMAND, "report", "--html", "out"], cwd=folder, check=True, timeout=TIMEOUT_S)
@@ -623,7 +625,7 @@ def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(dumbbe
 
 
 @pytest.fixture
-def theirs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def their_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An experiment of somebody else that names a scheme file beside it, which leaves `executed` when it is loaded."""
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
@@ -635,9 +637,9 @@ def theirs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("more", [[], ["--set", "mine.transport.ack_every=1"], ["--set", "duration_s=2", "--dry-run"]])
 def test_an_option_that_changes_a_scheme_does_not_make_it_ones_own(
-    dumbbell: Dumbbell, theirs: Path, folder: Path, more: list[str]
+    dumbbell: Dumbbell, their_results: Path, folder: Path, more: list[str]
 ) -> None:
-    line = dumbbell("run", theirs, *more, "--out", "again", expect=2).stderr
+    line = dumbbell("run", their_results, *more, "--out", "again", expect=2).stderr
     assert "what you have not run before: scheme `mine`, a controller in Python" in line
     assert not (folder / "executed").exists()
 
@@ -655,44 +657,46 @@ def test_what_is_asked_for_its_version_is_named(
     assert "`true` and `true`, `./helper --version`: --trust runs it" in line
 
 
-def test_a_target_of_calibration_loads_no_plug_in(dumbbell: Dumbbell, theirs: Path, folder: Path) -> None:
-    measured = "throughput_mbps = 5.0\ndelay_p95_ms = 50.0\n"
+def test_a_target_of_calibration_loads_no_plug_in(dumbbell: Dumbbell, their_results: Path, folder: Path) -> None:
+    published_row = "throughput_mbps = 5.0\ndelay_p95_ms = 50.0\n"
     evil = (str(folder / "evil.py"), f"{folder / 'evil.py'}:Evil", "evil.dylib", "a=evil.py")
-    theirs.write_text(
+    their_results.write_text(
         'name = "pub"\nschemes = ["reno", "cubic"]\npaths = ["small.toml"]\nduration_s = 1.0\nwarmup_s = 0.0\n'
         f'published_source = "x"\n[[flow]]\n[[flow]]\nscheme = "{folder / "evil.py"}"\n'
-        + "".join(f'[[published]]\nscheme = "{scheme}"\n{measured}' for scheme in ("reno", "cubic", *evil))
+        + "".join(f'[[published]]\nscheme = "{scheme}"\n{published_row}' for scheme in ("reno", "cubic", *evil))
     )
     words = ("--out", "p.toml", "--evaluations", "3", "--folds", "0")
-    dumbbell("calibrate", theirs, *words, expect=None)
+    dumbbell("calibrate", their_results, *words, expect=None)
     assert not (folder / "executed").exists()
 
 
-def test_agreement_to_a_plug_in_that_was_not_there_is_none(dumbbell: Dumbbell, theirs: Path, folder: Path) -> None:
+def test_agreement_to_a_plug_in_that_was_not_there_is_none(
+    dumbbell: Dumbbell, their_results: Path, folder: Path
+) -> None:
     content = (folder / "evil.py").read_bytes()
     (folder / "evil.py").unlink()
-    refused = dumbbell("run", theirs, "--trust", "--out", "again", expect=2).stderr
-    assert "evil.py" in refused
+    errors = dumbbell("run", their_results, "--trust", "--out", "again", expect=2).stderr
+    assert "evil.py" in errors
     assert not (folder / "my-state/dumbbell/trusted").exists()
     (folder / "evil.py").write_bytes(content)
-    dumbbell("run", theirs, "--out", "again", expect=2)
+    dumbbell("run", their_results, "--out", "again", expect=2)
     assert not (folder / "executed").exists()
 
 
-@pytest.mark.parametrize("how", ["link", "writable"])
+@pytest.mark.parametrize("weakness", ["link", "writable"])
 def test_a_record_that_somebody_else_may_write_is_no_record(
-    dumbbell: Dumbbell, theirs: Path, folder: Path, how: str
+    dumbbell: Dumbbell, their_results: Path, folder: Path, weakness: str
 ) -> None:
-    agreed(folder, theirs, "--out", "first")
+    agree(folder, their_results, "--out", "first")
     (folder / "executed").unlink()
     record = folder / "my-state/dumbbell/trusted"
     assert "\n" in record.read_text()
-    if how == "link":
+    if weakness == "link":
         record.rename(folder / "elsewhere")
         record.symlink_to(folder / "elsewhere")
     else:
         record.chmod(0o666)
-    dumbbell("run", theirs, "--out", "again", expect=2)
+    dumbbell("run", their_results, "--out", "again", expect=2)
     assert not (folder / "executed").exists()
 
 
@@ -721,54 +725,54 @@ def test_a_machine_that_a_file_names_is_asked_about(
     plan = 'schemes = ["cubic"]\npaths = ["remote"]\nbackend = "remote:lab.example"\nduration_s = 1\n'
     (folder / "theirs.toml").write_text(plan)
 
-    def said(*more: str) -> str:
+    def message_of(*more: str) -> str:
         words = ["run", "theirs.toml", "--out", "out", *more]
-        done = forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ))
-        assert done.returncode == 2, done
-        return done.stderr
+        run = forks.run(words, folder, TIMEOUT_S, environment=dict(os.environ))
+        assert run.returncode == 2, run
+        return run.stderr
 
-    refused = said()
-    assert "not run before: `ssh lab.example`, to make runs with that machine: --trust runs it" in refused
+    message = message_of()
+    assert "not run before: `ssh lab.example`, to make runs with that machine: --trust runs it" in message
     assert not (folder / "executed").exists()
-    assert "lab.example: " in said("--backend", "remote:lab.example")  # whoever says it means it
+    assert "lab.example: " in message_of("--backend", "remote:lab.example")  # whoever says it means it
     assert (folder / "executed").exists()
-    assert "--trust" not in said()
+    assert "--trust" not in message_of()
 
 
 def test_a_grid_and_a_text_of_somebody_else_are_asked_about(
-    theirs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    their_results: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
     gym = pytest.importorskip("dumbbell_gym")
     with pytest.raises(Untrusted):
-        gym.CongestionEnv(grid=str(theirs), policy="indigo")
-    text = theirs.read_text().replace('"scheme.toml"', f'"{folder / "evil.py"}"')
+        gym.CongestionEnv(grid=str(their_results), policy="indigo")
+    text = their_results.read_text().replace('"scheme.toml"', f'"{folder / "evil.py"}"')
     with pytest.raises(Untrusted):
         library.run(library.ExperimentFile.from_toml(f'name = "x"\n{text}'), out=folder / "again")
     assert not (folder / "executed").exists()
 
 
 def test_agreement_is_to_what_is_there_and_not_to_what_a_file_says(
-    dumbbell: Dumbbell, theirs: Path, folder: Path
+    dumbbell: Dumbbell, their_results: Path, folder: Path
 ) -> None:
-    mine = (folder / "evil.py").read_text()
-    forged = hashlib.sha256(f"{mine}# and more".encode()).hexdigest()
+    text = (folder / "evil.py").read_text()
+    forged_digest = hashlib.sha256(f"{text}# and more".encode()).hexdigest()
     scheme = folder / "scheme.toml"
-    scheme.write_text(f'{scheme.read_text()}files = {{ "{folder / "evil.py"}" = "{forged}" }}\n')
-    refused = dumbbell("run", theirs, "--trust", "--out", "again", expect=2).stderr
-    assert "has changed: its SHA-256 is not the one under `files`" in refused
+    scheme.write_text(f'{scheme.read_text()}files = {{ "{folder / "evil.py"}" = "{forged_digest}" }}\n')
+    errors = dumbbell("run", their_results, "--trust", "--out", "again", expect=2).stderr
+    assert "has changed: its SHA-256 is not the one under `files`" in errors
     assert not (folder / "my-state/dumbbell/trusted").exists()
-    (folder / "evil.py").write_text(f"{mine}# and more")
-    dumbbell("run", theirs, "--out", "again", expect=2)
+    (folder / "evil.py").write_text(f"{text}# and more")
+    dumbbell("run", their_results, "--out", "again", expect=2)
     assert not (folder / "executed").exists()
 
 
 def test_spaces_hide_nothing_from_who_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     (folder / "theirs.toml").write_text(_program('["touch", "executed #' + " " * 4000 + 'iperf3"]'))
-    _, shown = _asked(folder, "n\n", "theirs.toml", "--out", "again")
-    assert "executed #<4000 spaces>iperf3" in shown
-    assert "Execute it? [y/N]" in shown
+    _, shown_text = _ask(folder, "n\n", "theirs.toml", "--out", "again")
+    assert "executed #<4000 spaces>iperf3" in shown_text
+    assert "Execute it? [y/N]" in shown_text
     assert not (folder / "executed").exists()
 
 
@@ -776,5 +780,5 @@ def test_what_does_not_stay_on_a_screen_is_not_asked_about(folder: Path, monkeyp
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     (folder / "theirs.toml").write_text(_program('["sh", "-c", "touch executed; ' + "true; " * 400 + '"]'))
     with pytest.raises(AssertionError, match="--trust runs it"):  # no question came
-        _asked(folder, "y\n", "theirs.toml", "--out", "again")
+        _ask(folder, "y\n", "theirs.toml", "--out", "again")
     assert not (folder / "executed").exists()

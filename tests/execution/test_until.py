@@ -13,13 +13,13 @@ from dumbbell.results.analysis.summary import Estimate
 from support.commands.command import Dumbbell
 
 
-def grown(until: Until, draw: object, generator: random.Random) -> list[float]:
+def grow(until: Until, draw: object, generator: random.Random) -> list[float]:
     """Return values of as many runs as the rule asks for."""
     values: list[float] = []
-    wanted = 3
-    while len(values) < wanted:
-        values += [draw(generator) for _ in range(wanted - len(values))]  # type: ignore[operator]
-        wanted = min(MOST, until.wanted(values))
+    needed_runs = 3
+    while len(values) < needed_runs:
+        values += [draw(generator) for _ in range(needed_runs - len(values))]  # type: ignore[operator]
+        needed_runs = min(MOST, until.wanted(values))
     return values
 
 
@@ -32,28 +32,32 @@ def grown(until: Until, draw: object, generator: random.Random) -> list[float]:
     ],
 )
 def test_intervals_that_were_waited_for_hold_in_90_of_100_cases(draw: object, truth: float, ci: str) -> None:
-    until, generator, held = Until.parse(f"ci={ci}"), random.Random(1), 0
+    until, generator, hits = Until.parse(f"ci={ci}"), random.Random(1), 0
     counts = []
     for _ in range(1000):
-        values = grown(until, draw, generator)
+        values = grow(until, draw, generator)
         counts.append(len(values))
-        found = Estimate.of(values)
-        assert found.low is not None
-        assert found.high is not None
-        held += found.low <= truth <= found.high
+        estimate = Estimate.of(values)
+        assert estimate.low is not None
+        assert estimate.high is not None
+        hits += estimate.low <= truth <= estimate.high
         if len(values) < MOST:
-            assert max(found.high - found.mean, found.mean - found.low) <= until.ci * found.mean * (1 + 1e-9)
+            assert max(estimate.high - estimate.mean, estimate.mean - estimate.low) <= until.ci * estimate.mean * (
+                1 + 1e-9
+            )
     assert min(counts) >= FIRST
     assert sum(counts) / len(counts) < 0.8 * MOST
-    assert held >= 900
+    assert hits >= 900
 
 
 def test_modes_are_waited_for() -> None:
     until, generator = Until.parse("modes"), random.Random(2)
-    one_mode = grown(until, lambda each: each.gauss(10.0, 0.1), generator)
+    one_mode = grow(until, lambda draw_source: draw_source.gauss(10.0, 0.1), generator)
     assert len(one_mode) == TO_SEE_MODES
     for _ in range(50):
-        values = grown(until, lambda each: 4.0 if each.random() < 0.1 else each.gauss(10.0, 0.1), generator)
+        values = grow(
+            until, lambda draw_source: 4.0 if draw_source.random() < 0.1 else draw_source.gauss(10.0, 0.1), generator
+        )
         rarer = sum(value == 4.0 for value in values)
         assert rarer == 0 or rarer >= LEAST_OF_MODE or len(values) == MOST
 
@@ -71,8 +75,8 @@ def test_both_can_be_asked_for() -> None:
 @pytest.mark.slow
 def test_a_command_adds_runs_until_intervals_are_as_narrow(dumbbell: Dumbbell, folder: Path) -> None:
     words = ("--schemes", "cubic,vegas", "--path", "lossy.toml", "--duration", "2", "--log", "none", "--out", "r")
-    said = dumbbell("run", *words, "--until", "ci=10%").stderr
-    assert "runs are not enough for" in said
+    errors = dumbbell("run", *words, "--until", "ci=10%").stderr
+    assert "runs are not enough for" in errors
     results = package.open(folder / "r")
     assert results.good
     counts = {scheme: sum(run.scheme == scheme for run in results.runs) for scheme in ("cubic", "vegas")}
@@ -80,11 +84,13 @@ def test_a_command_adds_runs_until_intervals_are_as_narrow(dumbbell: Dumbbell, f
     if counts["cubic"] < MOST:
         for group in results.summary():
             for metric in ("goodput_mbps", "owd_p95_ms"):
-                found = group.estimate(("network", 0, metric))
-                assert found
-                assert found.low is not None
-                assert found.high is not None
-                assert max(found.high - found.mean, found.mean - found.low) <= 0.1 * found.mean * (1 + 1e-9)
+                estimate = group.estimate(("network", 0, metric))
+                assert estimate
+                assert estimate.low is not None
+                assert estimate.high is not None
+                assert max(estimate.high - estimate.mean, estimate.mean - estimate.low) <= 0.1 * estimate.mean * (
+                    1 + 1e-9
+                )
     again = dumbbell("run", *words, "--until", "ci=10%", "--resume").stderr
     assert f"{len(results.runs)} of {len(results.runs)} runs are finished already" in again
     fresh = dumbbell("run", *words[:-1], "s", "--runs", str(counts["cubic"])).stdout
@@ -92,13 +98,13 @@ def test_a_command_adds_runs_until_intervals_are_as_narrow(dumbbell: Dumbbell, f
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--until", "2%"), "--until 2%: allowed are ci=P%"),
         (("--until", "modes", "--dry-run"), "--until: not with --dry-run"),
         (("--until", "modes", "--every", "1s", "--for", "2s"), "--until: not with --every"),
     ],
 )
-def test_what_does_not_go_together_is_refused(dumbbell: Dumbbell, words: tuple[str, ...], said: str) -> None:
+def test_what_does_not_go_together_is_refused(dumbbell: Dumbbell, words: tuple[str, ...], message: str) -> None:
     run = ("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "1", "--out", "r")
-    assert said in dumbbell(*run, *words, expect=2).stderr
+    assert message in dumbbell(*run, *words, expect=2).stderr

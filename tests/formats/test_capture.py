@@ -53,37 +53,37 @@ def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
 ) -> None:
     arguments = ("--path", "lossy.toml", "--duration", "10s", "--warmup", "0s", "--runs", 1, "--log", "full")
     dumbbell("run", "--schemes", "cubic", "--exact", *arguments, "--out", "out")
-    (ours,) = show(dumbbell, "out")["runs"]
+    (exported_run,) = show(dumbbell, "out")["runs"]
     log = polars.read_parquet(folder / "out/runs/lossy/cubic/1/packets.parquet")
     wire = SenderOnTcp(log, base, stamps)
-    assert wire.retransmissions == ours["flows"][0]["retransmissions"] > 10
+    assert wire.retransmissions == exported_run["flows"][0]["retransmissions"] > 10
     write_pcap(folder / "sender.pcap", wire.packets)
     run = flow_of(dumbbell, "sender.pcap")
     flow = run["flow"]
-    (told,) = run["capture"]["flows"]
-    assert (told["protocol"], told["from"], told["to"]) == ("TCP", "10.0.0.1:1000", "10.0.0.2:2000")
+    (flow_facts,) = run["capture"]["flows"]
+    assert (flow_facts["protocol"], flow_facts["from"], flow_facts["to"]) == ("TCP", "10.0.0.1:1000", "10.0.0.2:2000")
     assert run["capture"]["role"] == "sender"
-    sent = log.filter((polars.col("event") == SEND) & (polars.col("data_bytes") > 0))
-    assert flow["packets_sent"] == len(sent)
+    sent_rows = log.filter((polars.col("event") == SEND) & (polars.col("data_bytes") > 0))
+    assert flow["packets_sent"] == len(sent_rows)
     assert flow["packets_delivered"] == len(wire.rtts_ms)
     assert flow["retransmissions"] == wire.retransmissions
     for percent, metric in ((50, "rtt_p50_ms"), (95, "rtt_p95_ms"), (99, "rtt_p99_ms")):
         assert flow[metric] == pytest.approx(percentile(wire.rtts_ms, percent), abs=1e-3)
     assert flow["rtt_min_ms"] == pytest.approx(min(wire.rtts_ms), abs=1e-3)
-    acked = log.filter((polars.col("event") == ACKED) & (polars.col("data_bytes") > 0))
-    span_ns = acked["time_ns"].max() - acked["time_ns"].min()
+    acked_rows = log.filter((polars.col("event") == ACKED) & (polars.col("data_bytes") > 0))
+    span_ns = acked_rows["time_ns"].max() - acked_rows["time_ns"].min()
     size = 20 + 20 + 12 * stamps + MSS
-    assert flow["throughput_mbps"] == pytest.approx(len(acked) * size * 8e3 / span_ns, rel=1e-6)
+    assert flow["throughput_mbps"] == pytest.approx(len(acked_rows) * size * 8e3 / span_ns, rel=1e-6)
     # Lost are those sent again and not acknowledged after all; the path knows what it dropped.
-    assert flow["packet_loss_rate"] == pytest.approx(ours["flows"][0]["packet_loss_rate"], rel=0.1)
-    assert flow["mean_in_flight_bytes"] == pytest.approx(ours["flows"][0]["mean_in_flight_bytes"], rel=0.05)
+    assert flow["packet_loss_rate"] == pytest.approx(exported_run["flows"][0]["packet_loss_rate"], rel=0.1)
+    assert flow["mean_in_flight_bytes"] == pytest.approx(exported_run["flows"][0]["mean_in_flight_bytes"], rel=0.05)
     # What one end cannot know.
     for metric in ("delay_p95_ms", "owd_min_ms", "owd_p95_ms", "self_inflicted_delay_p95_ms", "packets_marked"):
         assert flow[metric] is None, metric
     assert run["network"]["delay_p95_ms"] is None
-    shown = dumbbell("show", "seen").stdout.splitlines()
-    assert any(line.split()[-2:-1] == ["-"] for line in shown)
-    assert "As one end saw it" in shown
+    lines = dumbbell("show", "seen").stdout.splitlines()
+    assert any(line.split()[-2:-1] == ["-"] for line in lines)
+    assert "As one end saw it" in lines
     dumbbell("report", "seen", "--html")
     page = (folder / "seen/report.html").read_text()
     assert "round-trip time" in page
@@ -108,7 +108,7 @@ def both_ends(log: polars.DataFrame, clock_ns: int = 0) -> tuple[list[Packet], l
 
 
 @pytest.fixture
-def ours(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> tuple[dict[str, Any], polars.DataFrame]:
+def lossy_run(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> tuple[dict[str, Any], polars.DataFrame]:
     """A simulated run over a lossy path, and its packet log."""
     arguments = ("--path", "lossy.toml", "--duration", "5s", "--warmup", "0s", "--runs", 1)
     once("run", "--schemes", "cubic", *arguments, "--out", "out")
@@ -117,14 +117,14 @@ def ours(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> tuple[dict[str, An
 
 
 def test_captures_of_both_ends_are_the_packet_log(
-    dumbbell: Dumbbell, folder: Path, ours: tuple[dict[str, Any], polars.DataFrame]
+    dumbbell: Dumbbell, folder: Path, lossy_run: tuple[dict[str, Any], polars.DataFrame]
 ) -> None:
-    run, log = ours
+    run, log = lossy_run
     sender, receiver = both_ends(log)
     write_pcap(folder / "a.pcap", sender)
     write_pcapng(folder / "b.pcapng", receiver)
-    seen = flow_of(dumbbell, "a.pcap", "--receiver", "b.pcapng")
-    flow, expected = seen["flow"], run["flows"][0]
+    imported_run = flow_of(dumbbell, "a.pcap", "--receiver", "b.pcapng")
+    flow, expected = imported_run["flow"], run["flows"][0]
     for metric in (
         "packets_delivered",
         "bytes_delivered",
@@ -136,25 +136,25 @@ def test_captures_of_both_ends_are_the_packet_log(
         assert flow[metric] == pytest.approx(expected[metric], rel=1e-6), metric
     assert flow["packets_sent"] <= expected["packets_sent"]
     assert flow["packet_loss_rate"] == pytest.approx(expected["packet_loss_rate"], rel=0.1)
-    assert seen["capture"]["delays"] == "one-way"
+    assert imported_run["capture"]["delays"] == "one-way"
     assert flow["acklink"]["delay_p95_ms"] == pytest.approx(expected["acklink"]["delay_p95_ms"], abs=1e-3)
-    assert any("an offset between their clocks is in them" in note for note in seen["notes"])
+    assert any("an offset between their clocks is in them" in note for note in imported_run["notes"])
     assert flow["rtt_min_ms"] is None
 
 
 @pytest.mark.parametrize("clock_ns", [-30 * MS, 3600 * 1000 * MS])
 def test_clocks_that_disagree_leave_no_one_way_delay(
-    dumbbell: Dumbbell, folder: Path, ours: tuple[dict[str, Any], polars.DataFrame], clock_ns: int
+    dumbbell: Dumbbell, folder: Path, lossy_run: tuple[dict[str, Any], polars.DataFrame], clock_ns: int
 ) -> None:
-    run, log = ours
+    run, log = lossy_run
     sender, receiver = both_ends(log, clock_ns)
     write_pcap(folder / "a.pcap", sender)
     write_pcap(folder / "b.pcap", receiver)
-    seen = flow_of(dumbbell, "a.pcap", "--receiver", "b.pcap")
-    flow, expected = seen["flow"], run["flows"][0]
+    imported_run = flow_of(dumbbell, "a.pcap", "--receiver", "b.pcap")
+    flow, expected = imported_run["flow"], run["flows"][0]
     for metric in ("owd_min_ms", "owd_p95_ms", "delay_p95_ms"):
         assert flow[metric] is None, metric
-    assert (seen["network"]["delay_p95_ms"], flow["acklink"]["delay_p95_ms"]) == (None, None)
+    assert (imported_run["network"]["delay_p95_ms"], flow["acklink"]["delay_p95_ms"]) == (None, None)
     for metric in (
         "self_inflicted_delay_p95_ms",
         "self_inflicted_delay_mean_ms",
@@ -163,19 +163,21 @@ def test_clocks_that_disagree_leave_no_one_way_delay(
     ):
         assert flow[metric] == pytest.approx(expected[metric], rel=1e-6, abs=2e-3), metric
     assert flow["packet_loss_rate"] == pytest.approx(expected["packet_loss_rate"], rel=0.1)
-    assert any("the offset between the clocks of the two captures is not known" in note for note in seen["notes"])
-    done = dumbbell("import", "pcap", "a.pcap", "--receiver", "b.pcap", "--clocks", "stamps", "--out", "x", expect=2)
-    assert "b.pcap: its clock is not that of the other capture" in done.stderr
+    assert any(
+        "the offset between the clocks of the two captures is not known" in note for note in imported_run["notes"]
+    )
+    result = dumbbell("import", "pcap", "a.pcap", "--receiver", "b.pcap", "--clocks", "stamps", "--out", "x", expect=2)
+    assert "b.pcap: its clock is not that of the other capture" in result.stderr
     assert not (folder / "x").exists()
 
 
 def test_swapped_and_foreign_captures_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
-    here, there = transfer(0), transfer(20 * MS)
-    write_pcap(folder / "a.pcap", here)
-    write_pcap(folder / "b.pcap", there)
+    sender_packets, receiver_packets = transfer(0), transfer(20 * MS)
+    write_pcap(folder / "a.pcap", sender_packets)
+    write_pcap(folder / "b.pcap", receiver_packets)
     write_pcap(folder / "c.pcap", [(at, udp(b"x" * 100, True)) for at in range(10)])
-    swapped = dumbbell("import", "pcap", "b.pcap", "--receiver", "a.pcap", "--out", "x", expect=2)
-    assert "b.pcap: was captured nearer to the receiver than a.pcap: swap them" in swapped.stderr
+    refusal = dumbbell("import", "pcap", "b.pcap", "--receiver", "a.pcap", "--out", "x", expect=2)
+    assert "b.pcap: was captured nearer to the receiver than a.pcap: swap them" in refusal.stderr
     foreign = dumbbell("import", "pcap", "a.pcap", "--receiver", "c.pcap", "--out", "x", expect=2)
     assert "c.pcap: has none of the connections of a.pcap" in foreign.stderr
     assert not (folder / "x").exists()
@@ -222,12 +224,12 @@ def test_segments_of_offloads_count_as_packets(dumbbell: Dumbbell, folder: Path)
     assert any("segments longer than packets" in note for note in run["notes"])
     # Both ends: the receiver's card has joined two at a time, the sender's splits ten.
     write_pcap(folder / "b.pcap", transfer(0, count=4, jumbo=10))
-    joined = [
+    merged_packets = [
         (START_NS + (80 + number) * MS + 40 * MS + pair,
          tcp(Tcp(True, 1 + (number * 10 + 2 * pair) * MSS, 501, 2 * MSS, stamps=(81 + number, 7))))
         for number in range(4) for pair in range(5)
     ]  # fmt: skip
-    write_pcap(folder / "c.pcap", joined)
+    write_pcap(folder / "c.pcap", merged_packets)
     dumbbell("import", "pcap", "b.pcap", "--receiver", "c.pcap", "--clocks", "stamps", "--out", "both")
     (flow,) = show(dumbbell, "both")["runs"][0]["flows"]
     assert flow["packets_delivered"] == 40
@@ -242,8 +244,8 @@ def test_the_end_is_found_out(dumbbell: Dumbbell, folder: Path, place_ns: int, r
     write_pcap(folder / "a.pcap", transfer(place_ns))
     run = flow_of(dumbbell, "a.pcap")
     assert run["capture"]["role"] == role
-    told = run["capture"]["flows"][0]["least_answer_ms"]
-    assert told == pytest.approx((80 * MS - 2 * place_ns) / MS)
+    least_answer_ms = run["capture"]["flows"][0]["least_answer_ms"]
+    assert least_answer_ms == pytest.approx((80 * MS - 2 * place_ns) / MS)
 
 
 def test_at_the_receiver_nothing_is_known_of_losses(dumbbell: Dumbbell, folder: Path) -> None:
@@ -291,9 +293,9 @@ def test_a_segment_that_came_twice_is_delivered_twice_and_new_once(dumbbell: Dum
 def test_of_quic_what_needs_no_keys(dumbbell: Dumbbell, folder: Path) -> None:
     write_pcap(folder / "a.pcap", quic(500, 0, 80 * MS))
     run = flow_of(dumbbell, "a.pcap")
-    (told,) = run["capture"]["flows"]
-    assert (told["protocol"], run["capture"]["role"]) == ("QUIC", "sender")
-    assert (told["least_answer_ms"], told["spin_rtt_min_ms"]) == (80.0, 80.0)
+    (flow_facts,) = run["capture"]["flows"]
+    assert (flow_facts["protocol"], run["capture"]["role"]) == ("QUIC", "sender")
+    assert (flow_facts["least_answer_ms"], flow_facts["spin_rtt_min_ms"]) == (80.0, 80.0)
     flow = run["flow"]
     assert (flow["packets_sent"], flow["bytes_sent"]) == (501, 501 * 1228)
     unknown = (
@@ -323,12 +325,12 @@ def test_marks_are_seen_where_packets_arrive(dumbbell: Dumbbell, folder: Path) -
 
 
 def test_both_directions_of_a_host_are_runs_of_their_own(dumbbell: Dumbbell, folder: Path) -> None:
-    received = [
+    received_packets = [
         (at_ns, data[:20] + data[20:22] + (3000).to_bytes(2, "big") + data[24:]
          if data[15] == 1 else data[:20] + (3000).to_bytes(2, "big") + data[22:])
         for at_ns, data in transfer(40 * MS)
     ]  # fmt: skip
-    write_pcap(folder / "a.pcap", sorted([*transfer(0), *received]))
+    write_pcap(folder / "a.pcap", sorted([*transfer(0), *received_packets]))
     dumbbell("import", "pcap", "a.pcap", "--out", "seen")
     runs = show(dumbbell, "seen")["runs"]
     assert [run["scheme"] for run in runs] == ["a-tcp-sent", "a-tcp-received"]
@@ -345,8 +347,8 @@ def header(link: int) -> bytes:
     return struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
 
 
-def record(kept: int, data: bytes = b"") -> bytes:
-    return struct.pack("<IIII", 1, 1, kept, kept) + data
+def record(length: int, data: bytes = b"") -> bytes:
+    return struct.pack("<IIII", 1, 1, length, length) + data
 
 
 BAD = [
@@ -370,9 +372,9 @@ BAD = [
 def test_a_bad_capture_is_one_line(dumbbell: Dumbbell, folder: Path, content: bytes, complaint: str) -> None:
     (folder / "all").mkdir()
     (folder / "all/bad.pcap").write_bytes(content)
-    done = dumbbell("import", "pcap", "all/bad.pcap", "--out", "x", expect=2)
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "pcap", "all/bad.pcap", "--out", "x", expect=2)
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()
     write_pcap(folder / "all/good.pcap", transfer(0))
     dumbbell("import", "pcap", "all", "--out", "some", expect=1)
@@ -381,8 +383,8 @@ def test_a_bad_capture_is_one_line(dumbbell: Dumbbell, folder: Path, content: by
 
 def test_a_capture_that_was_cut_off_counts_up_to_there(dumbbell: Dumbbell, folder: Path) -> None:
     write_pcap(folder / "a.pcap", transfer(0))
-    whole = (folder / "a.pcap").read_bytes()
-    (folder / "a.pcap").write_bytes(whole[:-10])
+    content = (folder / "a.pcap").read_bytes()
+    (folder / "a.pcap").write_bytes(content[:-10])
     run = flow_of(dumbbell, "a.pcap")
     assert run["flow"]["packets_delivered"] == 19
     assert "the capture is cut off in its last packet" in run["notes"]

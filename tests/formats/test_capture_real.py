@@ -54,43 +54,43 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     (flow,) = run["flows"]
     # The path's log has iperf3's own connection too; its data packets are small.
     data = log.filter((polars.col("event") == DELIVER) & (polars.col("size_bytes") > 1000))
-    sent = log.filter((polars.col("event") == SEND) & (polars.col("size_bytes") > 1000))
+    sent_rows = log.filter((polars.col("event") == SEND) & (polars.col("size_bytes") > 1000))
     assert run["capture"]["delays"] == "one-way"
     assert flow["packets_delivered"] == pytest.approx(len(data), abs=30)
-    assert flow["packets_sent"] == pytest.approx(len(sent), abs=30)
-    delivered = polars.read_parquet(folder / "both" / run["directory"] / "packets.parquet").filter(
+    assert flow["packets_sent"] == pytest.approx(len(sent_rows), abs=30)
+    delivered_rows = polars.read_parquet(folder / "both" / run["directory"] / "packets.parquet").filter(
         polars.col("event") == DELIVER
     )
     # from the first packet to the last, handshake and farewell among them, which are late on a busy machine
-    assert flow["throughput_mbps"] == pytest.approx(_rate_mbps(delivered), rel=1e-3)
+    assert flow["throughput_mbps"] == pytest.approx(_rate_mbps(delivered_rows), rel=1e-3)
     full = _full_packets(folder / "both", run)
     assert _rate_mbps(full) == pytest.approx(_rate_mbps(data), rel=0.02)
     delays_ms = data["one_way_delay_ns"] / 1e6
     assert flow["owd_min_ms"] >= 25.0
     # The stacks' own time between capture and path is in the captures' delays.
     assert flow["owd_p50_ms"] == pytest.approx(delays_ms.median(), rel=0.1, abs=2.0)
-    lost = 1 - len(data) / len(sent)
-    assert flow["packet_loss_rate"] == pytest.approx(lost, abs=0.01)
+    loss_rate = 1 - len(data) / len(sent_rows)
+    assert flow["packet_loss_rate"] == pytest.approx(loss_rate, abs=0.01)
     # The sender's capture alone: round trips, and what iperf3 counted itself.
     dumbbell("import", "pcap", "sender.pcap", "--out", "one")
     (alone,) = show(dumbbell, "one")["runs"]
-    (seen,) = alone["flows"]
+    (sender_flow,) = alone["flows"]
     assert alone["capture"]["role"] == "sender"
-    assert (seen["delay_p95_ms"], seen["owd_min_ms"]) == (None, None)
-    assert 50.0 <= seen["rtt_min_ms"] < 60.0
+    assert (sender_flow["delay_p95_ms"], sender_flow["owd_min_ms"]) == (None, None)
+    assert 50.0 <= sender_flow["rtt_min_ms"] < 60.0
     dumbbell("import", "iperf3", "iperf.json", "--out", "iperf")
-    (counted,) = show(dumbbell, "iperf")["runs"][0]["flows"]
+    (counted_flow,) = show(dumbbell, "iperf")["runs"][0]["flows"]
     # iperf3 asks for the last time when it stops; the stack goes on.
-    assert seen["retransmissions"] == flow["retransmissions"] >= counted["retransmissions"] > 0
+    assert sender_flow["retransmissions"] == flow["retransmissions"] >= counted_flow["retransmissions"] > 0
     resent = polars.read_parquet(folder / "one/runs/sender/sender/1/flows.parquet").filter(
         (polars.col("field") == "retransmissions") & (polars.col("time_ns") < 3_000_000_000)
     )
-    assert resent["value"].max() == pytest.approx(counted["retransmissions"], abs=1)
-    assert seen["data_bytes_delivered"] == pytest.approx(counted["data_bytes_delivered"], rel=0.15)
-    assert seen["rtt_mean_ms"] == pytest.approx(counted["mean_srtt_ms"], rel=0.3)
+    assert resent["value"].max() == pytest.approx(counted_flow["retransmissions"], abs=1)
+    assert sender_flow["data_bytes_delivered"] == pytest.approx(counted_flow["data_bytes_delivered"], rel=0.15)
+    assert sender_flow["rtt_mean_ms"] == pytest.approx(counted_flow["mean_srtt_ms"], rel=0.3)
     # The receiver's alone: what arrived.
     dumbbell("import", "pcap", "receiver.pcap", "--out", "other")
-    (arrived,) = show(dumbbell, "other")["runs"]
-    assert arrived["capture"]["role"] == "receiver"
-    assert arrived["flows"][0]["packets_delivered"] == pytest.approx(flow["packets_delivered"], abs=5)
-    assert _rate_mbps(_full_packets(folder / "other", arrived)) == pytest.approx(_rate_mbps(full), rel=0.01)
+    (other_run,) = show(dumbbell, "other")["runs"]
+    assert other_run["capture"]["role"] == "receiver"
+    assert other_run["flows"][0]["packets_delivered"] == pytest.approx(flow["packets_delivered"], abs=5)
+    assert _rate_mbps(_full_packets(folder / "other", other_run)) == pytest.approx(_rate_mbps(full), rel=0.01)

@@ -21,8 +21,8 @@ from support.inputs.transfer_logs import REPORT, SS_LOG, events
 
 
 def zstd(content: bytes) -> bytes:
-    packed: bytes = pa.compress(content, codec="zstd", asbytes=True)
-    return packed
+    compressed_bytes: bytes = pa.compress(content, codec="zstd", asbytes=True)
+    return compressed_bytes
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -36,10 +36,10 @@ REPORTED = json.dumps(REPORT).encode()
 
 def qlog(file: Path) -> bytes:
     """A packet that is sent, and acknowledged after 40 ms."""
-    sent = {"time": 0, "name": "transport:packet_sent", "data": {"header": {"packet_number": 1}}}
+    sent_event = {"time": 0, "name": "transport:packet_sent", "data": {"header": {"packet_number": 1}}}
     frames = [{"frame_type": "ack", "acked_ranges": [[1, 1]]}]
-    acked = {"time": 40, "name": "transport:packet_received", "data": {"frames": frames}}
-    write_sequence(file, [{"qlog_version": "0.3", "trace": {}}, sent, acked])
+    acked_event = {"time": 40, "name": "transport:packet_received", "data": {"frames": frames}}
+    write_sequence(file, [{"qlog_version": "0.3", "trace": {}}, sent_event, acked_event])
     return file.read_bytes()
 
 
@@ -64,16 +64,16 @@ def test_a_compressed_file_is_told_by_its_content(
 def test_archives_and_what_is_packed_twice_are_refused_in_a_line(dumbbell: Dumbbell, folder: Path) -> None:
     with zipfile.ZipFile(folder / "a.zip", "w") as archive:
         archive.writestr("t.json", REPORTED)
-    with tarfile.open(folder / "a.tgz", "w:gz") as packed:
+    with tarfile.open(folder / "a.tgz", "w:gz") as tar_file:
         (folder / "t.json").write_bytes(REPORTED)
-        packed.add(folder / "t.json", "t.json")
+        tar_file.add(folder / "t.json", "t.json")
     (folder / "a.json.gz").write_bytes(gzip.compress(gzip.compress(REPORTED)))
     (folder / "cut.json.gz").write_bytes(gzip.compress(REPORTED)[:-20])
-    allowed = "unpack it first; allowed is one file, plain or compressed once by gzip, bzip2, xz or zstd"
+    rule = "unpack it first; allowed is one file, plain or compressed once by gzip, bzip2, xz or zstd"
     for name, problem in (
-        ("a.zip", f"a.zip: is a zip archive: {allowed}"),
-        ("a.tgz", f"a.tgz: has a tar archive in it: {allowed}"),
-        ("a.json.gz", f"a.json.gz: is compressed twice: {allowed}"),
+        ("a.zip", f"a.zip: is a zip archive: {rule}"),
+        ("a.tgz", f"a.tgz: has a tar archive in it: {rule}"),
+        ("a.json.gz", f"a.json.gz: is compressed twice: {rule}"),
         ("cut.json.gz", "cannot read cut.json.gz: it ends in the middle of its compressed data"),
     ):
         assert dumbbell("import", "iperf3", name, "--out", "out", expect=2).stderr == f"dumbbell: {problem}\n"
@@ -89,28 +89,39 @@ def test_a_directory_is_read_by_content_and_lists_what_is_not_imported(dumbbell:
     (logs / "README").write_text("how it was made\n")
     (logs / ".hidden").write_text("")
     (logs / "sub").mkdir()
-    done = dumbbell("import", "iperf3", "logs", "--out", "out")
+    result = dumbbell("import", "iperf3", "logs", "--out", "out")
     assert [run["scheme"] for run in show(dumbbell, "out")["runs"]] == ["bbr", "cubic", "reno"]
-    assert "note: bbr, run 1: not imported from the directory: README, sub/, trace.json\n" in done.stderr
+    assert "note: bbr, run 1: not imported from the directory: README, sub/, trace.json\n" in result.stderr
     assert log_sets(logs) == [(logs, "iperf3"), (logs, "qlog")]
     for number in range(12):
         (logs / f"text{number}").write_text("")
-    done = dumbbell("import", "qlog", "logs", "--out", "qlogs")
-    assert "text10, text11, text2 and 7 more\n" in done.stderr
+    result = dumbbell("import", "qlog", "logs", "--out", "qlogs")
+    assert "text10, text11, text2 and 7 more\n" in result.stderr
 
 
 def test_kinds_are_told_by_the_first_bytes(tmp_path: Path) -> None:
-    def told(content: bytes) -> str | None:
+    def detected_kind(content: bytes) -> str | None:
         file = tmp_path / "file"
         file.write_bytes(content)
         return kind_of(file)
 
-    assert told(REPORTED) == told(events().encode()) == told(REPORTED.decode().encode("utf-16")) == "iperf3"
-    assert told(b"a warning\n" + json.dumps(REPORT, indent=1).encode()) == "iperf3"
-    assert told(SS_LOG.encode()) == "ss"
-    assert told(qlog(tmp_path / "made")) == told(b'{"title": "t",\n "qlog_version": "0.3"}') == "qlog"
-    assert told(write_pcap(tmp_path / "made", transfer(0), RAW).read_bytes()) == "capture"
-    assert told(b"") is told(b"\0" * 100) is told(b"PK\3\4") is told(b'{"a": 1}') is None
+    assert (
+        detected_kind(REPORTED)
+        == detected_kind(events().encode())
+        == detected_kind(REPORTED.decode().encode("utf-16"))
+        == "iperf3"
+    )
+    assert detected_kind(b"a warning\n" + json.dumps(REPORT, indent=1).encode()) == "iperf3"
+    assert detected_kind(SS_LOG.encode()) == "ss"
+    assert detected_kind(qlog(tmp_path / "made")) == detected_kind(b'{"title": "t",\n "qlog_version": "0.3"}') == "qlog"
+    assert detected_kind(write_pcap(tmp_path / "made", transfer(0), RAW).read_bytes()) == "capture"
+    assert (
+        detected_kind(b"")
+        is detected_kind(b"\0" * 100)
+        is detected_kind(b"PK\3\4")
+        is detected_kind(b'{"a": 1}')
+        is None
+    )
     assert kind_of(tmp_path) is None
 
 

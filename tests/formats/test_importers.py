@@ -21,7 +21,7 @@ def read(request):
 """
 
 
-def refused(dumbbell: Dumbbell, *words: str) -> str:
+def refusal(dumbbell: Dumbbell, *words: str) -> str:
     return dumbbell("import", *words, "--out", "out", expect=2).stderr
 
 
@@ -38,21 +38,21 @@ def test_a_new_file_is_a_new_kind(dumbbell: Dumbbell, tmp_path: Path, monkeypatc
     monkeypatch.setattr(importers, "__path__", [str(tmp_path)])
     assert library.import_kinds()["made_up"] == "what a test made up: nothing"
     assert "made_up: what a test made up: nothing" in " ".join(dumbbell("import", "--help").stdout.split())
-    assert refused(dumbbell, "made_up", "x") == "dumbbell: x: is read\n"
+    assert refusal(dumbbell, "made_up", "x") == "dumbbell: x: is read\n"
 
 
 def test_an_option_of_another_kind_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     for kind, option, takers in (("qlog", "--strict", "pantheon"), ("pantheon", "--scheme=a", "mahimahi, pcap")):
         name = option.partition("=")[0]
         line = f"dumbbell: {name}: is for {takers}, not for {kind}\n"
-        assert refused(dumbbell, kind, ".", option) == line
+        assert refusal(dumbbell, kind, ".", option) == line
     for name in ("a", "b"):
         (folder / name).mkdir()
         (folder / name / "pantheon_metadata.json").write_text("{}")
     line = "dumbbell: --ack: is for mahimahi, not for pantheon\n"
-    assert refused(dumbbell, "pantheon", ".", "--ack=x") == line, "once, and not for each directory"
+    assert refusal(dumbbell, "pantheon", ".", "--ack=x") == line, "once, and not for each directory"
     line = "dumbbell: --end: is for results, not for scripts of packetdrill\n"
-    assert refused(dumbbell, "packetdrill", "x.pkt", "--end=sender") == line
+    assert refusal(dumbbell, "packetdrill", "x.pkt", "--end=sender") == line
     with pytest.raises(library.Error, match=r"^strict: is for pantheon, not for ss$"):
         library.import_results("ss", "x", "out", strict=True)
     with pytest.raises(library.Error, match=r"^kind: `packetdrill` makes a file, not results: use `import_file`$"):

@@ -25,17 +25,17 @@ from support.inputs.iperf_texts import (
 def runs(dumbbell: Dumbbell, folder: Path, text: str) -> list[dict[str, Any]]:
     (folder / "t.txt").write_text(text)
     dumbbell("import", "iperf", "t.txt", "--out", "out")
-    found: list[dict[str, Any]] = show(dumbbell, "out")["runs"]
-    return found
+    imported_runs: list[dict[str, Any]] = show(dumbbell, "out")["runs"]
+    return imported_runs
 
 
-def one(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
+def only_run(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
     (run,) = runs(dumbbell, folder, text)
     return run
 
 
 def test_numbers_of_iperf3_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, IPERF3)
+    run = only_run(dumbbell, folder, IPERF3)
     (flow,) = run["flows"]
     # of the receiver, over its own time
     assert flow["goodput_mbps"] == pytest.approx(9.0)
@@ -50,14 +50,14 @@ def test_numbers_of_iperf3_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
 
 
 def test_the_other_direction_counts_what_this_end_received(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, IPERF3_REVERSE)
+    run = only_run(dumbbell, folder, IPERF3_REVERSE)
     (flow,) = run["flows"]
     assert (flow["goodput_mbps"], flow["retransmissions"]) == (pytest.approx(10.0), 7)
     assert "printed by the receiver of the data" in run["notes"]
 
 
 def test_both_directions_are_two_flows(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, IPERF3_BOTH_WAYS)
+    run = only_run(dumbbell, folder, IPERF3_BOTH_WAYS)
     assert run["iperf"]["bidirectional"]
     flows = run["flows"]
     assert [flow["goodput_mbps"] for flow in flows] == pytest.approx([9.5, 19.5])
@@ -67,12 +67,12 @@ def test_both_directions_are_two_flows(dumbbell: Dumbbell, folder: Path) -> None
 def test_a_server_that_prints_zero_for_the_sender_does_not_say_that_nothing_was_sent(
     dumbbell: Dumbbell, folder: Path
 ) -> None:
-    (flow,) = one(dumbbell, folder, IPERF3_SERVER)["flows"]
+    (flow,) = only_run(dumbbell, folder, IPERF3_SERVER)["flows"]
     assert (flow["goodput_mbps"], flow["retransmissions"]) == (pytest.approx(10.0), None)
 
 
 @pytest.mark.parametrize(
-    ("text", "mbps", "lost", "sent"),
+    ("text", "mbps", "lost_packets", "sent_packets"),
     [
         (IPERF3_UDP, 1.0, 9, 181),
         (IPERF2_UDP, 1.03, 13, 893),
@@ -84,11 +84,14 @@ def test_a_server_that_prints_zero_for_the_sender_does_not_say_that_nothing_was_
     ],
 )
 def test_losses_of_udp_are_those_of_the_receiver(
-    dumbbell: Dumbbell, folder: Path, text: str, mbps: float, lost: int, sent: int
+    dumbbell: Dumbbell, folder: Path, text: str, mbps: float, lost_packets: int, sent_packets: int
 ) -> None:
-    (flow,) = one(dumbbell, folder, text)["flows"]
+    (flow,) = only_run(dumbbell, folder, text)["flows"]
     assert flow["goodput_mbps"] == pytest.approx(mbps)
-    assert (flow["packets_sent"], flow["packet_loss_rate"]) == (sent, pytest.approx(lost / sent))
+    assert (flow["packets_sent"], flow["packet_loss_rate"]) == (
+        sent_packets,
+        pytest.approx(lost_packets / sent_packets),
+    )
     assert flow["retransmissions"] is None
 
 
@@ -101,7 +104,7 @@ def test_tests_one_after_another_are_runs_of_their_own(dumbbell: Dumbbell, folde
 
 
 def test_a_sender_alone_does_not_tell_what_arrived(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, IPERF2_ENHANCED)
+    run = only_run(dumbbell, folder, IPERF2_ENHANCED)
     (flow,) = run["flows"]
     assert (flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"]) == (None, None, 3)
     # 20 ms for a second, 40 ms for another; the window is not told at 3 s, and holds
@@ -113,26 +116,28 @@ def test_a_sender_alone_does_not_tell_what_arrived(dumbbell: Dumbbell, folder: P
 
 def test_a_text_without_its_header_does_not_tell_which_end_it_is_of(dumbbell: Dumbbell, folder: Path) -> None:
     lines = [line for line in IPERF2_SERVER.splitlines()[6:9]]
-    run = one(dumbbell, folder, "\ufeff" + "\n".join(lines))
+    run = only_run(dumbbell, folder, "\ufeff" + "\n".join(lines))
     assert run["flows"][0]["goodput_mbps"] is None
     assert any("does not tell which end" in note for note in run["notes"])
 
 
 def test_a_test_that_was_cut_short_counts_up_to_there(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, "".join(IPERF3_REVERSE.splitlines(keepends=True)[:6]) + "iperf3: interrupt - the\n")
+    run = only_run(
+        dumbbell, folder, "".join(IPERF3_REVERSE.splitlines(keepends=True)[:6]) + "iperf3: interrupt - the\n"
+    )
     assert run["flows"][0]["goodput_mbps"] == pytest.approx(10.0)
     assert "cut short: there is no total at the end" in run["notes"]
 
 
 def test_a_test_that_is_in_a_file_twice_is_imported_once(dumbbell: Dumbbell, folder: Path) -> None:
     first, second = runs(dumbbell, folder, IPERF3 + IPERF3_REVERSE + IPERF3)
-    assert [each["flows"][0]["goodput_mbps"] for each in (first, second)] == pytest.approx([9.0, 10.0])
+    assert [made_run["flows"][0]["goodput_mbps"] for made_run in (first, second)] == pytest.approx([9.0, 10.0])
     assert any("left out: one test that the file has twice" in note for note in first["notes"])
 
 
 def test_lines_may_have_times_in_front(dumbbell: Dumbbell, folder: Path) -> None:
-    stamped = re.sub("^", "Tue Nov 14 22:13:20 2023 ", IPERF3, flags=re.MULTILINE)
-    assert one(dumbbell, folder, stamped)["flows"][0]["goodput_mbps"] == pytest.approx(9.0)
+    stamped_text = re.sub("^", "Tue Nov 14 22:13:20 2023 ", IPERF3, flags=re.MULTILINE)
+    assert only_run(dumbbell, folder, stamped_text)["flows"][0]["goodput_mbps"] == pytest.approx(9.0)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +167,7 @@ def test_lines_may_have_times_in_front(dumbbell: Dumbbell, folder: Path) -> None
 )
 def test_a_bad_text_is_one_line(dumbbell: Dumbbell, folder: Path, text: str, complaint: str) -> None:
     (folder / "bad.txt").write_text(text)
-    done = dumbbell("import", "iperf", "bad.txt", "--out", "x", expect=2)
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "iperf", "bad.txt", "--out", "x", expect=2)
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()

@@ -10,12 +10,12 @@ from support.commands.command import Dumbbell, show
 from support.inputs.netlogs import COUNT, RTT_MS, TYPES, netlog, netlog_events
 
 
-def one(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
+def only_run(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
     (folder / "n.json").write_text(text)
     dumbbell("import", "netlog", "n.json", "--out", "out")
     (run,) = show(dumbbell, "out")["runs"]
-    found: dict[str, Any] = run
-    return found
+    made_run: dict[str, Any] = run
+    return made_run
 
 
 def as_one_value() -> str:
@@ -25,7 +25,7 @@ def as_one_value() -> str:
 
 @pytest.mark.parametrize("text", [netlog(), as_one_value()])
 def test_what_a_session_sent_and_what_was_lost_of_it(dumbbell: Dumbbell, folder: Path, text: str) -> None:
-    run = one(dumbbell, folder, text)
+    run = only_run(dumbbell, folder, text)
     (flow,) = run["flows"]
     # the packet that sets up the connection has a number of its own space, and is no data; nor is one with an ACK alone
     assert (flow["packets_sent"], flow["packets_delivered"]) == (COUNT, COUNT - 1)
@@ -42,7 +42,7 @@ def test_what_a_session_sent_and_what_was_lost_of_it(dumbbell: Dumbbell, folder:
 
 def test_a_log_that_ends_in_the_middle_of_an_event_counts_up_to_there(dumbbell: Dumbbell, folder: Path) -> None:
     lines = netlog().splitlines(keepends=True)
-    run = one(dumbbell, folder, "".join(lines[:200]) + lines[200][:60])
+    run = only_run(dumbbell, folder, "".join(lines[:200]) + lines[200][:60])
     assert 30 < run["flows"][0]["packets_delivered"] < COUNT
 
 
@@ -50,12 +50,15 @@ def without(*words: str) -> str:
     lines = netlog().splitlines(keepends=True)
     types = {TYPES[word] for word in words}
     return "".join(
-        [*lines[:2], *(line for line in lines[2:] if not any(f'"type": {each}}}' in line for each in types))]
+        [
+            *lines[:2],
+            *(line for line in lines[2:] if not any(f'"type": {event_type}}}' in line for event_type in types)),
+        ]
     )
 
 
 def test_a_log_without_acknowledgements_does_not_tell_what_arrived(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, without("QUIC_SESSION_ACK_FRAME_RECEIVED", "QUIC_SESSION_PACKET_LOST"))
+    run = only_run(dumbbell, folder, without("QUIC_SESSION_ACK_FRAME_RECEIVED", "QUIC_SESSION_PACKET_LOST"))
     (flow,) = run["flows"]
     assert (flow["packets_sent"], flow["packets_delivered"], flow["packet_loss_rate"]) == (COUNT, None, None)
     assert any("no acknowledged packets" in note for note in run["notes"])
@@ -77,7 +80,7 @@ def test_a_log_without_acknowledgements_does_not_tell_what_arrived(dumbbell: Dum
 )
 def test_a_bad_log_is_one_line(dumbbell: Dumbbell, folder: Path, text: str, complaint: str) -> None:
     (folder / "bad.json").write_text(text)
-    done = dumbbell("import", "netlog", "bad.json", "--out", "x", expect=2)
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "netlog", "bad.json", "--out", "x", expect=2)
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()

@@ -12,17 +12,17 @@ from support.inputs.nuttcp_texts import OLD, PARSABLE, TCP, UDP
 def runs(dumbbell: Dumbbell, folder: Path, text: str) -> list[dict[str, Any]]:
     (folder / "t.txt").write_text(text)
     dumbbell("import", "nuttcp", "t.txt", "--out", "out")
-    found: list[dict[str, Any]] = show(dumbbell, "out")["runs"]
-    return found
+    imported_runs: list[dict[str, Any]] = show(dumbbell, "out")["runs"]
+    return imported_runs
 
 
-def one(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
+def only_run(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
     (run,) = runs(dumbbell, folder, text)
     return run
 
 
 def test_numbers_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, TCP)
+    run = only_run(dumbbell, folder, TCP)
     (flow,) = run["flows"]
     assert flow["data_bytes_delivered"] == int(4.8429 * 2**20)
     assert flow["goodput_mbps"] == pytest.approx(9.1879, rel=1e-5)
@@ -36,7 +36,7 @@ def test_numbers_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
 
 
 def test_the_form_for_programs_tells_the_same(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, PARSABLE)
+    run = only_run(dumbbell, folder, PARSABLE)
     (flow,) = run["flows"]
     assert flow["data_bytes_delivered"] == int(2.6044 * 2**20)
     # the printed rate is 0.1 % off what the printed time says
@@ -45,7 +45,7 @@ def test_the_form_for_programs_tells_the_same(dumbbell: Dumbbell, folder: Path) 
 
 
 def test_udp_tells_what_was_lost(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, UDP)
+    run = only_run(dumbbell, folder, UDP)
     (flow,) = run["flows"]
     assert (flow["packets_sent"], run["nuttcp"]["protocol"]) == (865, "UDP")
     assert flow["packet_loss_rate"] == pytest.approx(27 / 865)
@@ -54,36 +54,36 @@ def test_udp_tells_what_was_lost(dumbbell: Dumbbell, folder: Path) -> None:
 
 
 def test_old_versions_do_not_know_retransmissions(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, OLD)
+    run = only_run(dumbbell, folder, OLD)
     (flow,) = run["flows"]
     assert (flow["retransmissions"], flow["goodput_mbps"]) == (None, pytest.approx(9.0845, rel=1e-3))
-    told = "retransmissions are not known: versions of nuttcp that print no window print 0 whatever there are"
-    assert told in run["notes"]
+    note = "retransmissions are not known: versions of nuttcp that print no window print 0 whatever there are"
+    assert note in run["notes"]
 
 
 def test_retransmissions_of_the_whole_host_are_not_those_of_the_test(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, TCP.replace(" retrans", " host-retrans"))
+    run = only_run(dumbbell, folder, TCP.replace(" retrans", " host-retrans"))
     assert run["flows"][0]["retransmissions"] is None
     assert "retransmissions are those of the whole host: those of the test are not known" in run["notes"]
 
 
 def test_streams_count_together(dumbbell: Dumbbell, folder: Path) -> None:
     text = "    2.0000 MB /   2.00 sec =    8.3886 Mbps 1 %TX 0 %RX 12 = 5+7 retrans 100 KB-cwnd\n"
-    (flow,) = one(dumbbell, folder, text)["flows"]
+    (flow,) = only_run(dumbbell, folder, text)["flows"]
     assert (flow["retransmissions"], flow["data_bytes_delivered"]) == (12, 2 * 2**20)
 
 
 def test_tests_one_after_another_are_runs(dumbbell: Dumbbell, folder: Path) -> None:
-    found = runs(dumbbell, folder, TCP + UDP)
-    assert [run["scheme"] for run in found] == ["t-1", "t-2"]
-    assert [run["flows"][0]["goodput_mbps"] for run in found] == [
+    imported_runs = runs(dumbbell, folder, TCP + UDP)
+    assert [run["scheme"] for run in imported_runs] == ["t-1", "t-2"]
+    assert [run["flows"][0]["goodput_mbps"] for run in imported_runs] == [
         pytest.approx(9.1879, rel=1e-3),
         pytest.approx(4.4439, rel=1e-3),
     ]
 
 
 def test_a_test_that_was_cut_short_counts_as_far_as_it_went(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, TCP.partition("\n\n")[0])
+    run = only_run(dumbbell, folder, TCP.partition("\n\n")[0])
     (flow,) = run["flows"]
     assert flow["data_bytes_delivered"] == 4.375 * 2**20
     assert flow["retransmissions"] == 89 + 10 + 14 + 7
@@ -91,7 +91,7 @@ def test_a_test_that_was_cut_short_counts_as_far_as_it_went(dumbbell: Dumbbell, 
 
 
 def test_a_sender_without_its_receiver_does_not_tell_what_arrived(dumbbell: Dumbbell, folder: Path) -> None:
-    run = one(dumbbell, folder, "    7.1250 MB /   3.03 sec =   19.7430 Mbps 11 %TX\n")
+    run = only_run(dumbbell, folder, "    7.1250 MB /   3.03 sec =   19.7430 Mbps 11 %TX\n")
     assert run["flows"][0]["goodput_mbps"] is None
     assert "the sender alone tells what it handed to the kernel: what arrived is not known" in run["notes"]
 
@@ -108,7 +108,7 @@ def test_a_sender_without_its_receiver_does_not_tell_what_arrived(dumbbell: Dumb
 )
 def test_what_cannot_be_read_is_refused_in_a_line(dumbbell: Dumbbell, folder: Path, text: str, reason: str) -> None:
     (folder / "t.txt").write_text(text)
-    done = dumbbell("import", "nuttcp", "t.txt", "--out", "out", expect=2)
-    assert done.stderr.startswith("dumbbell: t.txt:")
-    assert reason in done.stderr
+    result = dumbbell("import", "nuttcp", "t.txt", "--out", "out", expect=2)
+    assert result.stderr.startswith("dumbbell: t.txt:")
+    assert reason in result.stderr
     assert not (folder / "out").exists()

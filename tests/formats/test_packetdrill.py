@@ -34,10 +34,10 @@ def _notes(text: str) -> list[str]:
 
 
 def _refusal(text: str) -> str:
-    with pytest.raises(dumbbell.Error) as refused:
+    with pytest.raises(dumbbell.Error) as error:
         convert_packetdrill(text, "x.pkt")
-    assert "\n" not in str(refused.value)
-    return str(refused.value)
+    assert "\n" not in str(error.value)
+    return str(error.value)
 
 
 def _result(text: str, folder: Path) -> dumbbell_conformance.ScriptResult:
@@ -55,8 +55,8 @@ def test_a_loss_is_repaired_as_it_says(dumbbell: Dumbbell, folder: Path) -> None
     assert dumbbell("vectors", "--run", "loss.txt").stdout == "loss.txt: 19 conditions hold\n"
     assert dumbbell("vectors", "--run", "loss.pkt").stdout == "loss.pkt: 19 conditions hold\n"
     (folder / "loss.pkt").write_text(LOSS.replace("tcpi_snd_ssthresh == 6", "tcpi_snd_ssthresh == 5"))
-    shown = dumbbell("vectors", "--run", "loss.pkt", expect=1).stdout
-    assert "expected ssthresh<=5.999, found 6 (loss.pkt, line 24)" in shown
+    output = dumbbell("vectors", "--run", "loss.pkt", expect=1).stdout
+    assert "expected ssthresh<=5.999, found 6 (loss.pkt, line 24)" in output
     assert (
         "loss.txt: exists: choose another file"
         in dumbbell("import", "packetdrill", "loss.pkt", "--out", "loss.txt", expect=2).stderr
@@ -77,8 +77,8 @@ def test_timestamps_shorten_segments_and_without_sackok_there_is_no_sack() -> No
 
 def test_what_is_left_out_is_told_with_its_line_by_both_commands(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "mixed.pkt").write_text(MIXED)
-    imported = dumbbell("import", "packetdrill", "mixed.pkt", "--out", "mixed.txt")
-    assert transcript(imported.stderr, folder) == snapshot(
+    import_result = dumbbell("import", "packetdrill", "mixed.pkt", "--out", "mixed.txt")
+    assert transcript(import_result.stderr, folder) == snapshot(
         """\
 note: mixed.pkt: left out: line 4: sysctl `net.ipv4.tcp_min_tso_segs`: no such setting of the
   built-in transport
@@ -92,11 +92,11 @@ note: mixed.pkt: left out: line 35: `> F. 1801:1801(0) ack 501`: the built-in tr
     )
     run = dumbbell("vectors", "--run", "mixed.pkt")
     assert run.stdout == snapshot("mixed.pkt: 12 conditions hold\n")
-    assert run.stderr == imported.stderr
+    assert run.stderr == import_result.stderr
     (result,) = json.loads(dumbbell("vectors", "--run", "mixed.pkt", "--json").stdout)
     assert len(result["notes"]) == 5
     # the script that was written says it, too
-    assert dumbbell("vectors", "--run", "mixed.txt").stderr == imported.stderr.replace(
+    assert dumbbell("vectors", "--run", "mixed.txt").stderr == import_result.stderr.replace(
         "mixed.pkt: left", "mixed.txt: left"
     )
 
@@ -108,15 +108,17 @@ def test_a_program_that_never_writes_sent_data(folder: Path) -> None:
     assert result.passed
     assert [check.condition for check in result.checks][1:] == ["in_flight<=0"]
     # nor does one whose writes fail
-    refused = silent + "   +0 write(4, ..., 1000) = -1 EPIPE (Broken pipe)\n   +1 %{ assert tcpi_unacked == 0 }%\n"
-    assert _result(refused, folder).passed
+    silent_failure = (
+        silent + "   +0 write(4, ..., 1000) = -1 EPIPE (Broken pipe)\n   +1 %{ assert tcpi_unacked == 0 }%\n"
+    )
+    assert _result(silent_failure, folder).passed
 
 
 def test_the_message_asked_for_what_was_written(folder: Path) -> None:
     text = f"{WROTE}   +0 %{{ assert tcpi_snd_cwnd == 10, 'cwnd=%d {{rtt}}' % tcpi_snd_cwnd }}%\n"
     assert _result(text, folder).passed
-    refused = _refusal(text.replace("tcpi_snd_cwnd ==", "tcpi_snd_cwmd =="))
-    assert refused == snapshot("x.pkt: line 15: `tcpi_snd_cwmd`: no such field or name (did you mean `tcpi_snd_cwnd`?)")
+    refusal = _refusal(text.replace("tcpi_snd_cwnd ==", "tcpi_snd_cwmd =="))
+    assert refusal == snapshot("x.pkt: line 15: `tcpi_snd_cwmd`: no such field or name (did you mean `tcpi_snd_cwnd`?)")
     assert "did you mean `TCP_CA_Disorder`" in _refusal(
         f"{WROTE}   +0 %{{ assert tcpi_ca_state == TCP_CA_Disordr }}%\n"
     )
@@ -181,8 +183,8 @@ def test_a_range_of_times_and_the_tolerance_option_were_refused(folder: Path) ->
     after = f"{late}   +0 %{{ assert tcpi_snd_cwnd == 1 }}%\n  +.1 < . 1:1(0) ack 10001 win 257\n"
     assert "@0.59 ack next=10000" in _lines(after), "as the packet leaves at the earliest time"
     # the first probe leaves after two round trips and the receiver's delay, 240 ms
-    found = [check.found for check in _result(late, folder).failures]
-    assert found == ["@0.44 out 11 offset=9000 bytes=1000 retransmission=yes"]
+    values = [check.found for check in _result(late, folder).failures]
+    assert values == ["@0.44 out 11 offset=9000 bytes=1000 retransmission=yes"]
     assert _result(late.replace("+.29~+.309", "+.23~+.25"), folder).passed
     assert _refusal(late.replace("+.29~", "+.4~")) == snapshot(
         "x.pkt: line 17: time `+.4~+.309`: expected the earlier time first"
@@ -193,28 +195,28 @@ def test_a_range_of_times_and_the_tolerance_option_were_refused(folder: Path) ->
 def test_what_leaves_after_the_last_packet_that_is_named_was_a_failure(folder: Path) -> None:
     text = f"{WROTE}   +0 write(4, ..., 50000) = 50000\n  +.1 < . 1:1(0) ack 10001 win 400\n"
     assert _result(text, folder).passed
-    missed = f"{text}  +.1 < . 1:1(0) ack 20001 win 400\n   +0 > P. 30001:31001(1000) ack 1\n"
-    assert "data from 30001 on leave: expected 1 to 20001" in _refusal(missed)
+    late_data = f"{text}  +.1 < . 1:1(0) ack 20001 win 400\n   +0 > P. 30001:31001(1000) ack 1\n"
+    assert "data from 30001 on leave: expected 1 to 20001" in _refusal(late_data)
     # without any packet that is named, the assertions count
-    unnamed = text.replace("   +0 > P. 1:10001(10000) ack 1\n", "") + "   +0 %{ assert tcpi_snd_cwnd == 20 }%\n"
-    assert _result(unnamed, folder).passed
-    assert not _result(unnamed.replace("== 20", "== 21"), folder).passed
+    without_data = text.replace("   +0 > P. 1:10001(10000) ack 1\n", "") + "   +0 %{ assert tcpi_snd_cwnd == 20 }%\n"
+    assert _result(without_data, folder).passed
+    assert not _result(without_data.replace("== 20", "== 21"), folder).passed
 
 
 def test_fin_was_refused(folder: Path) -> None:
-    closed = f"{WROTE}  +.1 < F. 1:1(0) ack 10001 win 257\n   +0 > . 10001:10001(0) ack 2\n  +.1 close(4) = 0\n"
-    closed += "   +0 > F. 10001:10001(0) ack 2\n   +0 < . 2:2(0) ack 10002 win 257\n"
-    assert _result(closed, folder).passed
-    assert _notes(closed) == [
+    with_fin = f"{WROTE}  +.1 < F. 1:1(0) ack 10001 win 257\n   +0 > . 10001:10001(0) ack 2\n  +.1 close(4) = 0\n"
+    with_fin += "   +0 > F. 10001:10001(0) ack 2\n   +0 < . 2:2(0) ack 10002 win 257\n"
+    assert _result(with_fin, folder).passed
+    assert _notes(with_fin) == [
         "line 15: FIN of the peer: the built-in transport closes no connection",
         "line 16: the ACK of the peer's FIN",
         f"line 18: `> F. 10001:10001(0) ack 2`: the built-in transport closes no connection{ENDS}",
     ]
-    last = closed.replace("P. 1:10001(10000)", "FP. 1:10001(10000)")
+    last = with_fin.replace("P. 1:10001(10000)", "FP. 1:10001(10000)")
     assert "out 1..10 offset=0" in "\n".join(_lines(last))
     assert len(_notes(last)) == 1
-    received = f"{OPEN}   +0 < FP. 1:2001(2000) ack 1 win 257\n   +0 > . 1:1(0) ack 2002\n"
-    assert _lines(received)[-1] == "@0.1 out next=2000"
+    received_fin = f"{OPEN}   +0 < FP. 1:2001(2000) ack 1 win 257\n   +0 > . 1:1(0) ack 2002\n"
+    assert _lines(received_fin)[-1] == "@0.1 out next=2000"
 
 
 @pytest.mark.parametrize(
@@ -261,13 +263,13 @@ def test_a_window_of_the_peer_that_keeps_data_back_ends_the_script(folder: Path)
 
 
 def test_a_paced_sender_is_not_compared_with_one_that_is_not_paced() -> None:
-    paced = WROTE.replace("sysctl -q", "tc qdisc replace dev tun0 root fq\nsysctl -q")
+    paced_text = WROTE.replace("sysctl -q", "tc qdisc replace dev tun0 root fq\nsysctl -q")
     assert (
-        _refusal(paced)
+        _refusal(paced_text)
         == f"x.pkt: line 15: times of data that leave, while a queueing discipline (fq) paces them{REFUSED}"
     )
-    untimed = paced.replace("   +0 > P. 1:10001(10000) ack 1\n", "   +0 %{ assert tcpi_snd_cwnd == 10 }%\n")
-    assert _notes(untimed) == ["line 3: command `tc qdisc replace dev tun0 root fq`: no packet is paced"]
+    untimed_text = paced_text.replace("   +0 > P. 1:10001(10000) ack 1\n", "   +0 %{ assert tcpi_snd_cwnd == 10 }%\n")
+    assert _notes(untimed_text) == ["line 3: command `tc qdisc replace dev tun0 root fq`: no packet is paced"]
 
 
 def test_a_window_in_bytes_was_read_as_packets(folder: Path) -> None:
@@ -275,9 +277,9 @@ def test_a_window_in_bytes_was_read_as_packets(folder: Path) -> None:
     assert _lines(text)[-2] == "expect window>=10000 window<=10000 ssthresh=none"
     assert _notes(text) == ["line 15: `tcpi_snd_cwnd` of 10000: taken as bytes, which FreeBSD counts, not as packets"]
     assert _result(text, folder).passed
-    halved = LOSS.replace("tcpi_snd_ssthresh == 6", "tcpi_snd_ssthresh == 6000")
-    assert _result(halved, folder).passed
-    assert not _result(halved.replace("== 6000", "== 6100"), folder).passed
+    halved_text = LOSS.replace("tcpi_snd_ssthresh == 6", "tcpi_snd_ssthresh == 6000")
+    assert _result(halved_text, folder).passed
+    assert not _result(halved_text.replace("== 6000", "== 6100"), folder).passed
 
 
 def test_a_handshake_that_takes_no_time_made_a_tail_loss_probe_leave_at_once(folder: Path) -> None:
@@ -312,11 +314,13 @@ def test_lines_for_a_preprocessor_are_not_taken_for_comments() -> None:
 
 
 def test_marks_reduce_the_window_once_ecn_is_agreed(folder: Path) -> None:
-    agreed = WROTE.replace("< S 0:0", "< SEW 0:0").replace("> S. 0:0", "> SE. 0:0")
-    marked = agreed + "  +.1 < [noecn] E. 1:1(0) ack 2001 win 257\n   +0 %{ assert tcpi_ca_state == TCP_CA_CWR }%\n"
-    assert "ecn=ect0" in _header(marked, "transport").split()
-    assert _result(marked, folder).passed
-    assert not _result(marked.replace("SEW", "S").replace("SE.", "S."), folder).passed
+    ecn_text = WROTE.replace("< S 0:0", "< SEW 0:0").replace("> S. 0:0", "> SE. 0:0")
+    marked_text = (
+        ecn_text + "  +.1 < [noecn] E. 1:1(0) ack 2001 win 257\n   +0 %{ assert tcpi_ca_state == TCP_CA_CWR }%\n"
+    )
+    assert "ecn=ect0" in _header(marked_text, "transport").split()
+    assert _result(marked_text, folder).passed
+    assert not _result(marked_text.replace("SEW", "S").replace("SE.", "S."), folder).passed
 
 
 def test_the_smaller_segment_size_of_both_ends_counts() -> None:
@@ -338,8 +342,10 @@ def test_a_partial_write_and_one_that_blocks_were_refused() -> None:
     assert _refusal(text.replace("= 20000", "= 60000")) == snapshot(
         "x.pkt: line 13: `write` of 59000 bytes with the result 60000: expected at most 59000"
     )
-    scattered = "+0 sendmsg(4, {msg_name(...)=...,\n  msg_iov(2)=[{..., 40},\n {..., 60}], msg_flags=0}, 0) = 100\n"
-    assert "@0.1 write bytes=100" in _lines(OPEN + scattered)
+    scattered_write = (
+        "+0 sendmsg(4, {msg_name(...)=...,\n  msg_iov(2)=[{..., 40},\n {..., 60}], msg_flags=0}, 0) = 100\n"
+    )
+    assert "@0.1 write bytes=100" in _lines(OPEN + scattered_write)
 
 
 @pytest.mark.parametrize(
@@ -489,9 +495,9 @@ def test_what_is_out_of_scope_is_named_with_its_line(old: str, new: str, complai
 
 def test_a_refusal_is_one_line_and_leaves_no_file(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "x.pkt").write_text(LOSS.replace("SO_REUSEADDR", "TCP_CORK"))
-    said = dumbbell("import", "packetdrill", "x.pkt", "--out", "x.txt", expect=2).stderr
-    assert len(said.splitlines()) == 1
-    assert said.startswith("dumbbell: x.pkt: line 5: socket option `TCP_CORK`: ")
+    errors = dumbbell("import", "packetdrill", "x.pkt", "--out", "x.txt", expect=2).stderr
+    assert len(errors.splitlines()) == 1
+    assert errors.startswith("dumbbell: x.pkt: line 5: socket option `TCP_CORK`: ")
     assert not (folder / "x.txt").exists()
 
 

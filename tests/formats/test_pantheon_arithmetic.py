@@ -18,7 +18,7 @@ MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # each import waits 
 ACK_LOG = "1.000 + 88 1\n31.000 - 88 30.000 1\n"
 
 
-def imported(log: str, ack: str | None = None, flows: int = 1) -> dict[str, Any]:
+def import_numbers(log: str, ack: str | None = None, flows: int = 1) -> dict[str, Any]:
     """The run that the logs are of, as the library imports it."""
     with TemporaryDirectory(dir=MEMORY) as scratch:
         source = Path(scratch) / "data"
@@ -44,8 +44,8 @@ def check(log: str, run: dict[str, Any]) -> None:
     assert run["network"]["duration_s"] == expected["seconds"]
     # a flow of the plan or of the ACK log alone is none of Pantheon's
     data = [flow for flow in run["flows"] if flow["packets_sent"] or flow["packets_delivered"]]
-    there = {flow["flow"]: numbers(flow) for flow in data}
-    assert there == expected["flows"]
+    flow_numbers = {flow["flow"]: numbers(flow) for flow in data}
+    assert flow_numbers == expected["flows"]
 
 
 def numbers(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -53,21 +53,21 @@ def numbers(metrics: dict[str, Any]) -> dict[str, Any]:
     return {"tput": metrics["throughput_mbps"], "delay": metrics["delay_p95_ms"], "loss": metrics["loss_rate"]}
 
 
-def ms(us: int) -> str:
+def ms(microseconds: int) -> str:
     """As Pantheon prints it."""
-    return f"{'-' if us < 0 else ''}{abs(us) // 1000}.{abs(us) % 1000:03}"
+    return f"{'-' if microseconds < 0 else ''}{abs(microseconds) // 1000}.{abs(microseconds) % 1000:03}"
 
 
 @st.composite
 def logs(draw: st.DrawFn) -> str:
     """A log of up to 80 lines, whose clock now and then steps back by up to 0.2 ms."""
     time_us = draw(st.integers(-2_000, 2_000_000))
-    tagged, lines = draw(st.booleans()), []
+    has_tags, lines = draw(st.booleans()), []
     for _ in range(draw(st.integers(1, 80))):
         time_us += draw(st.one_of(st.integers(-200, 0), st.integers(0, 40_000)))
         kind = draw(st.sampled_from("++--#"))
         size = draw(st.integers(1, 1504))
-        flow = f" {draw(st.integers(1, 3))}" if tagged and kind != "#" else ""
+        flow = f" {draw(st.integers(1, 3))}" if has_tags and kind != "#" else ""
         delay = f" {ms(draw(st.integers(-5_000, 900_000)))}" if kind == "-" else ""
         lines.append(f"{ms(time_us)} {kind} {size}{delay}{flow}\n")
     return HEADER + "".join(lines)
@@ -80,7 +80,7 @@ def test_logs_with_clocks_that_step_back_have_pantheons_numbers(
 ) -> None:
     # a whole, cut or early ACK log changes nothing about the data
     header = HEADER.replace("123.000", "120.333") if early else HEADER
-    check(log, imported(log, None if ack is None else header + ACK_LOG[:ack], flows))
+    check(log, import_numbers(log, None if ack is None else header + ACK_LOG[:ack], flows))
 
 
 @settings(max_examples=20)
@@ -88,19 +88,19 @@ def test_logs_with_clocks_that_step_back_have_pantheons_numbers(
 def test_logs_in_another_writing_have_pantheons_numbers(log: str, data: st.DataObject) -> None:
     lines = log.splitlines()
     for index in range(1, len(lines)):
-        how = data.draw(st.integers(0, 5))
-        if how == 1:
+        writing = data.draw(st.integers(0, 5))
+        if writing == 1:
             lines[index] = "  " + lines[index].replace(" ", "\t")
-        elif how == 2:
+        elif writing == 2:
             time, *rest = lines[index].split()
             lines[index] = " ".join([time + data.draw(st.sampled_from(["0", "25", "123"])), *rest])
-    changed = "\n".join(lines) + "\n"
-    check(changed, imported(changed))
+    changed_log = "\n".join(lines) + "\n"
+    check(changed_log, import_numbers(changed_log))
 
 
 def test_a_first_packet_that_steps_back_is_still_the_first() -> None:
     log = HEADER + "5.000 + 1000 1\n6.000 - 1000 1.000 1\n5.800 - 500 0.700 2\n5.700 + 500 2\n9.100 - 9 1.000 1\n"
-    run = imported(log, flows=2)
+    run = import_numbers(log, flows=2)
     check(log, run)
     assert run["network"]["throughput_mbps"] == 8 * 1509 / (1000.0 * (9.1 - 6.0))
     assert run["notes"][0].startswith("cubic_datalink_run1.log:4: 2 lines earlier than a line before (first here)")
@@ -109,7 +109,7 @@ def test_a_first_packet_that_steps_back_is_still_the_first() -> None:
 def test_real_logs_have_the_numbers_of_the_plain_implementation() -> None:
     for log in sorted(pantheon_logs().glob("*[a-z]_datalink_run1.log")):
         if "_mm_" not in log.name:
-            check(log.read_text(), imported(log.read_text()))
+            check(log.read_text(), import_numbers(log.read_text()))
 
 
 @pytest.mark.parametrize("decimals", [4, 6, 9])
@@ -117,7 +117,7 @@ def test_more_decimals_than_three_shift_a_delay_by_less_than_a_microsecond(decim
     log = (
         HEADER + f"1.{1:0{decimals}} + 100 1\n{2 / 3 + 5:.{decimals}f} - 100 {14 / 3:.{decimals}f} 1\n9.5 - 100 2.5 1\n"
     )
-    run, expected = imported(log), analyse(log, RUNTIME_S)
+    run, expected = import_numbers(log), analyse(log, RUNTIME_S)
     assert run["network"]["throughput_mbps"] == pytest.approx(expected["all"]["tput"], rel=1e-6 if decimals > 6 else 0)
     assert run["network"]["delay_p95_ms"] == pytest.approx(expected["all"]["delay"], abs=0.000_500_1)
     assert "with more than 3 decimals" in run["notes"][0]

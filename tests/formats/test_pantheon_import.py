@@ -42,7 +42,7 @@ def write(source: Path, metadata: dict[str, Any], logs: dict[str, str | bytes]) 
         (source / name).write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def of(
+def logs_of(
     scheme: str, data: str | bytes = DATA_LOG, ack: str | bytes = ACK_LOG, stats: str | bytes = STATS
 ) -> dict[str, Any]:
     """The files of a run."""
@@ -52,7 +52,7 @@ def of(
 @pytest.fixture
 def source(folder: Path) -> Path:
     """A data directory with four good runs."""
-    logs = {name: log for scheme in SCHEMES for name, log in of(scheme).items()}
+    logs = {name: log for scheme in SCHEMES for name, log in logs_of(scheme).items()}
     write(folder / "data", METADATA | {"cc_schemes": SCHEMES}, logs)
     return folder / "data"
 
@@ -61,8 +61,8 @@ def text_of_pdf(file: Path) -> str:
     """Its text in one line, where there is a program that reads it."""
     if shutil.which("pdftotext") is None:
         pytest.skip("needs pdftotext")
-    done = subprocess.run(["pdftotext", "-layout", str(file), "-"], capture_output=True, text=True, check=True)
-    return " ".join(done.stdout.split())
+    result = subprocess.run(["pdftotext", "-layout", str(file), "-"], capture_output=True, text=True, check=True)
+    return " ".join(result.stdout.split())
 
 
 def by_scheme(dumbbell: Dumbbell, expect: int = 0) -> dict[str, dict[str, Any]]:
@@ -74,7 +74,7 @@ def test_one_bad_file_does_not_cost_the_set_and_all_bad_ones_are_named(dumbbell:
     (source / "copa_datalink_run1.log").write_bytes(DATA_LOG.encode().replace(b"31.000 -", b"\0\0\0\0\0\0 -"))
     (source / "copa_acklink_run1.log").write_text(ACK_LOG + "52.0\n")
     (source / "vegas_acklink_run1.log").write_text(ACK_LOG[:-4])
-    done = dumbbell("import", "pantheon", source, "--out", "out", expect=1)
+    result = dumbbell("import", "pantheon", source, "--out", "out", expect=1)
     runs = by_scheme(dumbbell, expect=1)
     assert {scheme: run["status"] for scheme, run in runs.items()} == {
         "bbr": "failed",
@@ -90,14 +90,14 @@ def test_one_bad_file_does_not_cost_the_set_and_all_bad_ones_are_named(dumbbell:
     assert runs["vegas"]["network"]["throughput_mbps"] == runs["cubic"]["network"]["throughput_mbps"]
     assert runs["cubic"]["notes"] == []
     for name in ("bbr_datalink_run1.log:9", "copa_datalink_run1.log:5", "vegas_acklink_run1.log:3"):
-        assert name in done.stderr
+        assert name in result.stderr
 
 
 def test_strictly_read_the_first_bad_file_refuses_the_directory(dumbbell: Dumbbell, source: Path) -> None:
     (source / "bbr_datalink_run1.log").write_text(DATA_LOG[:-15])
-    done = dumbbell("import", "pantheon", source, "--out", "out", "--strict", expect=2)
-    assert len(done.stderr.splitlines()) == 1
-    assert f"{source}/bbr_datalink_run1.log:9: " in done.stderr
+    result = dumbbell("import", "pantheon", source, "--out", "out", "--strict", expect=2)
+    assert len(result.stderr.splitlines()) == 1
+    assert f"{source}/bbr_datalink_run1.log:9: " in result.stderr
     assert not (source.parent / "out").exists()
     with pytest.raises(library.Error, match=r"bbr_datalink_run1\.log:9: "):
         library.import_results("pantheon", source, source.parent / "out", strict=True)
@@ -121,11 +121,11 @@ def test_what_pantheon_takes_is_taken_and_noted(
     dumbbell: Dumbbell, source: Path, change: Callable[[str], str], note: str
 ) -> None:
     (source / "bbr_datalink_run1.log").write_text(change(DATA_LOG))
-    done = dumbbell("import", "pantheon", source, "--out", "out")
+    result = dumbbell("import", "pantheon", source, "--out", "out")
     runs = by_scheme(dumbbell)
     assert runs["bbr"]["status"] == "done"
     assert runs["bbr"]["notes"][0].startswith(f"bbr_datalink_run1.log{note}")
-    assert f"note: bbr, run 1: {runs['bbr']['notes'][0]}" in done.stderr
+    assert f"note: bbr, run 1: {runs['bbr']['notes'][0]}" in result.stderr
     assert runs["cubic"]["notes"] == []
     assert runs["bbr"]["notes"][0] in (source.parent / "out/runs/data/bbr/1/log.txt").read_text()
     assert library.open(source.parent / "out").run(scheme="bbr").notes == tuple(runs["bbr"]["notes"])
@@ -133,7 +133,7 @@ def test_what_pantheon_takes_is_taken_and_noted(
 
 
 @pytest.mark.parametrize(
-    ("stats", "started", "notes"),
+    ("stats", "start", "notes"),
     [
         ("Start at: Mon, 05 Dec 2016 10:10:10 +0000\n", "2016-12-05 10:10:10", []),
         ("Start at: Mon, 05 Dec 2016 10:10:10 +0200\n", "2016-12-05 08:10:10", []),
@@ -148,15 +148,15 @@ def test_what_pantheon_takes_is_taken_and_noted(
     ],
 )
 def test_stats_of_every_year_and_odd_ones(
-    dumbbell: Dumbbell, source: Path, stats: str | bytes, started: str | None, notes: list[str]
+    dumbbell: Dumbbell, source: Path, stats: str | bytes, start: str | None, notes: list[str]
 ) -> None:
-    write(source, METADATA, of("cubic", stats=stats))
+    write(source, METADATA, logs_of("cubic", stats=stats))
     dumbbell("import", "pantheon", source, "--out", "out")
     run = by_scheme(dumbbell)["cubic"]
-    assert (run["status"], run["imported"]["started"]) == ("done", started)
+    assert (run["status"], run["imported"]["started"]) == ("done", start)
     assert len(run["notes"]) == len(notes)
-    for found, expected in zip(run["notes"], notes, strict=True):
-        assert found.startswith(expected)
+    for note, expected in zip(run["notes"], notes, strict=True):
+        assert note.startswith(expected)
 
 
 def test_metadata_in_latin_1_and_with_numbers_as_text(dumbbell: Dumbbell, source: Path) -> None:
@@ -247,17 +247,17 @@ def test_impossible_metadata_are_refused_in_one_line(
     dumbbell: Dumbbell, source: Path, text: str, problem: str, tmp_path: Path
 ) -> None:
     (source / "pantheon_metadata.json").write_text(text)
-    done = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
-    assert transcript(done.stderr, tmp_path) == problem
-    assert len(done.stderr.splitlines()) == 1
+    result = dumbbell("import", "pantheon", source, "--out", "out", expect=2)
+    assert transcript(result.stderr, tmp_path) == problem
+    assert len(result.stderr.splitlines()) == 1
     assert not (source.parent / "out").exists()
 
 
 def test_text_of_the_metadata_is_text_in_every_output(dumbbell: Dumbbell, source: Path) -> None:
     odd = {"local_desc": "a\x1b[31mb\nc", "git_summary": "branch: x\x07\n", "mode": "remote"}
     (source / "pantheon_metadata.json").write_text(json.dumps(METADATA | odd))
-    shown = dumbbell("import", "pantheon", source, "--out", "out")
-    assert not {"\x1b", "\x07"} & set(shown.stdout + shown.stderr)
+    result = dumbbell("import", "pantheon", source, "--out", "out")
+    assert not {"\x1b", "\x07"} & set(result.stdout + result.stderr)
     dumbbell("report", "out")
 
 
@@ -274,7 +274,7 @@ def test_a_stats_file_that_cannot_be_read_costs_its_times_only(dumbbell: Dumbbel
 
 def test_a_planned_flow_that_never_started_is_absent_and_the_run_counts(dumbbell: Dumbbell, source: Path) -> None:
     third = "1040.000 + 400 3\n1045.000 - 400 5.000 3\n"
-    write(source, METADATA | {"flows": 3}, of("cubic", data=DATA_LOG + third))
+    write(source, METADATA | {"flows": 3}, logs_of("cubic", data=DATA_LOG + third))
     dumbbell("import", "pantheon", source, "--out", "out")
     run = by_scheme(dumbbell)["cubic"]
     assert run["status"] == "done"
@@ -306,12 +306,12 @@ def test_a_test_without_a_tunnel_is_read_from_mahimahis_logs(dumbbell: Dumbbell,
 
 def test_schemes_that_the_metadata_do_not_list_are_imported_and_said(dumbbell: Dumbbell, source: Path) -> None:
     write(source, METADATA | {"cc_schemes": ["cubic"]}, {"cubic_mm_datalink_run1.log": MM_LOG})
-    done = dumbbell("import", "pantheon", source, "--out", "out")
+    result = dumbbell("import", "pantheon", source, "--out", "out")
     runs = by_scheme(dumbbell)
     assert sorted(runs) == SCHEMES
     assert runs["vegas"]["notes"] == ["pantheon_metadata.json: `vegas` is not in `cc_schemes`"]
     assert runs["cubic"]["notes"] == []
-    assert done.stderr.count("is not in `cc_schemes`") == 3
+    assert result.stderr.count("is not in `cc_schemes`") == 3
 
 
 def test_a_stray_run_invents_no_others(dumbbell: Dumbbell, source: Path) -> None:
@@ -320,8 +320,8 @@ def test_a_stray_run_invents_no_others(dumbbell: Dumbbell, source: Path) -> None
         for file in source.glob(f"{name}_*"):
             file.unlink()
     dumbbell("import", "pantheon", source, "--out", "out")
-    found = [(run["scheme"], run["run"], run["status"]) for run in show(dumbbell, "out")["runs"]]
-    assert found == [("bbr", 1, "done"), ("cubic", 1, "done"), ("cubic", 12, "done")]
+    entries = [(run["scheme"], run["run"], run["status"]) for run in show(dumbbell, "out")["runs"]]
+    assert entries == [("bbr", 1, "done"), ("cubic", 1, "done"), ("cubic", 12, "done")]
     dumbbell("report", "out", "--html")
     page = (source.parent / "out/report.html").read_text()
     assert "All 3 runs succeeded" in page
@@ -343,8 +343,8 @@ def test_compressed_logs_are_read_and_cut_ones_cost_their_run(dumbbell: Dumbbell
 
     def zstd(text: str) -> bytes:
         with pyarrow.BufferOutputStream() as out:
-            with pyarrow.CompressedOutputStream(out, "zstd") as packed:
-                packed.write(text.encode())
+            with pyarrow.CompressedOutputStream(out, "zstd") as stream:
+                stream.write(text.encode())
             return bytes(out.getvalue())
 
     ways = {
@@ -354,11 +354,11 @@ def test_compressed_logs_are_read_and_cut_ones_cost_their_run(dumbbell: Dumbbell
         "vegas": (".gz", gzip.compress),
     }
     for scheme, (ending, compress) in ways.items():
-        for name, text in of(scheme).items():
+        for name, text in logs_of(scheme).items():
             (source / name).unlink()
             (source / f"{name}{ending}").write_bytes(zstd(text) if compress is None else compress(text.encode()))
-    cut = source / "vegas_datalink_run1.log.gz"
-    cut.write_bytes(cut.read_bytes()[:-20])
+    cut_file = source / "vegas_datalink_run1.log.gz"
+    cut_file.write_bytes(cut_file.read_bytes()[:-20])
     dumbbell("import", "pantheon", source, "--out", "out", expect=1)
     runs = by_scheme(dumbbell, expect=1)
     good = runs["bbr"]
@@ -377,28 +377,28 @@ def test_the_report_of_an_import_tells_of_the_tested_machine(dumbbell: Dumbbell,
         "kernel": "Linux 4.15.0-29",
         "git_summary": "branch: muses @ 4242\nthird_party/bbr @ 77\n M bbr.c",
     }
-    write(source, metadata, of("cubic", data=DATA_LOG[:-1]))
+    write(source, metadata, logs_of("cubic", data=DATA_LOG[:-1]))
     dumbbell("import", "pantheon", source, "--out", "out")
     environment = show(dumbbell, "out")["environment"]
     assert environment["imported"]["metadata"]["kernel"] == "Linux 4.15.0-29"
     assert environment["importing_machine"]["kernel"] != "Linux 4.15.0-29"
     assert not {"kernel", "cpu", "sysctl", "git", "memory_bytes", "started_at"} & environment.keys()
-    shown = dumbbell("show", "out").stdout
-    assert "The tested machine, as the imported files describe it" in shown
-    assert "  kernel: Linux 4.15.0-29" in shown
-    assert "  git: branch: muses @ 4242" in shown
+    output = dumbbell("show", "out").stdout
+    assert "The tested machine, as the imported files describe it" in output
+    assert "  kernel: Linux 4.15.0-29" in output
+    assert "  git: branch: muses @ 4242" in output
     dumbbell("report", "out")
     page = re.sub(r"<[^>]+>", "", (source.parent / "out/report.html").read_text())
     print_ = text_of_pdf(source.parent / "out/report.pdf")
     for text in (page, print_):
         assert "recorded when the tests were run" not in text
-        tested, importing = text.split("The importing machine, on which nothing was tested", 1)
-        assert "The tested machine, as the imported files describe it" in tested
-        assert "kernel: Linux 4.15.0-29" in tested
-        assert "sysctl.net.core.rmem_max: 33554432" in tested
-        assert "branch: muses @ 4242" in tested
+        tested_text, importing = text.split("The importing machine, on which nothing was tested", 1)
+        assert "The tested machine, as the imported files describe it" in tested_text
+        assert "kernel: Linux 4.15.0-29" in tested_text
+        assert "sysctl.net.core.rmem_max: 33554432" in tested_text
+        assert "branch: muses @ 4242" in tested_text
         assert f"cpus: {environment['importing_machine']['cpus']}" in importing
-        assert "cubic_datalink_run1.log:9: no newline at the end" in tested + importing
+        assert "cubic_datalink_run1.log:9: no newline at the end" in tested_text + importing
 
 
 def test_an_import_of_before_names_no_machine_as_the_tested_one(dumbbell: Dumbbell, source: Path) -> None:
@@ -408,8 +408,8 @@ def test_an_import_of_before_names_no_machine_as_the_tested_one(dumbbell: Dumbbe
     file.write_text(json.dumps(environment | environment.pop("importing_machine")))
     dumbbell("report", "out", "--html")
     page = (source.parent / "out/report.html").read_text()
-    tested = page[page.index("The tested machine") : page.index("The importing machine")]
-    assert "cpus" not in tested
+    tested_text = page[page.index("The tested machine") : page.index("The importing machine")]
+    assert "cpus" not in tested_text
     assert "cpus" in page[page.index("The importing machine") :]
 
 
@@ -431,13 +431,13 @@ BYTES = [
 ]
 
 
-def mutated(content: bytes, chance: random.Random) -> bytes:
+def mutate(content: bytes, chance: random.Random) -> bytes:
     """The content with a few bytes cut, doubled, replaced or put in."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(content) + 1)
         to = min(len(content), at + chance.randrange(40))
-        put = chance.choice([b"", b"", content[at:to] * 2, chance.choice(BYTES), chance.randbytes(3)])
-        content = content[:at] + put + content[chance.choice([at, to]) :]
+        insertion = chance.choice([b"", b"", content[at:to] * 2, chance.choice(BYTES), chance.randbytes(3)])
+        content = content[:at] + insertion + content[chance.choice([at, to]) :]
     return content[: chance.randrange(len(content) + 1)] if chance.random() < 0.2 else content
 
 
@@ -449,26 +449,26 @@ def test_mutated_files_leave_results_or_nothing(dumbbell: Dumbbell, folder: Path
     write(
         source,
         METADATA | {"flows": chance.choice([0, 1, 2]), "cc_schemes": ["cubic", "bbr"]},
-        of("cubic") | mm | of("bbr"),
+        logs_of("cubic") | mm | logs_of("bbr"),
     )
     files = sorted(source.iterdir())
     for file in chance.sample(files, chance.randint(1, 3)):
-        file.write_bytes(mutated(file.read_bytes(), chance))
-    before = {each.name for each in folder.iterdir()}
+        file.write_bytes(mutate(file.read_bytes(), chance))
+    before = {entry.name for entry in folder.iterdir()}
     strict = ["--strict"] if seed % 4 == 0 else []
     arguments = ["import", "pantheon", "data", "--out", "out", *strict]
-    done = dumbbell(*arguments, expect=None)
-    assert done.returncode in (0, 1, 2), done.stderr
-    assert "Traceback" not in done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
-    after = {each.name for each in folder.iterdir()}
-    if done.returncode == 2:
-        assert len(done.stderr.splitlines()) == 1
+    result = dumbbell(*arguments, expect=None)
+    assert result.returncode in (0, 1, 2), result.stderr
+    assert "Traceback" not in result.stderr
+    assert "\x1b" not in result.stdout + result.stderr
+    after = {entry.name for entry in folder.iterdir()}
+    if result.returncode == 2:
+        assert len(result.stderr.splitlines()) == 1
         assert after == before
     else:
         assert after == before | {"out"}
         assert not list((folder / "out").rglob("*unfinished*"))
-        assert show(dumbbell, "out", expect=done.returncode)["runs"]
+        assert show(dumbbell, "out", expect=result.returncode)["runs"]
         if seed % 8 == 1:
             dumbbell("report", "out")
 
@@ -485,8 +485,8 @@ def test_numbers_without_logs_are_read_and_marked(dumbbell: Dumbbell, folder: Pa
     """Half of the public data directories have `pantheon_perf.json` and no logs."""
     write(folder / "data", METADATA | {"cc_schemes": ["cubic", "bbr"]}, {"cubic_stats_run1.log": STATS})
     (folder / "data/pantheon_perf.json").write_text(json.dumps(PERFORMANCE))
-    done = dumbbell("import", "pantheon", "data", "--out", "out", expect=1)
-    assert "cubic, run 1: its logs are not there: the numbers are those that Pantheon wrote" in done.stderr
+    result = dumbbell("import", "pantheon", "data", "--out", "out", expect=1)
+    assert "cubic, run 1: its logs are not there: the numbers are those that Pantheon wrote" in result.stderr
     runs = by_scheme(dumbbell, expect=1)
     assert {scheme: run["status"] for scheme, run in runs.items()} == {"bbr": "failed", "cubic": "done", "own": "done"}
     assert runs["bbr"]["reason"] == "bbr_datalink_run1.log is missing"
@@ -513,7 +513,7 @@ def test_logs_count_where_they_are_there_beside_the_numbers(dumbbell: Dumbbell, 
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
+    ("text", "reason"),
     [
         ("{", "pantheon_perf.json:1: not valid JSON"),
         ("[]", "pantheon_perf.json: the file: allowed is a table"),
@@ -521,22 +521,24 @@ def test_logs_count_where_they_are_there_beside_the_numbers(dumbbell: Dumbbell, 
         ('{"cubic": {"1": {"all": {"tput": NaN}}}}', "perf.json:1: has the number NaN: allowed are finite ones"),
     ],
 )
-def test_numbers_that_are_none_are_left_out_in_one_line(dumbbell: Dumbbell, source: Path, text: str, why: str) -> None:
+def test_numbers_that_are_none_are_left_out_in_one_line(
+    dumbbell: Dumbbell, source: Path, text: str, reason: str
+) -> None:
     (source / "pantheon_perf.json").write_text(text)
-    done = dumbbell("import", "pantheon", source, "--out", "strict", "--strict", expect=2)
-    assert why in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "pantheon", source, "--out", "strict", "--strict", expect=2)
+    assert reason in result.stderr
+    assert result.stderr.count("\n") == 1
     dumbbell("import", "pantheon", source, "--out", "out")
     (note,) = show(dumbbell, "out")["environment"]["imported"]["notes"]
-    assert why in note
+    assert reason in note
 
 
 def test_a_summary_of_git_of_two_megabytes_is_read(dumbbell: Dumbbell, source: Path) -> None:
     lines = "".join(f" M third_party/verus/file-{number}\n" for number in range(60_000))
     write(source, METADATA | {"cc_schemes": SCHEMES, "git_summary": f"branch: master @ 0123\n{lines}"}, {})
-    done = dumbbell("import", "pantheon", source, "--out", "out")
-    assert len(done.stdout.splitlines()) < 150
-    assert "... and 59941 lines more, in environment.json" in done.stdout
+    result = dumbbell("import", "pantheon", source, "--out", "out")
+    assert len(result.stdout.splitlines()) < 150
+    assert "... and 59941 lines more, in environment.json" in result.stdout
 
 
 def test_a_set_of_mahimahis_logs_alone_says_how_to_read_them(dumbbell: Dumbbell, folder: Path) -> None:
@@ -553,10 +555,10 @@ def test_a_set_of_mahimahis_logs_alone_says_how_to_read_them(dumbbell: Dumbbell,
 def test_every_set_below_a_directory_is_imported(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "sets/deep").mkdir(parents=True)
     for name in ("sets/one", "sets/deep/two"):
-        write(folder / name, METADATA | {"cc_schemes": ["cubic"]}, of("cubic"))
+        write(folder / name, METADATA | {"cc_schemes": ["cubic"]}, logs_of("cubic"))
     write(folder / "sets/three", METADATA | {"cc_schemes": []}, {})
-    done = dumbbell("import", "pantheon", "sets", "--out", "out", expect=1)
-    assert "`cc_schemes`: needed is a list of schemes" in done.stderr
+    result = dumbbell("import", "pantheon", "sets", "--out", "out", expect=1)
+    assert "`cc_schemes`: needed is a list of schemes" in result.stderr
     for name in ("one", "deep/two"):
         assert (folder / "out" / name / "experiment.toml").is_file()
     assert not (folder / "out/three").exists()

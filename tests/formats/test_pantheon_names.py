@@ -45,38 +45,41 @@ COPA_2017 = "third_party/genericCC @ 80b516c448f795fd6e9675f7177b69c622f07da8"
 def test_a_name_of_pantheon_is_the_program_of_that_commit_or_day(
     key: str, git: str, date: str | None, scheme: str
 ) -> None:
-    found = counterpart(key, git, date)
-    assert found is not None
-    assert found.scheme == scheme
+    match = counterpart(key, git, date)
+    assert match is not None
+    assert match.scheme == scheme
 
 
 def test_the_table_names_schemes_that_exist_and_all_that_pantheon_drew() -> None:
     names = known_keys()
     assert set(_styles()) <= set(names)
     for name in names.values():
-        for each in (name.last, *(epoch.counterpart for epoch in name.earlier)):
-            assert (each.scheme is None) <= bool(each.note)
-            assert each.scheme is None or catalog.schemes().find(each.scheme).kind == "core"
+        for entry in (name.last, *(epoch.counterpart for epoch in name.earlier)):
+            assert (entry.scheme is None) <= bool(entry.note)
+            assert entry.scheme is None or catalog.schemes().find(entry.scheme).kind == "core"
         assert bool(name.earlier) == bool(name.submodule)
     assert counterpart("own", "", None) is None
 
 
 def test_a_scheme_of_pantheon_is_compared_with_what_simulates_it() -> None:
-    known = {
+    counterparts = {
         "scream": Counterpart("scream-pantheon"),
         "cubic": Counterpart("cubic"),
         "copa": Counterpart("copa-gcc2018"),
     }
-    measured, simulated = (known.keys(), known), (["scream", "scream-pantheon", "cubic", "copa"], {})
-    left, right = matched(measured, simulated)
+    measured_names, simulated_names = (
+        (counterparts.keys(), counterparts),
+        (["scream", "scream-pantheon", "cubic", "copa"], {}),
+    )
+    left, right = matched(measured_names, simulated_names)
     assert left == {"scream": "scream | scream-pantheon", "copa": "copa (Pantheon)"}
     assert right == {"scream-pantheon": "scream | scream-pantheon"}
-    right, left = matched(simulated, measured)
+    right, left = matched(simulated_names, measured_names)
     assert left["scream"] == right["scream-pantheon"] == "scream-pantheon | scream"
-    assert matched(measured, measured) == matched(simulated, simulated) == ({}, {})
+    assert matched(measured_names, measured_names) == matched(simulated_names, simulated_names) == ({}, {})
 
 
-def imported(dumbbell: Dumbbell, folder: Path, **metadata: Any) -> Path:  # noqa: ANN401 (any JSON)
+def import_made(dumbbell: Dumbbell, folder: Path, **metadata: Any) -> Path:  # noqa: ANN401 (any JSON)
     """A test of three schemes, imported into `out`."""
     keys = ["scream", "fillp", "cubic"]
     logs = {name: log for key in keys for name, log in of(key).items()}
@@ -86,14 +89,14 @@ def imported(dumbbell: Dumbbell, folder: Path, **metadata: Any) -> Path:  # noqa
 
 
 def test_scream_of_pantheon_is_not_simulated_by_version_2(dumbbell: Dumbbell, folder: Path) -> None:
-    out = imported(dumbbell, folder, git_summary=f"branch: master @ 0123\n{FILLP_1}\n")
-    named = {key: found.scheme for key, found in library.open(out).counterparts.items()}
-    assert named == {"scream": "scream-pantheon", "fillp": "fillp", "cubic": "cubic"}
+    out = import_made(dumbbell, folder, git_summary=f"branch: master @ 0123\n{FILLP_1}\n")
+    scheme_names = {key: twin.scheme for key, twin in library.open(out).counterparts.items()}
+    assert scheme_names == {"scream": "scream-pantheon", "fillp": "fillp", "cubic": "cubic"}
     assert set(read_target(str(out), TargetOptions()).schemes) == {"scream-pantheon", "fillp", "cubic"}
     assert "scream: scream-pantheon" in dumbbell("show", "out").stdout
     dumbbell("run", "--schemes", "scream,scream-pantheon", "--path", "small.toml", "--duration", "1", "--out", "ours")
-    done = dumbbell("diff", "out", "ours", "--json")
-    rows = {row["scheme"]: row for row in json.loads(done.stdout)["rows"] if (row["entity"], row["metric"]) == _MAIN}
+    result = dumbbell("diff", "out", "ours", "--json")
+    rows = {row["scheme"]: row for row in json.loads(result.stdout)["rows"] if (row["entity"], row["metric"]) == _MAIN}
     assert rows["scream | scream-pantheon"]["difference"] is not None
     assert rows["scream"]["verdict"] == "only in B"
 

@@ -75,24 +75,24 @@ def _sides(checkout: Path) -> Iterator[Sides]:
 def connect(port: int, process: "subprocess.Popen[bytes]") -> socket.socket:
     """A connection to the side, once it listens."""
 
-    def connected() -> socket.socket | None:
+    def try_connection() -> socket.socket | None:
         assert process.poll() is None, "the side does not listen"
         try:
             return socket.create_connection(("127.0.0.1", port), TIMEOUT_S)
         except ConnectionRefusedError:
             return None
 
-    found = wait_for(connected)
-    assert found is not None
-    return found
+    connection = wait_for(try_connection)
+    assert connection is not None
+    return connection
 
 
 def test_wrappers_say_which_side_starts_first_and_what_they_need(checkout: Path) -> None:
     assert ask(checkout, "plain", "run_first").stdout == "receiver\n"
     assert ask(checkout, "backward", "run_first").stdout == "sender\n"
     assert ask(checkout, "plain", "deps").stdout == "iperf\n"
-    done = ask(checkout, "plain", "setup")
-    assert (done.returncode, done.stderr) == (0, "$ true\n")
+    result = ask(checkout, "plain", "setup")
+    assert (result.returncode, result.stderr) == (0, "$ true\n")
     assert (checkout / "tmp").is_dir()
 
 
@@ -134,25 +134,25 @@ def test_both_sides_of_a_sender_first_wrapper_meet(sides: Sides) -> None:
 def test_a_python_2_wrapper_runs_under_python_2_or_says_what_is_missing(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed = sorted(Path.home().glob(".pyenv/versions/2.7.*/bin"))
-    if installed:
-        monkeypatch.setenv("PATH", os.pathsep.join([str(installed[-1]), os.environ["PATH"]]))
-    done = ask(checkout, "old", "deps")
+    installations = sorted(Path.home().glob(".pyenv/versions/2.7.*/bin"))
+    if installations:
+        monkeypatch.setenv("PATH", os.pathsep.join([str(installations[-1]), os.environ["PATH"]]))
+    result = ask(checkout, "old", "deps")
     if python_2() is None:
-        assert done.returncode == 1
-        assert done.stderr.splitlines() == [
+        assert result.returncode == 1
+        assert result.stderr.splitlines() == [
             f"{checkout}/src/wrappers/old.py: is not valid Python 3, and no Python 2.7 is found: install python2.7"
         ]
     else:
-        assert done.stdout == f"iperf {checkout}/third_party\n"
+        assert result.stdout == f"iperf {checkout}/third_party\n"
         assert ask(checkout, "old", "run_first").stdout == "receiver\n"
 
 
 def test_without_python_2_the_message_names_the_wrapper(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UserError, match=r"old\.py: .*not valid Python 3, and no Python 2\.7 is found") as refused:
+    with pytest.raises(UserError, match=r"old\.py: .*not valid Python 3, and no Python 2\.7 is found") as error:
         Checkout(checkout).scheme("pantheon-old")
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def test_nothing_is_left_in_the_checkout(checkout: Path) -> None:
@@ -162,9 +162,11 @@ def test_nothing_is_left_in_the_checkout(checkout: Path) -> None:
 
 
 def test_schemes_look_as_the_checkout_says(checkout: Path) -> None:
-    found = Checkout(checkout)
-    assert found.names() == [f"pantheon-{key}" for key in ("plain", "backward", "chatty", "stuck", "broken", "old")]
-    plain = found.scheme("pantheon-plain")
+    python_checkout = Checkout(checkout)
+    assert python_checkout.names() == [
+        f"pantheon-{key}" for key in ("plain", "backward", "chatty", "stuck", "broken", "old")
+    ]
+    plain = python_checkout.scheme("pantheon-plain")
     assert (plain.title, plain.color, plain.marker, plain.kind) == ("Plain TCP", "crimson", "*", "program")
     assert plain.program is not None
     assert plain.program.first == "receiver"
@@ -172,7 +174,7 @@ def test_schemes_look_as_the_checkout_says(checkout: Path) -> None:
         str(checkout / "src/wrappers/plain.py").replace("{", "{{").replace("}", "}}"),
         *("sender", "{ip}", "{port}"),
     ]
-    backward = found.scheme("pantheon-backward")
+    backward = python_checkout.scheme("pantheon-backward")
     assert backward.color == "#00CD00"
     assert backward.program is not None
     assert backward.program.sender[-2:] == ("sender", "{port}")
@@ -181,9 +183,11 @@ def test_schemes_look_as_the_checkout_says(checkout: Path) -> None:
 
 def test_a_checkout_without_configuration_offers_every_wrapper(checkout: Path) -> None:
     (checkout / "src/config.yml").unlink()
-    found = Checkout(checkout)
-    assert found.names() == [f"pantheon-{key}" for key in ("backward", "broken", "chatty", "old", "plain", "stuck")]
-    assert found.scheme("pantheon-plain").title == "plain"
+    python_checkout = Checkout(checkout)
+    assert python_checkout.names() == [
+        f"pantheon-{key}" for key in ("backward", "broken", "chatty", "old", "plain", "stuck")
+    ]
+    assert python_checkout.scheme("pantheon-plain").title == "plain"
 
 
 def test_configurations_of_the_first_years(tmp_path: Path) -> None:
@@ -204,19 +208,19 @@ def test_configurations_of_the_first_years(tmp_path: Path) -> None:
     ],
 )
 def test_bad_names(dumbbell: Dumbbell, checkout: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    where = () if "--pantheon-dir" in arguments else ("--pantheon-dir", checkout)
-    done = dumbbell("run", "--path", "small.toml", *where, *arguments, "--out", "out", expect=2)
-    assert len(done.stderr.splitlines()) == 1
+    checkout_options = () if "--pantheon-dir" in arguments else ("--pantheon-dir", checkout)
+    result = dumbbell("run", "--path", "small.toml", *checkout_options, *arguments, "--out", "out", expect=2)
+    assert len(result.stderr.splitlines()) == 1
     for part in parts:
-        assert part in done.stderr
+        assert part in result.stderr
 
 
 def test_a_path_of_a_few_words_has_the_tunnel_of_pantheon(checkout: Path) -> None:
     """Packets of wrapped schemes were 36 bytes shorter over `--trace UP --delay 20ms` than over the catalog's paths."""
     path = library.make_path(rate="12mbit", delay="20ms", queue="40p")
     plan = ExperimentFile(name="run", schemes=["pantheon-plain"], paths=[path.name], own_paths={path.name: path})
-    wrapped = with_pantheon(plan, RunRequest(), checkout)
-    assert wrapped.own_paths[path.name].overhead_bytes == 36
-    assert "Pantheon's tunnel" in wrapped.own_paths[path.name].title
-    unwrapped = with_pantheon(replace(plan, schemes=["cubic"]), RunRequest(), checkout)
-    assert unwrapped.own_paths[path.name] == path
+    with_tunnel = with_pantheon(plan, RunRequest(), checkout)
+    assert with_tunnel.own_paths[path.name].overhead_bytes == 36
+    assert "Pantheon's tunnel" in with_tunnel.own_paths[path.name].title
+    without_tunnel = with_pantheon(replace(plan, schemes=["cubic"]), RunRequest(), checkout)
+    assert without_tunnel.own_paths[path.name] == path

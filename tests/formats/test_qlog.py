@@ -22,8 +22,8 @@ def results(once: Dumbbell) -> str:
 
 
 def test_every_flow_of_every_run_is_a_file(dumbbell: Dumbbell, folder: Path, results: str) -> None:
-    printed = dumbbell("export", "qlog", results, "--out", "qlogs").stdout.split()
-    assert printed == [f"qlogs/small_reno_1_flow{number}.sqlog" for number in (1, 2)]
+    output = dumbbell("export", "qlog", results, "--out", "qlogs").stdout.split()
+    assert output == [f"qlogs/small_reno_1_flow{number}.sqlog" for number in (1, 2)]
     (run,) = show(dumbbell, results)["runs"]
     for number, flow in enumerate(run["flows"], 1):
         header, *events = read_sequence(folder / f"qlogs/small_reno_1_flow{number}.sqlog")
@@ -35,10 +35,10 @@ def test_every_flow_of_every_run_is_a_file(dumbbell: Dumbbell, folder: Path, res
         states = [event["data"]["new"] for event in events if event["name"] == "recovery:congestion_state_updated"]
         assert {"recovery", "congestion_avoidance"} <= set(states)
         ranges = [r for event in events for f in event["data"].get("frames", ()) for r in f["acked_ranges"]]
-        acked = [number for first, last in ranges for number in range(first, last + 1)]
+        acked_numbers = [number for first, last in ranges for number in range(first, last + 1)]
         # Every packet is acknowledged at most once; those delivered in the last round trip are not yet.
-        assert len(acked) == len(set(acked))
-        assert flow["packets_delivered"] - 60 < len(acked) <= flow["packets_delivered"]
+        assert len(acked_numbers) == len(set(acked_numbers))
+        assert flow["packets_delivered"] - 60 < len(acked_numbers) <= flow["packets_delivered"]
         windows = [event["data"]["congestion_window"] for event in events if "congestion_window" in event["data"]]
         assert max(windows) > windows[0] == 14480
 
@@ -50,9 +50,9 @@ def test_a_damaged_log_is_left_out_and_the_other_runs_are_written(
     once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 3, "--duration", "1s", "--out", "out")
     log = folder / "out/runs/small/reno/2/packets.parquet"
     log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
-    done = dumbbell("export", "qlog", "out", "--out", "qlogs", expect=1)
-    assert "left out: reno on small, run 2: " in done.stderr
-    assert "packets.parquet" in done.stderr
+    result = dumbbell("export", "qlog", "out", "--out", "qlogs", expect=1)
+    assert "left out: reno on small, run 2: " in result.stderr
+    assert "packets.parquet" in result.stderr
     assert sorted(file.name for file in (folder / "qlogs").iterdir()) == [
         f"small_reno_{number}_flow1.sqlog" for number in (1, 3)
     ]
@@ -62,8 +62,8 @@ def test_a_damaged_log_is_left_out_and_the_other_runs_are_written(
 
 
 def test_one_flow_of_one_run_in_the_newest_draft(dumbbell: Dumbbell, folder: Path, results: str) -> None:
-    chosen = ("--run", "small/reno/1", "--flow", 2, "--draft", "quic-13")
-    dumbbell("export", "qlog", results, "--out", "qlogs", *chosen)
+    selection = ("--run", "small/reno/1", "--flow", 2, "--draft", "quic-13")
+    dumbbell("export", "qlog", results, "--out", "qlogs", *selection)
     (file,) = (folder / "qlogs").iterdir()
     header, *events = read_sequence(file)
     assert header["trace"]["event_schemas"] == ["urn:ietf:params:qlog:events:quic-13"]
@@ -71,16 +71,16 @@ def test_one_flow_of_one_run_in_the_newest_draft(dumbbell: Dumbbell, folder: Pat
 
 
 def test_a_part_of_a_run_has_the_events_of_its_time(dumbbell: Dumbbell, folder: Path, results: str) -> None:
-    chosen = ("--run", "small/reno/1", "--flow", 1)
-    dumbbell("export", "qlog", results, "--out", "whole", *chosen)
-    dumbbell("export", "qlog", results, "--out", "part", *chosen, "--from", "801ms", "--to", "1.2")
-    (whole, part) = (read_sequence(next((folder / name).iterdir()))[1:] for name in ("whole", "part"))
+    selection = ("--run", "small/reno/1", "--flow", 1)
+    dumbbell("export", "qlog", results, "--out", "whole", *selection)
+    dumbbell("export", "qlog", results, "--out", "part", *selection, "--from", "801ms", "--to", "1.2")
+    (whole_events, part) = (read_sequence(next((folder / name).iterdir()))[1:] for name in ("whole", "part"))
     state = [event for event in part if event["time"] == 801.0 and event["name"].startswith("recovery:")]
     assert part[: len(state)] == state
-    assert [event for event in whole if 801.0 <= event["time"] < 1200.0] == part[len(state) :]
+    assert [event for event in whole_events if 801.0 <= event["time"] < 1200.0] == part[len(state) :]
     windows = [
         event["data"]["congestion_window"]
-        for event in whole
+        for event in whole_events
         if event["time"] < 801.0 and ("congestion_window" in event["data"])
     ]
     (metrics,) = [event["data"] for event in state if event["name"] == "recovery:metrics_updated"]
@@ -102,11 +102,11 @@ def test_what_an_ordinary_log_does_not_tell_is_left_out(dumbbell: Dumbbell, once
 def test_exported_flows_are_imported_beside_each_other(dumbbell: Dumbbell, folder: Path, results: str) -> None:
     dumbbell("export", "qlog", results, "--out", "qlogs")
     dumbbell("import", "qlog", "qlogs", "--out", "back")
-    (ours,) = show(dumbbell, results)["runs"]
-    imported = {run["scheme"]: run for run in show(dumbbell, "back")["runs"]}
-    assert list(imported) == ["small_reno_1_flow1", "small_reno_1_flow2"]
-    for number, flow in enumerate(ours["flows"], 1):
-        run = imported[f"small_reno_1_flow{number}"]
+    (exported_run,) = show(dumbbell, results)["runs"]
+    imported_runs = {run["scheme"]: run for run in show(dumbbell, "back")["runs"]}
+    assert list(imported_runs) == ["small_reno_1_flow1", "small_reno_1_flow2"]
+    for number, flow in enumerate(exported_run["flows"], 1):
+        run = imported_runs[f"small_reno_1_flow{number}"]
         assert run["status"] == "done"
         assert run["flows"][0]["packets_sent"] == flow["packets_sent"]
         assert run["flows"][0]["packets_delivered"] == run["qlog"]["acked"] > 100
@@ -126,9 +126,9 @@ def test_what_a_sender_saw_of_a_run_is_what_its_qlog_says(dumbbell: Dumbbell, fo
     dumbbell("run", *arguments, "--runs", 1, "--log", "full", "--out", "out")
     dumbbell("export", "qlog", "out", "--out", "qlogs")
     dumbbell("import", "qlog", "qlogs", "--out", "back")
-    imported = {run["scheme"]: run["flows"][0] for run in show(dumbbell, "back")["runs"]}
+    imported_flows = {run["scheme"]: run["flows"][0] for run in show(dumbbell, "back")["runs"]}
     for run in show(dumbbell, "out")["runs"]:
-        flow, again = run["flows"][0], imported[f"lossy_{run['scheme']}_1_flow1"]
+        flow, again = run["flows"][0], imported_flows[f"lossy_{run['scheme']}_1_flow1"]
         # Drops of the last round trip are not known to the sender yet.
         assert flow["packet_loss_rate"] > 0.015
         assert again["packet_loss_rate"] == pytest.approx(flow["packet_loss_rate"], rel=0.1)
@@ -188,8 +188,8 @@ def test_losses_window_and_rtt_are_what_the_trace_states(dumbbell: Dumbbell, fol
 
 
 def test_what_a_trace_does_not_state_is_null(dumbbell: Dumbbell, folder: Path) -> None:
-    told = ("transport:packet_sent", "transport:packet_received")
-    flow = imported_flow(dumbbell, folder, [event for event in TRACE if event["name"] in told])
+    names_kept = ("transport:packet_sent", "transport:packet_received")
+    flow = imported_flow(dumbbell, folder, [event for event in TRACE if event["name"] in names_kept])
     assert (flow["mean_cwnd_bytes"], flow["mean_in_flight_bytes"], flow["mean_srtt_ms"]) == (None, None, None)
     # Of the packets sent longer than 120 ms, the largest delay, before the end, all were acknowledged.
     assert flow["packet_loss_rate"] == 0
@@ -220,22 +220,22 @@ def test_one_bad_qlog_does_not_cost_the_others(dumbbell: Dumbbell, folder: Path,
     write_sequence(folder / "logs/good.sqlog", [{"qlog_version": "0.3", "trace": {}}, *TRACE])
     (folder / "logs/bad.qlog").write_text(content)
     (folder / "logs/worse.qlog").write_text("")
-    done = dumbbell("import", "qlog", "logs", "--out", "out", expect=1)
-    assert complaint in done.stderr
-    assert "worse.qlog: is empty" in done.stderr
-    assert done.stderr.count("not usable: ") == 2
+    result = dumbbell("import", "qlog", "logs", "--out", "out", expect=1)
+    assert complaint in result.stderr
+    assert "worse.qlog: is empty" in result.stderr
+    assert result.stderr.count("not usable: ") == 2
     bad, good, worse = show(dumbbell, "out", expect=1)["runs"]
     assert complaint in bad["reason"]
     assert (bad["status"], good["status"], worse["status"]) == ("failed", "done", "failed")
     assert good["flows"][0]["packets_delivered"] == 8
     # Alone it is refused, and nothing is left.
-    refused = dumbbell("import", "qlog", "logs/bad.qlog", "--out", "alone", expect=2)
-    assert complaint in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    refusal = dumbbell("import", "qlog", "logs/bad.qlog", "--out", "alone", expect=2)
+    assert complaint in refusal.stderr
+    assert refusal.stderr.count("\n") == 1
     (folder / "logs/good.sqlog").unlink()
-    refused = dumbbell("import", "qlog", "logs", "--out", "alone", expect=2)
-    assert "none of its 2 files can be used" in refused.stderr
-    assert complaint in refused.stderr
+    refusal = dumbbell("import", "qlog", "logs", "--out", "alone", expect=2)
+    assert "none of its 2 files can be used" in refusal.stderr
+    assert complaint in refusal.stderr
     assert sorted(entry.name for entry in folder.iterdir()) == ["logs", "lossy.toml", "out", "small.toml"]
 
 
@@ -249,20 +249,20 @@ def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_los
     dumbbell: Dumbbell, once: Dumbbell, folder: Path
 ) -> None:
     once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 1, "--duration", "1s", "--out", "out")
-    exported = dumbbell("export", "qlog", "out", "--out", "qlogs")
-    assert "incomplete: reno on small, run 1: acknowledged packets were not logged" in exported.stderr
-    assert exported.stderr.count("\n") == 1
-    done = dumbbell("import", "qlog", "qlogs", "--out", "back")
-    assert "note: small_reno_1_flow1, run 1: the trace has no acknowledged packets: what arrived" in done.stderr
-    assert ["qlogs", "small_reno_1_flow1", "1", "-", "-", "-"] in map(str.split, done.stdout.splitlines())
+    export_result = dumbbell("export", "qlog", "out", "--out", "qlogs")
+    assert "incomplete: reno on small, run 1: acknowledged packets were not logged" in export_result.stderr
+    assert export_result.stderr.count("\n") == 1
+    result = dumbbell("import", "qlog", "qlogs", "--out", "back")
+    assert "note: small_reno_1_flow1, run 1: the trace has no acknowledged packets: what arrived" in result.stderr
+    assert ["qlogs", "small_reno_1_flow1", "1", "-", "-", "-"] in map(str.split, result.stdout.splitlines())
     (run,) = show(dumbbell, "back")["runs"]
     (flow,) = run["flows"]
     assert {key: flow[key] for key in DELIVERED} == dict.fromkeys(DELIVERED)
     assert [run["network"][key] for key in ("throughput_mbps", "loss_rate", "packet_loss_rate")] == [None] * 3
     # What it does tell is there.
-    (ours,) = show(dumbbell, "out")["runs"][0]["flows"]
-    assert flow["packets_sent"] == ours["packets_sent"]
-    assert flow["mean_cwnd_bytes"] == pytest.approx(ours["mean_cwnd_bytes"], rel=0.15)
+    (flows,) = show(dumbbell, "out")["runs"][0]["flows"]
+    assert flow["packets_sent"] == flows["packets_sent"]
+    assert flow["mean_cwnd_bytes"] == pytest.approx(flows["mean_cwnd_bytes"], rel=0.15)
     dumbbell("report", "back", "--html")
     page = (folder / "back/report.html").read_text()
     assert "the trace has no acknowledged packets" in page
@@ -286,8 +286,8 @@ def test_a_qlog_that_is_cut_off_says_so(dumbbell: Dumbbell, folder: Path) -> Non
     write_sequence(folder / "cut.sqlog", [{"qlog_version": "0.3", "trace": {}}, SENT, ack(40, 1, (1, 1)), SENT])
     with (folder / "cut.sqlog").open("r+b") as file:
         file.truncate((folder / "cut.sqlog").stat().st_size - 9)
-    done = dumbbell("import", "qlog", "cut.sqlog", "--out", "out")
-    assert done.stderr == "note: cut, run 1: the file is cut off in line 4: read is what stands before\n"
+    result = dumbbell("import", "qlog", "cut.sqlog", "--out", "out")
+    assert result.stderr == "note: cut, run 1: the file is cut off in line 4: read is what stands before\n"
     (run,) = show(dumbbell, "out")["runs"]
     assert (run["flows"][0]["packets_sent"], run["flows"][0]["rtt_min_ms"]) == (1, 39.0)
 
@@ -296,8 +296,8 @@ def test_a_trace_of_the_receiver_says_whose_numbers_it_has(dumbbell: Dumbbell, f
     header = {"qlog_version": "0.3", "trace": {"vantage_point": {"type": "client"}}}
     data = [packet(100 + n, "transport:packet_received", n, raw={"length": 1200}) for n in range(20)]
     write_sequence(folder / "get.sqlog", [header, SENT, *data, ack(200, 21, (1, 1))])
-    done = dumbbell("import", "qlog", "get.sqlog", "--out", "out")
-    (line,) = done.stderr.splitlines()
+    result = dumbbell("import", "qlog", "get.sqlog", "--out", "out")
+    (line,) = result.stderr.splitlines()
     assert line.startswith(
         "note: get, run 1: written by the receiver of the data (the client), which got 0.024 MB and sent 0.001 MB"
     )

@@ -92,7 +92,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Transfer:
     base = tmp_path_factory.mktemp("quic")
     for end in ENDS:
         (base / end).mkdir()
-    dropped = transfer(*(QuicFileLogger(str(base / end)) for end in ENDS), drop_every=DROP_EVERY)
+    drop_counts = transfer(*(QuicFileLogger(str(base / end)) for end in ENDS), drop_every=DROP_EVERY)
     qlogs = base / "qlogs"
     qlogs.mkdir()
     truth = {}
@@ -102,7 +102,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Transfer:
         (trace,) = json.loads(file.read_text())["traces"]
         truth[end] = read_truth(trace)
         file.rename(qlogs / f"{end}.qlog")
-    return Transfer(qlogs, dropped, truth)
+    return Transfer(qlogs, drop_counts, truth)
 
 
 @pytest.fixture
@@ -170,12 +170,12 @@ def test_the_packet_log_is_the_trace(lossy: Transfer, runs: dict[str, dict[str, 
         assert [row[:3] for row in rows[SEND].iter_rows()] == [
             (number, near(time_ns), size) for number, (time_ns, size, _) in truth.sent.items()
         ]
-        delivered = {number: (time_ns, size, delay) for number, time_ns, size, delay in rows[DELIVER].iter_rows()}
-        assert delivered == {
+        deliveries = {number: (time_ns, size, delay) for number, time_ns, size, delay in rows[DELIVER].iter_rows()}
+        assert deliveries == {
             number: (near(at), truth.sent[number][1], near(at - truth.sent[number][0]))
             for number, at in truth.acked_ns.items()
         }
-        assert set(rows[ACKED]["seq"]) == set(delivered)
+        assert set(rows[ACKED]["seq"]) == set(deliveries)
         assert [row[1::-1] for row in rows[LOST].iter_rows()] == [(near(at), number) for at, number in truth.lost]
 
 
@@ -236,19 +236,19 @@ def test_what_was_imported_is_exported_again(
         truth = lossy.truth[end]
         (file,) = (folder / "again").glob(f"qlogs_{end}_*.sqlog")
         _, *events = (json.loads(record) for record in file.read_text().split("\x1e")[1:])
-        found: dict[str, list[dict[str, Any]]] = {}
+        by_name: dict[str, list[dict[str, Any]]] = {}
         for event in events:
-            found.setdefault(event["name"].split(":")[1], []).append(event["data"])
-        sent = [(data["header"]["packet_number"], data["raw"]["length"]) for data in found["packet_sent"]]
-        assert sent == [(number, size) for number, (_, size, _) in truth.sent.items()]
-        assert [data["header"]["packet_number"] for data in found["packet_lost"]] == [
+            by_name.setdefault(event["name"].split(":")[1], []).append(event["data"])
+        sent_packets = [(data["header"]["packet_number"], data["raw"]["length"]) for data in by_name["packet_sent"]]
+        assert sent_packets == [(number, size) for number, (_, size, _) in truth.sent.items()]
+        assert [data["header"]["packet_number"] for data in by_name["packet_lost"]] == [
             number for _, number in truth.lost
         ]
         ranges = [
-            pair for data in found["packet_received"] for frame in data["frames"] for pair in frame["acked_ranges"]
+            pair for data in by_name["packet_received"] for frame in data["frames"] for pair in frame["acked_ranges"]
         ]
-        acked = sorted(number for first, last in ranges for number in range(first, last + 1))
-        assert acked == sorted(truth.acked_ns)
+        acked_numbers = sorted(number for first, last in ranges for number in range(first, last + 1))
+        assert acked_numbers == sorted(truth.acked_ns)
 
 
 def test_both_ends_in_one_file_are_two_schemes(dumbbell: Dumbbell, folder: Path) -> None:

@@ -16,11 +16,11 @@ def write(folder: Path, name: str, form: Callable[[int], str], numbers: range = 
     (folder / f"{name}.log").write_text(ss_log(form, numbers))
 
 
-def one(dumbbell: Dumbbell, name: str) -> dict[str, Any]:
+def run_of(dumbbell: Dumbbell, name: str) -> dict[str, Any]:
     dumbbell("import", "ss", f"{name}.log", "--out", name)
     (run,) = show(dumbbell, name)["runs"]
-    found: dict[str, Any] = run
-    return found
+    made_run: dict[str, Any] = run
+    return made_run
 
 
 def test_a_log_is_the_same_whatever_form_its_times_and_names_have(dumbbell: Dumbbell, folder: Path) -> None:
@@ -36,15 +36,15 @@ def test_a_log_is_the_same_whatever_form_its_times_and_names_have(dumbbell: Dumb
         assert flow["data_bytes_delivered"] == 12_500 * (SS_COUNT - 1), run["scheme"]
         assert flow["retransmissions"] == 3, run["scheme"]
         assert flow["mean_srtt_ms"] == pytest.approx(40.43, abs=0.01), run["scheme"]
-        undated = {"clock", "behind-clock", "one-line-ts", "watch-without-time", "no-addresses-behind"}
+        undated_names = {"clock", "behind-clock", "one-line-ts", "watch-without-time", "no-addresses-behind"}
         assert ("started_at" in run["ss"]) == (
-            run["scheme"] not in undated and not run["scheme"].startswith("one-line-elapsed")
+            run["scheme"] not in undated_names and not run["scheme"].startswith("one-line-elapsed")
         ), run["scheme"]
 
 
 def test_what_a_kernel_does_not_count_is_absent_and_not_zero(dumbbell: Dumbbell, folder: Path) -> None:
     write(folder, "old", lambda number: block(epoch)(number).replace(f"bytes_acked:{1 + number * 12_500} ", ""))
-    run = one(dumbbell, "old")
+    run = run_of(dumbbell, "old")
     (flow,) = run["flows"]
     assert (flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"]) == (None, None, 3)
     assert run["network"]["goodput_mbps"] is None
@@ -55,7 +55,7 @@ def test_what_was_cut_out_of_lines_is_absent_and_not_zero(dumbbell: Dumbbell, fo
     write(
         folder, "cut", lambda number: f"{epoch(number)} cwnd:{number + 10} rtt:40/2 bytes_acked:{1 + number * 12_500}\n"
     )
-    run = one(dumbbell, "cut")
+    run = run_of(dumbbell, "cut")
     (flow,) = run["flows"]
     assert flow["goodput_mbps"] == pytest.approx(1.0)
     assert (flow["retransmissions"], flow["mean_in_flight_bytes"], flow["mean_cwnd_bytes"]) == (None, None, None)
@@ -64,7 +64,7 @@ def test_what_was_cut_out_of_lines_is_absent_and_not_zero(dumbbell: Dumbbell, fo
 
 def test_whole_seconds_do_not_make_the_first_second_longer(dumbbell: Dumbbell, folder: Path) -> None:
     write(folder, "late", lambda number: block(date("%a %b %d %H:%M:%S UTC %Y"))(number + 7), range(30))
-    run = one(dumbbell, "late")
+    run = run_of(dumbbell, "late")
     assert run["flows"][0]["goodput_mbps"] == pytest.approx(1.0)
     assert any("whole seconds" in note for note in run["notes"])
 
@@ -72,12 +72,12 @@ def test_whole_seconds_do_not_make_the_first_second_longer(dumbbell: Dumbbell, f
 def test_a_clock_that_passes_midnight_goes_on(dumbbell: Dumbbell, folder: Path) -> None:
     evening = datetime(2023, 1, 1, 23, 59, 59)
     write(folder, "night", block(lambda number: f"{evening + timedelta(seconds=number * 0.1):%H:%M:%S.%f}"))
-    assert one(dumbbell, "night")["flows"][0]["goodput_mbps"] == pytest.approx(1.0)
+    assert run_of(dumbbell, "night")["flows"][0]["goodput_mbps"] == pytest.approx(1.0)
 
 
 def test_a_log_without_its_first_lines_is_read_from_the_first_time_on(dumbbell: Dumbbell, folder: Path) -> None:
     write(folder, "head", lambda number: block(epoch)(number) if number else f"{SS_NAMES}\n{info(number)}\n")
-    run = one(dumbbell, "head")
+    run = run_of(dumbbell, "head")
     assert run["flows"][0]["data_bytes_delivered"] == 12_500 * (SS_COUNT - 2)
     assert any("without a time" in note for note in run["notes"])
 
@@ -85,12 +85,12 @@ def test_a_log_without_its_first_lines_is_read_from_the_first_time_on(dumbbell: 
 def test_one_time_for_several_connections(dumbbell: Dumbbell, folder: Path) -> None:
     other = SS_NAMES.replace("40000", "40002")
     write(folder, "two", lambda number: f"{epoch(number)} {SS_NAMES}\n{info(number)}\n{other}\n{info(number)}\n")
-    assert [flow["goodput_mbps"] for flow in one(dumbbell, "two")["flows"]] == pytest.approx([1.0, 1.0])
+    assert [flow["goodput_mbps"] for flow in run_of(dumbbell, "two")["flows"]] == pytest.approx([1.0, 1.0])
 
 
 def test_connections_without_addresses_are_told_apart_by_their_order(dumbbell: Dumbbell, folder: Path) -> None:
     write(folder, "order", lambda number: f"{epoch(number)}\n{info(number)}\n{info(2 * number, 10**6)}\n")
-    run = one(dumbbell, "order")
+    run = run_of(dumbbell, "order")
     assert sorted(flow["goodput_mbps"] for flow in run["flows"]) == pytest.approx([1.0, 2.0])
     assert any("by their order" in note for note in run["notes"])
 
@@ -116,9 +116,9 @@ def test_a_log_that_cannot_be_read_is_refused_in_one_line(
     dumbbell: Dumbbell, folder: Path, form: Callable[[int], str], complaint: str
 ) -> None:
     write(folder, "bad", form)
-    done = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()
 
 

@@ -16,35 +16,35 @@ def test_a_second_writer_is_refused_and_the_first_is_whole(tmp_path: Path, is_th
     out = tmp_path / "out"
     if is_there:
         out.mkdir()
-    with staging(out) as made:
-        (made / "one").write_text("1")
+    with staging(out) as place:
+        (place / "one").write_text("1")
         with pytest.raises(UserError, match="out: another dumbbell is writing there"), staging(out):
             pass
-        (made / "other").write_text("2")
+        (place / "other").write_text("2")
     assert sorted(entry.name for entry in out.iterdir()) == ["one", "other"]
     assert list(tmp_path.iterdir()) == [out]
 
 
 def test_of_many_writers_at_once_one_publishes(tmp_path: Path) -> None:
-    out, done, refused = tmp_path / "out", [], []
+    out, published_numbers, refusals = tmp_path / "out", [], []
 
     def write(number: int) -> None:
         try:
-            with staging(out) as made:
+            with staging(out) as place:
                 for name in range(20):
-                    (made / str(name)).write_text(str(number))
+                    (place / str(name)).write_text(str(number))
         except (UserError, OSError) as error:
-            refused.append(error)
+            refusals.append(error)
         else:
-            done.append(number)
+            published_numbers.append(number)
 
     threads = [threading.Thread(target=write, args=[number]) for number in range(16)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    (number,) = done
-    assert len(refused) == 15
+    (number,) = published_numbers
+    assert len(refusals) == 15
     assert {file.read_text() for file in out.iterdir()} == {str(number)}
     assert len(list(out.iterdir())) == 20
     assert list(tmp_path.iterdir()) == [out]
@@ -53,8 +53,8 @@ def test_of_many_writers_at_once_one_publishes(tmp_path: Path) -> None:
 def test_what_a_killed_command_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / f".out{STAGE}" / "runs").mkdir(parents=True)
     (tmp_path / f".out{STAGE}" / "link").symlink_to(tmp_path)
-    with staging(tmp_path / "out") as made:
-        (made / "one").touch()
+    with staging(tmp_path / "out") as place:
+        (place / "one").touch()
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["one"]
 
 

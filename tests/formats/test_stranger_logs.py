@@ -24,7 +24,7 @@ MOMENT_S = 0.02
 """Ctrl-C comes after so much CPU time; who does not hear it goes on to the end of the work, and has made its file."""
 
 
-def compressed(file: Path, line: bytes, count: int, header: bytes = HEADER) -> Path:
+def compress(file: Path, line: bytes, count: int, header: bytes = HEADER) -> Path:
     """A log of `count` equal lines, in members of gzip that are compressed once."""
     part = 1_000
     file.write_bytes(gzip.compress(header) + gzip.compress(line * part) * (count // part))
@@ -35,14 +35,14 @@ def compressed(file: Path, line: bytes, count: int, header: bytes = HEADER) -> P
 def packets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A packet log of millions of records, in a few bytes."""
     folder = tmp_path_factory.mktemp("packets")
-    log = compressed(folder / "a.log.gz", b"1.000 + 1500 1\n", LINES)
+    log = compress(folder / "a.log.gz", b"1.000 + 1500 1\n", LINES)
     _core.import_merged_log(str(log), None, str(folder / "packets.parquet"), strict=True)
     return folder / "packets.parquet"
 
 
 @pytest.mark.parametrize("line", [b"1 + 1504\n", b"1 d 1 1\n1 + 1504\n"])
 def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> None:
-    log, out = compressed(tmp_path / "a.log.gz", line, LINES), tmp_path / "packets.parquet"
+    log, out = compress(tmp_path / "a.log.gz", line, LINES), tmp_path / "packets.parquet"
     with interrupt_after(MOMENT_S):
         _core.import_mahimahi(str(log), None, str(out), strict=False)
     assert list(tmp_path.iterdir()) == [log]
@@ -50,22 +50,22 @@ def test_a_log_of_mahimahi_is_read_until_ctrl_c(tmp_path: Path, line: bytes) -> 
 
 @pytest.mark.parametrize("ack", [False, True])
 def test_a_log_of_pantheon_is_read_until_ctrl_c(tmp_path: Path, ack: bool) -> None:
-    log, out = compressed(tmp_path / "a.log.gz", b"1.000 + 1500 1\n", LINES), tmp_path / "packets.parquet"
+    log, out = compress(tmp_path / "a.log.gz", b"1.000 + 1500 1\n", LINES), tmp_path / "packets.parquet"
     with interrupt_after(MOMENT_S):
         _core.import_merged_log(str(log), str(log) if ack else None, str(out), strict=False)
     assert list(tmp_path.iterdir()) == [log]
 
 
 def test_raw_logs_of_pantheon_are_read_until_ctrl_c(tmp_path: Path) -> None:
-    egress = compressed(tmp_path / "a.log.gz", b"1.000 - 1 - 1500\n", 0, b"# egress: 1000\n1.000 - 1 - 1500\n")
-    ingress = compressed(tmp_path / "b.log.gz", b"1.000 - 1 - 1500\n", LINES, b"# ingress: 1000\n")
+    egress = compress(tmp_path / "a.log.gz", b"1.000 - 1 - 1500\n", 0, b"# egress: 1000\n1.000 - 1 - 1500\n")
+    ingress = compress(tmp_path / "b.log.gz", b"1.000 - 1 - 1500\n", LINES, b"# ingress: 1000\n")
     out = tmp_path / "packets.parquet"
     with interrupt_after(MOMENT_S):
         _core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 0.0), str(out), strict=False)
     assert sorted(tmp_path.iterdir()) == [egress, ingress]
 
 
-def offloaded(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet]:
+def offload_packets(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet]:
     """A connection whose receiver announced segments of `mss` bytes, and what its sender handed to the card."""
     yield START_NS, tcp(Tcp(True, 0, syn=True, mss=1460))
     yield START_NS + 1, tcp(Tcp(False, 0, 1, syn=True, mss=mss))
@@ -73,11 +73,11 @@ def offloaded(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet
         yield START_NS + 2 + number, tcp(Tcp(True, 1 + number * payload, 1, payload))
 
 
-@pytest.mark.parametrize("both", [False, True])
-def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, both: bool) -> None:
-    capture = str(write_pcap(tmp_path / "a.pcap", offloaded(64, 1_500), snaplen=64))
+@pytest.mark.parametrize("has_both", [False, True])
+def test_a_capture_is_read_until_ctrl_c(tmp_path: Path, has_both: bool) -> None:
+    capture = str(write_pcap(tmp_path / "a.pcap", offload_packets(64, 1_500), snaplen=64))
     with interrupt_after(MOMENT_S):
-        _core.import_capture(capture, capture if both else None, None, "auto", str(tmp_path / "out"))
+        _core.import_capture(capture, capture if has_both else None, None, "auto", str(tmp_path / "out"))
     assert not list(tmp_path.glob("out/*/*"))
 
 
@@ -93,10 +93,10 @@ def test_exports_go_on_until_ctrl_c(packets: Path, tmp_path: Path) -> None:
 
 
 def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
-    log = compressed(folder / "bomb.log.gz", b"#" + b" " * 9_998 + b"\n", 30_000)
+    log = compress(folder / "bomb.log.gz", b"#" + b" " * 9_998 + b"\n", 30_000)
     size = log.stat().st_size
-    done = dumbbell("import", "mahimahi", "bomb.log.gz", "--out", "out", expect=2)
-    assert done.stderr == (
+    result = dumbbell("import", "mahimahi", "bomb.log.gz", "--out", "out", expect=2)
+    assert result.stderr == (
         f"dumbbell: cannot read bomb.log.gz: its {size} bytes become more than 268435456 when they are decompressed: "
         "allowed are 200 times as many, at least 268435456 and at most 8589934592\n"
     )
@@ -110,19 +110,19 @@ def test_a_log_that_becomes_thousands_of_times_as_long_is_refused(dumbbell: Dumb
 def test_a_small_file_that_becomes_a_large_one_is_refused(
     dumbbell: Dumbbell, folder: Path, kind: str, name: str
 ) -> None:
-    compressed(folder / name, b" " * 9_999 + b"\n", 30_000, b"{")
-    done = dumbbell("import", kind, name, "--out", "out", expect=2)
-    assert done.stderr.count("\n") == 1
-    assert name in done.stderr
-    assert "268435456" in done.stderr or "256 MiB" in done.stderr
+    compress(folder / name, b" " * 9_999 + b"\n", 30_000, b"{")
+    result = dumbbell("import", kind, name, "--out", "out", expect=2)
+    assert result.stderr.count("\n") == 1
+    assert name in result.stderr
+    assert "268435456" in result.stderr or "256 MiB" in result.stderr
     assert not (folder / "out").exists()
 
 
 def test_a_capture_of_segments_that_become_millions_of_packets_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
     # 11 MB with an announced segment of one byte were 6,500,000,000 packets.
-    write_pcap(folder / "tiny.pcap", offloaded(1, 900), snaplen=64)
-    done = dumbbell("import", "pcap", "tiny.pcap", "--out", "out", expect=2)
-    assert done.stderr == (
+    write_pcap(folder / "tiny.pcap", offload_packets(1, 900), snaplen=64)
+    result = dumbbell("import", "pcap", "tiny.pcap", "--out", "out", expect=2)
+    assert result.stderr == (
         "dumbbell: tiny.pcap: its first 841 packets become 1048750, those of this connection with 48 bytes of payload "
         "each: allowed are 1024 times as many, at least 1048576 and at most 4294967296\n"
     )
@@ -139,18 +139,18 @@ def full_disk(folder: Path, most_bytes: int, *arguments: str) -> subprocess.Comp
 
 
 @pytest.fixture
-def made(once: Dumbbell, folder: Path) -> Path:
+def made_results(once: Dumbbell, folder: Path) -> Path:
     """Results of a run."""
     once("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "5", "--log", "full", "--out", "made")
     return folder / "made"
 
 
 @pytest.mark.parametrize("name", ["pantheon", "qlog"])
-@pytest.mark.usefixtures("made")
+@pytest.mark.usefixtures("made_results")
 def test_an_export_that_finds_the_disk_full_names_its_output(folder: Path, name: str) -> None:
-    done = check(full_disk(folder, 10_000, "export", name, "made", "--out", "out"), 2)
+    result = check(full_disk(folder, 10_000, "export", name, "made", "--out", "out"), 2)
     file = "cubic_datalink_run1.log" if name == "pantheon" else "small_cubic_1_flow1.sqlog"
-    assert done.stderr == f"dumbbell: cannot write out/{file}: File too large (os error 27)\n"
+    assert result.stderr == f"dumbbell: cannot write out/{file}: File too large (os error 27)\n"
     assert not list(folder.glob("*out*"))
 
 
@@ -170,9 +170,9 @@ def test_an_import_that_finds_the_disk_full_does_not_blame_the_log(
     for name in ("a.json", "all/a.json", "all/b.json"):
         (folder / name).write_text(json.dumps(REPORT))
     (folder / "a.log").write_text("1 + 1504\n")
-    write_pcap(folder / "a.pcap", offloaded(1460, 2))
-    done = check(full_disk(folder, 500, "import", *words, "--out", "out"), 2)
-    assert done.stderr.startswith((f"dumbbell: cannot write out/{file}: ", f"dumbbell: out/{file}: cannot write: "))
-    assert "File too large" in done.stderr
-    assert done.stderr.count("\n") == 1
+    write_pcap(folder / "a.pcap", offload_packets(1460, 2))
+    result = check(full_disk(folder, 500, "import", *words, "--out", "out"), 2)
+    assert result.stderr.startswith((f"dumbbell: cannot write out/{file}: ", f"dumbbell: out/{file}: cannot write: "))
+    assert "File too large" in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not list(folder.glob("*out*"))

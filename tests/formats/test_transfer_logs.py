@@ -32,21 +32,21 @@ def iperf3(folder: Path, name: str, *options: str) -> dict[str, Any]:
         assert any("Server listening" in line for line in server.stdout)
         client = ["iperf3", "-c", address, "-p", port, "-t", "1", "-i", "0.25", "-J", *options]
         try:
-            done = subprocess.run(client, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+            result = subprocess.run(client, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         finally:
             server.terminate()
-    said: dict[str, Any] = json.loads(done.stdout)
-    assert "error" not in said, said
-    (folder / name).write_text(json.dumps(said))
-    return said
+    document: dict[str, Any] = json.loads(result.stdout)
+    assert "error" not in document, document
+    (folder / name).write_text(json.dumps(document))
+    return document
 
 
-def imported(dumbbell: Dumbbell, kind: str, name: str) -> dict[str, Any]:
+def import_log(dumbbell: Dumbbell, kind: str, name: str) -> dict[str, Any]:
     dumbbell("import", kind, name, "--out", f"{name}-out")
     (run,) = show(dumbbell, f"{name}-out")["runs"]
     assert run["status"] == "done"
-    found: dict[str, Any] = run
-    return found
+    made_run: dict[str, Any] = run
+    return made_run
 
 
 UNKNOWN = (
@@ -58,12 +58,12 @@ UNKNOWN = (
 @pytest.mark.real
 @pytest.mark.parametrize("reverse", [False, True])
 def test_a_tcp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path, reverse: bool) -> None:
-    said = iperf3(folder, "t.json", "-b", "40M", "-P", "2", *(["-R"] if reverse else []))
-    run = imported(dumbbell, "iperf3", "t.json")
+    report_made = iperf3(folder, "t.json", "-b", "40M", "-P", "2", *(["-R"] if reverse else []))
+    run = import_log(dumbbell, "iperf3", "t.json")
     assert len(run["flows"]) == 2
-    for flow, stream in zip(run["flows"], said["end"]["streams"], strict=True):
-        received = stream["receiver"]["bytes"]
-        assert flow["data_bytes_delivered"] == pytest.approx(received, rel=0.1)
+    for flow, stream in zip(run["flows"], report_made["end"]["streams"], strict=True):
+        received_bytes = stream["receiver"]["bytes"]
+        assert flow["data_bytes_delivered"] == pytest.approx(received_bytes, rel=0.1)
         assert flow["goodput_mbps"] == pytest.approx(stream["receiver"]["bits_per_second"] / 1e6, rel=0.15)
         assert flow["retransmissions"] == stream["sender"]["retransmits"]
         assert [flow[metric] for metric in UNKNOWN] == [None] * len(UNKNOWN)
@@ -71,28 +71,28 @@ def test_a_tcp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path, reverse: boo
             assert (flow["mean_srtt_ms"], flow["mean_cwnd_bytes"]) == (None, None)
         else:
             assert 0 < flow["mean_srtt_ms"] < 50
-            windows = [part["snd_cwnd"] for interval in said["intervals"] for part in interval["streams"]]
+            windows = [part["snd_cwnd"] for interval in report_made["intervals"] for part in interval["streams"]]
             assert min(windows) <= flow["mean_cwnd_bytes"] <= max(windows)
     assert run["network"]["throughput_mbps"] is None
     assert run["network"]["goodput_mbps"] == pytest.approx(
-        said["end"]["sum_received"]["bits_per_second"] / 1e6, rel=0.15
+        report_made["end"]["sum_received"]["bits_per_second"] / 1e6, rel=0.15
     )
     dumbbell("report", "t.json-out", "--html")
 
 
 @pytest.mark.real
 def test_a_udp_transfer_of_iperf3(dumbbell: Dumbbell, folder: Path) -> None:
-    said = iperf3(folder, "u.json", "-u", "-b", "10M")
-    (flow,) = imported(dumbbell, "iperf3", "u.json")["flows"]
-    assert flow["packets_sent"] == said["end"]["sum"]["packets"]
-    assert flow["packet_loss_rate"] == pytest.approx(said["end"]["sum"]["lost_percent"] / 100)
+    report_made = iperf3(folder, "u.json", "-u", "-b", "10M")
+    (flow,) = import_log(dumbbell, "iperf3", "u.json")["flows"]
+    assert flow["packets_sent"] == report_made["end"]["sum"]["packets"]
+    assert flow["packet_loss_rate"] == pytest.approx(report_made["end"]["sum"]["lost_percent"] / 100)
     assert flow["goodput_mbps"] == pytest.approx(10, rel=0.15)
     assert (flow["retransmissions"], flow["mean_srtt_ms"]) == (None, None)
 
 
 def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "a.json").write_text(json.dumps(REPORT))
-    (flow,) = imported(dumbbell, "iperf3", "a.json")["flows"]
+    (flow,) = import_log(dumbbell, "iperf3", "a.json")["flows"]
     assert (flow["goodput_mbps"], flow["data_bytes_delivered"]) == (15.0, 7_500_000)
     assert flow["retransmissions"] == 7
     # What was read at 1 s holds until 2 s, what was read then until 4 s.
@@ -100,10 +100,10 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     assert flow["mean_cwnd_bytes"] == pytest.approx((10_000 + 2 * 30_000) / 3)
     # The same as lines of events.
     (folder / "b.json").write_text(events())
-    assert imported(dumbbell, "iperf3", "b.json")["flows"][0]["goodput_mbps"] == 15.0
+    assert import_log(dumbbell, "iperf3", "b.json")["flows"][0]["goodput_mbps"] == 15.0
     # Without the receiver's word nothing is known of what arrived.
     (folder / "c.json").write_text(json.dumps(REPORT | {"end": {"streams": []}}))
-    run = imported(dumbbell, "iperf3", "c.json")
+    run = import_log(dumbbell, "iperf3", "c.json")
     assert (run["flows"][0]["goodput_mbps"], run["flows"][0]["retransmissions"]) == (None, 7)
 
 
@@ -111,8 +111,8 @@ def report(begins: Sequence[float], end: dict[str, Any], *, start: dict[str, Any
     """A report of intervals of a second with 1,250,000 bytes, the first of which is omitted if it begins twice."""
     parts = [interval(at, at + 1, 1_250_000, **more) for at in begins]
     streams = [{key: {"socket": 5, "start": 0} | side for key, side in end.items()}]
-    told = {"start": REPORT["start"] | (start or {}), "intervals": parts, "end": {"streams": streams}}
-    return json.dumps(told)
+    content = {"start": REPORT["start"] | (start or {}), "intervals": parts, "end": {"streams": streams}}
+    return json.dumps(content)
 
 
 SENT, RECEIVED = {"end": 4, "bytes": 5_000_000, "retransmits": 3}, {"end": 4, "bytes": 5_000_000}
@@ -124,7 +124,7 @@ def measures(dumbbell: Dumbbell, folder: Path, content: str | bytes) -> tuple[An
     """Return goodput, bytes, retransmissions and notes of the only flow of a report."""
     name = f"t{next(_numbers)}.json"
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    run = imported(dumbbell, "iperf3", name)
+    run = import_log(dumbbell, "iperf3", name)
     (flow,) = run["flows"]
     return flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"], run["notes"]
 
@@ -133,25 +133,25 @@ WRITTEN = "written by the sender of the data (TCP): intervals are of what it han
 
 
 def test_what_is_omitted_takes_no_time(dumbbell: Dumbbell, folder: Path) -> None:
-    told = json.loads(report([0, 0, 1, 2, 3], {"sender": SENT, "receiver": RECEIVED}))
-    told["intervals"][0]["streams"][0]["omitted"] = True
-    told["intervals"][1]["streams"][0]["start"] = 0.999954  # the end of what was omitted
-    omitted = "what iperf3 omitted at the beginning (-O) does not count"
-    assert measures(dumbbell, folder, json.dumps(told)) == (10.0, 5_000_000, 3, [omitted, WRITTEN])
+    document = json.loads(report([0, 0, 1, 2, 3], {"sender": SENT, "receiver": RECEIVED}))
+    document["intervals"][0]["streams"][0]["omitted"] = True
+    document["intervals"][1]["streams"][0]["start"] = 0.999954  # the end of what was omitted
+    omission = "what iperf3 omitted at the beginning (-O) does not count"
+    assert measures(dumbbell, folder, json.dumps(document)) == (10.0, 5_000_000, 3, [omission, WRITTEN])
 
 
 def test_goodput_is_over_the_time_of_the_receiver(dumbbell: Dumbbell, folder: Path) -> None:
     # `seconds` is the sender's up to 3.9 at least
-    received = RECEIVED | {"end": 5, "seconds": 4}
-    assert measures(dumbbell, folder, report(range(4), {"sender": SENT, "receiver": received})) == (
+    receiver_total = RECEIVED | {"end": 5, "seconds": 4}
+    assert measures(dumbbell, folder, report(range(4), {"sender": SENT, "receiver": receiver_total})) == (
         8.0, 5_000_000, 3, [WRITTEN],
     )  # fmt: skip
 
 
 def test_totals_at_the_end_win_over_intervals_and_a_note_says_so(dumbbell: Dumbbell, folder: Path) -> None:
-    sent = SENT | {"bytes": 4_000_000}
+    sender_total = SENT | {"bytes": 4_000_000}
     goodput, _, retransmissions, notes = measures(
-        dumbbell, folder, report(range(4), {"sender": sent, "receiver": RECEIVED}, retransmits=5)
+        dumbbell, folder, report(range(4), {"sender": sender_total, "receiver": RECEIVED}, retransmits=5)
     )
     assert (goodput, retransmissions) == (10.0, 3)
     assert notes[:2] == [
@@ -162,23 +162,23 @@ def test_totals_at_the_end_win_over_intervals_and_a_note_says_so(dumbbell: Dumbb
 
 def test_a_receiver_of_an_old_version_is_one_and_knows_what_the_sender_resent(dumbbell: Dumbbell, folder: Path) -> None:
     test = {"protocol": "TCP", "reverse": 1}
-    told = json.loads(report(range(4), {"sender": SENT, "receiver": RECEIVED}, start={"test_start": test}))
-    for part in told["intervals"]:
+    document = json.loads(report(range(4), {"sender": SENT, "receiver": RECEIVED}, start={"test_start": test}))
+    for part in document["intervals"]:
         del part["streams"][0]["sender"]
     note = "written by the receiver of the data (TCP)"
-    assert measures(dumbbell, folder, json.dumps(told)) == (10.0, 5_000_000, 3, [note])
+    assert measures(dumbbell, folder, json.dumps(document)) == (10.0, 5_000_000, 3, [note])
     # the server of a test without -R receives too
-    told["start"] |= {"accepted_connection": {"host": "10.0.0.1"}, "test_start": test | {"reverse": 0}}
-    assert measures(dumbbell, folder, json.dumps(told))[3] == [note]
+    document["start"] |= {"accepted_connection": {"host": "10.0.0.1"}, "test_start": test | {"reverse": 0}}
+    assert measures(dumbbell, folder, json.dumps(document))[3] == [note]
 
 
 def test_an_interrupted_test_counts_as_far_as_it_went(dumbbell: Dumbbell, folder: Path) -> None:
     test = {"protocol": "TCP", "reverse": 0, "duration": 10}
-    told = json.loads(report(range(4), {"sender": SENT, "receiver": {"bytes": 0}}, start={"test_start": test}))
+    document = json.loads(report(range(4), {"sender": SENT, "receiver": {"bytes": 0}}, start={"test_start": test}))
     unknown = "1 of 1 streams end without the receiver's report: what arrived is not known"
-    said = "iperf3 says: interrupt - the client has terminated: 4 of 10 s were measured"
-    content = json.dumps(told | {"error": "interrupt - the client has terminated"})
-    assert measures(dumbbell, folder, content) == (None, None, 3, [unknown, WRITTEN, said])
+    note = "iperf3 says: interrupt - the client has terminated: 4 of 10 s were measured"
+    content = json.dumps(document | {"error": "interrupt - the client has terminated"})
+    assert measures(dumbbell, folder, content) == (None, None, 3, [unknown, WRITTEN, note])
     # a stream of events that stops
     lines = "".join(events().splitlines(keepends=True)[:-1])
     *_, notes = measures(dumbbell, folder, lines + '{"event":"end","da')
@@ -270,9 +270,9 @@ def test_two_tests_in_a_file_are_two_runs(dumbbell: Dumbbell, folder: Path) -> N
 def test_a_bad_report_is_one_line(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
     (folder / "all").mkdir()
     (folder / "all/bad.json").write_text(content)
-    done = dumbbell("import", "iperf3", "all/bad.json", "--out", "x", expect=2)
-    assert complaint in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "iperf3", "all/bad.json", "--out", "x", expect=2)
+    assert complaint in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()
     (folder / "all/good.json").write_text(json.dumps(REPORT))
     dumbbell("import", "iperf3", "all", "--out", "some", expect=1)
@@ -296,7 +296,7 @@ def test_a_bad_report_is_one_line(dumbbell: Dumbbell, folder: Path, content: str
 )
 def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], str]) -> None:
     (folder / "a.log").write_text(change(SS_LOG))
-    run = imported(dumbbell, "ss", "a.log")
+    run = import_log(dumbbell, "ss", "a.log")
     assert run["ss"]["connections"][0].endswith(":5000 to 10.0.0.2:6000")
     (flow,) = run["flows"]
     # 4,000,000 bytes in 4 s; ten retransmissions, of which three were before.
@@ -352,9 +352,9 @@ dumbbell: bad.log: lasts 1700000004 s, more than the 1000000 that a run may last
 )
 def test_a_bad_log_of_ss_is_one_line(dumbbell: Dumbbell, folder: Path, content: str, complaint: str) -> None:
     (folder / "bad.log").write_text(content)
-    done = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
-    assert transcript(done.stderr, folder) == complaint
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("import", "ss", "bad.log", "--out", "x", expect=2)
+    assert transcript(result.stderr, folder) == complaint
+    assert result.stderr.count("\n") == 1
     assert not (folder / "x").exists()
 
 
@@ -363,16 +363,16 @@ def test_a_log_of_ss_of_a_real_transfer(dumbbell: Dumbbell, folder: Path) -> Non
     loop = "while sleep 0.05; do date +%s.%N; ss -tin state established sport != :22; done > ss.log"
     logger = subprocess.Popen(["sh", "-c", loop], cwd=folder)
     try:
-        said = iperf3(folder, "t.json", "-b", "40M")
+        report_made = iperf3(folder, "t.json", "-b", "40M")
     finally:
         logger.kill()
         logger.wait()
     dumbbell("import", "ss", "ss.log", "--out", "out")
     (run,) = show(dumbbell, "out")["runs"]
-    port = said["start"]["connected"][0]["local_port"]
+    port = report_made["start"]["connected"][0]["local_port"]
     sender = [index for index, name in enumerate(run["ss"]["connections"]) if name.startswith(f"127.0.0.1:{port} to ")]
     flow = run["flows"][sender[0]]
-    assert flow["goodput_mbps"] == pytest.approx(said["end"]["sum_sent"]["bits_per_second"] / 1e6, rel=0.3)
+    assert flow["goodput_mbps"] == pytest.approx(report_made["end"]["sum_sent"]["bits_per_second"] / 1e6, rel=0.3)
     assert flow["mean_srtt_ms"] > 0
     # The last line may have been written before the end.
-    assert 0 <= flow["retransmissions"] <= said["end"]["sum_sent"]["retransmits"]
+    assert 0 <= flow["retransmissions"] <= report_made["end"]["sum_sent"]["retransmits"]

@@ -52,20 +52,20 @@ SVG = "{http://www.w3.org/2000/svg}"
 Points = tuple[NDArray[Any], NDArray[Any]]
 
 
-def drawn(drawing: str) -> ElementTree.Element:
+def parse_drawing(drawing: str) -> ElementTree.Element:
     """The drawing, which must be well-formed on its own and hold finite numbers only."""
     assert not re.search(r"[\s\"](nan|inf|-inf)[\s\"]", drawing)
     return ElementTree.fromstring(for_print(drawing).split("\n", 1)[1])
 
 
 def texts(drawing: str) -> list[str]:
-    return [(element.text or "").strip() for element in drawn(drawing).iter(f"{SVG}text")]
+    return [(element.text or "").strip() for element in parse_drawing(drawing).iter(f"{SVG}text")]
 
 
 def lines(drawing: str, color: str) -> int:
     """Lines of this colour, those of the legend included, without markers."""
     style = re.compile(rf"fill: none; stroke: {color}; stroke-width: 1.2\b")
-    return sum(1 for path in drawn(drawing).iter(f"{SVG}path") if style.search(f"{path.get('style')} "))
+    return sum(1 for path in parse_drawing(drawing).iter(f"{SVG}path") if style.search(f"{path.get('style')} "))
 
 
 def ramp(count: int, top: float = 10.0) -> Points:
@@ -85,15 +85,15 @@ def operating(count: int, points: Points) -> list[OperatingSeries]:
 
 
 def test_every_shipped_scheme_differs_from_the_others_in_grey() -> None:
-    shipped = list(catalog.schemes())
-    looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in shipped)
+    schemes = list(catalog.schemes())
+    looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in schemes)
     strokes = scheme_strokes(list(looks.values()))
     assert len(strokes) > 40
     assert [stroke.style for stroke in strokes] == list(looks.values())
     # what grey keeps: marker and dashes; with all schemes in one figure some repeat, with any fifteen none
     for first in range(0, len(strokes) - 15):
-        some = scheme_strokes(list(looks.values())[first : first + 15])
-        assert len({(stroke.marker, stroke.dashes) for stroke in some}) == 15
+        window_strokes = scheme_strokes(list(looks.values())[first : first + 15])
+        assert len({(stroke.marker, stroke.dashes) for stroke in window_strokes}) == 15
 
 
 def test_seventy_flows_differ_in_grey() -> None:
@@ -124,28 +124,28 @@ def test_changes_of_the_path_are_a_line_in_each_plot() -> None:
     flows, rate = operating(1, ramp(100)), Steps((0.0, 5.0), (10.0, 40.0))
     plain = operating_point_figure("f", flows)
     changing = operating_point_figure("f", flows, capacity_mbps=rate, changes_s=[5.0, 99.0])
-    dotted = "stroke-dasharray: 1.2,1.6"  # the change at 99 s is outside
-    assert (plain.count(dotted), changing.count(dotted)) == (0, 3)
+    dash_pattern = "stroke-dasharray: 1.2,1.6"  # the change at 99 s is outside
+    assert (plain.count(dash_pattern), changing.count(dash_pattern)) == (0, 3)
 
 
-@pytest.mark.parametrize(("count", "of"), [(0, "zeros"), *((1, name) for name in EXTREMES), (20, "zeros")])
-def test_figures_over_time_of_any_numbers_are_well_formed(count: int, of: str) -> None:
-    points = EXTREMES[of]
+@pytest.mark.parametrize(("count", "kind"), [(0, "zeros"), *((1, name) for name in EXTREMES), (20, "zeros")])
+def test_figures_over_time_of_any_numbers_are_well_formed(count: int, kind: str) -> None:
+    points = EXTREMES[kind]
     flows = operating(count, points)
     strokes = [flow_stroke(n + 1) for n in range(count)]
-    known = numpy.nan_to_num(points[1], posinf=0.0)
+    finite = numpy.nan_to_num(points[1], posinf=0.0)
     figures = [
         operating_point_figure("f", flows),
         window_figure("f", [WindowSeries("w", stroke, points, points, points) for stroke in strokes]),
         window_figure("f", [WindowSeries("w", stroke) for stroke in strokes]),
         queue_figure("f", [QueueSeries("q", stroke, points, points) for stroke in strokes], 20.0),
         distribution_figure("f", [Distribution("d", stroke, points[1], points[1]) for stroke in strokes]),
-        fairness_figure("f", points[0], [Share("s", stroke.color, known) for stroke in strokes], points),
+        fairness_figure("f", points[0], [Share("s", stroke.color, finite) for stroke in strokes], points),
     ]
     for figure in figures:
-        drawn(figure)
-        nothing = not count or not len(points[0])
-        assert ("no samples" in figure) == (nothing or figure == figures[2])
+        parse_drawing(figure)
+        is_empty = not count or not len(points[0])
+        assert ("no samples" in figure) == (is_empty or figure == figures[2])
     assert figures[0].count("S&lt;20&gt;") == (count == 20)
 
 
@@ -156,7 +156,7 @@ def test_a_figure_of_twenty_flows_names_each_once() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 1e12])
 def test_operating_points_of_zero_or_huge_numbers_can_be_drawn(value: float) -> None:
-    drawn(plane_figure("f", "t", [PlanePoint("A", value, value, Style("#ff0000", "o"))]))
+    parse_drawing(plane_figure("f", "t", [PlanePoint("A", value, value, Style("#ff0000", "o"))]))
 
 
 @pytest.mark.parametrize("annotate", [True, False])
@@ -212,9 +212,9 @@ def test_numbers_in_texts_keep_all_their_digits() -> None:
 
 
 def test_the_first_row_of_a_heat_map_is_at_the_bottom_and_of_a_matrix_at_the_top() -> None:
-    def heights(drawing: str, *wanted: str) -> list[float]:
-        found = {(text.text or "").strip(): text for text in drawn(drawing).iter(f"{SVG}text")}
-        return [float(re.findall(r"-?[\d.]+", found[each].attrib["transform"])[-1]) for each in wanted]
+    def heights(drawing: str, *names: str) -> list[float]:
+        by_text = {(text.text or "").strip(): text for text in parse_drawing(drawing).iter(f"{SVG}text")}
+        return [float(re.findall(r"-?[\d.]+", by_text[name].attrib["transform"])[-1]) for name in names]
 
     first, second = heights(heatmap([[0.25], [0.75]]), "r0", "r1")
     assert first > second
@@ -246,7 +246,7 @@ def test_the_colours_of_heat_maps_grow_lighter_in_grey_and_letters_stand_out() -
 @pytest.mark.parametrize("size", [0, 1, 2, 12])
 def test_heat_maps_of_any_size_are_well_formed(size: int) -> None:
     values: list[list[float | None]] = [[0.5 * x * y for x in range(size)] for y in range(size)]
-    drawn(heatmap(values))
+    parse_drawing(heatmap(values))
     assert ("no samples" in heatmap(values)) == (size == 0)
     names = [f"Scheme with a long name {n}" for n in range(size)]
     shares: list[list[float | None]] = [[0.5 for _ in names] for _ in names]
@@ -286,7 +286,9 @@ def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> N
     assert len(re.findall("fill: none; stroke: #ff0000; stroke-width: 0.9", drawing)) == 2
     # M starts a piece of a line: the gap makes a second one
     path = next(
-        p for p in drawn(drawing).iter(f"{SVG}path") if "stroke: #ff0000; stroke-width: 1.2" in str(p.get("style"))
+        p
+        for p in parse_drawing(drawing).iter(f"{SVG}path")
+        if "stroke: #ff0000; stroke-width: 1.2" in str(p.get("style"))
     )
     assert path.attrib["d"].count("M") == 2
 
@@ -294,8 +296,8 @@ def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> N
 def test_lines_of_a_sweep_stand_beside_each_other_only_where_they_have_bars() -> None:
     def starts(intervals: list[tuple[float, float] | None]) -> set[str]:
         looks = [Stroke("#ff0000", "o"), Stroke("#0000ff", "s")]
-        made = [SweepLine(str(index), look, [1.0, 2.0], intervals) for index, look in enumerate(looks)]
-        paths = drawn(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", made)])).iter(f"{SVG}path")
+        sweep_lines = [SweepLine(str(index), look, [1.0, 2.0], intervals) for index, look in enumerate(looks)]
+        paths = parse_drawing(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", sweep_lines)])).iter(f"{SVG}path")
         numbers = [re.findall(r"[\d.]+", p.attrib["d"]) for p in paths if "stroke-width: 1.2" in str(p.get("style"))]
         return {x for x, y, *_, last in numbers if y != last}  # those of the legend are level
 
@@ -307,17 +309,17 @@ def test_panels_side_by_side_have_one_scale_and_one_legend() -> None:
     line = Stroke("#ff0000", "o")
     panels = [SweepPanel("y", [SweepLine("A", line, values)]) for values in ([1.0, 2.0], [10.0, 20.0])]
     drawing = sweep_figure("f", "x", ["10", "20"], panels, ["left", "right"], "3 runs of 12 s each")
-    shown = texts(drawing)
-    assert [shown.count(text) for text in ("A", "x", "y", "left", "right", "3 runs of 12 s each")] == [1] * 6
+    shown_texts = texts(drawing)
+    assert [shown_texts.count(text) for text in ("A", "x", "y", "left", "right", "3 runs of 12 s each")] == [1] * 6
     ends = [
         [(float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path.attrib["d"])]
-        for path in drawn(drawing).iter(f"{SVG}path")
+        for path in parse_drawing(drawing).iter(f"{SVG}path")
         if "stroke: #ff0000; stroke-width: 1.2" in str(path.get("style"))
     ]
-    (one, two), (three, four) = (points for points in ends if points[0][1] != points[-1][1])
+    (first, two), (three, four) = (points for points in ends if points[0][1] != points[-1][1])
     assert two[0] < three[0]
     # ten times the value is ten times as long upwards: both panels have one scale
-    assert three[1] - four[1] == pytest.approx(10 * (one[1] - two[1]), rel=0.01)
+    assert three[1] - four[1] == pytest.approx(10 * (first[1] - two[1]), rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -346,12 +348,12 @@ def test_points_over_names_are_not_joined() -> None:
 
 def test_a_long_name_of_an_axis_is_no_longer_than_the_axis() -> None:
     with look("f"):
-        made = frame(125.0, 125.0)
-        made.finish(["Loss", "mean_jains_fairness_throughput_l4 (Mbit/s)"], LINES, ("x",))
-        short, long = (plot.yaxis.label for plot in made.plots)
+        made_frame = frame(125.0, 125.0)
+        made_frame.finish(["Loss", "mean_jains_fairness_throughput_l4 (Mbit/s)"], LINES, ("x",))
+        short, long = (plot.yaxis.label for plot in made_frame.plots)
         assert long.get_fontsize() < short.get_fontsize()
         # letters have sizes in whole pixels; the space between two plots is left
-        assert long.get_window_extent(renderer(made.figure)).height < 125.0 + 12.0
+        assert long.get_window_extent(renderer(made_frame.figure)).height < 125.0 + 12.0
 
 
 @pytest.mark.parametrize("count", [0, 1, 40])
@@ -359,7 +361,7 @@ def test_sweeps_of_any_length_are_well_formed(count: int) -> None:
     values = [f"{n}" for n in range(count)]
     line = SweepLine("A", flow_stroke(1), [0.0] * count)
     for logarithmic in (False, True):
-        drawn(sweep_figure("f", "x", values, [SweepPanel("y", [line] * 20, logarithmic=logarithmic)]))
+        parse_drawing(sweep_figure("f", "x", values, [SweepPanel("y", [line] * 20, logarithmic=logarithmic)]))
 
 
 def test_stacked_shares_fill_the_plot_and_differ_in_hatches() -> None:
@@ -406,11 +408,11 @@ def test_a_distribution_of_delays_has_a_line_for_each_flow_with_packets_and_name
 def test_a_window_figure_has_what_its_flows_have() -> None:
     stroke = flow_stroke(1)
     cwnd = window_figure("f", [WindowSeries("A", stroke, ramp(10), ramp(10))])
-    paced = window_figure("f", [WindowSeries("A", stroke, pacing_mbps=ramp(10))])
+    paced_figure = window_figure("f", [WindowSeries("A", stroke, pacing_mbps=ramp(10))])
     assert {"cwnd, dashed ssthresh (packets)", "A"} <= set(texts(cwnd))
     assert "Pacing rate (Mbit/s)" not in texts(cwnd)
-    assert {"Pacing rate (Mbit/s)", "A"} <= set(texts(paced))
-    assert "cwnd (packets)" not in texts(paced)
+    assert {"Pacing rate (Mbit/s)", "A"} <= set(texts(paced_figure))
+    assert "cwnd (packets)" not in texts(paced_figure)
 
 
 @pytest.mark.parametrize(
@@ -423,8 +425,8 @@ def test_numbers_on_axes_are_short(value: float, text: str) -> None:
 
 def test_a_logarithmic_axis_has_plain_numbers_within_a_decade() -> None:
     line = SweepLine("A", flow_stroke(1), [0.3, 4.0])
-    shown = texts(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", [line], logarithmic=True)]))
-    assert {"0.5", "1", "2"} <= set(shown)
+    shown_texts = texts(sweep_figure("f", "x", ["10", "20"], [SweepPanel("y", [line], logarithmic=True)]))
+    assert {"0.5", "1", "2"} <= set(shown_texts)
 
 
 @pytest.mark.parametrize("logarithmic", [False, True])

@@ -66,10 +66,10 @@ def crowd(count: int) -> list[Point]:
 
 def axes_of(points: list[Point], limits: Limits = LIMITS) -> tuple[PlaneAxis, PlaneAxis]:
     """Delay across, throughput upwards."""
-    least, most = limits.least_delay_ms, limits.capacity_mbps or ()
+    least, highest = limits.least_delay_ms, limits.capacity_mbps or ()
     delays = extent(points, False, [] if least is None else [least])
     x = PlaneAxis("P95 one-way delay (ms)", delay_axis(delays), is_reversed=True)
-    return x, value_axis("Goodput (Mbit/s)", extent(points, True, most), is_reversed=False, linear=True)
+    return x, value_axis("Goodput (Mbit/s)", extent(points, True, highest), is_reversed=False, linear=True)
 
 
 def drawing_of(points: list[Point], limits: Limits = LIMITS) -> str:
@@ -84,9 +84,9 @@ def words(drawing: str) -> list[str]:
 
 def numbers(drawing: str, across: bool) -> list[float]:
     """The ticks of an axis: those of the x axis are centred below it, those of the y axis end at it."""
-    found = re.findall(r'<text style="([^"]*)" [^>]*>([\d.]+)</text>', drawing)
-    wanted = "text-anchor: middle" if across else "text-anchor: end"
-    return [float(text) for style, text in found if wanted in style]
+    matches = re.findall(r'<text style="([^"]*)" [^>]*>([\d.]+)</text>', drawing)
+    anchor = "text-anchor: middle" if across else "text-anchor: end"
+    return [float(text) for style, text in matches if anchor in style]
 
 
 @pytest.mark.parametrize("sheet", [SCREEN, COLUMN], ids=["page", "column"])
@@ -108,12 +108,12 @@ def test_the_check_of_texts_finds_what_covers_something() -> None:
     (name,) = (text for text in texts(drawing) if text.what == "Scheme 1")
     other = next(mark for mark in marks(drawing) if mark.what == "s0")
     left, top = (other.left + other.right) / 2 - (name.left + name.right) / 2, other.top - name.top
-    moved = re.sub(
+    moved_drawing = re.sub(
         r'<text ([^>]*) x="([\d.]+)" y="([\d.]+)"([^>]*)>Scheme 1<',
         lambda m: f'<text {m[1]} x="{float(m[2]) + left}" y="{float(m[3]) + top}"{m[4]}>Scheme 1<',
         drawing,
     )
-    assert ("Scheme 1", "s0") in crossings(moved)
+    assert ("Scheme 1", "s0") in crossings(moved_drawing)
 
 
 def test_every_mark_says_of_which_scheme_it_is_and_where_it_lies() -> None:
@@ -175,11 +175,11 @@ def test_what_the_lines_are_ends_within_the_figure() -> None:
     points = [point, Point("b", 100.0, 0.3, look, "", in_front=True)]
     drawing = summary_figure("f", "t", points, axes_of(points, limits), limits, interval="range of the runs")
     width = float(re.findall(r'viewBox="0 0 ([\d.]+) ', drawing)[0])
-    said = re.findall(
+    matches = re.findall(
         r'<text style="font-size: ([\d.]+)px[^>]* x="([\d.]+)"[^>]*>(capacity|least|Pareto|range)([^<]*)<', drawing
     )
-    assert [word for _, _, word, _ in said] == ["capacity", "least", "Pareto", "range"]
-    for size, left, *rest in said:
+    assert [word for _, _, word, _ in matches] == ["capacity", "least", "Pareto", "range"]
+    for size, left, *rest in matches:
         text = TextPath((0, 0), "".join(rest), size=float(size), prop=FontProperties("DejaVu Sans"))
         assert float(left) + text.get_extents().width <= width
 
@@ -198,10 +198,10 @@ def test_a_wide_interval_does_not_stretch_the_axis() -> None:
 
 def test_of_many_schemes_the_front_has_names_and_the_others_are_grey() -> None:
     points = crowd(56)
-    found = words(drawing_of(points))
+    drawn_words = words(drawing_of(points))
     for point in points:
-        assert found.count(point.name) == point.in_front, point.name
-    assert set(FAMILIES.values()) <= set(found)
+        assert drawn_words.count(point.name) == point.in_front, point.name
+    assert set(FAMILIES.values()) <= set(drawn_words)
     with use_sheet(COLUMN):
         narrow = words(drawing_of(points))
     # what finds no room beside its point stands below the plot
@@ -211,8 +211,8 @@ def test_of_many_schemes_the_front_has_names_and_the_others_are_grey() -> None:
 def test_a_few_schemes_all_have_their_names() -> None:
     for count in (3, 8, FEW):
         points = crowd(count)
-        found = words(drawing_of(points))
-        assert [found.count(point.name) for point in points] == [1] * len(points)
+        drawn_words = words(drawing_of(points))
+        assert [drawn_words.count(point.name) for point in points] == [1] * len(points)
 
 
 def test_names_stand_next_to_their_own_points_or_nowhere() -> None:
@@ -220,22 +220,22 @@ def test_names_stand_next_to_their_own_points_or_nowhere() -> None:
     spots = [(float(x), float(y)) for x, y in zip(draw.uniform(60, 380, 60), draw.uniform(150, 270, 60), strict=True)]
     sizes = [(55.0, 11.0)] * 25
     labels = place_what_fits(spots, sizes, PLOT, 5.0)
-    written = [(spot, label) for spot, label in zip(spots, labels, strict=False) if label]
-    assert 3 <= len(written) < 25
-    for spot, label in written:
+    written_labels = [(spot, label) for spot, label in zip(spots, labels, strict=False) if label]
+    assert 3 <= len(written_labels) < 25
+    for spot, label in written_labels:
         assert label.distance <= 30.0
-        others = [math.dist(nearest_on(label.box, other), other) for other in spots if other != spot]
-        assert label.distance <= min(others)
+        other_distances = [math.dist(nearest_on(label.box, other), other) for other in spots if other != spot]
+        assert label.distance <= min(other_distances)
         assert all(label.box.overlap(Box(x - 5, y - 5, x + 5, y + 5)) == 0 for x, y in spots)
-    boxes = [label.box for _, label in written]
+    boxes = [label.box for _, label in written_labels]
     assert all(box.overlap(other) == 0 for index, box in enumerate(boxes) for other in boxes[:index])
 
 
 def test_equal_schemes_share_a_place() -> None:
     looks = [Style("#112233", "o"), Style("#332211", "s")]
     twins = [Point(name, 42.0, 96.31, look, "") for name, look in zip(("Reno", "DCTCP"), looks, strict=True)]
-    found = words(drawing_of(twins))
-    assert found.count("Reno") == found.count("DCTCP") == 1
+    drawn_words = words(drawing_of(twins))
+    assert drawn_words.count("Reno") == drawn_words.count("DCTCP") == 1
 
 
 def test_runs_of_a_path_of_chance_have_a_range_of_capacities() -> None:
@@ -244,10 +244,10 @@ def test_runs_of_a_path_of_chance_have_a_range_of_capacities() -> None:
 
 
 def test_every_scheme_of_the_catalog_has_a_family_and_a_look_of_its_own() -> None:
-    shipped = list(catalog.schemes())
-    assert all(family(scheme.name) in FAMILIES for scheme in shipped)
-    looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in shipped)
-    assert len({look.appearance for look in looks.values()}) == len(shipped) > 80
+    schemes = list(catalog.schemes())
+    assert all(family(scheme.name) in FAMILIES for scheme in schemes)
+    looks = styles((scheme.name, scheme.color, scheme.marker) for scheme in schemes)
+    assert len({look.appearance for look in looks.values()}) == len(schemes) > 80
     assert looks["cubic"] == Style(INK, "*")
     assert looks["copa"] == Style(FAMILY_COLORS["copa"], "o")
     assert looks["bbr"].color == looks["bbr3"].color == FAMILY_COLORS["bbr"]
@@ -285,7 +285,9 @@ def lab(linear: numpy.ndarray) -> numpy.ndarray:
 @pytest.mark.parametrize("kind", ["all", "protan", "deutan"])
 def test_the_colours_of_families_differ_for_the_colour_blind(kind: str) -> None:
     colors = [lab(seen_by(color, kind)) for color in FAMILY_COLORS.values()]
-    distances = [float(numpy.linalg.norm(one - other)) for index, one in enumerate(colors) for other in colors[:index]]
+    distances = [
+        float(numpy.linalg.norm(color - other)) for index, color in enumerate(colors) for other in colors[:index]
+    ]
     assert min(distances) > 10.0
 
 

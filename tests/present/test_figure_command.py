@@ -28,8 +28,8 @@ VARYING = path_text(
 def results(once: Dumbbell, folder: Path) -> Path:
     """Schemes with modes, gains, velocity and marks on a path whose rate varies, and on one whose rate does not."""
     (folder / "varying.toml").write_text(VARYING)
-    of = ("--schemes", "bbr,copa,cubic,dctcp", "--path", "varying.toml,small.toml", "--duration", "5", "--exact")
-    once("run", *of, "--out", "r")
+    options = ("--schemes", "bbr,copa,cubic,dctcp", "--path", "varying.toml,small.toml", "--duration", "5", "--exact")
+    once("run", *options, "--out", "r")
     return folder / "r"
 
 
@@ -39,30 +39,30 @@ def series(file: Path, field: str) -> list[tuple[float, float]]:
 
 
 def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, results: Path) -> None:
-    listed = [line.split()[0] for line in dumbbell("figure", results).stdout.splitlines()[1:]]
-    assert listed == [kind["kind"] for kind in package.figure_kinds()]
+    listed_kinds = [line.split()[0] for line in dumbbell("figure", results).stdout.splitlines()[1:]]
+    assert listed_kinds == [kind["kind"] for kind in package.figure_kinds()]
     folder = results.parent
-    for kind in listed:
+    for kind in listed_kinds:
         if kind in ("media", "over-time", "by-hour", "sweep", "grid", "share"):  # of live sources, campaigns, grids
             continue
-        of = [] if kind == "normalised" else ["--path", "varying"]
-        of += (
+        options = [] if kind == "normalised" else ["--path", "varying"]
+        options += (
             []
             if kind in ("means", "runs", "ellipses", "jain-cdf", "normalised", "box", "ecdf")
             else ["--scheme", "bbr"]
         )
-        done = dumbbell("figure", results, kind, *of, "--out", f"{kind}.svg")
-        *files, caption = done.stdout.splitlines()
+        result = dumbbell("figure", results, kind, *options, "--out", f"{kind}.svg")
+        *files, caption = result.stdout.splitlines()
         assert files == [f"{kind}.csv", f"{kind}.svg"]
         assert caption.startswith("caption: ")
         assert caption.endswith(".")
         assert ElementTree.parse(folder / f"{kind}.svg").getroot().tag.endswith("svg")
         assert len(csv_rows(folder / f"{kind}.csv")) >= 4
-    shown = {row["scheme"]: row for row in csv_rows(folder / "means.csv")}
+    row_of = {row["scheme"]: row for row in csv_rows(folder / "means.csv")}
     network = package.open(results).run("varying", "bbr").statistics["network"]
-    assert float(shown["bbr"]["goodput_mbps"]) == network["goodput_mbps"]
-    assert float(shown["bbr"]["owd_p95_ms"]) == network["owd_p95_ms"]
-    assert shown["bbr"]["goodput_mbps_low"] == ""  # of a single run there is no interval
+    assert float(row_of["bbr"]["goodput_mbps"]) == network["goodput_mbps"]
+    assert float(row_of["bbr"]["owd_p95_ms"]) == network["owd_p95_ms"]
+    assert row_of["bbr"]["goodput_mbps_low"] == ""  # of a single run there is no interval
     dumbbell("figure", results, "means", "--path", "small", "--out", "a.pdf", "--data", "numbers.json")
     assert (folder / "a.pdf").read_bytes().startswith(b"%PDF-")
     assert (folder / "numbers.json").read_text().startswith("[")
@@ -71,7 +71,7 @@ def test_every_kind_is_a_file_with_its_numbers_beside_it(dumbbell: Dumbbell, res
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["stat", "--path", "small"],
@@ -226,45 +226,49 @@ dumbbell: bbr on small, run 1: figure `time`: unknown field `cwmd` (did you mean
     ],
 )
 def test_what_cannot_be_drawn_is_one_line_and_leaves_nothing(
-    dumbbell: Dumbbell, results: Path, words: list[str], said: str, tmp_path: Path
+    dumbbell: Dumbbell, results: Path, words: list[str], message: str, tmp_path: Path
 ) -> None:
     before = set(results.parent.iterdir())
-    done = dumbbell("figure", results, *words, expect=2)
-    assert transcript(done.stderr, tmp_path) == said
-    assert len(done.stderr.splitlines()) == 1
+    result = dumbbell("figure", results, *words, expect=2)
+    assert transcript(result.stderr, tmp_path) == message
+    assert len(result.stderr.splitlines()) == 1
     assert set(results.parent.iterdir()) == before
 
 
 def test_a_plane_of_any_two_metrics_and_some_schemes(dumbbell: Dumbbell, results: Path) -> None:
     words = ("--path", "small", "--x", "mean_srtt_ms", "--y", "utilization", "--schemes", "bbr,copa")
     dumbbell("figure", results, "means", *words)
-    found = csv_rows(results.parent / "means.csv")
-    assert [row["scheme"] for row in found] == ["bbr", "copa"]
+    rows = csv_rows(results.parent / "means.csv")
+    assert [row["scheme"] for row in rows] == ["bbr", "copa"]
     run = package.open(results).run("small", "copa").statistics
-    assert float(found[1]["utilization"]) == pytest.approx(100 * run["network"]["utilization"])
-    assert float(found[1]["mean_srtt_ms"]) == pytest.approx(run["flows"][0]["mean_srtt_ms"])
+    assert float(rows[1]["utilization"]) == pytest.approx(100 * run["network"]["utilization"])
+    assert float(rows[1]["mean_srtt_ms"]) == pytest.approx(run["flows"][0]["mean_srtt_ms"])
     drawing = (results.parent / "means.svg").read_text()
     for label in ("Utilisation, whole run (%)", "Mean smoothed RTT, whole run (ms)", 'data-scheme="copa"'):
         assert label in drawing
     assert "capacity" not in drawing  # it limits no utilisation
     dumbbell("figure", results, "runs", *words[:2], "--convention", "pantheon")
-    said = (results.parent / "runs.svg").read_text()
-    assert "Throughput (Mbit/s), Pantheon&#x27;s convention" in said.replace("'", "&#x27;")
-    assert "corrected" not in said
+    text = (results.parent / "runs.svg").read_text()
+    assert "Throughput (Mbit/s), Pantheon&#x27;s convention" in text.replace("'", "&#x27;")
+    assert "corrected" not in text
     dumbbell("figure", results, "runs", *words[:2])
     assert (results.parent / "runs.svg").read_text().count("corrected") == 1
 
 
 @pytest.mark.parametrize("kind", ["means", "runs", "box", "ecdf", "time", "window", "delay", "queue"])
 def test_a_figure_for_paper_has_its_width_and_its_letters(dumbbell: Dumbbell, results: Path, kind: str) -> None:
-    of = ["--path", "small"] + ([] if kind in ("means", "runs", "box", "ecdf") else ["--scheme", "bbr"])
+    options = ["--path", "small"] + ([] if kind in ("means", "runs", "box", "ecdf") else ["--scheme", "bbr"])
     for size, width in (("1col", 252.0), ("120mm", 340.16)):
-        dumbbell("figure", results, kind, *of, "--size", size, "--font", "8pt", "--theme", "print", "--out", "p.svg")
+        dumbbell(
+            "figure", results, kind, *options, "--size", size, "--font", "8pt", "--theme", "print", "--out", "p.svg"
+        )
         drawing = (results.parent / "p.svg").read_text()
         root = root_of(drawing)
         assert float(root.attrib["width"].removesuffix("pt")) == pytest.approx(width, abs=0.02)
         scale = width / float(root.attrib["viewBox"].split()[2])
-        assert {round(scale * float(each), 1) for each in re.findall(r"font-size: ([\d.]+)px", drawing)} == {8.0}
+        assert {round(scale * float(font_size), 1) for font_size in re.findall(r"font-size: ([\d.]+)px", drawing)} == {
+            8.0
+        }
         assert crossings(drawing) == []
         colors = re.findall(r"(?:stroke|fill): #([0-9a-f]{6})", drawing)
         assert all(color[:2] == color[2:4] == color[4:] for color in colors), "black, white, greys"
@@ -279,8 +283,8 @@ def test_a_pdf_for_paper_has_its_size_and_a_dark_figure_its_ground(dumbbell: Dum
 
 
 def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, results: Path) -> None:
-    done = dumbbell("figure", results, "means", "--path", "small", "--format", "tex")
-    assert done.stdout.split()[:2] == ["means.csv", "means.tex"]
+    result = dumbbell("figure", results, "means", "--path", "small", "--format", "tex")
+    assert result.stdout.split()[:2] == ["means.csv", "means.tex"]
     lines = (results.parent / "means.tex").read_text().splitlines()
     assert [lines[index] for index in (1, 2, 4, 5, 6, 8, -3, -2, -1)] == [
         "\\begin{table*}",
@@ -304,24 +308,24 @@ def test_a_latex_table_has_the_numbers_that_are_drawn(dumbbell: Dumbbell, result
 
 
 def test_a_part_of_a_run_over_time(dumbbell: Dumbbell, results: Path) -> None:
-    of = ("--path", "small", "--scheme", "bbr")
-    dumbbell("figure", results, "time", *of, "--metric", "mode", "--from", "1", "--to", "3")
-    found = csv_rows(results.parent / "time.csv")
-    assert found
-    assert all(1.0 <= float(row["time_s"]) <= 3.0 for row in found)
+    options = ("--path", "small", "--scheme", "bbr")
+    dumbbell("figure", results, "time", *options, "--metric", "mode", "--from", "1", "--to", "3")
+    rows = csv_rows(results.parent / "time.csv")
+    assert rows
+    assert all(1.0 <= float(row["time_s"]) <= 3.0 for row in rows)
     assert "probe_bw" in (results.parent / "time.svg").read_text()
-    dumbbell("figure", results, "time", *of, "--metric", "queue")
+    dumbbell("figure", results, "time", *options, "--metric", "queue")
     assert {row["of"] for row in csv_rows(results.parent / "time.csv")} == {"data/link"}
 
 
 def test_boxes_and_distributions_have_every_run(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--runs", "5", "--duration", "2", "--out", "r")
-    found = package.open(folder / "r")
-    values = sorted(run.statistics["network"]["owd_p95_ms"] for run in found.runs if run.scheme == "reno")
-    box = found.figure("box", metric="owd_p95_ms")
+    opened_results = package.open(folder / "r")
+    values = sorted(run.statistics["network"]["owd_p95_ms"] for run in opened_results.runs if run.scheme == "reno")
+    box = opened_results.figure("box", metric="owd_p95_ms")
     assert sorted(box.data.where("scheme", "reno")["owd_p95_ms"]) == values
     assert len(marks(box.svg)) == 10
-    ecdf = found.figure("ecdf", metric="owd_p95_ms", schemes="reno").data
+    ecdf = opened_results.figure("ecdf", metric="owd_p95_ms", schemes="reno").data
     assert list(ecdf["owd_p95_ms"]) == values
     assert list(ecdf["part"]) == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0])
 
@@ -330,9 +334,10 @@ def test_numbers_of_somebody_beside_a_new_figure_are_kept(dumbbell: Dumbbell, re
     keep = results.parent / "keep.csv"
     keep.write_text("years,of\nwork,1\n")
     words = ("figure", results.name, "means", "--path", "small", "--out", "keep.svg")
-    said = dumbbell(*words, expect=2).stderr
+    errors = dumbbell(*words, expect=2).stderr
     assert (
-        said == "dumbbell: keep.csv: exists already, and keep.svg does not: --data names another file for the numbers\n"
+        errors
+        == "dumbbell: keep.csv: exists already, and keep.svg does not: --data names another file for the numbers\n"
     )
     assert keep.read_text() == "years,of\nwork,1\n"
     dumbbell(*words, "--data", "other.csv")
@@ -349,13 +354,13 @@ def test_rates_stand_where_the_figure_has_them(dumbbell: Dumbbell, results: Path
 
 
 def test_capacity_and_marks_are_drawn_as_they_were(dumbbell: Dumbbell, results: Path) -> None:
-    of = ("--path", "varying", "--scheme", "dctcp")
-    dumbbell("figure", results, "throughput", *of)
+    options = ("--path", "varying", "--scheme", "dctcp")
+    dumbbell("figure", results, "throughput", *options)
     capacity = dict(series(results.parent / "throughput.csv", "capacity_mbps"))
     assert capacity[0.5] == pytest.approx(4.0)
     assert capacity[2.0] == pytest.approx(12.0)
     assert capacity[4.0] == pytest.approx(4.0)
-    dumbbell("figure", results, "queue", *of)
+    dumbbell("figure", results, "queue", *options)
     link = package.open(results).run("varying", "dctcp").statistics["links"][0]
     for field, metric in (("drops_packets", "packets_dropped"), ("marks_packets", "packets_marked")):
         assert sum(value for _, value in series(results.parent / "queue.csv", field)) == link[metric]
@@ -371,9 +376,9 @@ def test_what_was_acknowledged_so_far_grows_to_all_that_was_from_the_start_of_ea
     mix = ("--mix", "vegas*2+cubic", "--interval", "2", "--log", "none")  # flows start at 0, 2 and 4 s
     dumbbell("run", *mix, "--path", "small.toml", "--duration", "7", "--out", "r")
     dumbbell("figure", "r", "time", "--metric", "delivered")
-    found = csv_rows(folder / "time.csv")
+    rows = csv_rows(folder / "time.csv")
     for flow in package.open(folder / "r").run().statistics["flows"]:
-        total = [(float(row["time_s"]), float(row["value"])) for row in found if row["of"] == f"flow {flow['flow']}"]
+        total = [(float(row["time_s"]), float(row["value"])) for row in rows if row["of"] == f"flow {flow['flow']}"]
         assert [value for _, value in total] == sorted(value for _, value in total)
         assert not any(value for time_s, value in total if time_s <= flow["start_s"])
         active_s = flow["stop_s"] - flow["start_s"]
@@ -403,9 +408,9 @@ def test_the_state_of_controllers_is_drawn_by_name(
 def test_the_distribution_of_delays_has_the_percentiles_of_the_metrics(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--mix", "vegas+cubic", "--path", "small.toml", "--duration", "5", "--out", "r")
     dumbbell("figure", "r", "delay-cdf")
-    found = csv_rows(folder / "delay-cdf.csv")
+    rows = csv_rows(folder / "delay-cdf.csv")
     for flow in package.open(folder / "r").run().statistics["flows"]:
-        steps = [(float(row["delay_ms"]), float(row["part"])) for row in found if row["of"] == f"flow {flow['flow']}"]
+        steps = [(float(row["delay_ms"]), float(row["part"])) for row in rows if row["of"] == f"flow {flow['flow']}"]
         assert steps == sorted(steps)
         assert steps[-1][1] == 1.0
         assert next(delay_ms for delay_ms, part in steps if part >= 0.95) == pytest.approx(
@@ -416,12 +421,12 @@ def test_the_distribution_of_delays_has_the_percentiles_of_the_metrics(dumbbell:
 def test_of_a_long_log_every_packet_counts_in_the_distribution_of_delays() -> None:
     path = package.make_path(rate="1gbit", rtt="2ms")
     run = package.simulate(package.specification("reno", path, duration=7.0))
-    arrived = numpy.floor(run.packets().where("event", "deliver")["one_way_delay_ns"] / 1e3 + 0.5) / 1e3
-    assert len(arrived) > 500_000
+    arrival_delays_ms = numpy.floor(run.packets().where("event", "deliver")["one_way_delay_ns"] / 1e3 + 0.5) / 1e3
+    assert len(arrival_delays_ms) > 500_000
     table = run.figure("delay-cdf").data
     assert 1000 < len(table) <= 2000
     for delay_ms, part in zip(table["delay_ms"], table["part"], strict=True):
-        assert part == pytest.approx((arrived <= delay_ms + 1e-9).mean(), abs=1e-9)
+        assert part == pytest.approx((arrival_delays_ms <= delay_ms + 1e-9).mean(), abs=1e-9)
 
 
 @pytest.mark.parametrize(("queue", "logarithmic"), [(4, False), (400, True)])

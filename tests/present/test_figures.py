@@ -75,10 +75,10 @@ def test_the_scale_of_the_delay_axis_follows_pantheons_rule(delays: list[float],
     ],
 )
 def test_ticks_of_a_logarithmic_axis_are_round_and_within_it(low: float, high: float, expected: list[float]) -> None:
-    found = [round(value, 6) for value in ticks(low, high)]
-    assert set(expected) <= set(found)
-    assert all(low <= value <= high for value in found)
-    assert 4 <= len(found) <= 9
+    values = [round(value, 6) for value in ticks(low, high)]
+    assert set(expected) <= set(values)
+    assert all(low <= value <= high for value in values)
+    assert 4 <= len(values) <= 9
 
 
 def spots(count: int) -> list[tuple[float, float]]:
@@ -111,12 +111,12 @@ def test_a_lone_name_stands_right_of_its_point() -> None:
 
 
 def test_styles_are_kept_and_doubles_get_others() -> None:
-    wanted = [("a", "red", "o"), ("b", "red", "o"), ("c", "red", "s"), ("d", "", ""), ("e", "black", "*")]
-    chosen = styles(wanted)
-    assert chosen["a"] == Style("#ff0000", "o")
-    assert chosen["c"] == Style("#ff0000", "s")
-    assert chosen["e"] == Style(INK, "*")
-    assert len(set(chosen.values())) == 5
+    wishes = [("a", "red", "o"), ("b", "red", "o"), ("c", "red", "s"), ("d", "", ""), ("e", "black", "*")]
+    style_of = styles(wishes)
+    assert style_of["a"] == Style("#ff0000", "o")
+    assert style_of["c"] == Style("#ff0000", "s")
+    assert style_of["e"] == Style(INK, "*")
+    assert len(set(style_of.values())) == 5
 
 
 def test_a_scheme_without_style_looks_the_same_in_every_report() -> None:
@@ -135,20 +135,20 @@ def test_flows_take_six_colours_in_turn() -> None:
 
 def points(count: int) -> list[Point]:
     """Points of schemes with names that need escaping."""
-    chosen = styles((f"s{index}", "", "") for index in range(count))
+    style_of = styles((f"s{index}", "", "") for index in range(count))
     return [
-        Point(f"A<{index}>", 20.0 * 1.3**index, 1.0 + index, chosen[f"s{index}"], f"hover & {index}")
+        Point(f"A<{index}>", 20.0 * 1.3**index, 1.0 + index, style_of[f"s{index}"], f"hover & {index}")
         for index in range(count)
     ]
 
 
-def axes_of(shown: list[Point]) -> tuple[PlaneAxis, PlaneAxis]:
+def axes_of(shown_points: list[Point]) -> tuple[PlaneAxis, PlaneAxis]:
     """The axes for these points alone."""
-    x = PlaneAxis("P95 one-way delay (ms)", delay_axis([point.x for point in shown]), is_reversed=True)
-    return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown], is_reversed=False)
+    x = PlaneAxis("P95 one-way delay (ms)", delay_axis([point.x for point in shown_points]), is_reversed=True)
+    return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown_points], is_reversed=False)
 
 
-def drawn(drawing: str) -> ElementTree.Element:
+def parse_drawing(drawing: str) -> ElementTree.Element:
     """The drawing, which must be well-formed on its own."""
     return ElementTree.fromstring(for_print(drawing).split("\n", 1)[1])
 
@@ -157,7 +157,7 @@ def drawn(drawing: str) -> ElementTree.Element:
 @pytest.mark.parametrize("count", [0, 1, 17, 40])
 def test_a_summary_figure_is_well_formed_and_names_every_scheme(annotate: bool, count: int) -> None:
     drawing = summary_figure("f", "title with <brackets>", points(count), axes_of(points(count)), annotate=annotate)
-    drawn(drawing)
+    parse_drawing(drawing)
     for index in range(count):
         assert (f">A&lt;{index}&gt;<" in drawing) == (count <= FEW)  # nobody is in front
         assert f"<title>hover &amp; {index}</title>" in drawing
@@ -168,7 +168,8 @@ def test_a_summary_figure_is_well_formed_and_names_every_scheme(annotate: bool, 
 def tick_places(drawing: str, ticks: list[str]) -> list[float]:
     """Horizontal places of the texts `ticks`."""
     texts = {
-        (element.text or "").strip(): element for element in drawn(drawing).iter("{http://www.w3.org/2000/svg}text")
+        (element.text or "").strip(): element
+        for element in parse_drawing(drawing).iter("{http://www.w3.org/2000/svg}text")
     }
     # a tick's text has transform="rotate(-0 x y)"
     return [float(re.findall(r"-?[\d.]+", texts[tick].attrib["transform"])[-2]) for tick in ticks]
@@ -194,7 +195,7 @@ def rates(flows: int) -> list[FlowRates]:
 @pytest.mark.parametrize("flows", [0, 1, 3, 12, 13, 300])
 def test_throughput_figures_of_any_number_of_flows_are_well_formed(flows: int) -> None:
     drawing = throughput_figure("f", rates(flows), 0.5, [12.0, 12.0, 0.0, 12.0], 9.0)
-    drawn(drawing)
+    parse_drawing(drawing)
     assert "Average capacity 9.00 Mbit/s (shaded region)" in drawing
     if flows:
         assert "Flow 1 ingress (mean 2.50 Mbit/s)" in drawing
@@ -212,16 +213,16 @@ def delays(flows: int, count: int = 500) -> list[FlowDelays]:
 @pytest.mark.parametrize("flows", [0, 1, 3, 12, 300])
 def test_delay_figures_of_any_number_of_flows_are_well_formed(flows: int) -> None:
     drawing = delay_figure("f", delays(flows))
-    drawn(drawing)
+    parse_drawing(drawing)
     assert drawing.count("<image ") == (1 if flows else 0)
     assert drawing.count("(95th percentile 31.25 ms)") == (flows if flows < 25 else 23)
 
 
 def test_a_flow_without_packets_and_a_single_packet_can_be_drawn() -> None:
-    nothing = FlowDelays(1, "Flow 1", numpy.empty(0), numpy.empty(0), None)
-    one = FlowDelays(2, "Flow 2", numpy.array([0.5]), numpy.array([-3.0]), -3.0)
-    drawn(delay_figure("f", [nothing]))
-    drawn(delay_figure("f", [nothing, one]))
+    empty_flow = FlowDelays(1, "Flow 1", numpy.empty(0), numpy.empty(0), None)
+    single_flow = FlowDelays(2, "Flow 2", numpy.array([0.5]), numpy.array([-3.0]), -3.0)
+    parse_drawing(delay_figure("f", [empty_flow]))
+    parse_drawing(delay_figure("f", [empty_flow, single_flow]))
 
 
 def test_every_packet_is_a_dot_of_its_flows_colour() -> None:
@@ -252,17 +253,17 @@ def test_drawings_repeat_and_their_identifiers_do_not_clash() -> None:
     identifiers = [set(re.findall(r' id="([^"]+)"', drawing)) for drawing in (first, second)]
     assert identifiers[0]
     assert not identifiers[0] & identifiers[1]
-    for drawing, known in zip((first, second), identifiers, strict=True):
-        assert set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing)) <= known
+    for drawing, identifier in zip((first, second), identifiers, strict=True):
+        assert set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", drawing)) <= identifier
 
 
 def test_on_a_page_ink_is_the_pages_own_and_the_figure_has_a_name() -> None:
-    shown = for_page(throughput_figure("a", rates(1), 0.5, [12.0], 12.0), 'all "about" it')
-    assert shown.startswith('<svg role="img" aria-label="all &quot;about&quot; it"')
-    assert "currentColor" in shown
-    assert "var(--shade)" in shown
-    assert INK not in shown
-    assert "http" not in shown
+    page_drawing = for_page(throughput_figure("a", rates(1), 0.5, [12.0], 12.0), 'all "about" it')
+    assert page_drawing.startswith('<svg role="img" aria-label="all &quot;about&quot; it"')
+    assert "currentColor" in page_drawing
+    assert "var(--shade)" in page_drawing
+    assert INK not in page_drawing
+    assert "http" not in page_drawing
 
 
 def test_a_swatch_is_a_closed_shape_in_the_schemes_colour() -> None:

@@ -27,8 +27,8 @@ def test_every_sign_with_a_meaning_is_written_out_wherever_it_stands(sign: str) 
     rows = ((Field(f"a{sign}b", note=f"n{sign}m"), Field("1.5", best=True)),)
     table = Table(caption="unused", groups=(), columns=(f"c{sign}d", "Mbit/s"), rows=rows)
     lines = render(table, f"of {sign} all", f"x{sign}y").splitlines()
-    written = WRITTEN[sign]
-    assert f"\\caption{{of {written} all}}" in lines
+    written_sign = WRITTEN[sign]
+    assert f"\\caption{{of {written_sign} all}}" in lines
     assert "\\label{tab:x-y}" in lines
-    assert f"c{written}d & Mbit/s \\\\" in lines
-    assert f"a{written}b n{written}m & \\textbf{{1.5}} \\\\" in lines
+    assert f"c{written_sign}d & Mbit/s \\\\" in lines
+    assert f"a{written_sign}b n{written_sign}m & \\textbf{{1.5}} \\\\" in lines

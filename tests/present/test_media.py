@@ -51,31 +51,35 @@ def test_a_camera_on_a_wide_link_is_seen_at_its_highest_bitrate(cameras: Path, d
 
 def test_the_samples_of_frames_agree_with_the_metrics(cameras: Path, dumbbell: Dumbbell) -> None:
     run = show(dumbbell, cameras)["runs"][0]
-    found = {field: values for _, field, _, *values in core.samples(str(cameras / run["directory"] / "flows.parquet"))}
-    times, delays, sizes = (memoryview(column).cast("d") for column in (*found["frame_delay"], found["frame_size"][1]))
+    samples = {
+        field: values for _, field, _, *values in core.samples(str(cameras / run["directory"] / "flows.parquet"))
+    }
+    times, delays, sizes = (
+        memoryview(column).cast("d") for column in (*samples["frame_delay"], samples["frame_size"][1])
+    )
     media = run["flows"][0]["media"]
     assert len(times) == len(sizes) == media["frames_decoded"]
-    measured = [index for index, time in enumerate(times) if time >= 1.0]
-    assert sum(sizes[index] for index in measured) * 8e-6 / 5.0 == pytest.approx(media["media_rate_mbps"])
-    ordered = sorted(delays[index] for index in measured)
-    assert ordered[len(ordered) // 2] == pytest.approx(media["frame_delay_p50_ms"], abs=1.0)
-    rates = memoryview(found["encoder_rate"][1]).cast("d")
+    measured_indexes = [index for index, time in enumerate(times) if time >= 1.0]
+    assert sum(sizes[index] for index in measured_indexes) * 8e-6 / 5.0 == pytest.approx(media["media_rate_mbps"])
+    ordered_delays = sorted(delays[index] for index in measured_indexes)
+    assert ordered_delays[len(ordered_delays) // 2] == pytest.approx(media["frame_delay_p50_ms"], abs=1.0)
+    rates = memoryview(samples["encoder_rate"][1]).cast("d")
     assert 1.0 <= min(rates) <= max(rates) <= 2.0
 
 
 def test_show_and_the_database_have_media(cameras: Path, dumbbell: Dumbbell) -> None:
-    printed = dumbbell("show", cameras).stdout
+    output = dumbbell("show", cameras).stdout
     runs = show(dumbbell, cameras)["runs"]
     medias = [run["flows"][0]["media"] for run in runs if run["scheme"] == "reno"]
-    line = next(line for line in printed.partition("\nMedia\n")[2].splitlines() if " reno " in line)
+    line = next(line for line in output.partition("\nMedia\n")[2].splitlines() if " reno " in line)
     rate = sum(media["media_rate_mbps"] for media in medias) / 2
-    decoded = sum(media["frames_decoded"] for media in medias) / 2
+    decoded_frames = sum(media["frames_decoded"] for media in medias) / 2
     assert line.split()[:4] == ["small", "reno", "1", f"{rate:.2f}"]
-    assert line.split()[-1] == f"{decoded:.1f}"
+    assert line.split()[-1] == f"{decoded_frames:.1f}"
     with sqlite3.connect(cameras / "results.sqlite") as database:
         query = "SELECT value FROM metric WHERE name = 'media.media_rate_mbps' ORDER BY value"
-        stored = [row[0] for row in database.execute(query)]
-    assert stored == sorted(run["flows"][0]["media"]["media_rate_mbps"] for run in runs)
+        stored_rates = [row[0] for row in database.execute(query)]
+    assert stored_rates == sorted(run["flows"][0]["media"]["media_rate_mbps"] for run in runs)
 
 
 def test_the_long_report_shows_media(cameras: Path, dumbbell: Dumbbell) -> None:
@@ -96,13 +100,13 @@ def test_the_long_report_shows_media(cameras: Path, dumbbell: Dumbbell) -> None:
 
 
 def test_without_live_sources_nothing_speaks_of_media(folder: Path, dumbbell: Dumbbell) -> None:
-    printed = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "3", "--out", "out").stdout
-    assert "Media" not in printed
+    output = dumbbell("run", "--schemes", "reno", "--path", "small.toml", "--duration", "3", "--out", "out").stdout
+    assert "Media" not in output
     run = show(dumbbell, "out")["runs"][0]
     assert run["flows"][0]["media"] is None
     model = load(folder / "out")
     figures = draw(model, 1)
-    assert all("media" not in drawn.drawings and drawn.drawings for drawn in figures.runs.values())
+    assert all("media" not in run_figures.drawings and run_figures.drawings for run_figures in figures.runs.values())
     form = LongForm.of(folder / "out")
     assert "Media" not in form.headings
     assert "Frame delay" not in form.drawn
@@ -113,8 +117,8 @@ def test_without_live_sources_nothing_speaks_of_media(folder: Path, dumbbell: Du
 def test_a_starved_camera_skips_frames_and_stands_still(folder: Path, dumbbell: Dumbbell) -> None:
     """Its lowest bitrate is three times what the link carries."""
     (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("10.0\nqueue", "0.5\nqueue"))
-    starved = EXPERIMENT.replace("start_rate_mbps = 1.0", "min_rate_mbps = 1.5, start_rate_mbps = 1.5")
-    (folder / "starved.toml").write_text(starved)
+    replace = EXPERIMENT.replace("start_rate_mbps = 1.0", "min_rate_mbps = 1.5, start_rate_mbps = 1.5")
+    (folder / "starved.toml").write_text(replace)
     dumbbell("run", "starved.toml", "--out", "out")
     media = show(dumbbell, "out")["runs"][0]["flows"][0]["media"]
     assert media["frames_skipped"] > 50
@@ -126,16 +130,16 @@ def test_a_starved_camera_skips_frames_and_stands_still(folder: Path, dumbbell: 
 
 
 @pytest.mark.parametrize(
-    ("application", "named"),
+    ("application", "name"),
     [
         ('{ kind = "encoder", fps = 0 }', "application.fps = 0: allowed is 1 to 1000"),
         ('{ kind = "encoder", max_rate_mbps = 0.2 }', "application.start_rate_mbps = 0.3: allowed is 0.03 to 0.2"),
         ('{ kind = "encoder", frames = 30 }', "unknown field `frames`, expected one of `fps`"),
     ],
 )
-def test_bad_encoders_are_refused_in_one_line(folder: Path, dumbbell: Dumbbell, application: str, named: str) -> None:
+def test_bad_encoders_are_refused_in_one_line(folder: Path, dumbbell: Dumbbell, application: str, name: str) -> None:
     (folder / "bad.toml").write_text(re.sub("application = .*", f"application = {application}", EXPERIMENT))
-    done = dumbbell("run", "bad.toml", "--out", "out", expect=2)
-    assert named in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    result = dumbbell("run", "bad.toml", "--out", "out", expect=2)
+    assert name in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1, result.stderr
     assert not (folder / "out").exists()

@@ -31,13 +31,13 @@ log = "none"
 def run(dumbbell: Dumbbell, folder: Path):  # noqa: ANN201 (a closure)
     """Runs a grid with these axes."""
 
-    def made(axes: str) -> Path:
+    def make_run(axes: str) -> Path:
         (folder / "small.toml").write_text(path_text(4.0))
         (folder / "grid.toml").write_text(GRID.format(axes=axes).replace('"small"', '"small.toml"'))
         dumbbell("run", "grid.toml", "--out", "r")
         return folder / "r"
 
-    return made
+    return make_run
 
 
 def latex(dumbbell: Dumbbell, results: Path, *words: str) -> list[str]:
@@ -50,26 +50,30 @@ def latex(dumbbell: Dumbbell, results: Path, *words: str) -> list[str]:
 
 def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
-    folder, found = results.parent, package.open(results)
+    folder, opened_results = results.parent, package.open(results)
     dumbbell("figure", results, "grid", "--scheme", "reno", "--out", "map.svg")
-    shown = {(float(row["bw_factor"]), float(row["rtt_ms"])): row for row in csv_rows(folder / "map.csv")}
-    assert len(shown) == 4
+    row_of = {(float(row["bw_factor"]), float(row["rtt_ms"])): row for row in csv_rows(folder / "map.csv")}
+    assert len(row_of) == 4
     cell = "small.bw_factor-2.rtt_ms-80"
-    used = [run.statistics["network"]["utilization"] for run in found.runs if (run.path, run.scheme) == (cell, "reno")]
-    assert float(shown[2.0, 80.0]["utilization"]) == pytest.approx(100.0 * sum(used) / 2)
+    used = [
+        run.statistics["network"]["utilization"]
+        for run in opened_results.runs
+        if (run.path, run.scheme) == (cell, "reno")
+    ]
+    assert float(row_of[2.0, 80.0]["utilization"]) == pytest.approx(100.0 * sum(used) / 2)
     dumbbell("figure", results, "sweep", "--path", cell, "--out", "sweep.svg")
     means = {(row["scheme"], row["value"], row["metric"]): row["mean"] for row in csv_rows(folder / "sweep.csv")}
     assert len(means) == 2 * 2 * 3
-    lost = [found.run(cell, "cubic", run).statistics["network"]["packet_loss_rate"] for run in (1, 2)]
-    assert float(means["cubic", "80", "packet_loss_rate"]) == pytest.approx(100.0 * sum(lost) / 2)
+    loss_rates = [opened_results.run(cell, "cubic", run).statistics["network"]["packet_loss_rate"] for run in (1, 2)]
+    assert float(means["cubic", "80", "packet_loss_rate"]) == pytest.approx(100.0 * sum(loss_rates) / 2)
     (numbers,) = [line for line in latex(dumbbell, results, "grid", "--scheme", "reno") if line.startswith("2 &")]
-    at = [f"{float(shown[2.0, rtt]['utilization']):.2f}" for rtt in (20.0, 80.0)]
+    at = [f"{float(row_of[2.0, rtt]['utilization']):.2f}" for rtt in (20.0, 80.0)]
     assert numbers == f"2 & {' & '.join(at)} \\\\"
     head, *rows = latex(dumbbell, results, "sweep", "--path", cell)
     assert head == "metric & scheme / base RTT (ms) & 20 & 80 \\\\"
     assert len(rows) == 3 * 2
     assert rows[1].startswith(f"Goodput (Mbit/s) & TCP NewReno & {float(means['reno', '20', 'goodput_mbps']):.2f} ")
-    for words, said in (
+    for words, message in (
         (("grid", "--scheme", "reno", "--schemes", "cubic"), "`grid`: `scheme` and `schemes`: allowed is one of them"),
         (
             ("grid", "--range", "9,1"),
@@ -87,18 +91,18 @@ def test_sweep_and_map_show_means_over_runs(dumbbell: Dumbbell, run) -> None:  #
         (("grid", "--scheme", "reno", "--x", "rtt_ms", "--y", "rtt_ms"), "`x` and `y` are the same axis, `rtt_ms`"),
         (("grid", "--run", "1"), "figure `grid`: is of all runs in cells of a grid: give no run"),
     ):
-        assert said in dumbbell("figure", results, *words, expect=2).stderr
+        assert message in dumbbell("figure", results, *words, expect=2).stderr
 
 
 def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
-    folder, found = results.parent, package.open(results)
+    folder, opened_results = results.parent, package.open(results)
     cell = "small.bw_factor-2.rtt_ms-20"
-    delays = [found.run(cell, "reno", number).statistics["network"]["owd_p95_ms"] for number in (1, 2)]
+    delays = [opened_results.run(cell, "reno", number).statistics["network"]["owd_p95_ms"] for number in (1, 2)]
     words = ("--metric", "owd_p95_ms", "--x", "bw_factor")
     dumbbell("figure", results, "grid", "--scheme", "reno", *words, "--y", "rtt_ms", "--out", "map.svg")
-    shown = {(row["rtt_ms"], row["bw_factor"]): row for row in csv_rows(folder / "map.csv")}
-    assert float(shown["20", "2"]["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
+    row_of = {(row["rtt_ms"], row["bw_factor"]): row for row in csv_rows(folder / "map.csv")}
+    assert float(row_of["20", "2"]["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
     assert "P95 one-way delay (ms)" in (folder / "map.svg").read_text()
     dumbbell("figure", results, "sweep", *words, "--group-by", "rtt_ms", "--schemes", "reno", "--out", "s.svg")
     lines = {(row["scheme"], row["group"], row["value"]): float(row["mean"]) for row in csv_rows(folder / "s.csv")}
@@ -121,7 +125,7 @@ def grounds(svg: Path) -> set[str]:
 
 def test_maps_of_several_schemes_have_one_scale(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]")
-    folder, found = results.parent, package.open(results)
+    folder, opened_results = results.parent, package.open(results)
     words = ("grid", "--metric", "owd_p95_ms")
     dumbbell("figure", results, *words, "--out", "maps.svg")
     drawing = (folder / "maps.svg").read_text()
@@ -130,7 +134,9 @@ def test_maps_of_several_schemes_have_one_scale(dumbbell: Dumbbell, run) -> None
     assert len(rows) == 2 * 4
     for row in rows:
         cell = f"small.bw_factor-{row['bw_factor']}.rtt_ms-{row['rtt_ms']}"
-        delays = [found.run(cell, row["scheme"], number).statistics["network"]["owd_p95_ms"] for number in (1, 2)]
+        delays = [
+            opened_results.run(cell, row["scheme"], number).statistics["network"]["owd_p95_ms"] for number in (1, 2)
+        ]
         assert float(row["owd_p95_ms"]) == pytest.approx(sum(delays) / 2)
     head, *lines = latex(dumbbell, results, *words)
     assert head == "scheme & P95 one-way delay (ms) by rate factor / base RTT (ms) & 20 & 80 \\\\"
@@ -150,13 +156,13 @@ def test_maps_of_several_schemes_have_one_scale(dumbbell: Dumbbell, run) -> None
 def test_the_share_of_a_scheme_in_mixes(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "small.toml").write_text(path_text(4.0))
     dumbbell("run", "--mix", "cubic*2+reno", "--path", "small.toml", "--runs", "2", "--duration", "3", "--out", "r")
-    found = package.open(folder / "r")
-    shares = [sum(flow["competing_share"] for flow in run.statistics["flows"][:2]) for run in found.runs]
-    table = {(row["scheme"], row["competitor"]): row for row in found.figure("share").data.rows()}
+    opened_results = package.open(folder / "r")
+    shares = [sum(flow["competing_share"] for flow in run.statistics["flows"][:2]) for run in opened_results.runs]
+    table = {(row["scheme"], row["competitor"]): row for row in opened_results.figure("share").data.rows()}
     assert table["cubic", "reno"]["share"] == pytest.approx(sum(shares) / 2)
     assert table["reno", "cubic"]["share"] == pytest.approx(1 - sum(shares) / 2)
     assert table["cubic", "reno"]["fair_share"] == pytest.approx(2 / 3)
-    box = found.figure("box", metric="share:cubic")
+    box = opened_results.figure("box", metric="share:cubic")
     assert list(box.data["share_cubic"]) == pytest.approx([100 * share for share in shares])
 
 
@@ -165,14 +171,16 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
         (folder / f"p{rate:g}.toml").write_text(path_text(rate).replace("small", f"p{rate:g}"))
     mixes = ("--mix", "vegas+cubic", "--mix", "reno+cubic", "--path", "p4.toml,p8.toml")
     dumbbell("run", *mixes, "--runs", "2", "--duration", "3", "--out", "r")
-    found = package.open(folder / "r")
+    opened_results = package.open(folder / "r")
     dumbbell("figure", "r", "share", "--out", "beside.svg")
     rows = csv_rows(folder / "beside.csv")
     assert [(row["path"], row["scheme"], row["competitor"]) for row in rows] == [
         (path, scheme, "cubic") for path in ("p4", "p8") for scheme in ("vegas", "reno")
     ]
     for row in rows:
-        runs = [run for run in found.runs if run.path == row["path"] and run.scheme == f"{row['scheme']}+cubic"]
+        runs = [
+            run for run in opened_results.runs if run.path == row["path"] and run.scheme == f"{row['scheme']}+cubic"
+        ]
         shares = [run.statistics["flows"][0]["competing_share"] for run in runs]
         assert float(row["share"]) == pytest.approx(sum(shares) / 2)
         assert (row["fair_share"], row["runs"]) == ("0.5", "2")
@@ -199,13 +207,13 @@ def test_shares_beside_one_scheme_on_several_paths(dumbbell: Dumbbell, folder: P
 
 def test_a_figure_over_several_axes_says_what_to_give(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run("bw_factor = [1.0, 2.0]\nrtt_ms = [20.0, 80.0]\nqlen_bdp = [1.0, 2.0]")
-    said = dumbbell("figure", results, "sweep", expect=2).stderr
-    assert said == (
+    errors = dumbbell("figure", results, "sweep", expect=2).stderr
+    assert errors == (
         "dumbbell: figure `sweep`: bw_factor, rtt_ms vary too: --group-by AXIS draws a panel for each value of one of "
         "them, --path CELL fixes the others: for example --group-by bw_factor --path "
         "small.bw_factor-1.rtt_ms-20.qlen_bdp-1\n"
     )
-    dumbbell("figure", results, "sweep", *said.split("for example ")[1].split(), "--out", "s.svg")
+    dumbbell("figure", results, "sweep", *errors.split("for example ")[1].split(), "--out", "s.svg")
     assert {(row["group"], row["value"]) for row in csv_rows(results.parent / "s.csv")} == {
         (factor, length) for factor in "12" for length in "12"
     }
@@ -216,15 +224,15 @@ def test_a_figure_over_several_axes_says_what_to_give(dumbbell: Dumbbell, run) -
 def test_shares_of_mixes_are_of_one_path_and_of_pairs_that_were_run(dumbbell: Dumbbell, folder: Path) -> None:
     mixes = ("--mix", "cubic+reno", "--mix", "vegas+bbr", "--schemes", "vegas", "--runs", "2")
     dumbbell("run", *mixes, "--path", "small.toml,lossy.toml", "--duration", "3", "--out", "r")
-    said = dumbbell("figure", "r", "share", expect=2).stderr
-    assert said == "dumbbell: figure `share`: there are 2 paths: --path chooses one of small, lossy\n"
+    errors = dumbbell("figure", "r", "share", expect=2).stderr
+    assert errors == "dumbbell: figure `share`: there are 2 paths: --path chooses one of small, lossy\n"
     head, *rows = latex(dumbbell, folder / "r", "share", "--path", "lossy")
     assert head == "scheme & competitor & runs & share (\\%) with the range of the runs & fair share (\\%) \\\\"
     pairs = [tuple(row.split(" & ")[:3]) for row in rows]
     assert set(pairs) == {
         (*pair, "2")
-        for one, other in (("TCP Cubic", "TCP NewReno"), ("TCP Vegas", "TCP BBR"))
-        for pair in ((one, other), (other, one))
+        for first, other in (("TCP Cubic", "TCP NewReno"), ("TCP Vegas", "TCP BBR"))
+        for pair in ((first, other), (other, first))
     }
     shares = [
         100.0 * run.statistics["flows"][0]["competing_share"]
@@ -233,34 +241,36 @@ def test_shares_of_mixes_are_of_one_path_and_of_pairs_that_were_run(dumbbell: Du
     ]
     text = f"{sum(shares) / 2:.1f} ({min(shares):.1f} to {max(shares):.1f})"
     assert f"TCP Cubic & TCP NewReno & 2 & {text} & 50.0 \\\\" in rows
-    chosen = latex(dumbbell, folder / "r", "share", "--path", "lossy", "--schemes", "vegas+bbr")
-    assert {row.split(" & ")[0] for row in chosen[1:]} == {"TCP Vegas", "TCP BBR"}
+    chosen_rows = latex(dumbbell, folder / "r", "share", "--path", "lossy", "--schemes", "vegas+bbr")
+    assert {row.split(" & ")[0] for row in chosen_rows[1:]} == {"TCP Vegas", "TCP BBR"}
 
 
 def test_pairs_are_shares_of_two_flows(dumbbell: Dumbbell, run) -> None:  # noqa: ANN001
     results = run('versus = [{ label = "c", scheme = "cubic" }, { label = "r", scheme = "reno" }]')
     dumbbell("figure", results, "share", "--out", "pairs.svg")
-    found = {(row["scheme"], row["competitor"]): row for row in csv_rows(results.parent / "pairs.csv")}
-    assert set(found) == {(one, other) for one in ("cubic", "reno") for other in ("cubic", "reno")}
+    row_of = {(row["scheme"], row["competitor"]): row for row in csv_rows(results.parent / "pairs.csv")}
+    assert set(row_of) == {(first, other) for first in ("cubic", "reno") for other in ("cubic", "reno")}
     shares = [
         run.statistics["flows"][0]["competing_share"]
         for run in package.open(results).runs
         if (run.scheme, run.path) == ("cubic", "small.versus-r")
     ]
-    assert float(found["cubic", "reno"]["share"]) == pytest.approx(sum(shares) / 2)
-    refused = dumbbell("figure", results, "sweep", expect=2)
-    assert "figure `sweep`: is of experiments with a grid: an axis of numbers that vary" in refused.stderr
+    assert float(row_of["cubic", "reno"]["share"]) == pytest.approx(sum(shares) / 2)
+    refusal = dumbbell("figure", results, "sweep", expect=2)
+    assert "figure `sweep`: is of experiments with a grid: an axis of numbers that vary" in refusal.stderr
 
 
 def test_the_ellipse_is_that_of_the_covariance() -> None:
     draws = numpy.random.default_rng(1).multivariate_normal([50.0, 10.0], [[9.0, 3.0], [3.0, 4.0]], 4000)
     xx, xy, yy = covariance([(x, y) for x, y in draws.tolist()])
     assert (xx, xy, yy) == pytest.approx((9.0, 3.0, 4.0), rel=0.1)
-    drawn = ellipse(xx, xy, yy)
+    drawn_ellipse = ellipse(xx, xy, yy)
     # turned back by its angle the points vary by half its width and height, independently
-    angle = math.radians(drawn.angle_deg)
-    turned = (draws - draws.mean(axis=0)) @ numpy.array(
+    angle = math.radians(drawn_ellipse.angle_deg)
+    turned_draws = (draws - draws.mean(axis=0)) @ numpy.array(
         [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
     )
-    assert turned.std(axis=0, ddof=1) == pytest.approx([drawn.width_ms / 2, drawn.height_mbps / 2], rel=1e-6)
-    assert numpy.corrcoef(turned.T)[0, 1] == pytest.approx(0.0, abs=1e-6)
+    assert turned_draws.std(axis=0, ddof=1) == pytest.approx(
+        [drawn_ellipse.width_ms / 2, drawn_ellipse.height_mbps / 2], rel=1e-6
+    )
+    assert numpy.corrcoef(turned_draws.T)[0, 1] == pytest.approx(0.0, abs=1e-6)

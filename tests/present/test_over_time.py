@@ -21,9 +21,9 @@ from support.shelf import BEGAN, Shelf
 
 
 def run(scheme: str, number: int, throughput: float, **changes: object) -> dict[str, Any]:
-    started = (BEGAN + timedelta(hours=number - 1)).isoformat().replace("+00:00", "Z")
+    start = (BEGAN + timedelta(hours=number - 1)).isoformat().replace("+00:00", "Z")
     network = {"throughput_mbps": throughput, "delay_p95_ms": 10.0 * throughput, "loss_rate": None}
-    return {"scheme": scheme, "run": number, "status": "done", "started_at": started, "network": network} | changes
+    return {"scheme": scheme, "run": number, "status": "done", "started_at": start, "network": network} | changes
 
 
 def test_quartiles_are_interpolated_between_runs() -> None:
@@ -40,12 +40,12 @@ def test_runs_that_do_not_count_are_in_no_period() -> None:
         run("a", 3, 9.0, started_at=None),
         run("b", 16, 2.0),
     ]
-    found = periods(runs, hour_of_day, PANTHEON.keys)
-    assert [(each.number, each.runs) for each in found["a"]] == [(9, 2)]
-    assert found["a"][0].metrics["throughput_mbps"] == Spread(2, 5.5, 6.0, 6.5)
-    assert "loss_rate" not in found["a"][0].metrics, "what no run has is absent"
-    assert [each.number for each in found["b"]] == [0], "after midnight"
-    assert found["a"][0].at_s == BEGAN.timestamp()
+    periods_of = periods(runs, hour_of_day, PANTHEON.keys)
+    assert [(period.number, period.runs) for period in periods_of["a"]] == [(9, 2)]
+    assert periods_of["a"][0].metrics["throughput_mbps"] == Spread(2, 5.5, 6.0, 6.5)
+    assert "loss_rate" not in periods_of["a"][0].metrics, "what no run has is absent"
+    assert [period.number for period in periods_of["b"]] == [0], "after midnight"
+    assert periods_of["a"][0].at_s == BEGAN.timestamp()
 
 
 def test_many_rounds_stand_together() -> None:
@@ -62,10 +62,10 @@ def line(label: str, values: list[float], spread: float) -> TimedLine:
 def test_a_figure_is_drawn_of_whatever_there_is(values: list[float]) -> None:
     for spread in (0.0, 0.5):
         panels = [TimedPanel(label, [line("a", values, spread), line("b", values, 0.0)]) for label in ("up", "down")]
-        drawn = over_time_figure("d", TimedAxis("Hour", (-0.5, 23.5), 1.0, range(0, 24, 3)), panels)
-        shown = "".join(ElementTree.fromstring(drawn).itertext())
-        assert "Hour" in shown
-        assert "up" in shown
+        drawing = over_time_figure("d", TimedAxis("Hour", (-0.5, 23.5), 1.0, range(0, 24, 3)), panels)
+        shown_text = "".join(ElementTree.fromstring(drawing).itertext())
+        assert "Hour" in shown_text
+        assert "up" in shown_text
 
 
 @pytest.fixture
@@ -77,13 +77,13 @@ def test_figures_and_tables_of_a_campaign(week: Path) -> None:
     model = load(week)
     over_time = OverTime(model)
     by_hour = over_time.periods("by-hour", "small")["reno"]
-    assert [each.number for each in by_hour] == list(range(24))
-    assert [each.runs for each in by_hour] == [3 if hour in (9, 10) else 2 for hour in range(24)]
+    assert [period.number for period in by_hour] == list(range(24))
+    assert [period.runs for period in by_hour] == [3 if hour in (9, 10) else 2 for hour in range(24)]
     assert by_hour[12].metrics["goodput_mbps"] == Spread(2, 12.125, 12.25, 12.375)
     (_, rounds), (heading, hours) = over_time.tables("small")
     assert heading == "Over time, by hour of day"
-    shown = [[field.text for field in row[1:4]] + [row[3].note] for row in hours.rows if row[0].scheme == "reno"]
-    assert shown[12] == ["12:00", "2", "12.25", "12.12 to 12.38"]
+    shown_rows = [[field.text for field in row[1:4]] + [row[3].note] for row in hours.rows if row[0].scheme == "reno"]
+    assert shown_rows[12] == ["12:00", "2", "12.25", "12.12 to 12.38"]
     copa = [row for row in rounds.rows if row[0].scheme == "copa"]
     assert [row[1].text for row in copa][:2] == ["1 to 5", "6 to 10"], "at most twelve rows"
     assert copa[0][1].note == "2026-11-02 09:30:00"
@@ -123,8 +123,8 @@ def test_the_report_of_a_campaign_shows_it_over_time(week: Path) -> None:
 
 def test_what_is_no_campaign_has_nothing_over_time(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "0.5", "--out", "out")
-    refused = dumbbell("figure", "out", "over-time", expect=2)
-    assert "figure `over-time`: is of campaigns: out was made without --every" in refused.stderr
+    refusal = dumbbell("figure", "out", "over-time", expect=2)
+    assert "figure `over-time`: is of campaigns: out was made without --every" in refusal.stderr
     assert OverTime(load(folder / "out")).tables("small") == []
 
 

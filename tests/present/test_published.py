@@ -47,12 +47,12 @@ def plan(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("plan")
 def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
-    printed = dumbbell("run", "beside.toml", "--out", "out").stdout
+    output = dumbbell("run", "beside.toml", "--out", "out").stdout
     content = show(dumbbell, "out")["published"]
     assert content["source"] == "Somebody, 2018"
     rows = {(row["path"], row["title"]): row for row in content["rows"]}
-    named = ["TCP Reno there", "Learned", "TCP Cubic"]
-    assert list(rows) == [("small", name) for name in named] + [("lossy", name) for name in named if name != "Learned"]
+    names = ["TCP Reno there", "Learned", "TCP Cubic"]
+    assert list(rows) == [("small", name) for name in names] + [("lossy", name) for name in names if name != "Learned"]
 
     row = rows["small", "TCP Reno there"]
     assert row["published"]["throughput_mbps"] == {"mean": 7.25, "low": 6.5, "high": 8.0}
@@ -62,9 +62,9 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
         values = [run["network"][metric] for run in runs]
         assert row["ours"][metric] == {"mean": sum(values) / 2, "low": min(values), "high": max(values)}
     assert row["runs"] == 2
-    ours = {metric: row["ours"][metric]["mean"] for metric in row["ours"]}
-    assert row["error"]["throughput_mbps"] == pytest.approx(ours["throughput_mbps"] / 7.25 - 1)
-    assert row["error"]["loss_rate"] == pytest.approx(ours["loss_rate"] - 0.0125)
+    own_means = {metric: row["ours"][metric]["mean"] for metric in row["ours"]}
+    assert row["error"]["throughput_mbps"] == pytest.approx(own_means["throughput_mbps"] / 7.25 - 1)
+    assert row["error"]["loss_rate"] == pytest.approx(own_means["loss_rate"] - 0.0125)
     assert row["error"]["delay_p95_ms"] is None, "a share of a negative delay says nothing"
     assert content["replication"] == [], "no scheme has throughput and delay on both sides"
 
@@ -72,7 +72,7 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
     for title in ("Learned", "TCP Cubic"):
         assert (rows["small", title]["runs"], set(rows["small", title]["ours"].values())) == (0, {None})
 
-    for text in (printed, dumbbell("show", "out").stdout):
+    for text in (output, dumbbell("show", "out").stdout):
         assert text.count("beside published: Somebody, 2018") == 2
         line = next(line for line in text.split("Ours on small")[1].splitlines() if line.startswith("reno"))
         assert "7.25 (6.50 to 8.00)" in line
@@ -82,17 +82,17 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
 
 
 def test_the_replication_error_is_pantheons_and_reports_have_it(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:
-    counted = PUBLISHED.replace("delay_p95_ms = -3.5", "delay_p95_ms = 50.0")
-    plan.write_text(PLAN + counted)
+    counted_text = PUBLISHED.replace("delay_p95_ms = -3.5", "delay_p95_ms = 50.0")
+    plan.write_text(PLAN + counted_text)
     dumbbell("run", plan, "--out", "out")
     content = show(dumbbell, "out")["published"]
-    for found in content["replication"]:
-        (row,) = [row for row in content["rows"] if row["path"] == found["path"] and row["scheme"] == "reno"]
+    for entry in content["replication"]:
+        (row,) = [row for row in content["rows"] if row["path"] == entry["path"] and row["scheme"] == "reno"]
         throughput, delay = abs(row["error"]["throughput_mbps"]), abs(row["error"]["delay_p95_ms"])
-        assert (found["throughput"], found["delay"]) == (throughput, delay)
-        assert found["error"] == pytest.approx((throughput + delay) / 2)
-        assert found["schemes"] == ["reno"]
-    assert [found["path"] for found in content["replication"]] == ["small", "lossy"]
+        assert (entry["throughput"], entry["delay"]) == (throughput, delay)
+        assert entry["error"] == pytest.approx((throughput + delay) / 2)
+        assert entry["schemes"] == ["reno"]
+    assert [path_entry["path"] for path_entry in content["replication"]] == ["small", "lossy"]
     dumbbell("report", "out")
     expected = f"{content['replication'][0]['error'] * 100:.1f} %"
     page = (folder / "out/report.html").read_text()
@@ -106,22 +106,22 @@ def test_the_replication_error_is_pantheons_and_reports_have_it(dumbbell: Dumbbe
     assert f"replication error: {expected}" in dumbbell("show", "out").stdout
 
     # a row that says why it does not count is shown and left out
-    plan.write_text(PLAN + counted.replace('scheme = "reno"', 'scheme = "reno"\nuncounted = "of another year"', 1))
-    printed = dumbbell("run", plan, "--out", "apart").stdout
+    plan.write_text(PLAN + counted_text.replace('scheme = "reno"', 'scheme = "reno"\nuncounted = "of another year"', 1))
+    output = dumbbell("run", plan, "--out", "apart").stdout
     assert show(dumbbell, "apart")["published"]["replication"] == []
-    assert printed.count("not counted: of another year") == 2
-    assert "replication error" not in printed
+    assert output.count("not counted: of another year") == 2
+    assert "replication error" not in output
 
 
 def test_the_resolved_experiment_keeps_them(dumbbell: Dumbbell, plan: Path, folder: Path) -> None:
     dumbbell("run", plan, "--out", "out")
-    stored = tomllib.loads((folder / "out/experiment.toml").read_text())
-    given = tomllib.loads(PUBLISHED)["published"]
-    assert stored["published"][0] == given[0] | {
+    document = tomllib.loads((folder / "out/experiment.toml").read_text())
+    given_rows = tomllib.loads(PUBLISHED)["published"]
+    assert document["published"][0] == given_rows[0] | {
         "delay_p95_ms": {"mean": -3.5},
         "loss_rate": {"mean": 0.0125},
     }
-    assert stored["published"][1]["path"] == "small"
+    assert document["published"][1]["path"] == "small"
     before = show(dumbbell, "out")["published"]
     dumbbell("run", "--out", "out", "--resume")
     dumbbell("run", "out/experiment.toml", "--out", "again")
@@ -139,8 +139,8 @@ def test_without_published_numbers_nothing_changes(dumbbell: Dumbbell, folder: P
 
 
 def test_other_schemes_and_paths_leave_out_what_does_not_run(dumbbell: Dumbbell, plan: Path) -> None:
-    done = dumbbell("run", plan, "--schemes", "vegas", "--path", "lossy.toml", "--out", "out", "--json")
-    rows = json.loads(done.stdout)["published"]["rows"]
+    result = dumbbell("run", plan, "--schemes", "vegas", "--path", "lossy.toml", "--out", "out", "--json")
+    rows = json.loads(result.stdout)["published"]["rows"]
     assert [(row["path"], row["scheme"], row["runs"]) for row in rows] == [("lossy", "", 0)] * 2
 
 

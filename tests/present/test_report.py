@@ -48,39 +48,39 @@ def in_order(text: str, parts: list[str]) -> None:
     """Asserts that the parts follow each other in the text."""
     at = 0
     for part in parts:
-        found = text.find(part, at)
-        assert found >= 0, f"`{part}` is missing after `{text[max(at - 60, 0) : at]}`"
-        at = found + len(part)
+        place = text.find(part, at)
+        assert place >= 0, f"`{part}` is missing after `{text[max(at - 60, 0) : at]}`"
+        at = place + len(part)
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def written_report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """Results with their report, and what has made temporary files meanwhile."""
     directory = tmp_path_factory.mktemp("report") / "results"
     make(directory, PLAN, BAD)
     makers: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
         for name in ("TemporaryDirectory", "mkdtemp", "NamedTemporaryFile", "mkstemp"):
-            patch.setattr(tempfile, name, noted(name, getattr(tempfile, name), makers))
+            patch.setattr(tempfile, name, note_maker(name, getattr(tempfile, name), makers))
         files = write_report(directory, all_runs=True, jobs=1, generated_at=MOMENT)
     assert files == [directory / "report.pdf"]
     return directory, makers
 
 
-def noted(name: str, maker: Callable[..., Any], makers: list[str]) -> Callable[..., Any]:
+def note_maker(name: str, maker: Callable[..., Any], makers: list[str]) -> Callable[..., Any]:
     """The maker, which adds its name to those of the `makers` when it is called."""
 
-    def made(*arguments: object, **more: object) -> Any:  # noqa: ANN401 (whatever it makes)
+    def make_noted(*arguments: object, **more: object) -> Any:  # noqa: ANN401 (whatever it makes)
         makers.append(name)
         return maker(*arguments, **more)
 
-    return made
+    return make_noted
 
 
 @pytest.fixture(scope="module")
-def results(written: tuple[Path, list[str]]) -> Path:
+def results(written_report: tuple[Path, list[str]]) -> Path:
     """Twelve runs on two paths; one failed, one was never made; the report is written."""
-    return written[0]
+    return written_report[0]
 
 
 @pytest.fixture(scope="module")
@@ -125,10 +125,10 @@ def test_the_page_says_everything_in_pantheons_order(outline: LongForm) -> None:
 def test_every_bad_run_has_its_reason_in_the_list_and_with_the_run(results: Path, outline: LongForm) -> None:
     model = load(results)
     assert {run.folder for run in model.bad_runs} == BAD.keys()
-    listed = [row for row in outline.rows if row[1:2] in (["run 1|"], ["run 2|"])]
+    listed_rows = [row for row in outline.rows if row[1:2] in (["run 1|"], ["run 2|"])]
     missing = "not run: the experiment was stopped before"
-    assert [row[0] for row in listed] == ["TCP Vegas|", "Copa|"]
-    assert [row[2:] for row in listed] == [
+    assert [row[0] for row in listed_rows] == ["TCP Vegas|", "Copa|"]
+    assert [row[2:] for row in listed_rows] == [
         [f"{PATHS[0]}|", "failed|", f"{REASON}|"],
         [f"{PATHS[1]}|", "missing|", f"{missing}|"],
     ]
@@ -214,11 +214,11 @@ def test_the_same_results_give_the_same_bytes_on_any_number_of_processors(
 def test_the_long_form_is_a_pdf(tmp_path: Path, dumbbell: Dumbbell) -> None:
     make(tmp_path / "r", PLAN | {"schemes": ["cubic"], "paths": PATHS[:1], "runs": 1})
     for options in ((), ("--pdf",)):
-        done = dumbbell("report", tmp_path / "r", "--all-runs", *options)
-        assert done.stdout.split() == [str(tmp_path / "r" / "report.pdf")]
+        result = dumbbell("report", tmp_path / "r", "--all-runs", *options)
+        assert result.stdout.split() == [str(tmp_path / "r" / "report.pdf")]
     assert not (tmp_path / "r" / "report.html").exists()
-    refused = dumbbell("report", tmp_path / "r", "--all-runs", "--html", expect=2).stderr
-    assert "--html: not with --all-runs, which is a PDF: `dumbbell serve DIR`" in " ".join(refused.split())
+    errors = dumbbell("report", tmp_path / "r", "--all-runs", "--html", expect=2).stderr
+    assert "--html: not with --all-runs, which is a PDF: `dumbbell serve DIR`" in " ".join(errors.split())
     text = LongForm.of(tmp_path / "r").text
     assert "Repeated the test of 1 congestion control scheme once." in text
     assert "The run succeeded." in text
@@ -248,9 +248,9 @@ def test_in_a_mix_flows_are_called_by_their_schemes(tmp_path: Path) -> None:
     write_report(tmp_path, all_runs=True, jobs=1)
     outline = LongForm.of(tmp_path)
     runs = [stats_of(tmp_path, run.directory) for run in experiment.all_runs() if "bbr" in run.scheme]
-    counted = [row for row in outline.rows if row[0] == "cubic*2+bbr|" and row[1] == "all|"]
+    counted_rows = [row for row in outline.rows if row[0] == "cubic*2+bbr|" and row[1] == "all|"]
     total = sum(run["network"]["throughput_mbps"] for run in runs) / 2
-    assert [row[3].split("|")[0] for row in counted if row[2] == "2|"] == [f"{total:.2f}"]
+    assert [row[3].split("|")[0] for row in counted_rows if row[2] == "2|"] == [f"{total:.2f}"]
     names = [row[1] for row in outline.rows if len(row) == 6 and row[0] == "cubic*2+bbr|"]
     assert names == ["TCP Cubic 1|", "TCP Cubic 2|", "TCP BBR|", "all|"]
     for name in ("TCP Cubic 1", "TCP Cubic 2", "TCP BBR"):
@@ -311,8 +311,8 @@ def test_no_results_directory_is_one_line(tmp_path: Path) -> None:
 
 def test_the_command_writes_the_report_of_a_simulation(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "3", "--flows", "2", "--out", "r")
-    done = dumbbell("report", "r", "--all-runs")
-    assert done.stdout.split() == ["r/report.pdf"]
+    result = dumbbell("report", "r", "--all-runs")
+    assert result.stdout.split() == ["r/report.pdf"]
     outline = LongForm.of(folder / "r")
     assert ": 10 Mbit/s, 30-packet drop-tail, 10 ms each way." in outline.text
     assert "goodput (Mbit/s)" in outline.text
@@ -478,12 +478,12 @@ def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: P
         ["cubic*2|", "1|", "2|"],
         ["cubic*2|", "1|", "SUM|"],
     ]
-    both = stats_of(tmp_path, f"runs/{PATHS[0]}/cubic~2/1")["network"]
+    network = stats_of(tmp_path, f"runs/{PATHS[0]}/cubic~2/1")["network"]
     # These logs tell no payload: the bytes of whole packets, which is what throughput counts, over 4 s.
     assert "packets with their headers" in outline.text
-    assert float(rows[3][6].strip("|")) == pytest.approx(both["throughput_mbps"] * 1e6 / 8 / 1024, rel=0.02)
-    first, least, most = (float(cell.strip("|")) for cell in rows[0][7:])
-    assert 0 < first < least <= most
+    assert float(rows[3][6].strip("|")) == pytest.approx(network["throughput_mbps"] * 1e6 / 8 / 1024, rel=0.02)
+    first, least, highest = (float(cell.strip("|")) for cell in rows[0][7:])
+    assert 0 < first < least <= highest
     assert outline.text.count("[ ID] Interval       Transfer     Bandwidth") == 2 * 2
     assert outline.text.count("[SUM]  0.0- 4.0 sec ") == 2
 
@@ -493,8 +493,8 @@ def test_what_senders_sampled_is_drawn_where_there_is_any(dumbbell: Dumbbell, fo
     dumbbell("report", "r", "--all-runs")
     form = LongForm.of(folder / "r")
     for words in ("Congestion window and pacing rate over time, run 1 of ", "Smoothed RTT over time, run 1 of "):
-        said = [text for text in form.text.splitlines() if text.startswith(words)]
-        assert said == [f"{words}TCP NewReno", f"{words}reno+cubic"]
+        texts = [text for text in form.text.splitlines() if text.startswith(words)]
+        assert texts == [f"{words}TCP NewReno", f"{words}reno+cubic"]
     assert "cwnd, dashed ssthresh (packets)" in form.drawn
     (folder / "r" / "runs/small/reno/1/flows.parquet").write_bytes(b"PAR1 cut off")
     (folder / "r" / "runs/small/reno+cubic/1/flows.parquet").unlink()
@@ -529,9 +529,9 @@ def test_late_runs_are_hollow_and_labelled_and_no_figure_is_empty(tmp_path: Path
     assert "no samples" not in form.drawn
 
 
-def test_a_report_has_no_files_outside_its_directory(written: tuple[Path, list[str]]) -> None:
+def test_a_report_has_no_files_outside_its_directory(written_report: tuple[Path, list[str]]) -> None:
     """A report that was killed left a temporary directory with its figures."""
-    assert written[1] == []
+    assert written_report[1] == []
 
 
 @pytest.mark.parametrize("limit_mib", [100, 300])
@@ -544,12 +544,12 @@ def test_a_report_that_has_no_room_is_refused_in_a_line(
     process = start("report", "out")
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.prlimit(process.pid, resource.RLIMIT_AS, (limit_mib * 2**20, hard))
-    out, said = process.communicate(timeout=TIMEOUT_S)
+    out, communicate = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (2, "")
-    assert said.startswith(
+    assert communicate.startswith(
         f"dumbbell: ulimit -v {limit_mib * 2**10}: is {limit_mib} MiB of address space: figures need "
     )
-    assert said.count("\n") == 1
+    assert communicate.count("\n") == 1
     assert sorted(results.rglob("*")) == before
 
 

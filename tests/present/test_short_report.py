@@ -41,9 +41,9 @@ class Outline(HtmlChecker):
         self.rows: list[list[str]] = []
         self.read(page)
 
-    def start(self, tag: str, known: dict[str, str | None]) -> None:
-        if "href" in known and tag != "link":
-            self.links.append(known["href"] or "")
+    def start(self, tag: str, attributes: dict[str, str | None]) -> None:
+        if "href" in attributes and tag != "link":
+            self.links.append(attributes["href"] or "")
         if re.fullmatch("h[1-6]", tag):
             self.headings.append((tag, ""))
         if tag == "tr":
@@ -105,15 +105,15 @@ def crowd(model: ReportModel, schemes: int) -> ReportModel:
                     }
                     yield replace(run, scheme=name, content=run.content | {"scheme": name, "network": network})
 
-    return replace(model, schemes=entries, titles={each.name: each.title for each in entries}, runs=tuple(runs()))
+    return replace(model, schemes=entries, titles={entry.name: entry.title for entry in entries}, runs=tuple(runs()))
 
 
 @pytest.mark.slow
 def test_a_report_of_sixty_schemes_stays_short(model: ReportModel, tmp_path: Path) -> None:
     """It had 473 pages and 37 MB."""
-    many = crowd(model, 60)
-    assert len(many.runs) == 60 * 2 * 4
-    content = ShortContent(many)
+    crowded_model = crowd(model, 60)
+    assert len(crowded_model.runs) == 60 * 2 * 4
+    content = ShortContent(crowded_model)
     assert len(ShortPage(content).render().encode()) < MOST_BYTES
     (tmp_path / "many.pdf").write_bytes(typeset(sheets.sources(content)))
     assert pdf_pages(tmp_path / "many.pdf") <= MOST_PAGES
@@ -142,34 +142,37 @@ def test_findings_are_first_and_how_it_was_made_is_last(page: str) -> None:
 def test_the_table_is_by_the_convention_and_sorted(results: Path, name: str, dumbbell: Dumbbell) -> None:
     dumbbell("report", results, "--html", "--convention", name)
     outline = Outline((results / "report.html").read_text())
-    shown = CONVENTIONS[name]
-    heads = [f"{metric.title} ({metric.unit})|" for metric in shown.metrics]
+    convention = CONVENTIONS[name]
+    heads = [f"{metric.title} ({metric.unit})|" for metric in convention.metrics]
     assert [row for row in outline.rows if row[2:5] == heads and row[:2] == ["scheme|", "runs|"]]
-    assert f"most {shown.throughput.title} first" in outline.text
-    assert f"{shown.label[:1].upper()}{shown.label[1:]}: {shown.rules}" in outline.text
+    assert f"most {convention.throughput.title} first" in outline.text
+    assert f"{convention.label[:1].upper()}{convention.label[1:]}: {convention.rules}" in outline.text
     for path in PATHS:
         means = {}
         for scheme in ("cubic", "copa", "vegas"):
             runs = [stats_of(results, f"runs/{path}/{scheme}/{number}") for number in (1, 2)]
-            values = [run["network"][shown.throughput.key] for run in runs if run["status"] == "done"]
+            values = [run["network"][convention.throughput.key] for run in runs if run["status"] == "done"]
             means[scheme] = sum(values) / len(values)
         titles = {"cubic": "TCP Cubic|", "copa": "Copa|", "vegas": "TCP Vegas|"}
-        wanted = [(titles[each], f"{means[each]:.2f}") for each in sorted(means, key=lambda each: -means[each])]
+        expected_rows = [
+            (titles[scheme_name], f"{means[scheme_name]:.2f}")
+            for scheme_name in sorted(means, key=lambda scheme_name: -means[scheme_name])
+        ]
         rows = [row for row in outline.rows if len(row) == 6 and row[0] in titles.values()]
-        got = [(row[0], row[2].split("|")[0]) for row in rows][: len(wanted)]
-        outline.rows = [row for row in outline.rows if row not in rows[: len(wanted)]]
-        assert got == wanted
+        got = [(row[0], row[2].split("|")[0]) for row in rows][: len(expected_rows)]
+        outline.rows = [row for row in outline.rows if row not in rows[: len(expected_rows)]]
+        assert got == expected_rows
 
 
 def test_schemes_that_no_other_beats_are_bold(model: ReportModel) -> None:
-    many = crowd(model, 14)
-    page = ShortPage(ShortContent(many)).render()
+    crowded_model = crowd(model, 14)
+    page = ShortPage(ShortContent(crowded_model)).render()
     section = page[page.index('id="path1"') :]
     bold = re.findall(r'<tr data-scheme="([\w-]+)"><th scope="row"><b>', section.partition("All columns")[0])
     points = {}
-    for scheme in many.schemes:
-        networks = [run.network for run in many.of(PATHS[1], scheme.name) if run.good]
-        goodput, delay = (sum(each[key] for each in networks) for key in model.convention.keys[:2])
+    for scheme in crowded_model.schemes:
+        networks = [run.network for run in crowded_model.of(PATHS[1], scheme.name) if run.good]
+        goodput, delay = (sum(network[key] for network in networks) for key in model.convention.keys[:2])
         points[scheme.name] = (goodput / len(networks), -delay / len(networks))
     front = {
         name
@@ -223,9 +226,9 @@ def test_a_grid_has_figures_and_tables_of_all_cells(
     in_order(outline.text, ["2 schemes in 4 cells of 1 path", "Along the axes", "All cells", "All schemes", cell])
     head = next(row for row in outline.rows if "scheme|" in row)
     assert head[:4] == ["rate factor|", "base RTT (ms)|", "scheme|", "runs|"]
-    found = package.open(folder / "r")
+    opened_results = package.open(folder / "r")
     for scheme, title in (("cubic", "TCP Cubic|"), ("reno", "TCP NewReno|")):
-        runs = [run for run in found.runs if (run.path, run.scheme) == ("small.bw_factor-2.rtt_ms-80", scheme)]
+        runs = [run for run in opened_results.runs if (run.path, run.scheme) == ("small.bw_factor-2.rtt_ms-80", scheme)]
         goodput = sum(run.statistics["network"]["goodput_mbps"] for run in runs) / 2
         row = next(row for row in outline.rows if row[:3] == ["2|", "80|", title])
         assert row[4].startswith(f"{goodput:.2f}")
@@ -233,9 +236,9 @@ def test_a_grid_has_figures_and_tables_of_all_cells(
     command = re.search(r"<code>dumbbell figure . (sweep[^<]*)</code>", page)
     assert command
     dumbbell("figure", "r", *command[1].split(), "--out", "same.svg")
-    drawn = re.findall(r">([^<>]*base RTT[^<>]*)<", (folder / "same.svg").read_text())
-    assert drawn
-    assert all(text in page for text in drawn)
+    matches = re.findall(r">([^<>]*base RTT[^<>]*)<", (folder / "same.svg").read_text())
+    assert matches
+    assert all(text in page for text in matches)
     monkeypatch.setattr("dumbbell.present.report.short.content.MOST_CELLS", 3)
     monkeypatch.setattr("dumbbell.present.report.short.texts.MOST_CELLS", 3)
     large = ShortPage(ShortContent(load(folder / "r"))).render()
@@ -267,7 +270,7 @@ def test_a_capacity_that_changes_is_no_limit_for_the_counted_seconds(folder: Pat
     """Goodput after the warm-up stood above a line that "no scheme can get beyond"."""
     (folder / "late.trace").write_text("".join(f"{at}\n" for at in [*range(5, 1000, 5), *range(1000, 4000)]))
     run = ("--schemes", "cubic", "--duration", "4", "--warmup", "1", "--runs", "2")
-    for path, said in (
+    for path, message in (
         ("late.trace", "The dashed line is the mean capacity of the whole run"),
         ("small.toml", "No scheme can get beyond the dashed line"),
         ("india-aws-india", "No scheme can get beyond the dashed line"),  # a trace of even opportunities
@@ -277,7 +280,7 @@ def test_a_capacity_that_changes_is_no_limit_for_the_counted_seconds(folder: Pat
         (name,) = overview.means
         drawing = overview.draw("means", name, "x")
         assert ("mean capacity" in drawing) == (path == "late.trace")
-        assert said in overview.caption(name)
+        assert message in overview.caption(name)
     goodput = [run.statistics["network"]["goodput_mbps"] for run in package.open(folder / "late").runs]
     capacity = [run.statistics["links"][0]["capacity_mbps"] for run in package.open(folder / "late").runs]
     assert min(goodput) > max(capacity)  # as this trace has it
@@ -339,10 +342,10 @@ return found;
 
 @pytest.mark.browser
 def test_words_filter_the_rows_of_a_table(model: ReportModel, tmp_path: Path) -> None:
-    many = crowd(model, 14)
-    some, one, every = play(ShortPage(ShortContent(many)).render(), FILTERED, tmp_path)
-    assert some == [["scheme-1", "scheme-10", "scheme-11", "scheme-12", "scheme-13"], "5 of 14 rows"]
-    assert one == [["scheme-12"], "1 of 14 rows"]
+    crowded_model = crowd(model, 14)
+    some_rows, one_row, every = play(ShortPage(ShortContent(crowded_model)).render(), FILTERED, tmp_path)
+    assert some_rows == [["scheme-1", "scheme-10", "scheme-11", "scheme-12", "scheme-13"], "5 of 14 rows"]
+    assert one_row == [["scheme-12"], "1 of 14 rows"]
     assert [len(every[0]), every[1]] == [14, ""]
 
 
@@ -368,17 +371,17 @@ return found;
 
 @pytest.mark.browser
 def test_a_scheme_is_lit_in_all_tables_and_planes(page: str, tmp_path: Path) -> None:
-    found = play(page, LIT, tmp_path)
-    assert found["titles"] == 0, "the tip has them"
-    names, words, hidden = found["pointed"]
+    answer = play(page, LIT, tmp_path)
+    assert answer["titles"] == 0, "the tip has them"
+    names, words, hidden_rows = answer["pointed"]
     assert set(names) == {"g copa", "TR copa"}
     assert names.count("g copa") == page.count('<g data-scheme="copa"') >= len(PATHS)
     assert re.fullmatch(r"Copa, mean of 2 runs: [\d.]+ Mbit/s, [\d.]+ ms", words)
-    assert not hidden
-    assert found["left"] == [[], True]
-    assert set(found["pinned"][0]) == {"g vegas", "TR vegas"}
-    assert found["pinned"][1] == "true"
-    assert found["unpinned"] == [[], "false"]
+    assert not hidden_rows
+    assert answer["left"] == [[], True]
+    assert set(answer["pinned"][0]) == {"g vegas", "TR vegas"}
+    assert answer["pinned"][1] == "true"
+    assert answer["unpinned"] == [[], "false"]
 
 
 CHOSEN = """
@@ -402,9 +405,9 @@ def test_the_metrics_of_the_plane_can_be_chosen(model: ReportModel, tmp_path: Pa
         network |= {"packet_loss_rate": loss.get(run.scheme, 0.02)}
         runs.append(replace(run, content=run.content | {"network": network}))
     model = replace(model, runs=tuple(runs))
-    names, first, chosen = play(ShortPage(ShortContent(model)).render(), CHOSEN, tmp_path)
+    names, first, chosen_metric = play(ShortPage(ShortContent(model)).render(), CHOSEN, tmp_path)
     assert names == ["Goodput over p95 one-way delay", "Goodput over median one-way delay", "Goodput over loss"]
-    assert (first, chosen) == ([[names[0], False]], [[names[2], True]])
+    assert (first, chosen_metric) == ([[names[0], False]], [[names[2], True]])
 
 
 def test_without_a_script_the_page_has_all_values(page: str) -> None:
@@ -414,9 +417,9 @@ def test_without_a_script_the_page_has_all_values(page: str) -> None:
 
 
 def test_a_run_has_a_page_of_its_own(results: Path, dumbbell: Dumbbell) -> None:
-    done = dumbbell("report", results, "--run", f"{PATHS[1]}/copa/2")
+    result = dumbbell("report", results, "--run", f"{PATHS[1]}/copa/2")
     file = results / f"report-{PATHS[1]}-copa-2.html"
-    assert done.stdout.strip() == str(file)
+    assert result.stdout.strip() == str(file)
     outline = Outline(file.read_text())
     parts = [f"Run 2 of Copa on {PATHS[1]}", "Run 2: Statistics of Copa", "Pantheon convention:"]
     parts += ["Start at: 2026-03-04 05:06:08", "End at: 2026-03-04 05:06:12", "Simulated in 250 ms"]
@@ -443,14 +446,14 @@ def test_no_two_runs_have_pages_of_one_name(model: ReportModel) -> None:
     first, second = model.runs[:2]
     alike = [("a-b", "c"), ("a", "b-c"), ("p", "cubic*2+bbr"), ("p", "cubicx2-bbr"), ("x" * 250, "y"), ("x" * 250, "z")]
     runs = tuple(replace(run, path=path, scheme=scheme) for path, scheme in alike for run in (first, second))
-    crowded = replace(model, runs=runs)
-    names = [run_file(crowded, run) for run in runs]
+    crowded_model = replace(model, runs=runs)
+    names = [run_file(crowded_model, run) for run in runs]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"report-[A-Za-z0-9._-]{1,90}\.html", name) for name in names)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["--run", "mexico-cellular/cubic"],
@@ -505,20 +508,20 @@ dumbbell: --run: `mexico-cellular/cubik/1`: unknown scheme `cubik` (did you mean
     ],
 )
 def test_what_cannot_be_reported_is_one_line(
-    results: Path, dumbbell: Dumbbell, arguments: list[str], said: str, tmp_path: Path
+    results: Path, dumbbell: Dumbbell, arguments: list[str], message: str, tmp_path: Path
 ) -> None:
-    done = dumbbell("report", results, *arguments, expect=2)
-    assert transcript(done.stderr, tmp_path) == said
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
+    result = dumbbell("report", results, *arguments, expect=2)
+    assert transcript(result.stderr, tmp_path) == message
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
 
 
 def test_one_line_says_that_runs_count_in_no_mean(results: Path, dumbbell: Dumbbell, tmp_path: Path) -> None:
     """`report` was silent about damaged runs."""
     shutil.copytree(results, tmp_path / "r")
     (tmp_path / "r" / "runs" / PATHS[0] / "cubic/1/stats.json").write_text('{"status": "do')
-    said = "2 of 12 runs count in no mean (1 damaged, 1 failed): the report lists their reasons\n"
-    assert said in dumbbell("report", tmp_path / "r", "--html").stderr
+    summary = "2 of 12 runs count in no mean (1 damaged, 1 failed): the report lists their reasons\n"
+    assert summary in dumbbell("report", tmp_path / "r", "--html").stderr
     assert "What failed" in (tmp_path / "r" / "report.html").read_text()
     assert "count in no mean" not in dumbbell("report", tmp_path / "r", "--run", f"{PATHS[1]}/copa/1").stderr
 

@@ -78,9 +78,9 @@ def test_runs_of_one_clock_have_no_interval() -> None:
     estimate = group.estimate(("network", 0, "delay_p95_ms"))
     assert estimate is not None
     assert estimate.clocks is None
-    timed = repetitions([run, run | {"clocks": CLOCKS}])["p", "a"].estimate(("flow", 1, "owd_p95_ms"))
-    assert timed is not None
-    assert timed.clocks == (4.5, 6.5)
+    delay_estimate = repetitions([run, run | {"clocks": CLOCKS}])["p", "a"].estimate(("flow", 1, "owd_p95_ms"))
+    assert delay_estimate is not None
+    assert delay_estimate.clocks == (4.5, 6.5)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_show_has_the_interval_beside_every_one_way_delay(dumbbell: Dumbbell, re
     runs = show(dumbbell, "out")["runs"]
     assert runs[0]["clocks"] == CLOCKS, "as it is"
     delay = sum(run["network"]["owd_p95_ms"] for run in runs if run["scheme"] == "reno") / 2
-    printed = dumbbell("show", "out").stdout
-    assert f"{delay:.1f} (equal) clocks {delay - 1:.1f} to {delay + 3:.1f}" in printed
-    assert "Clocks: where the true one-way delay lies, as far as the clocks of both ends can tell." in printed
+    output = dumbbell("show", "out").stdout
+    assert f"{delay:.1f} (equal) clocks {delay - 1:.1f} to {delay + 3:.1f}" in output
+    assert "Clocks: where the true one-way delay lies, as far as the clocks of both ends can tell." in output
     metrics = dumbbell("show", "out", "--metrics", "owd_p95_ms,self_inflicted_delay_p95_ms,rtt_p95_ms").stdout
     reno = next(line for line in metrics.splitlines() if " reno " in line and "flow 1" in line)
     assert reno.count("clocks") == 1, "differences and round trips are of one clock"
@@ -146,16 +146,16 @@ def test_show_has_the_interval_beside_every_one_way_delay(dumbbell: Dumbbell, re
     assert float(row["owd_p95_ms_clocks_low"]) == pytest.approx(delay - 1)
     assert float(row["owd_p95_ms_clocks_high"]) == pytest.approx(delay + 3)
     assert not [name for name in row if "clocks" in name and "owd" not in name]
-    compared = dumbbell("diff", "out", "out").stdout
-    assert re.search(rf"owd_p95_ms +{delay:.4f} clocks {delay - 1:.4f} to {delay + 3:.4f}", compared)
+    printed_text = dumbbell("diff", "out", "out").stdout
+    assert re.search(rf"owd_p95_ms +{delay:.4f} clocks {delay - 1:.4f} to {delay + 3:.4f}", printed_text)
 
 
 def test_results_of_one_clock_look_as_ever(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once(*RUN)
-    printed = [dumbbell("show", "out", *words).stdout for words in ((), ("--csv",), ("--metrics", "owd_p95_ms"))]
-    assert "clocks" not in " ".join(printed).casefold()
+    outputs = [dumbbell("show", "out", *words).stdout for words in ((), ("--csv",), ("--metrics", "owd_p95_ms"))]
+    assert "clocks" not in " ".join(outputs).casefold()
     form = LongForm.of(folder / "out")
-    assert "clocks " not in form.text.replace("".join(each["text"] for each in form.data["records"]), "")
+    assert "clocks " not in form.text.replace("".join(record["text"] for record in form.data["records"]), "")
 
 
 def test_no_table_of_a_report_has_a_bare_one_way_delay_and_those_below_zero_are_explained(remote: Path) -> None:
@@ -190,9 +190,9 @@ def test_no_table_of_a_report_has_a_bare_one_way_delay_and_those_below_zero_are_
 def test_damaged_clocks_are_named(dumbbell: Dumbbell, remote: Path) -> None:
     file = remote / "runs/small/reno/1/stats.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"clocks": {"uncertainty_ms": [1]}}))
-    shown = dumbbell("show", "out", expect=1).stdout
-    named = "damaged: reno on small, run 1: stats.json: `clocks.uncertainty_ms`: allowed is a list of two numbers"
-    assert named in shown
+    output = dumbbell("show", "out", expect=1).stdout
+    message = "damaged: reno on small, run 1: stats.json: `clocks.uncertainty_ms`: allowed is a list of two numbers"
+    assert message in output
 
 
 def test_numbers_of_figures_have_the_interval(dumbbell: Dumbbell, remote: Path) -> None:

@@ -49,15 +49,15 @@ def windows(folder: Path) -> Path:
 
 def test_half_a_window_is_worse_and_the_same_window_is_not_distinguishable(dumbbell: Dumbbell, windows: Path) -> None:
     words = ("--only", "windows", "--experiment", "windows5.toml", "--baselines", "whole.toml,twin.toml", "--out", "b")
-    printed = dumbbell("benchmark", "--schemes", "half.toml", *words).stdout
+    output = dumbbell("benchmark", "--schemes", "half.toml", *words).stdout
     rows = json.loads((windows / "b/verdicts.json").read_text())
-    found = {(row["baseline"], row["metric"]): row for row in rows}
-    assert set(found) == {(name, metric) for name in ("whole", "twin") for metric in ("utilization", "owd_p95_ms")}
-    worse = found["whole", "utilization"]
+    row_of = {(row["baseline"], row["metric"]): row for row in rows}
+    assert set(row_of) == {(name, metric) for name in ("whole", "twin") for metric in ("utilization", "owd_p95_ms")}
+    worse = row_of["whole", "utilization"]
     assert (worse["better"], worse["worse"], worse["cells"]) == (0, 2, 2)
     assert worse["verdict"] == "worse in 2 of 2"
     for metric in ("utilization", "owd_p95_ms"):
-        alike = found["twin", metric]
+        alike = row_of["twin", metric]
         assert (alike["better"], alike["worse"], alike["alike"], alike["gains"]) == (0, 0, 2, [0.0, 0.0])
         assert alike["verdict"] == "not distinguishable"
     results = library.open(windows / "b/experiments/windows")
@@ -73,11 +73,11 @@ def test_half_a_window_is_worse_and_the_same_window_is_not_distinguishable(dumbb
         }
         gains.append(used["half"] / used["whole"] - 1)
     assert worse["gains"] == pytest.approx(gains)
-    lines = [line.split() for line in printed.splitlines()]
+    lines = [line.split() for line in output.splitlines()]
     assert ["half", "whole", "Steady", "state", "its", "number", "2", "0", "2", "0", "0"] in [
         line[:11] for line in lines
     ]
-    assert f"{100 * median(gains):.1f}" in printed
+    assert f"{100 * median(gains):.1f}" in output
     again = dumbbell("benchmark", "--schemes", "half.toml", *words, "--resume", "--json").stdout
     assert json.loads(again)["verdicts"] == rows
     other = dumbbell("benchmark", "--schemes", "half.toml", *words[:4], "--out", "b", "--resume", expect=2).stderr
@@ -93,7 +93,7 @@ def test_a_single_run_gives_no_verdict(dumbbell: Dumbbell, windows: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("baselines", "said"),
+    ("baselines", "message"),
     [
         (
             "cubik",
@@ -111,7 +111,7 @@ dumbbell: scheme `kernel-cubic` needs real packets: the benchmark takes schemes 
         ),
     ],
 )
-def test_a_baseline_that_is_none_is_refused(dumbbell: Dumbbell, baselines: str, said: str, tmp_path: Path) -> None:
-    done = dumbbell("benchmark", "--schemes", "copa", "--quick", "--baselines", baselines, "--out", "b", expect=2)
-    assert transcript(done.stderr, tmp_path) == said
-    assert len(done.stderr.splitlines()) == 1
+def test_a_baseline_that_is_none_is_refused(dumbbell: Dumbbell, baselines: str, message: str, tmp_path: Path) -> None:
+    result = dumbbell("benchmark", "--schemes", "copa", "--quick", "--baselines", baselines, "--out", "b", expect=2)
+    assert transcript(result.stderr, tmp_path) == message
+    assert len(result.stderr.splitlines()) == 1

@@ -36,9 +36,9 @@ def test_the_same_table_in_four_places() -> None:
         '<tr><th scope="row">reno</th><td>1.5</td></tr><tr><th scope="row">cubic</th><td>-</td></tr>'
         "</tbody></table></div>"
     )
-    laid = typst.render(table)
-    assert (laid["align"], laid["shares"]) == (["l", "r"], [0, 0])
-    assert [[field["text"] for field in row] for row in laid["rows"]] == [["reno", "1.5"], ["cubic", "-"]]
+    render = typst.render(table)
+    assert (render["align"], render["shares"]) == (["l", "r"], [0, 0])
+    assert [[field["text"] for field in row] for row in render["rows"]] == [["reno", "1.5"], ["cubic", "-"]]
 
 
 def test_notes_stand_with_their_field_everywhere() -> None:
@@ -58,14 +58,16 @@ def test_texts_cannot_become_markup() -> None:
     assert terminal.render(Table.of(["x"], [["\x1b[2J"]])).splitlines()[1] == r"\x1b[2J"
 
 
-@pytest.mark.parametrize(("text", "written"), [("a|b", r"a\|b"), (r"a\|b", r"a\|b"), ("||", r"\|\|"), (r"a\b", r"a\b")])
-def test_a_bar_does_not_end_its_field(text: str, written: str) -> None:
-    assert markdown.line([text, 1]) == f"| {written} | 1 |"
+@pytest.mark.parametrize(
+    ("text", "written_text"), [("a|b", r"a\|b"), (r"a\|b", r"a\|b"), ("||", r"\|\|"), (r"a\b", r"a\b")]
+)
+def test_a_bar_does_not_end_its_field(text: str, written_text: str) -> None:
+    assert markdown.line([text, 1]) == f"| {written_text} | 1 |"
 
 
 def test_lines_that_follow_one_by_one_are_those_of_the_whole_table() -> None:
-    whole = markdown.render(Table.of(HEAD, ROWS, "ll"))
-    assert whole == "\n".join([markdown.render(Table.of(HEAD, [])), *map(markdown.line, ROWS)])
+    render = markdown.render(Table.of(HEAD, ROWS, "ll"))
+    assert render == "\n".join([markdown.render(Table.of(HEAD, [])), *map(markdown.line, ROWS)])
 
 
 def test_long_texts_share_what_is_left_of_the_line() -> None:

@@ -249,7 +249,7 @@ def test_bad_usage(dumbbell: Any, results: Path, tmp_path: Path) -> None:  # noq
         assert not result.stdout
 
 
-@pytest.mark.parametrize("form", ["served", "site"])
+@pytest.mark.parametrize("form", [pytest.param("serve_pages", id="served"), "site"])
 @pytest.mark.smoke
 def test_the_pages_come_up_without_a_complaint(
     form: str, request: pytest.FixtureRequest, page: Page, results: Path
