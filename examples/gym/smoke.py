@@ -15,7 +15,7 @@ for name in ("random", "constant"):
         over = False
         while not over:
             action = env.action_space.sample() if name == "random" else [0.0]
-            _, reward, terminated, truncated, info = env.step(action)
-            over = terminated or truncated
+            _, reward, is_terminated, is_truncated, info = env.step(action)
+            over = is_terminated or is_truncated
         total += info["episode"]["r"] / info["episode"]["l"]
     print(f"{name}: mean reward {total / 3:.3f}")

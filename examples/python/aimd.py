@@ -28,12 +28,12 @@ class Aimd:
         in_slow_start = self.window < self.ssthresh
         if ack.in_recovery or not ack.may_grow(math.floor(self.window * self.mss), in_slow_start):
             return
-        acked = ack.growth_bytes / self.mss
+        packets = ack.growth_bytes / self.mss
         if in_slow_start:
-            grown = min(self.window + acked, self.ssthresh)
-            acked -= grown - self.window
-            self.window = grown
-        self.window += acked / self.window  # what is left after slow start: one packet per round trip
+            new_window = min(self.window + packets, self.ssthresh)
+            packets -= new_window - self.window
+            self.window = new_window
+        self.window += packets / self.window  # what is left after slow start: one packet per round trip
 
     def on_loss(self, loss: Loss) -> None:
         """Reduce, once per episode."""

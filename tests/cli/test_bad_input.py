@@ -15,12 +15,12 @@ from support.told import transcript
 RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "--out", "out")
 
 
-def refused(dumbbell: Dumbbell, *arguments: object) -> str:
+def refusal(dumbbell: Dumbbell, *arguments: object) -> str:
     """The one line."""
-    done = dumbbell(*arguments, expect=2)
-    assert done.stdout == ""
-    lines = done.stderr.splitlines()
-    assert len(lines) == 1, done.stderr
+    result = dumbbell(*arguments, expect=2)
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
     assert lines[0].startswith("dumbbell: ")
     return lines[0]
 
@@ -73,7 +73,7 @@ def refused(dumbbell: Dumbbell, *arguments: object) -> str:
     ],
 )
 def test_options(dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], parts: list[str]) -> None:
-    line = refused(dumbbell, *replace_options(RUN, *arguments))
+    line = refusal(dumbbell, *replace_options(RUN, *arguments))
     for part in parts:
         assert part in line
     assert not (folder / "out").exists()
@@ -123,7 +123,7 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
     text = (folder / "small.toml").read_text()
     assert old in text
     (folder / "bad.toml").write_text(text.replace(old, new, 1))
-    line = refused(dumbbell, *replace_options(RUN, "--path", "bad.toml"))
+    line = refusal(dumbbell, *replace_options(RUN, "--path", "bad.toml"))
     for part in parts:
         assert part in line
     assert not (folder / "out").exists()
@@ -165,7 +165,7 @@ def test_path_files(dumbbell: Dumbbell, folder: Path, old: str, new: str, parts:
 )
 def test_experiment_files(dumbbell: Dumbbell, folder: Path, text: str, parts: list[str]) -> None:
     (folder / "bad.toml").write_text(text + "\n")
-    line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
+    line = refusal(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
     for part in ["bad.toml", *parts]:
         assert part in line
     assert not (folder / "out").exists()
@@ -178,9 +178,9 @@ def test_unknown_names_in_experiment_files(dumbbell: Dumbbell, folder: Path) -> 
         ("schemes = ['reno']\npaths = ['defalt']", "bad.toml: unknown path `defalt`"),
     ):
         (folder / "bad.toml").write_text(text + "\n")
-        assert part in refused(dumbbell, "run", "bad.toml", "--out", "out")
+        assert part in refusal(dumbbell, "run", "bad.toml", "--out", "out")
     # the command line's names are its own
-    line = refused(dumbbell, "run", "bad.toml", "--path", "defolt", "--out", "out")
+    line = refusal(dumbbell, "run", "bad.toml", "--path", "defolt", "--out", "out")
     assert line.startswith("dumbbell: unknown path `defolt`")
 
 
@@ -236,50 +236,50 @@ dumbbell: bad.toml: `title` =
 )
 def test_scheme_files(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
     (folder / "bad.toml").write_text(f'name = "bad"\nkind = "core"\ncontroller = "reno"\n{text}\n')
-    line = refused(dumbbell, *replace_options(RUN, "--schemes", "bad.toml"))
+    line = refusal(dumbbell, *replace_options(RUN, "--schemes", "bad.toml"))
     assert "bad.toml" in line
     assert transcript(line, folder) == part
     assert not (folder / "out").exists()
 
 
 def test_names_of_experiments(dumbbell: Dumbbell) -> None:
-    assert "did you mean `pantheon`" in refused(dumbbell, "run", "panteon", "--out", "out")
-    assert "nothing to resume" in refused(dumbbell, "run", "--resume", "--out", "out")
-    assert "no scheme to run" in refused(dumbbell, "run", "--path", "small.toml", "--out", "out")
+    assert "did you mean `pantheon`" in refusal(dumbbell, "run", "panteon", "--out", "out")
+    assert "nothing to resume" in refusal(dumbbell, "run", "--resume", "--out", "out")
+    assert "no scheme to run" in refusal(dumbbell, "run", "--path", "small.toml", "--out", "out")
 
 
 def test_a_directory_with_results_needs_resume(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once(*RUN)
     before = (folder / "out/experiment.toml").read_bytes()
-    assert "--resume" in refused(dumbbell, *RUN)
-    longer = refused(dumbbell, *replace_options(RUN, "--resume", "--duration", "2"))
+    assert "--resume" in refusal(dumbbell, *RUN)
+    longer = refusal(dumbbell, *replace_options(RUN, "--resume", "--duration", "2"))
     assert longer.startswith("dumbbell: out: cannot resume: it has results of another experiment: ")
     assert "`duration_s`: 1.0 there, 2.0 now; `warmup_s`: " in longer
-    assert '`scheme.reno.parameters.beta`: none there, "0.6" now' in refused(
+    assert '`scheme.reno.parameters.beta`: none there, "0.6" now' in refusal(
         dumbbell, *RUN, "--resume", "--set", "reno.beta=0.6"
     )
-    other = refused(dumbbell, *replace_options(RUN, "--resume", "--schemes", "cubic,bbr"))
+    other = refusal(dumbbell, *replace_options(RUN, "--resume", "--schemes", "cubic,bbr"))
     assert '`schemes`: ["reno"] there, ["cubic", "bbr"] now; `scheme.reno`: a table there, none now' in other
     (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("packets = 30", "packets = 31"))
-    assert refused(dumbbell, *RUN, "--resume").endswith("`path.small.data[0].queue.packets`: 30 there, 31 now")
+    assert refusal(dumbbell, *RUN, "--resume").endswith("`path.small.data[0].queue.packets`: 30 there, 31 now")
     assert (folder / "out/experiment.toml").read_bytes() == before
 
 
 def test_a_directory_with_other_things_is_left_alone(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out/thesis.tex").write_text("precious")
-    assert "neither empty nor a results directory" in refused(dumbbell, *RUN)
+    assert "neither empty nor a results directory" in refusal(dumbbell, *RUN)
     assert [entry.name for entry in (folder / "out").iterdir()] == ["thesis.tex"]
     (folder / "file").write_text("")
-    assert "not a directory" in refused(dumbbell, *RUN[:-1], "file")
-    assert "file/below" in refused(dumbbell, *RUN[:-1], "file/below")
+    assert "not a directory" in refusal(dumbbell, *RUN[:-1], "file")
+    assert "file/below" in refusal(dumbbell, *RUN[:-1], "file/below")
 
 
 def test_an_unwritable_directory(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "locked").mkdir(mode=0o555)
     # root may write nearly anywhere
     target = "/proc/out" if os.access(folder / "locked", os.W_OK) else "locked/out"
-    assert "cannot write results" in refused(dumbbell, *RUN[:-1], target)
+    assert "cannot write results" in refusal(dumbbell, *RUN[:-1], target)
     assert not (folder / target).exists()
 
 
@@ -287,13 +287,13 @@ def test_a_disk_that_takes_nothing_more(folder: Path) -> None:
     def no_more_space() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, *RUN], cwd=folder, capture_output=True, text=True, check=False, preexec_fn=no_more_space
     )
-    assert done.returncode == 2
-    said = check(done, 2).stderr
-    assert said.startswith("dumbbell: cannot write results to out: ")
-    assert len(said.splitlines()) == 1
+    assert result.returncode == 2
+    errors = check(result, 2).stderr
+    assert errors.startswith("dumbbell: cannot write results to out: ")
+    assert len(errors.splitlines()) == 1
     assert not (folder / "out").exists()
 
 
@@ -306,25 +306,25 @@ def test_a_full_disk_ends_the_command_and_not_one_run_after_the_other(folder: Pa
         f"mount -t tmpfs -o size=17m none full || exit 99; {words}; echo $?; cd full; find out -name packets.parquet"
     )
     rights = ["unshare", "--map-root-user", "--mount"]
-    done = subprocess.run([*rights, "sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode in (1, 99) and "Operation not permitted" in done.stderr:
+    result = subprocess.run([*rights, "sh", "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode in (1, 99) and "Operation not permitted" in result.stderr:
         pytest.skip("no disk can be made here")
-    said = check(done, 0).stderr.splitlines()
-    assert done.stdout.split()[0] == "1"
-    finished = done.stdout.count("packets.parquet")
-    assert [line.split(":")[0] for line in said] == ["failed", "dumbbell"]
-    assert "No space left on device" in said[0]
-    assert said[1].startswith("dumbbell: stopped (cannot write full/out/")
-    assert said[1].endswith(f"{finished} runs of this time: `dumbbell run --resume --out full/out` continues")
-    assert finished < 8
+    lines = check(result, 0).stderr.splitlines()
+    assert result.stdout.split()[0] == "1"
+    count = result.stdout.count("packets.parquet")
+    assert [line.split(":")[0] for line in lines] == ["failed", "dumbbell"]
+    assert "No space left on device" in lines[0]
+    assert lines[1].startswith("dumbbell: stopped (cannot write full/out/")
+    assert lines[1].endswith(f"{count} runs of this time: `dumbbell run --resume --out full/out` continues")
+    assert count < 8
 
 
 def test_a_file_that_does_not_fit_on_its_disk_is_named(folder: Path, dumbbell_afresh: Dumbbell) -> None:
     dumbbell_afresh("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "2", "--out", "out")
     command = shlex.join([*COMMAND, "figure", "out", "means", "--out", "means.svg"])
-    limited = ["sh", "-c", f"ulimit -f 1 && {command}"]
-    done = subprocess.run(limited, cwd=folder, capture_output=True, text=True, check=False)
-    assert check(done, 2).stderr == "dumbbell: File too large: means.svg\n"
+    limited_command = ["sh", "-c", f"ulimit -f 1 && {command}"]
+    result = subprocess.run(limited_command, cwd=folder, capture_output=True, text=True, check=False)
+    assert check(result, 2).stderr == "dumbbell: File too large: means.svg\n"
     assert list(folder.glob("*means.*")) == [], "the numbers follow their figure"
 
 
@@ -333,21 +333,21 @@ def test_a_disk_that_fills_up_during_a_run(folder: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
 
     command = [*COMMAND, *replace_options(RUN, "--duration", "120")]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=little_space)
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "1 runs failed" in done.stderr
-    assert "File too large" in done.stderr
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, preexec_fn=little_space)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "1 runs failed" in result.stderr
+    assert "File too large" in result.stderr
     assert not list((folder / "out").rglob("packets.parquet"))
     assert not list((folder / "out").rglob("*.tmp"))
 
 
 def test_reading_what_is_no_results_directory(dumbbell: Dumbbell, folder: Path) -> None:
-    assert "no such directory" in refused(dumbbell, "show", "absent")
-    assert "no experiment.toml" in refused(dumbbell, "show", ".")
-    assert "no experiment.toml" in refused(dumbbell, "report", ".")
-    assert "no such directory" in refused(dumbbell, "diff", "absent", "absent")
-    assert "no such directory" in refused(dumbbell, "export", "pantheon", "absent", "--out", "out")
+    assert "no such directory" in refusal(dumbbell, "show", "absent")
+    assert "no experiment.toml" in refusal(dumbbell, "show", ".")
+    assert "no experiment.toml" in refusal(dumbbell, "report", ".")
+    assert "no such directory" in refusal(dumbbell, "diff", "absent", "absent")
+    assert "no such directory" in refusal(dumbbell, "export", "pantheon", "absent", "--out", "out")
     assert not (folder / "out").exists()
 
 
@@ -355,8 +355,8 @@ def test_truncated_statistics(dumbbell: Dumbbell, once: Dumbbell, folder: Path) 
     once(*RUN)
     statistics = folder / "out/runs/small/reno/1/stats.json"
     statistics.write_text(statistics.read_text()[:200])
-    shown = dumbbell("show", "out", expect=1).stdout
-    (line,) = [line for line in shown.splitlines() if line.startswith("damaged: reno on small, run 1: stats.json:")]
+    output = dumbbell("show", "out", expect=1).stdout
+    (line,) = [line for line in output.splitlines() if line.startswith("damaged: reno on small, run 1: stats.json:")]
     assert "cut off or damaged" in line
     statistics.write_text("{}")
     assert "stats.json: key `status` is missing" in dumbbell("show", "out", expect=1).stdout
@@ -366,14 +366,14 @@ def test_a_truncated_experiment_file(dumbbell: Dumbbell, once: Dumbbell, folder:
     once(*RUN)
     file = folder / "out/experiment.toml"
     file.write_text(file.read_text()[:150])
-    assert "out/experiment.toml" in refused(dumbbell, "show", "out")
+    assert "out/experiment.toml" in refusal(dumbbell, "show", "out")
 
 
 def test_words_that_are_no_command(dumbbell: Dumbbell) -> None:
-    assert "COMMAND" in refused(dumbbell)
-    assert "unknown command `rnu`" in refused(dumbbell, "rnu")
-    assert "did you mean `schemes`" in refused(dumbbell, "list", "scheme")
-    assert "unknown `panteon`" in refused(dumbbell, "import", "panteon", "x", "--out", "out")
+    assert "COMMAND" in refusal(dumbbell)
+    assert "unknown command `rnu`" in refusal(dumbbell, "rnu")
+    assert "did you mean `schemes`" in refusal(dumbbell, "list", "scheme")
+    assert "unknown `panteon`" in refusal(dumbbell, "import", "panteon", "x", "--out", "out")
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ dumbbell: bad.toml: `log` =
 )
 def test_files_that_go_on_for_ever(dumbbell: Dumbbell, folder: Path, text: str, part: str) -> None:
     (folder / "bad.toml").write_text(text + "\n")
-    line = refused(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
+    line = refusal(dumbbell, "run", "bad.toml", "--schemes", "reno", "--path", "small.toml", "--out", "out")
     assert transcript(line, folder) == part
     assert len(line) < 3100
     assert not (folder / "out").exists()

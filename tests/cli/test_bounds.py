@@ -25,25 +25,25 @@ MOST_CPU_S = 20
 
 
 @pytest.fixture(scope="module")
-def bounded() -> Iterator[BoundedProcess]:
+def bounded_process() -> Iterator[BoundedProcess]:
     """Runs commands with little memory and little time."""
-    bounded = BoundedProcess(MOST_BYTES, MOST_CPU_S)
-    yield bounded
-    bounded.close()
+    process = BoundedProcess(MOST_BYTES, MOST_CPU_S)
+    yield process
+    process.close()
 
 
 @pytest.fixture
-def refused(folder: Path, bounded: BoundedProcess) -> Callable[..., str]:
+def refuse(folder: Path, bounded_process: BoundedProcess) -> Callable[..., str]:
     """Runs a command with little memory and little time: the one line that it says, lines of progress besides."""
 
     def run(*arguments: str) -> str:
-        done = bounded.run(arguments, folder)
-        assert done.returncode == 2, done.stderr
-        assert done.stdout == ""
-        said = [line for line in done.stderr.splitlines() if not PROGRESS.search(line)]
-        assert len(said) == 1, done.stderr
+        result = bounded_process.run(arguments, folder)
+        assert result.returncode == 2, result.stderr
+        assert result.stdout == ""
+        lines = [line for line in result.stderr.splitlines() if not PROGRESS.search(line)]
+        assert len(lines) == 1, result.stderr
         assert not (folder / "out").exists()
-        return said[0].removeprefix("dumbbell: ").rstrip()
+        return lines[0].removeprefix("dumbbell: ").rstrip()
 
     return run
 
@@ -84,14 +84,14 @@ bad.toml: path `bad`: data[0] (trace): times_ms, even, opportunity_bytes: 120000
         ),
     ],
 )
-def test_paths(refused: Callable[..., str], folder: Path, path: str, part: str) -> None:
+def test_paths(refuse: Callable[..., str], folder: Path, path: str, part: str) -> None:
     (folder / "bad.toml").write_text(path)
-    assert transcript(refused(*RUN, "bad.toml"), folder) == part
+    assert transcript(refuse(*RUN, "bad.toml"), folder) == part
 
 
-def test_a_trace_of_a_million_lines_a_millisecond(refused: Callable[..., str], folder: Path) -> None:
+def test_a_trace_of_a_million_lines_a_millisecond(refuse: Callable[..., str], folder: Path) -> None:
     (folder / "bad.up").write_text("1\n" * 1_000_000)
-    assert "12000000 Mbit/s on average: must be at most 1000000" in refused(*RUN, "bad.up")
+    assert "12000000 Mbit/s on average: must be at most 1000000" in refuse(*RUN, "bad.up")
 
 
 @pytest.mark.parametrize(
@@ -118,20 +118,20 @@ def test_a_trace_of_a_million_lines_a_millisecond(refused: Callable[..., str], f
         ("most_packets=0", snapshot("--set: `most_packets` = 0: allowed is a whole number from 1 to 1e+09")),
     ],
 )
-def test_settings(refused: Callable[..., str], assignment: str, part: str, tmp_path: Path) -> None:
-    assert transcript(refused(*RUN, "small.toml", "--set", assignment), tmp_path) == part
+def test_settings(refuse: Callable[..., str], assignment: str, part: str, tmp_path: Path) -> None:
+    assert transcript(refuse(*RUN, "small.toml", "--set", assignment), tmp_path) == part
 
 
-def test_cells(refused: Callable[..., str], folder: Path) -> None:
+def test_cells(refuse: Callable[..., str], folder: Path) -> None:
     values = ", ".join(map(str, range(10, 1010)))
     grid = "".join(f"{axis} = [{values}]\n" for axis in ("rtt_ms", "bw_factor", "qlen_bdp"))
     (folder / "grid.toml").write_text(f"schemes = ['reno']\npaths = ['small.toml', 'lossy.toml']\n[grid]\n{grid}")
-    line = refused("run", "grid.toml", "--out", "out")
+    line = refuse("run", "grid.toml", "--out", "out")
     assert line == "grid.toml: `grid`: 2000000000 cells on 2 paths: allowed are at most 100000"
 
 
 @pytest.mark.parametrize(
-    ("grid", "said"),
+    ("grid", "message"),
     [
         (
             "pulse = { period_s = 0.001, until_s = 100000.0, lower = 1.0, upper = 2.0, target = 'rate' }",
@@ -157,41 +157,43 @@ def test_cells(refused: Callable[..., str], folder: Path) -> None:
     ],
 )
 def test_cells_that_would_be_large_are_not_made(
-    refused: Callable[..., str], folder: Path, grid: str, said: str
+    refuse: Callable[..., str], folder: Path, grid: str, message: str
 ) -> None:
     # A directory of results with a file of 296 bytes took 9.7 GB to be shown.
     small = SMALL + "[[data]]\nkind = 'delay'\ndelay_ms = 1.0\n" * (999 if "rtt'" in grid else 0)
     (folder / "delays.toml").write_text(small)
     (folder / "grid.toml").write_text(f"schemes = ['reno']\npaths = ['delays.toml']\n[grid]\n{grid}\n")
-    assert refused("run", "grid.toml", "--out", "out") == f"grid.toml: {said}"
+    assert refuse("run", "grid.toml", "--out", "out") == f"grid.toml: {message}"
 
 
-def test_opportunities_of_a_trace(refused: Callable[..., str], folder: Path) -> None:
+def test_opportunities_of_a_trace(refuse: Callable[..., str], folder: Path) -> None:
     # They had no bound, and the wrong size of the first was said after the last: 3.2 GB in 50 s.
-    for keys, said in (
+    for keys, message in (
         ("rate_mbps = 1e6\nopportunity_bytes = 1", "opportunities of 1 bytes: must be 1500 in a trace"),
         ("rate_mbps = 1e6", "more than 10000000 opportunities in 0.1"),
     ):
         (folder / "fast.toml").write_text(f"[[data]]\nkind = 'poisson'\n{keys}\n")
-        line = refused("export", "trace", "fast.toml", "--out", "out")
-        assert line.startswith(f"path fast: data: {said}")
+        line = refuse("export", "trace", "fast.toml", "--out", "out")
+        assert line.startswith(f"path fast: data: {message}")
 
 
-def test_intervals_of_a_run_that_is_said_to_be_long(dumbbell: Dumbbell, folder: Path, bounded: BoundedProcess) -> None:
+def test_intervals_of_a_run_that_is_said_to_be_long(
+    dumbbell: Dumbbell, folder: Path, bounded_process: BoundedProcess
+) -> None:
     # As many as the file states were allocated, whatever the log has: the report was ended by a signal.
     (folder / "x.toml").write_text(
         "schemes = ['reno']\npaths = ['small.toml']\nduration_s = 1.0\nintervals_s = 0.001\n"
     )
     dumbbell("run", "x.toml", "--out", "out")
-    for file, stated in ((folder / "out/experiment.toml", "duration_s = "), *_stops(folder)):
-        file.write_text(file.read_text().replace(f"{stated}1.0", f"{stated}1000000.0"))
-    said = "packets.parquet: reaches to 1000000 s, which are more than 1048576 intervals of 0.001 s of its 1 flows"
-    shown = bounded.run(("show", "out", "--intervals", "0.001"), folder)
-    assert shown.returncode == 1
-    refusals = [line for line in shown.stderr.splitlines() if not PROGRESS.search(line)]
-    assert refusals == [f"reno on small, run 1: out/runs/small/reno/1/{said}: choose longer ones"]
+    for file, prefix in ((folder / "out/experiment.toml", "duration_s = "), *_stops(folder)):
+        file.write_text(file.read_text().replace(f"{prefix}1.0", f"{prefix}1000000.0"))
+    message = "packets.parquet: reaches to 1000000 s, which are more than 1048576 intervals of 0.001 s of its 1 flows"
+    shown_result = bounded_process.run(("show", "out", "--intervals", "0.001"), folder)
+    assert shown_result.returncode == 1
+    refusals = [line for line in shown_result.stderr.splitlines() if not PROGRESS.search(line)]
+    assert refusals == [f"reno on small, run 1: out/runs/small/reno/1/{message}: choose longer ones"]
     dumbbell("report", "out", "--all-runs")
-    assert f"Transfers are missing: {said}" in LongForm.of(folder / "out").text
+    assert f"Transfers are missing: {message}" in LongForm.of(folder / "out").text
 
 
 def _stops(folder: Path) -> list[tuple[Path, str]]:
@@ -213,27 +215,27 @@ def _stops(folder: Path) -> list[tuple[Path, str]]:
     ],
 )
 @pytest.mark.parametrize("kind", ["pipe", "endless"])
-def test_files_that_never_end(refused: Callable[..., str], folder: Path, words: tuple[str, ...], kind: str) -> None:
+def test_files_that_never_end(refuse: Callable[..., str], folder: Path, words: tuple[str, ...], kind: str) -> None:
     for suffix in ("", ".toml", ".py", ".so"):
         if kind == "pipe":
             os.mkfifo(folder / f"pipe{suffix}")
         else:
             (folder / f"endless{suffix}").symlink_to("/dev/zero")
-    what = "a named pipe" if kind == "pipe" else "a device"
-    line = refused(*(word.format(kind) for word in words))
-    assert f"is {what}: allowed is a regular file" in line
+    kind_text = "a named pipe" if kind == "pipe" else "a device"
+    line = refuse(*(word.format(kind) for word in words))
+    assert f"is {kind_text}: allowed is a regular file" in line
 
 
 def test_a_run_whose_time_stands_still_is_stopped_by_name(dumbbell: Dumbbell, folder: Path) -> None:
     zero = SMALL.replace("10.0", "0.0").replace("rate_mbps = 0.0", "rate_mbps = 1000000.0")
     (folder / "zero.toml").write_text(zero)
     budget = ("--set", "most_events_per_s=100000")
-    done = dumbbell(*RUN, "zero.toml", *budget, expect=1)
-    assert "reno on zero, run 1: most_events_per_s = 100000: 1" in done.stderr
-    assert "events from 0.000000 s to 0." in done.stderr
+    result = dumbbell(*RUN, "zero.toml", *budget, expect=1)
+    assert "reno on zero, run 1: most_events_per_s = 100000: 1" in result.stderr
+    assert "events from 0.000000 s to 0." in result.stderr
     assert not list((folder / "out").rglob("packets.parquet"))
     # the same on every machine, every time
-    reason = done.stderr.splitlines()[-2]
+    reason = result.stderr.splitlines()[-2]
     again = dumbbell(*RUN, "zero.toml", *budget, "--resume", expect=1)
     assert reason in again.stderr
 
@@ -243,20 +245,20 @@ def test_a_run_that_fills_the_memory_is_stopped_by_name(dumbbell: Dumbbell, fold
     (folder / "slow.toml").write_text(slow)
     (folder / "flood.toml").write_text('controller = "unresponsive"\ntransport = { profile = "datagram" }')
     scheme = ("--schemes", "flood.toml", "--set", "most_packets=20000")
-    done = dumbbell("run", *scheme, "--path", "slow.toml", "--duration", "9", "--out", "out", expect=1)
-    assert "flood on slow, run 1: most_packets = 20000: 2" in done.stderr
+    result = dumbbell("run", *scheme, "--path", "slow.toml", "--duration", "9", "--out", "out", expect=1)
+    assert "flood on slow, run 1: most_packets = 20000: 2" in result.stderr
 
 
 @pytest.mark.parametrize("text", [".".join("ab" * 60) + "=1\n", "[a]\n", "a={}\n"])
-def test_toml_of_more_names_than_the_memory_holds(refused: Callable[..., str], folder: Path, text: str) -> None:
+def test_toml_of_more_names_than_the_memory_holds(refuse: Callable[..., str], folder: Path, text: str) -> None:
     (folder / "names.toml").write_text(text * (15 * 2**20 // len(text)))
-    assert refused("run", "names.toml", "--out", "out") == "names.toml: has too many names: allowed are 1000000"
+    assert refuse("run", "names.toml", "--out", "out") == "names.toml: has too many names: allowed are 1000000"
 
 
-def test_json_of_more_values_than_the_memory_holds(refused: Callable[..., str], folder: Path) -> None:
+def test_json_of_more_values_than_the_memory_holds(refuse: Callable[..., str], folder: Path) -> None:
     (folder / "benchmark").mkdir()
     (folder / "benchmark" / "benchmark.json").write_text(f"[{'[],' * (20 * 2**20)}[]]")
-    line = refused("report", "benchmark")
+    line = refuse("report", "benchmark")
     assert line.startswith("benchmark/benchmark.json:1: has too many values: allowed are 4000000")
 
 
@@ -297,20 +299,20 @@ _WIDE = {"0.kernel": [1, 10_000], "0.bias": [10_000]}
     ids=["layers", "aside", "sees"],
 )
 def test_networks_that_a_small_file_makes_large(
-    refused: Callable[..., str], folder: Path, content: bytes, reason: str
+    refuse: Callable[..., str], folder: Path, content: bytes, reason: str
 ) -> None:
     """A file of 620 kB took 4 GB."""
     (folder / "w.safetensors").write_bytes(content)
     (folder / "mine.toml").write_text('controller = "neural"\nparameters = { weights = "w.safetensors" }\n')
-    line = refused("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
+    line = refuse("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
     assert line.endswith(f"w.safetensors`: {reason}")
 
 
-def test_rules_that_lie_in_each_other(refused: Callable[..., str], folder: Path) -> None:
+def test_rules_that_lie_in_each_other(refuse: Callable[..., str], folder: Path) -> None:
     """Ten thousand of them took a quarter of an hour."""
     (folder / "deep.json").write_text(rules_in_each_other(10_000))
     (folder / "mine.toml").write_text('controller = "remy"\nparameters = { table = "deep.json" }\n')
-    line = refused("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
+    line = refuse("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
     assert "deep.json`: its rules lie too deep in each other: a tree of them takes more than 4000000 looks" in line
 
 
@@ -357,7 +359,7 @@ def test_rules_that_lie_in_each_other(refused: Callable[..., str], folder: Path)
     ],
 )
 def test_files_that_are_larger_than_their_kind_may_be(
-    refused: Callable[..., str], bounded: BoundedProcess, folder: Path, words: tuple[str, ...], part: str
+    refuse: Callable[..., str], bounded_process: BoundedProcess, folder: Path, words: tuple[str, ...], part: str
 ) -> None:
     """Sparse files of 3 GiB: who read them would have no memory left."""
     for suffix in ("toml", "up", "py", "so", "dna", "csv", "log"):
@@ -368,8 +370,8 @@ def test_files_that_are_larger_than_their_kind_may_be(
         "schemes = ['mine']\npaths = ['small.toml']\nduration_s = 1\n"
         "[scheme.mine]\nkind = 'python'\nfile = 'huge.py'\nclass = 'Mine'\n"
     )
-    before = bounded.read_bytes()
-    line = refused(*(word.format("huge") for word in words))
+    before = bounded_process.read_bytes()
+    line = refuse(*(word.format("huge") for word in words))
     assert "has 3072.0 MiB: " in line
     assert transcript(line, folder) == part
-    assert bounded.read_bytes() - before < 1 << 28, "it was read, or hashed"
+    assert bounded_process.read_bytes() - before < 1 << 28, "it was read, or hashed"

@@ -21,7 +21,7 @@ from support.commands.in_process import run_in_process
 from support.waiting import TIMEOUT_S
 
 
-def asked(line: str) -> dict[str, str]:
+def completion_environment(line: str) -> dict[str, str]:
     """Return the variables with which a shell asks for the words that complete a line."""
     return {"_ARGCOMPLETE": "1", "_ARGCOMPLETE_IFS": "\n", "COMP_LINE": line, "COMP_POINT": str(len(line))}
 
@@ -31,7 +31,7 @@ def words_in(answer: str) -> list[str]:
 
 
 @pytest.fixture
-def completed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+def complete_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     """Return the words that complete a command line, asked for as a shell asks, in the process of the test."""
     # The library ends the process, and writes to the descriptors 8 and 9, which are open files of pytest.
     monkeypatch.setattr(argcomplete.CompletionFinder, "_init_debug_stream", lambda _: None)
@@ -41,7 +41,7 @@ def completed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         answer = StringIO()
         with monkeypatch.context() as patch:
             patch.setattr(argcomplete, "autocomplete", partial(library, exit_method=sys.exit, output_stream=answer))
-            for name, value in asked(line).items():
+            for name, value in completion_environment(line).items():
                 patch.setenv(name, value)
             assert run_in_process([], folder).returncode == 0
         return words_in(answer.getvalue())
@@ -77,16 +77,18 @@ def completed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
         ("dumbbell completion fi", ["fish"]),
     ],
 )
-def test_words_are_completed(completed: Callable[[str], list[str]], line: str, words: list[str]) -> None:
-    assert completed(line) == words
+def test_words_are_completed(complete_line: Callable[[str], list[str]], line: str, words: list[str]) -> None:
+    assert complete_line(line) == words
 
 
 def test_every_command_can_be_completed(dumbbell: Dumbbell, folder: Path) -> None:
-    listed = re.findall(r"^    (\w+)", dumbbell("--help").stdout, re.MULTILINE)
-    assert len(listed) > 10
-    environment = os.environ | asked("dumbbell ") | {"_ARGCOMPLETE_STDOUT_FILENAME": str(folder / "answer")}
+    matches = re.findall(r"^    (\w+)", dumbbell("--help").stdout, re.MULTILINE)
+    assert len(matches) > 10
+    environment = (
+        os.environ | completion_environment("dumbbell ") | {"_ARGCOMPLETE_STDOUT_FILENAME": str(folder / "answer")}
+    )
     subprocess.run(COMMAND, cwd=folder, env=environment, check=True, timeout=TIMEOUT_S)
-    assert set(listed) <= set(words_in((folder / "answer").read_text()))
+    assert set(matches) <= set(words_in((folder / "answer").read_text()))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -113,7 +115,7 @@ def test_bash_completes_with_the_code(dumbbell: Dumbbell, folder: Path) -> None:
     echo "${COMPREPLY[@]}"
     """
     environment = os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
+    result = subprocess.run(
         ["bash", "-c", script],
         cwd=folder,
         env=environment,
@@ -122,7 +124,7 @@ def test_bash_completes_with_the_code(dumbbell: Dumbbell, folder: Path) -> None:
         check=True,
         timeout=TIMEOUT_S,
     )
-    assert done.stdout.split() == ["schemes"], done.stderr
+    assert result.stdout.split() == ["schemes"], result.stderr
 
 
 def test_an_unknown_shell_is_refused(dumbbell: Dumbbell) -> None:
@@ -133,7 +135,7 @@ def test_an_unknown_shell_is_refused(dumbbell: Dumbbell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "built", "said"),
+    ("state", "build_commit", "message"),
     [
         (None, None, "commit not recorded;"),
         (None, "0123456789abcdef", "commit 0123456789ab;"),
@@ -143,11 +145,11 @@ def test_an_unknown_shell_is_refused(dumbbell: Dumbbell) -> None:
     ],
 )
 def test_the_commit_is_the_checkouts_or_the_builds(
-    monkeypatch: pytest.MonkeyPatch, state: dict[str, object] | None, built: str | None, said: str
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, object] | None, build_commit: str | None, message: str
 ) -> None:
     monkeypatch.setattr(installation, "git_state", lambda: state)
-    monkeypatch.setattr(core, "commit", lambda: built)
-    assert said in version_text()
+    monkeypatch.setattr(core, "commit", lambda: build_commit)
+    assert message in version_text()
 
 
 def test_the_version_names_commit_and_features(dumbbell: Dumbbell) -> None:

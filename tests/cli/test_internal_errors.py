@@ -26,22 +26,22 @@ def test_an_exception_that_nobody_caught_is_not_the_answer_worse(
 
     monkeypatch.setattr(check, "main", fail)
     assert main(["check", "cubic", "--against", "reno"]) == INTERNAL_ERROR
-    out, said = capsys.readouterr()
+    out, errors = capsys.readouterr()
     assert out == ""
-    assert "nobody expected this" in said
-    assert said.splitlines()[-1] == MISTAKE
+    assert "nobody expected this" in errors
+    assert errors.splitlines()[-1] == MISTAKE
 
 
 def test_nor_is_one_that_comes_before_the_command_is_read(tmp_path: Path) -> None:
     (tmp_path / "argparse.py").write_text("raise RuntimeError('broken')\n")
     places = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
+    result = subprocess.run(
         [*COMMAND, "list", "paths"],
         env=os.environ | {"PYTHONPATH": places},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (INTERNAL_ERROR, "")
-    assert done.stderr.splitlines()[-2:] == ["RuntimeError: broken", MISTAKE]
+    assert (result.returncode, result.stdout) == (INTERNAL_ERROR, "")
+    assert result.stderr.splitlines()[-2:] == ["RuntimeError: broken", MISTAKE]
     assert sys.excepthook is sys.__excepthook__  # a program that uses the library keeps its own

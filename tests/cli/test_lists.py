@@ -14,16 +14,16 @@ from support.commands.command import Dumbbell
 RUN = ("run", "--schemes", "reno,vegas", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
 
 
-@pytest.mark.parametrize("what", ["schemes", "paths", "experiments", "metrics", "parameters"])
-def test_lists_fit_into_100_columns_and_leave_nothing_out(dumbbell: Dumbbell, what: str) -> None:
-    text = dumbbell("list", what).stdout
+@pytest.mark.parametrize("list_name", ["schemes", "paths", "experiments", "metrics", "parameters"])
+def test_lists_fit_into_100_columns_and_leave_nothing_out(dumbbell: Dumbbell, list_name: str) -> None:
+    text = dumbbell("list", list_name).stdout
     lines = [line for line in text.splitlines() if " cannot run here: " not in line]
     assert max(map(len, lines)) <= 100
-    for row in json.loads(dumbbell("list", what, "--json").stdout):
+    for row in json.loads(dumbbell("list", list_name, "--json").stdout):
         assert row["name"] in text
-    if what in ("metrics", "parameters"):
-        for row in json.loads(dumbbell("list", what, "--json").stdout):
-            assert "".join(row["formula" if what == "metrics" else "help"].split()) in re.sub(r"\s", "", text)
+    if list_name in ("metrics", "parameters"):
+        for row in json.loads(dumbbell("list", list_name, "--json").stdout):
+            assert "".join(row["formula" if list_name == "metrics" else "help"].split()) in re.sub(r"\s", "", text)
 
 
 def test_a_wider_terminal_shows_more(dumbbell_afresh: Dumbbell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,8 +45,8 @@ def test_lists_are_filtered_by_text_and_kind(dumbbell: Dumbbell) -> None:
     assert "india-aws-india" in names("paths", "pantheon-4")
     assert names("metrics", "jain", "ccperf")
     assert all("copa" in name for name in names("schemes", "copa"))
-    done = dumbbell("list", "schemes", "nothing-like-this")
-    assert (done.stdout, done.stderr) == ("", "none of the schemes has `nothing-like-this` in it\n")
+    result = dumbbell("list", "schemes", "nothing-like-this")
+    assert (result.stdout, result.stderr) == ("", "none of the schemes has `nothing-like-this` in it\n")
     assert "--kind `kernl` (did you mean `kernel`?)" in dumbbell("list", "schemes", "--kind", "kernl", expect=2).stderr
     assert "--kind: allowed of schemes only" in dumbbell("list", "paths", "--kind", "kernel", expect=2).stderr
     assert [row["name"] for row in library.listing("schemes", "copa", kind="bpf")] == ["bpf-copa-delay"]
@@ -83,15 +83,15 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dum
     assert order("throughput_mbps") == ["reno", "vegas"]
     assert order("goodput_mbps") == ["reno", "vegas"]
     assert order(None) == ["reno", "vegas"]  # by the first column
-    both = ("--schemes", "vegas,reno", "--path", "small.toml", "--duration", "2", "--out", "other")
-    printed = dumbbell("run", *both).stdout
-    of = {run.scheme: run.statistics["network"]["goodput_mbps"] for run in library.open(folder / "other").runs}
-    assert re.findall(r"(?m)^small +(\w+)", printed) == sorted(of, key=lambda scheme: -of[scheme])
-    given = dumbbell("show", "other", "--sort", "given").stdout
-    assert re.findall(r"(?m)^small +(\w+)", given) == ["vegas", "reno"]
+    command_options = ("--schemes", "vegas,reno", "--path", "small.toml", "--duration", "2", "--out", "other")
+    output = dumbbell("run", *command_options).stdout
+    goodput_of = {run.scheme: run.statistics["network"]["goodput_mbps"] for run in library.open(folder / "other").runs}
+    assert re.findall(r"(?m)^small +(\w+)", output) == sorted(goodput_of, key=lambda scheme: -goodput_of[scheme])
+    printed_text = dumbbell("show", "other", "--sort", "given").stdout
+    assert re.findall(r"(?m)^small +(\w+)", printed_text) == ["vegas", "reno"]
     assert order("mean_cwnd_l4")[0] == "reno"  # neither is better: the highest first
-    shown = dumbbell("show", "out", "--metrics", "delay_p95_ms", "--sort", "delay_p95_ms").stdout.splitlines()
-    assert shown[1].split()[1] == "vegas"
+    lines = dumbbell("show", "out", "--metrics", "delay_p95_ms", "--sort", "delay_p95_ms").stdout.splitlines()
+    assert lines[1].split()[1] == "vegas"
     unknown = dumbbell("show", "out", "--sort", "delay_p96_ms", expect=2).stderr
     assert "unknown metric `delay_p96_ms` (did you mean `delay_p95_ms`?)" in unknown
     assert "--sort fct_mean_s: no run has it" in dumbbell("show", "out", "--sort", "fct_mean_s", expect=2).stderr
@@ -99,31 +99,31 @@ def test_results_are_sorted_by_a_metric_best_first(dumbbell: Dumbbell, once: Dum
 
 
 def test_some_paths_and_schemes_are_shown(dumbbell: Dumbbell, folder: Path) -> None:
-    both = ("--schemes", "reno,vegas", "--mix", "reno+vegas", "--path", "small.toml,lossy.toml")
-    dumbbell("run", *both, "--duration", "1", "--out", "out")
+    command_options = ("--schemes", "reno,vegas", "--mix", "reno+vegas", "--path", "small.toml,lossy.toml")
+    dumbbell("run", *command_options, "--duration", "1", "--out", "out")
 
-    def shown(*words: str) -> set[tuple[str, str]]:
-        printed = dumbbell("show", "out", *words).stdout
+    def shown_pairs(*words: str) -> set[tuple[str, str]]:
+        output = dumbbell("show", "out", *words).stdout
         rows = csv.DictReader(io.StringIO(dumbbell("show", "out", *words, "--csv").stdout))
-        found = {
+        listed_pairs = {
             (run["path"], run["scheme"]) for run in json.loads(dumbbell("show", "out", *words, "--json").stdout)["runs"]
         }
-        assert {(row["path"], row["scheme"]) for row in rows} == found
-        assert set(re.findall(r"(?m)^(small|lossy) +(\S+)", printed)) == found
-        assert ("Shares" in printed) == any("+" in scheme for _, scheme in found)
-        return found
+        assert {(row["path"], row["scheme"]) for row in rows} == listed_pairs
+        assert set(re.findall(r"(?m)^(small|lossy) +(\S+)", output)) == listed_pairs
+        assert ("Shares" in output) == any("+" in scheme for _, scheme in listed_pairs)
+        return listed_pairs
 
-    assert shown("--path", "small") == {("small", scheme) for scheme in ("reno", "vegas", "reno+vegas")}
-    assert shown("--schemes", "vegas") == {("small", "vegas"), ("lossy", "vegas")}
-    assert shown("--path", "lossy,small", "--schemes", "reno+vegas,reno") == {
+    assert shown_pairs("--path", "small") == {("small", scheme) for scheme in ("reno", "vegas", "reno+vegas")}
+    assert shown_pairs("--schemes", "vegas") == {("small", "vegas"), ("lossy", "vegas")}
+    assert shown_pairs("--path", "lossy,small", "--schemes", "reno+vegas,reno") == {
         (path, scheme) for path in ("small", "lossy") for scheme in ("reno", "reno+vegas")
     }
-    for words, said in (
+    for words, message in (
         (("--path", "smal"), "unknown path `smal` (did you mean `small`?): allowed are small, lossy\n"),
         (("--schemes", "cubic"), "unknown scheme `cubic`: allowed are reno, vegas, reno+vegas\n"),
     ):
         for command in (("show", "out"), ("figure", "out", "means")):
-            assert dumbbell(*command, *words, expect=2).stderr == f"dumbbell: {said}"
+            assert dumbbell(*command, *words, expect=2).stderr == f"dumbbell: {message}"
     several = dumbbell("figure", "out", "means", "--path", "small,lossy", expect=2).stderr
     assert several == "dumbbell: --path small,lossy: a figure is of one path: choose one of these\n"
     results = library.open(folder / "out").only(path="small").only(schemes=["reno", "vegas"])
@@ -134,33 +134,35 @@ def test_tables_for_a_paper_are_latex(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell(
         "run", "--schemes", "reno", "--mix", "reno+vegas", "--path", "small.toml", "--duration", "3", "--out", "out"
     )
-    printed = dumbbell("show", "out", "--tex").stdout
+    output = dumbbell("show", "out", "--tex").stdout
     plain = dumbbell("show", "out").stdout
-    lines = printed.splitlines()
-    captions = [caption for _, caption in floats(printed)]
+    lines = output.splitlines()
+    captions = [caption for _, caption in floats(output)]
     titles = [line for line in plain.splitlines() if line.endswith(" (corrected)")]
     for caption, title in zip(captions, titles, strict=True):
         assert caption.startswith(f"{title}, on small. 1 run of 3 s. Corrected: payload, delays and losses after the ")
         assert "(warm-up: 0.5 s)" in caption
         assert ("Harm: what a flow lost" in caption) == caption.startswith("Shares, 0.5 to 3 s, while all")
-    assert [label for label, _ in floats(printed)] == ["means-small", "shares-small", "totals-small"]
+    assert [label for label, _ in floats(output)] == ["means-small", "shares-small", "totals-small"]
     alone = next(line for line in lines if line.startswith("TCP NewReno & 1 & "))
     goodput = library.open(folder / "out").run("small", "reno").statistics["network"]["goodput_mbps"]
     assert alone.split(" & ")[2] == f"{goodput:.2f}", "the only path has no column"
     assert any(line.startswith("flows of & who & fair share \\% & share \\% & goodput Mbit/s & ") for line in lines)
     assert any(line.startswith("TCP NewReno + TCP Vegas & TCP Vegas & 50.0 & ") for line in lines)
     assert all(line.startswith(("%", "\\")) or line.endswith("\\\\") for line in lines if line)
-    for words, said in ((("--csv",), "--tex: not with --csv"), (("--json",), "--tex: not with --json")):
-        assert said in dumbbell("show", "out", "--tex", *words, expect=2).stderr
-    chosen = dumbbell("show", "out", "--tex", "--metrics", "goodput_mbps,mean_srtt_l4", "--schemes", "reno").stdout
-    (caption,) = [caption for _, caption in floats(chosen)]
+    for words, message in ((("--csv",), "--tex: not with --csv"), (("--json",), "--tex: not with --json")):
+        assert message in dumbbell("show", "out", "--tex", *words, expect=2).stderr
+    printed_text = dumbbell(
+        "show", "out", "--tex", "--metrics", "goodput_mbps,mean_srtt_l4", "--schemes", "reno"
+    ).stdout
+    (caption,) = [caption for _, caption in floats(printed_text)]
     assert caption.startswith("Means over the runs (goodput\\_mbps: corrected, mean\\_srtt\\_l4: ccperf), on small. ")
-    assert f"TCP NewReno & network & {goodput:.4f} & --" in chosen
+    assert f"TCP NewReno & network & {goodput:.4f} & --" in printed_text
 
 
 def floats(text: str) -> list[tuple[str, str]]:
     """Return label and caption of each float: each is whole, its braces are balanced, its rows are of one length."""
-    found = []
+    labels = []
     for star, block, end in re.findall(r"\\begin\{table(\*?)\}\n(.*?)\\end\{table(\*?)\}\n", text, re.DOTALL):
         assert star == end
         bare = re.sub(r"\\.", "", block).replace("{%\n", "{\n")  # without what is escaped, and the end of a line
@@ -176,8 +178,8 @@ def floats(text: str) -> list[tuple[str, str]]:
         caption, label, columns, titles, rows = head.groups()
         count = len(re.sub(r"p\{.*\}", "p", columns))
         assert {line.count(" & ") for line in [titles, *rows.splitlines()]} == {count - 1}
-        found.append((label, caption))
-    return found
+        labels.append((label, caption))
+    return labels
 
 
 def test_the_schemes_of_a_family_stand_together(dumbbell: Dumbbell, folder: Path) -> None:
@@ -187,25 +189,25 @@ def test_the_schemes_of_a_family_stand_together(dumbbell: Dumbbell, folder: Path
     best = sorted(goodput, key=lambda scheme: -goodput[scheme])
     families = dict.fromkeys(names[scheme] for scheme in best)
     expected = [(family, scheme) for family in families for scheme in best if names[scheme] == family]
-    shown = dumbbell("show", "out", "--sort", "family").stdout
-    assert re.findall(r"(?m)^small +(\S.*?)  +(\w+) ", shown) == expected
-    refused = dumbbell("show", "out", "--sort", "family", "--csv", expect=2).stderr
-    assert "--sort family: not with --csv, which has no families" in refused
+    output = dumbbell("show", "out", "--sort", "family").stdout
+    assert re.findall(r"(?m)^small +(\S.*?)  +(\w+) ", output) == expected
+    errors = dumbbell("show", "out", "--sort", "family", "--csv", expect=2).stderr
+    assert "--sort family: not with --csv, which has no families" in errors
 
 
 def test_results_are_written_as_csv(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     once(*RUN)
     (folder / "out/runs/small/vegas/1/stats.json").unlink()
     (folder / "out/runs/small/vegas/2/stats.json").unlink()
-    done = dumbbell("show", "out", "--csv", "--sort", "loss_rate", expect=1)
-    (reno,) = csv.DictReader(io.StringIO(done.stdout))  # of vegas there is nothing to tell
+    result = dumbbell("show", "out", "--csv", "--sort", "loss_rate", expect=1)
+    (reno,) = csv.DictReader(io.StringIO(result.stdout))  # of vegas there is nothing to tell
     estimate = library.open(folder / "out").summary()[0].estimate(("network", 0, "goodput_mbps"))
     assert estimate is not None
     assert (reno["path"], reno["scheme"], reno["runs"], reno["good"]) == ("small", "reno", "2", "2")
     assert float(reno["goodput_mbps"]) == estimate.mean
     assert float(reno["goodput_mbps_low"]) == estimate.low
     assert reno["goodput_mbps_bounds"] == estimate.bounds == "range"
-    assert "missing: 2 of 4 runs: " in done.stderr
+    assert "missing: 2 of 4 runs: " in result.stderr
     flows = csv.DictReader(io.StringIO(dumbbell("show", "out", "--csv", "--metrics", "goodput_mbps", expect=1).stdout))
     assert [(row["scheme"], row["level"], row["number"]) for row in flows] == [
         ("reno", "network", "0"),

@@ -13,7 +13,7 @@ RUN = Run(path="small", scheme="reno", run=1, seed=7)
 
 
 @pytest.mark.parametrize(
-    ("outcome", "status", "said"),
+    ("outcome", "status", "message"),
     [
         pytest.param(None, 0, snapshot(""), id="nothing to make"),
         pytest.param(Outcome(finished=3), 0, snapshot("results: out\n"), id="all good"),
@@ -58,7 +58,7 @@ results: out
     ],
 )
 def test_the_status_says_whether_all_was_made(
-    capsys: pytest.CaptureFixture[str], outcome: Outcome | None, status: int, said: str
+    capsys: pytest.CaptureFixture[str], outcome: Outcome | None, status: int, message: str
 ) -> None:
     assert tell_outcome(Path("out"), outcome) == status
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == message

@@ -14,7 +14,7 @@ from support.shelf import Shelf
 
 
 @pytest.mark.parametrize(
-    ("name", "status", "printed"),
+    ("name", "status", "expected_text"),
     [
         (
             "single",
@@ -226,14 +226,14 @@ In brackets: the interval of the mean by Student's t, nominally of 95 %: it cann
         ),
     ],
 )
-def test_show(dumbbell: Dumbbell, shelf: Shelf, name: str, status: int, printed: str) -> None:
-    done = dumbbell("show", getattr(shelf, name), expect=status)
-    assert done.stdout + done.stderr == printed
+def test_show(dumbbell: Dumbbell, shelf: Shelf, name: str, status: int, expected_text: str) -> None:
+    result = dumbbell("show", getattr(shelf, name), expect=status)
+    assert result.stdout + result.stderr == expected_text
 
 
 def test_show_a_campaign(dumbbell: Dumbbell, shelf: Shelf) -> None:
-    done = dumbbell("show", shelf.campaign, expect=1)
-    assert done.stdout + done.stderr == snapshot("""\
+    result = dumbbell("show", shelf.campaign, expect=1)
+    assert result.stdout + result.stderr == snapshot("""\
 98 of the campaign's 100 runs are made: the other 2 were missed, or are still to come.
 On small no scheme beats these in both goodput and p95 one-way delay: copa (11.54 Mbit/s, 29.8 ms) and reno (11.68 Mbit/s, 46.4 ms).
 Most goodput: 11.68 Mbit/s, reno; 48 runs do not separate it from copa (difference 0.14 Mbit/s [-2.64, 2.91]).
@@ -251,7 +251,7 @@ missing: 2 of 100 runs: not run: its round was missed, or is still to come
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "printed"),
+    ("words", "status", "expected_text"),
     [
         (
             ("diff", "recorded", "damaged"),
@@ -476,10 +476,10 @@ TCP Vegas & 1 & 0.03 & 38.5 & 0.00 \\\\
     ],
 )
 def test_others(
-    dumbbell: Dumbbell, shelf: Shelf, tmp_path: Path, words: tuple[str, ...], status: int, printed: str
+    dumbbell: Dumbbell, shelf: Shelf, tmp_path: Path, words: tuple[str, ...], status: int, expected_text: str
 ) -> None:
     names = ("mixes", "single", "recorded", "damaged", "emulated", "imported")
     for name in set(words) & set(names):
         (tmp_path / name).symlink_to(getattr(shelf, name))
-    done = dumbbell(*words, expect=status)
-    assert done.stdout + done.stderr == printed
+    result = dumbbell(*words, expect=status)
+    assert result.stdout + result.stderr == expected_text

@@ -17,15 +17,15 @@ from support.told import transcript
 
 
 def test_printed_written_and_installed_are_the_same(dumbbell: Dumbbell, folder: Path) -> None:
-    printed = dumbbell("schema", "path").stdout
-    assert json.loads(printed)["title"] == "dumbbell path file"
+    output = dumbbell("schema", "path").stdout
+    assert json.loads(output)["title"] == "dumbbell path file"
     assert dumbbell("schema", "path", "--out", "path.schema.json").stdout == "path.schema.json\n"
-    assert (folder / "path.schema.json").read_text() == printed
-    assert Path(dumbbell("schema", "path", "--where").stdout.strip()).read_text() == printed
+    assert (folder / "path.schema.json").read_text() == output
+    assert Path(dumbbell("schema", "path", "--where").stdout.strip()).read_text() == output
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["paths"],
@@ -48,12 +48,12 @@ dumbbell: argument --where: not allowed with argument --out (`dumbbell schema --
         (["path", "--out", "no/such/file"], snapshot("dumbbell: No such file or directory: no/such/file")),
     ],
 )
-def test_refusals(dumbbell: Dumbbell, folder: Path, words: list[str], said: str) -> None:
+def test_refusals(dumbbell: Dumbbell, folder: Path, words: list[str], message: str) -> None:
     before = sorted(folder.iterdir())
-    done = dumbbell("schema", *words, expect=2)
-    assert transcript(done.stderr, folder) == said
-    assert done.stderr.startswith("dumbbell")
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("schema", *words, expect=2)
+    assert transcript(result.stderr, folder) == message
+    assert result.stderr.startswith("dumbbell")
+    assert result.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before
 
 
@@ -63,13 +63,13 @@ def send(to: IO[bytes], **message: object) -> None:
     to.flush()
 
 
-def receive(of: IO[bytes]) -> dict[str, Any]:
+def receive(stream: IO[bytes]) -> dict[str, Any]:
     length = 0
-    while (line := of.readline().strip()) or not length:
+    while (line := stream.readline().strip()) or not length:
         assert line, "the server has ended"
         name, _, value = line.partition(b":")
         length = int(value) if name.lower() == b"content-length" else length
-    message: dict[str, Any] = json.loads(of.read(length))
+    message: dict[str, Any] = json.loads(stream.read(length))
     return message
 
 
@@ -102,13 +102,13 @@ def server(folder: Path) -> Iterator[Server]:
     program = shutil.which("tombi", path=str(Path(sys.executable).parent))
     if program is None:
         pytest.skip("tombi is not installed: `make test` does it")
-    started = Server(program, folder)
-    end = threading.Timer(TIMEOUT_S, started.process.kill)
+    started_server = Server(program, folder)
+    end = threading.Timer(TIMEOUT_S, started_server.process.kill)
     end.start()
-    yield started
+    yield started_server
     end.cancel()
-    started.process.kill()
-    started.process.communicate()
+    started_server.process.kill()
+    started_server.process.communicate()
 
 
 def test_an_editor_marks_a_typo_while_it_is_typed(dumbbell: Dumbbell, folder: Path, server: Server) -> None:
@@ -121,11 +121,13 @@ def test_an_editor_marks_a_typo_while_it_is_typed(dumbbell: Dumbbell, folder: Pa
     document = {"uri": file.as_uri()}
     server.ask("initialize", processId=None, rootUri=folder.as_uri(), capabilities={})
     server.tell("initialized")
-    opened = document | {"languageId": "toml", "version": 1, "text": right}
-    server.tell("textDocument/didOpen", textDocument=opened)
+    open_document = document | {"languageId": "toml", "version": 1, "text": right}
+    server.tell("textDocument/didOpen", textDocument=open_document)
     assert server.ask("textDocument/diagnostic", textDocument=document)["items"] == []
     server.tell("textDocument/didChange", textDocument=document | {"version": 2}, contentChanges=[{"text": wrong}])
-    found = server.ask("textDocument/diagnostic", textDocument=document)["items"]
-    assert any("rate_mpbs" in each["message"] and each["range"]["start"]["line"] == 3 for each in found), found
+    items = server.ask("textDocument/diagnostic", textDocument=document)["items"]
+    assert any(
+        "rate_mpbs" in diagnostic["message"] and diagnostic["range"]["start"]["line"] == 3 for diagnostic in items
+    ), items
     hover = server.ask("textDocument/hover", textDocument=document, position={"line": 2, "character": 1})
     assert "kind" in json.dumps(hover)

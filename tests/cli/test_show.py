@@ -38,8 +38,8 @@ def test_lists_as_json_have_the_promised_names(dumbbell: Dumbbell) -> None:
 def test_every_number_that_is_shown_has_a_definition(dumbbell: Dumbbell) -> None:
     run = json.loads(dumbbell(*RUN, "--out", "out", "--json").stdout)["runs"][0]
     metrics = json.loads(dumbbell("list", "metrics", "--json").stdout)
-    defined = {(metric["level"], metric["name"]) for metric in metrics}
-    objects = {name.partition(".")[0] for _, name in defined if "." in name}
+    defined_names = {(metric["level"], metric["name"]) for metric in metrics}
+    objects = {name.partition(".")[0] for _, name in defined_names if "." in name}
     labels = {label["name"] for label in json.loads(_core.labels())}
     entities = [("network", run["network"])]
     entities += [("flow", flow) for flow in run["flows"]] + [("link", link) for link in run["links"]]
@@ -51,7 +51,7 @@ def test_every_number_that_is_shown_has_a_definition(dumbbell: Dumbbell) -> None
             if isinstance(value, dict | list):
                 rows = value if isinstance(value, list) else [value]
                 names = [f"{name}.{inner}" for row in rows for inner in row]
-            assert all((level, name) in defined or name in labels for name in names), (level, name)
+            assert all((level, name) in defined_names or name in labels for name in names), (level, name)
 
 
 def test_lists_as_text(dumbbell: Dumbbell) -> None:
@@ -132,28 +132,28 @@ def test_help_and_version(dumbbell: Dumbbell) -> None:
 
 def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: Dumbbell, once: Dumbbell) -> None:
     once("run", "--schemes", "reno", "--path", "small.toml", "--duration", "2", "--runs", "2", "--out", "out")
-    shown = dumbbell("show", "out", "--metrics", "owd_p99_ms,packets_sent").stdout.splitlines()
-    assert "owd_p99_ms (ms)" in shown[0]
-    assert [line.split()[2] for line in shown[1:-1]] == ["flow", "network"]
-    assert "range of the 2 runs" in shown[-1]
-    done = dumbbell("show", "out", "--metrics", "owd_p98_ms", expect=2)
-    assert "unknown metric `owd_p98_ms` (did you mean `owd_p" in done.stderr
-    assert done.stderr.count("\n") == 1
+    lines = dumbbell("show", "out", "--metrics", "owd_p99_ms,packets_sent").stdout.splitlines()
+    assert "owd_p99_ms (ms)" in lines[0]
+    assert [line.split()[2] for line in lines[1:-1]] == ["flow", "network"]
+    assert "range of the 2 runs" in lines[-1]
+    result = dumbbell("show", "out", "--metrics", "owd_p98_ms", expect=2)
+    assert "unknown metric `owd_p98_ms` (did you mean `owd_p" in result.stderr
+    assert result.stderr.count("\n") == 1
     # The words of the table's heads had no hint.
-    for word, meant in (("delay", "delay_p95_ms"), ("throughput", "throughput_mbps"), ("Loss", "loss_rate")):
-        assert f"`{word}` (did you mean `{meant}`?)" in dumbbell("show", "out", "--sort", word, expect=2).stderr
+    for word, suggestion in (("delay", "delay_p95_ms"), ("throughput", "throughput_mbps"), ("Loss", "loss_rate")):
+        assert f"`{word}` (did you mean `{suggestion}`?)" in dumbbell("show", "out", "--sort", word, expect=2).stderr
     assert "no run has `fct_mean_s`" in dumbbell("show", "out", "--metrics", "fct_mean_s").stderr
     for other in ("--json", "--intervals"):
-        refused = dumbbell("show", "out", "--metrics", "owd_p99_ms", other, expect=2).stderr
-        assert f"--metrics: not with {other}" in refused
+        errors = dumbbell("show", "out", "--metrics", "owd_p99_ms", other, expect=2).stderr
+        assert f"--metrics: not with {other}" in errors
 
 
 def test_show_says_that_an_experiment_is_running(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     """What was not made yet was called stopped, while the experiment went on."""
     once("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
     shutil.rmtree(folder / "out/runs/small/cubic")
-    stopped = dumbbell("show", "out", expect=1).stdout
-    assert "running" not in stopped
+    output = dumbbell("show", "out", expect=1).stdout
+    assert "running" not in output
     with locked(folder / "out"):
         running = dumbbell("show", "out", expect=1).stdout
         content = show(dumbbell, "out", expect=1)

@@ -23,32 +23,34 @@ def test_size_counts_each_file_once_by_its_kind(dumbbell: Dumbbell, folder: Path
     out = folder / "out"
     (out / "report.html").write_text("x" * 1000)
     (out / "report.pdf").write_text("x" * 500)
-    found = library.open(out).sizes()
-    assert list(found) == KINDS
-    assert found["packet_logs"] == lying(out, "packets.parquet") > 0
-    assert found["samples"] == lying(out, "flows.parquet", "links.parquet") > 0
-    assert found["statistics"] == lying(out, "stats.json") > 0
-    assert found["reports"] == 1500
-    assert found["database"] == lying(out, "results.sqlite") > 0
-    assert found["other"] == lying(out, "experiment.toml", "environment.json", "log.txt") > 0
-    assert sum(found.values()) == lying(out)
+    sizes = library.open(out).sizes()
+    assert list(sizes) == KINDS
+    assert sizes["packet_logs"] == lying(out, "packets.parquet") > 0
+    assert sizes["samples"] == lying(out, "flows.parquet", "links.parquet") > 0
+    assert sizes["statistics"] == lying(out, "stats.json") > 0
+    assert sizes["reports"] == 1500
+    assert sizes["database"] == lying(out, "results.sqlite") > 0
+    assert sizes["other"] == lying(out, "experiment.toml", "environment.json", "log.txt") > 0
+    assert sum(sizes.values()) == lying(out)
 
 
 def test_size_prints_each_directory_and_all_of_them(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell(*RUN, "one")
     dumbbell(*RUN, "two", "--log", "none")
     totals = {name: lying(folder / name) for name in ("one", "two")}
-    head, one = dumbbell("size", "one").stdout.splitlines()
+    head, single_line = dumbbell("size", "one").stdout.splitlines()
     assert " ".join(head.split()) == "bytes in packet logs samples statistics reports database other total"
-    assert (one.split()[0], one.split()[-1]) == ("one", str(totals["one"]))
+    assert (single_line.split()[0], single_line.split()[-1]) == ("one", str(totals["one"]))
     rows = [line.split() for line in dumbbell("size", "one", "two").stdout.splitlines()[1:]]
     assert [(row[0], int(row[-1])) for row in rows] == [*totals.items(), ("all", sum(totals.values()))]
     assert int(rows[1][1]) == 0
 
-    said = json.loads(dumbbell("size", "one", "two", "--json").stdout)
-    assert [(each["directory"], each["total_bytes"]) for each in said["directories"]] == [*totals.items()]
-    assert said["directories"][0]["bytes"] == library.open(folder / "one").sizes()
-    assert said["total_bytes"] == sum(said["bytes"].values()) == sum(totals.values())
+    document = json.loads(dumbbell("size", "one", "two", "--json").stdout)
+    assert [(directory["directory"], directory["total_bytes"]) for directory in document["directories"]] == [
+        *totals.items()
+    ]
+    assert document["directories"][0]["bytes"] == library.open(folder / "one").sizes()
+    assert document["total_bytes"] == sum(document["bytes"].values()) == sum(totals.values())
 
 
 def test_size_does_not_follow_links_and_reads_no_file(dumbbell: Dumbbell, folder: Path) -> None:
@@ -65,13 +67,13 @@ def test_size_does_not_follow_links_and_reads_no_file(dumbbell: Dumbbell, folder
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "reason"),
     [("absent", "no such directory"), ("empty", "not a results directory: there is no experiment.toml")],
 )
-def test_size_refuses_what_is_no_results_directory(dumbbell: Dumbbell, folder: Path, name: str, why: str) -> None:
+def test_size_refuses_what_is_no_results_directory(dumbbell: Dumbbell, folder: Path, name: str, reason: str) -> None:
     dumbbell(*RUN, "out")
     (folder / "empty").mkdir()
-    done = dumbbell("size", "out", name, expect=2)
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith(f"dumbbell: {name}: {why}")
+    result = dumbbell("size", "out", name, expect=2)
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"dumbbell: {name}: {reason}")

@@ -22,7 +22,7 @@ SCHEME = 'controller = "reno"\nparameters = { beta = 0.7 }\n'
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         (
             "run --scheme cubic",
@@ -171,7 +171,7 @@ dumbbell: `-l`: nothing is expected there, a command's own options stand behind 
         ("kernel list --json --json", snapshot("dumbbell: --json: is given twice: allowed is once")),
     ],
 )
-def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: str, said: str) -> None:
+def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: str, message: str) -> None:
     (folder / "office.toml").write_text((folder / "small.toml").read_text())
     (folder / "mine.toml").write_text(EXPERIMENT)
     (folder / "ours.toml").write_text(SCHEME)
@@ -179,10 +179,10 @@ def test_a_slip_gets_the_nearest_name(dumbbell: Dumbbell, folder: Path, line: st
     (folder / "aimd.py").write_text("")
     (folder / "out").mkdir()
     (folder / "out/experiment.toml").write_text(EXPERIMENT)
-    done = dumbbell(*line.split(), expect=2)
-    assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
-    assert transcript(done.stderr, folder) == said
+    result = dumbbell(*line.split(), expect=2)
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert transcript(result.stderr, folder) == message
 
 
 REPEATABLE = {
@@ -211,21 +211,21 @@ def _options(parser: argparse.ArgumentParser, *command: str) -> Iterator[tuple[S
 
 def test_no_option_of_any_command_is_forgotten_when_it_is_given_again() -> None:
     """The last one counted, without a word: `--rate 10mbit --rate 20mbit` was 20 Mbit/s."""
-    repeated = set()
+    repeated_options = set()
     for parser, command, name in _options(command_parser(whole=True)):
         if (*command, name) in REPEATABLE:
-            repeated.add((*command, name))
+            repeated_options.add((*command, name))
             parser._check([name, "1", name, "2"])
         elif name not in ("-h", "--help", "-V", "--version", "-v", "--verbose"):  # the last is counted
             with pytest.raises(UserError, match=f"^{name}: is given twice"):
                 parser._check([name, "1", name, "2"])
-    assert repeated == REPEATABLE
+    assert repeated_options == REPEATABLE
 
 
 def test_a_wrong_key_of_the_right_kind_of_file_is_what_is_said(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("[[ack]]", "[[akc]]"))
-    done = dumbbell("run", "--schemes", "reno", "--path", "small.toml", expect=2)
-    assert "small.toml: unknown key `akc` (did you mean `ack`?)" in done.stderr
+    result = dumbbell("run", "--schemes", "reno", "--path", "small.toml", expect=2)
+    assert "small.toml: unknown key `akc` (did you mean `ack`?)" in result.stderr
 
 
 def test_the_library_says_the_same(folder: Path) -> None:

@@ -28,21 +28,23 @@ def schema(name: str) -> dict[str, Any]:
 
 def faults(name: str, value: object, root: str | None = None) -> list[str]:
     """What is wrong with a value by the committed schema, or by one of its definitions."""
-    whole = schema(name)
+    whole_schema = schema(name)
     if root:
-        whole |= {"$ref": f"#/definitions/{root}"}
-    return [f"{list(each.absolute_path)}: {each.message}" for each in Draft7Validator(whole).iter_errors(value)]
+        whole_schema |= {"$ref": f"#/definitions/{root}"}
+    return [
+        f"{list(error.absolute_path)}: {error.message}" for error in Draft7Validator(whole_schema).iter_errors(value)
+    ]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_can_be_imported_and_every_table_names_types_that_exist(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for each in MODULES:  # which name it for type checkers alone
-        module = importlib.import_module(f"dumbbell.contract.{each}")
+    for module_name in MODULES:  # which name it for type checkers alone
+        module = importlib.import_module(f"dumbbell.contract.{module_name}")
         monkeypatch.setattr(module, "ReadOnly", typing_extensions.ReadOnly, raising=False)
     module = importlib.import_module(f"dumbbell.contract.{name}")
-    tables = [each for each in vars(module).values() if typing.is_typeddict(each)]
+    tables = [value for value in vars(module).values() if typing.is_typeddict(value)]
     assert tables
     for table in tables:
         assert typing_extensions.get_type_hints(table, include_extras=True)
@@ -51,12 +53,18 @@ def test_modules_can_be_imported_and_every_table_names_types_that_exist(
 def test_statistics_of_a_run_are_valid_and_have_every_metric() -> None:
     run = dumbbell.specification("cubic", duration=2.0)
     text, *_ = _core.simulate_in_memory(json.dumps(run))
-    told = json.loads(text)
-    assert faults("statistics", told, "SimulatedRun") == []
-    for level, table in (("flow", told["flows"][0]), ("link", told["links"][0]), ("network", told["network"])):
+    document = json.loads(text)
+    assert faults("statistics", document, "SimulatedRun") == []
+    for level, table in (
+        ("flow", document["flows"][0]),
+        ("link", document["links"][0]),
+        ("network", document["network"]),
+    ):
         definition = schema("statistics")["definitions"][f"{level.capitalize()}Stats"]["properties"]
-        named = {each["name"] for each in dumbbell.metrics() if each["level"] == level and "." not in each["name"]}
-        assert named <= definition.keys() == table.keys()
+        metric_names = {
+            metric["name"] for metric in dumbbell.metrics() if metric["level"] == level and "." not in metric["name"]
+        }
+        assert metric_names <= definition.keys() == table.keys()
 
 
 def test_a_value_of_another_type_is_found() -> None:
@@ -68,16 +76,22 @@ def test_a_value_of_another_type_is_found() -> None:
 
 
 def test_specifications_over_every_path_are_valid() -> None:
-    names = [each.name for each in dumbbell.paths()]
+    names = [path.name for path in dumbbell.paths()]
     assert len(names) > 30
-    wrong = {name: found for name in names if (found := faults("specification", dumbbell.specification("cubic", name)))}
+    wrong = {
+        name: faults_found
+        for name in names
+        if (faults_found := faults("specification", dumbbell.specification("cubic", name)))
+    }
     assert wrong == {}
 
 
 def test_specifications_of_every_scheme_of_the_core_are_valid() -> None:
-    names = [each["name"] for each in dumbbell.listing("schemes", kind="core") if each["here"] == "yes"]
+    names = [scheme["name"] for scheme in dumbbell.listing("schemes", kind="core") if scheme["here"] == "yes"]
     assert len(names) > 30
-    wrong = {name: found for name in names if (found := faults("specification", dumbbell.specification(name)))}
+    wrong = {
+        name: faults_found for name in names if (faults_found := faults("specification", dumbbell.specification(name)))
+    }
     assert wrong == {}
 
 

@@ -68,7 +68,7 @@ def test_a_run_can_be_watched_and_ended_by_who_watches() -> None:
             raise LookupError("seen enough")
 
     limit_s = 9.0
-    watched = json.loads(_core.simulate(specification(), watch=watch))
+    watched_run = json.loads(_core.simulate(specification(), watch=watch))
     assert [at_s for at_s, _, _ in moments] == pytest.approx([0.1 * (step + 1) for step in range(20)])
     _, flows, links = moments[-1]
     assert list(flows) == [1]
@@ -76,7 +76,7 @@ def test_a_run_can_be_watched_and_ended_by_who_watches() -> None:
     assert list(links) == ["data/link"]
     assert set(links["data/link"]) == {"queue", "queue_bytes", "dropped", "marked", "delivered", "offered"}
     alone = json.loads(_core.simulate(specification()))
-    assert watched["flows"] == alone["flows"], "being watched changes nothing"
+    assert watched_run["flows"] == alone["flows"], "being watched changes nothing"
     limit_s = 1.0
     with pytest.raises(LookupError, match="seen enough"):
         _core.simulate(specification(duration_s=1e4), watch=watch)
@@ -93,22 +93,22 @@ def test_series_hold_all_bytes(run: tuple[Path, dict[str, Any]]) -> None:
 def test_delay_points_are_all_or_those_that_can_be_told_apart(run: tuple[Path, dict[str, Any]]) -> None:
     directory, statistics = run
     log = str(directory / "packets.parquet")
-    delivered = statistics["flows"][0]["packets_delivered"]
+    packets_delivered = statistics["flows"][0]["packets_delivered"]
     flows, times, delays = _core.delay_points(log, "data", 10**9)
-    assert len(doubles(times)) == len(doubles(delays)) == len(array("I", flows)) == delivered
+    assert len(doubles(times)) == len(doubles(delays)) == len(array("I", flows)) == packets_delivered
     assert set(array("I", flows)) == {1}
     assert min(doubles(delays)) == pytest.approx(statistics["flows"][0]["owd_min_ms"], abs=1e-3)
-    few = [doubles(raw) for raw in _core.delay_points(log, "data", 100)[1:]]
+    few_points = [doubles(raw) for raw in _core.delay_points(log, "data", 100)[1:]]
     # what is left out has a neighbour that cannot be told from it
     width, height = max(doubles(times)) / 720, (max(doubles(delays)) - min(doubles(delays))) / 360
-    seen = {(time_s // width, delay // height) for time_s, delay in zip(*few, strict=True)}
+    places_seen = {(time_s // width, delay // height) for time_s, delay in zip(*few_points, strict=True)}
     for time_s, delay in zip(doubles(times), doubles(delays), strict=True):
         column, row = time_s // width, delay // height
-        assert any((column + right, row + up) in seen for right in (-1, 0, 1) for up in (-1, 0, 1))
-    assert set(few[0]) <= set(doubles(times))
-    for kept, every in zip(few, (doubles(times), doubles(delays)), strict=True):
-        assert max(kept) == max(every)
-    assert min(few[1]) == min(doubles(delays))
+        assert any((column + right, row + up) in places_seen for right in (-1, 0, 1) for up in (-1, 0, 1))
+    assert set(few_points[0]) <= set(doubles(times))
+    for kept_values, every in zip(few_points, (doubles(times), doubles(delays)), strict=True):
+        assert max(kept_values) == max(every)
+    assert min(few_points[1]) == min(doubles(delays))
 
 
 def test_samples_are_series_by_key_and_field(run: tuple[Path, dict[str, Any]]) -> None:
@@ -123,11 +123,11 @@ def test_samples_are_series_by_key_and_field(run: tuple[Path, dict[str, Any]]) -
 
 
 def test_ctrl_c_ends_a_simulation() -> None:
-    started = time.process_time()
+    process_time = time.process_time()
     with interrupt_after(0.3):
         _core.simulate(specification(duration_s=100_000.0, log="none"))
     # to the end it takes a minute of CPU time or more
-    assert time.process_time() - started < 20.0
+    assert time.process_time() - process_time < 20.0
 
 
 def _long_schedule() -> str:
@@ -138,15 +138,15 @@ def _long_schedule() -> str:
 
 def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
     # Neither of them heard it, and a schedule took time by the square of its length.
-    kept = {"corr": 0.5, "std": 0.1, "min": 0.0, "max": 0.5}
-    endless = {"kind": "loss", "probability": 0.1, "walk": {"interval_ms": 0.1, "probability": kept}}
+    loss_walk = {"corr": 0.5, "std": 0.1, "min": 0.0, "max": 0.5}
+    endless = {"kind": "loss", "probability": 0.1, "walk": {"interval_ms": 0.1, "probability": loss_walk}}
     offers = json.dumps({"data": [{"kind": "poisson", "rate_mbps": 0.02}, endless], "ack": []})
     long = _long_schedule()
     for work in (lambda: _core.opportunities(offers, "data", 1, 1e6), lambda: _core.describe_path(long)):
-        started = time.process_time()
+        process_time = time.process_time()
         with interrupt_after(0.3):
             work()
-        assert time.process_time() - started < 60.0
+        assert time.process_time() - process_time < 60.0
 
 
 def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
@@ -158,24 +158,24 @@ def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
     flows = [{"scheme": "tao", "controller": "remy", "parameters": {"table": str(table)}} for table in tables]
     path = json.loads(_long_schedule()) | {"overhead_bytes": 0, "mtu_bytes": 1500, "fragment": True}
     for spec in (specification(flows=flows), specification(path=path)):
-        started = time.process_time()
+        process_time = time.process_time()
         with interrupt_after(0.3):
             _core.check_run(spec)
         # to the end it takes half a minute of CPU time or more
-        assert time.process_time() - started < 10.0
+        assert time.process_time() - process_time < 10.0
 
 
 def test_other_threads_run_while_a_simulation_does() -> None:
-    finished = threading.Event()
+    end = threading.Event()
     ticks = 0
 
     def work() -> None:
         _core.simulate(specification(duration_s=600.0, log="none"))
-        finished.set()
+        end.set()
 
     thread = threading.Thread(target=work)
     thread.start()
-    while not finished.wait(0.001):
+    while not end.wait(0.001):
         ticks += 1
     thread.join()
     assert ticks > 3
@@ -221,8 +221,8 @@ def test_raw_tunnel_logs(tmp_path: Path) -> None:
     egress.write_text("# 'mm-tunnelclient' egress: 1514764800000.000\n1.000 - 0 - 1500\n2.000 - 1 - 500\n")
     ingress.write_text("# 'mm-tunnelserver' ingress: 1514764800000.500\n30.000 - 0 - 1500\n")
     packets = str(tmp_path / "packets.parquet")
-    found = json.loads(_core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 1.5), packets, strict=True))
-    assert (found["records"], found["unusable"]) == (3, None)
+    document = json.loads(_core.import_raw_logs([(str(egress), str(ingress))], [], (0.0, 1.5), packets, strict=True))
+    assert (document["records"], document["unusable"]) == (3, None)
     # received at 30.000 + 0.500 + 1.5 ms of offset, sent at 1.000: 31 ms
     _, _, delays = _core.delay_points(packets, "data", 10)
     assert doubles(delays) == [31.0]
@@ -235,9 +235,9 @@ def test_harm_is_what_a_competitor_takes() -> None:
 
 
 def test_sampled_metrics_say_so_and_the_interval_stands_beside_them() -> None:
-    sampled = {metric["name"]: metric["sampled"] for metric in json.loads(_core.metrics())}
-    assert sampled["cov_throughput_l4"]
-    assert not sampled["mean_throughput_l4"]
+    is_sampled = {metric["name"]: metric["sampled"] for metric in json.loads(_core.metrics())}
+    assert is_sampled["cov_throughput_l4"]
+    assert not is_sampled["mean_throughput_l4"]
     network = json.loads(_core.simulate(specification(sample_interval_s=0.25)))["network"]
     assert network["sample_interval_s"] == 0.25
 

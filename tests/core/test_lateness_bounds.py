@@ -41,7 +41,7 @@ def pauses_of(length_ms: float, rate_error: float, seed: int) -> Iterator[tuple[
         now += length_ms + draw.expovariate(1.0 / (gap_ms - length_ms))
 
 
-def measured(
+def measure(
     scheme: str,
     rate_mbps: float,
     times: list[float],
@@ -49,17 +49,18 @@ def measured(
     queue_ms: float = RTT_MS,
 ) -> tuple[float, float]:
     """Return throughput (Mbit/s) and mean one-way delay (ms) of a run on a machine that looks at these times."""
-    made = dumbbell.specification(scheme, duration=DURATION_S, log="none")
+    specification = dumbbell.specification(scheme, duration=DURATION_S, log="none")
     queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e3 / 8 * queue_ms)}
     late, late_acks = (
-        {"kind": "trace", "times_ms": each, "opportunity_bytes": 1_000_000} for each in (times, times_of_acks or times)
+        {"kind": "trace", "times_ms": trace_times, "opportunity_bytes": 1_000_000}
+        for trace_times in (times, times_of_acks or times)
     )
     delay = {"kind": "delay", "delay_ms": RTT_MS / 2}
-    made["path"] |= {
+    specification["path"] |= {
         "data": [{"kind": "link", "rate_mbps": rate_mbps, "queue": queue}, delay, late],
         "ack": [delay, late_acks],
     }
-    (flow,) = dumbbell.simulate(made).statistics["flows"]
+    (flow,) = dumbbell.simulate(specification).statistics["flows"]
     throughput, mean_ms = flow["throughput_mbps"], flow["owd_mean_ms"]
     assert throughput is not None
     assert mean_ms is not None
@@ -71,7 +72,7 @@ def measured(
 def test_runs_that_were_as_late_as_they_may_be_were_degraded_although_their_numbers_were_right(
     scheme: str, rate_mbps: float
 ) -> None:
-    punctual = measured(scheme, rate_mbps, looks(iter(())))
+    punctual = measure(scheme, rate_mbps, looks(iter(())))
     bounds = {
         # A mean lateness of 0.25 ms in both directions.
         "delay": looks(iter(()), period_ms=0.5),
@@ -79,7 +80,7 @@ def test_runs_that_were_as_late_as_they_may_be_were_degraded_although_their_numb
         "rate, longest pauses": looks(pauses_of(RTT_MS / 2, 0.02, seed=2)),
     }
     for bound, times in bounds.items():
-        throughput, mean_ms = measured(scheme, rate_mbps, times)
+        throughput, mean_ms = measure(scheme, rate_mbps, times)
         assert abs(throughput / punctual[0] - 1.0) < THROUGHPUT, bound
         assert abs(mean_ms - punctual[1]) < DELAY_MS, bound
 
@@ -93,9 +94,9 @@ def test_pauses_cost_flows_that_go_by_losses_nothing_while_the_queue_is_twice_as
 
     def with_pauses(length_ms: float, share: float) -> tuple[float, float]:
         times = looks(pauses_of(length_ms, 10 * share, seed=1))
-        return measured(scheme, rate_mbps, times, queue_ms=queue_ms)
+        return measure(scheme, rate_mbps, times, queue_ms=queue_ms)
 
-    throughput, mean_ms = measured(scheme, rate_mbps, looks(iter(())), queue_ms=queue_ms)
+    throughput, mean_ms = measure(scheme, rate_mbps, looks(iter(())), queue_ms=queue_ms)
     for length_ms in (1.5, 0.95 * longest_ms):
         late = with_pauses(length_ms, 0.02)
         assert abs(late[0] / throughput - 1.0) < THROUGHPUT, length_ms
@@ -110,18 +111,18 @@ def errors(scheme: str, rate_mbps: float, period_ms: float) -> list[tuple[float,
     Of five runs, for it matters how far apart the looks of both directions are.
     """
     draw = random.Random(1)
-    base, base_ms = measured(scheme, rate_mbps, looks(iter(())))
-    found = []
+    base, base_ms = measure(scheme, rate_mbps, looks(iter(())))
+    deviations = []
     for _ in range(5):
         data, ack = (looks(iter(()), period_ms, draw.uniform(0.0, period_ms)) for _ in range(2))
-        throughput, mean_ms = measured(scheme, rate_mbps, data, ack)
-        found.append((abs(throughput / base - 1.0), abs(mean_ms - base_ms)))
-    return found
+        throughput, mean_ms = measure(scheme, rate_mbps, data, ack)
+        deviations.append((abs(throughput / base - 1.0), abs(mean_ms - base_ms)))
+    return deviations
 
 
-def within(found: list[tuple[float, float]]) -> bool:
+def within(deviations: list[tuple[float, float]]) -> bool:
     """Return whether all runs differ by no more than is allowed."""
-    return all(share < THROUGHPUT and ms < DELAY_MS for share, ms in found)
+    return all(share < THROUGHPUT and ms < DELAY_MS for share, ms in deviations)
 
 
 @pytest.mark.slow

@@ -22,9 +22,11 @@ def test_definitions() -> None:
 
 @pytest.mark.parametrize("path", ["default", "pantheon-4", "cellular-driving", "lte-outage"])
 def test_paths(path: str) -> None:
-    spec = next((each for each in dumbbell.paths() if each.name == path), dumbbell.paths().find("default")).spec()
-    told = json.loads(_core.describe_path(json.dumps(spec)))
-    assert json.loads(json.dumps(paths.describe_path(spec))) == told
+    spec = next(
+        (candidate for candidate in dumbbell.paths() if candidate.name == path), dumbbell.paths().find("default")
+    ).spec()
+    document = json.loads(_core.describe_path(json.dumps(spec)))
+    assert json.loads(json.dumps(paths.describe_path(spec))) == document
     transport = {"profile": "quic"}
     assert paths.complete_transport(transport) == json.loads(_core.transport(json.dumps(transport)))
 
@@ -32,13 +34,13 @@ def test_paths(path: str) -> None:
 def test_runs_and_their_packet_logs(tmp_path: Path) -> None:
     specification = dumbbell.specification("cubic", duration=1.0, log="packets")
     text = _core.simulate(json.dumps(specification), str(tmp_path))
-    decoded = runs.simulate(specification, tmp_path)
-    told = json.loads(text)
-    assert json.dumps({**decoded, "sim_wall_s": 0.0}) == json.dumps(told | {"sim_wall_s": 0.0})
+    simulate = runs.simulate(specification, tmp_path)
+    document = json.loads(text)
+    assert json.dumps({**simulate, "sim_wall_s": 0.0}) == json.dumps(document | {"sim_wall_s": 0.0})
     packets = str(tmp_path / "packets.parquet")
     options = json.dumps({"duration_s": 1.0, "flows": [{"flow": 1}]})
-    measured = logs.measure_log(packets, {"duration_s": 1.0, "flows": [{"flow": 1}]})
-    assert json.dumps(measured) == json.dumps(json.loads(_core.measure_log(packets, options)))
+    measured_log = logs.measure_log(packets, {"duration_s": 1.0, "flows": [{"flow": 1}]})
+    assert json.dumps(measured_log) == json.dumps(json.loads(_core.measure_log(packets, options)))
     assert json.loads(json.dumps(logs.series(packets))) == json.loads(_core.series(packets))
     jain = {"window_s": 0.1, "rule": "seen_in_bucket", "duration_s": 1.0, "flows": []}
     assert logs.jain_series(packets, jain) == json.loads(_core.jain_series(packets, json.dumps(jain)))
@@ -52,10 +54,10 @@ def test_controllers_and_scripts() -> None:
     specification = dumbbell.specification("reno", duration=1.0, log="none", settings={"host_jitter_us": 0})
     figures = controllers.controller_cost(specification)
     assert figures.keys() == json.loads(_core.controller_cost(json.dumps(specification))).keys()
-    compared = controllers.controllers_beside(specification, specification)
+    controllers_beside = controllers.controllers_beside(specification, specification)
     text = _core.controllers_beside(json.dumps(specification), json.dumps(specification))
-    assert compared["candidate"].keys() == json.loads(text)["candidate"].keys()
-    assert compared.keys() == json.loads(text).keys()
+    assert controllers_beside["candidate"].keys() == json.loads(text)["candidate"].keys()
+    assert controllers_beside.keys() == json.loads(text).keys()
     for script in read_scripts(["reno"]):
         assert controllers.describe_script(script.text) == json.loads(_core.describe_script(script.text))
         report = controllers.run_script(script.text, steps=True)

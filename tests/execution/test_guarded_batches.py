@@ -12,7 +12,7 @@ import pytest
 import dumbbell.execution.pool as pool_module
 from dumbbell.execution import guarded_batches
 from execution.test_batches import NUMBERS, QUICK, files, numbers
-from plugins.test_plugins import compiled
+from plugins.test_plugins import compile_plugin
 from support.commands.command import Dumbbell
 from support.commands.in_process import run_in_process
 
@@ -89,7 +89,7 @@ RunBoth = Callable[..., list[dict[str, Any]]]
 def test_the_numbers_of_plug_ins_are_those_of_runs_with_files(
     run_both: RunBoth, folder: Path, dumbbell: Dumbbell
 ) -> None:
-    library = compiled(ROOT / "examples/c/aimd.c", folder)
+    library = compile_plugin(ROOT / "examples/c/aimd.c", folder)
     runs = run_both("--schemes", f"class={AIMD},c={library},reno", "--mix", "class+c", "--runs", "2")
     assert [run["status"] for run in runs] == ["done"] * 8
     output = dumbbell("rerun", "numbers", "small/c/2").stdout
@@ -100,7 +100,7 @@ def test_the_numbers_of_plug_ins_are_those_of_runs_with_files(
 
 def test_the_tables_are_those_of_the_same_controller_built_in(dumbbell: Dumbbell, folder: Path) -> None:
     """All columns but the time that the simulator took: what Python passed on came out as the core writes it."""
-    library = compiled(ROOT / "examples/c/aimd.c", folder)
+    library = compile_plugin(ROOT / "examples/c/aimd.c", folder)
     options = ("--runs", "2", *QUICK)
     dumbbell("run", "--schemes", f"same={library}", *options, "outside", *NUMBERS)
     (folder / "same.toml").write_text('kind = "core"\ncontroller = "reno"\n')
@@ -123,7 +123,7 @@ def test_a_run_finds_nothing_of_those_before_it(run_both: RunBoth, folder: Path,
     changed_text = text.replace("aimd->window = (double)", "aimd->window = ++made * (double)", 1)
     assert changed_text != text
     (folder / "counting.c").write_text(changed_text)
-    library = compiled(folder / "counting.c", folder)
+    library = compile_plugin(folder / "counting.c", folder)
     run_both("--schemes", f"counts=counts.py,c={library}", "--runs", "3", "--jobs", "1")
     for run in ("small/counts/3", "small/c/3"):
         dumbbell("rerun", "numbers", run)  # it refuses other numbers

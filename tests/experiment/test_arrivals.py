@@ -33,15 +33,17 @@ def experiment(flow: str, duration: float = 60.0, more: str = "start_spread_ms =
     return resolve(parse_experiment_file(TomlTable(tomllib.loads(text), "plan.toml")))
 
 
-def drawn(given: Experiment, run: int = 0) -> list[tuple[float, int]]:
+def drawn_flows(one_experiment: Experiment, run: int = 0) -> list[tuple[float, int]]:
     """Start and bytes of every flow of a run."""
-    flows = given.specification(given.all_runs()[run])["flows"]
+    flows = one_experiment.specification(one_experiment.all_runs()[run])["flows"]
     return [(flow["start_s"], flow["application"].get("bytes", 0)) for flow in flows]
 
 
 def test_poisson_arrivals_come_at_their_rate_and_repeat_with_the_seed() -> None:
-    given = experiment('arrivals = { kind = "poisson", per_s = 20.0 }\napplication = { kind = "fixed", bytes = 1000 }')
-    starts = [start for start, _ in drawn(given)]
+    poisson_experiment = experiment(
+        'arrivals = { kind = "poisson", per_s = 20.0 }\napplication = { kind = "fixed", bytes = 1000 }'
+    )
+    starts = [start for start, _ in drawn_flows(poisson_experiment)]
     # 1200 expected; three standard deviations of a Poisson count are 104
     assert 1096 < len(starts) < 1304
     assert starts == sorted(starts)
@@ -49,23 +51,23 @@ def test_poisson_arrivals_come_at_their_rate_and_repeat_with_the_seed() -> None:
     gaps = [later - earlier for earlier, later in itertools.pairwise(starts)]
     # e^-1 of exponential gaps are longer than their mean
     assert sum(gap > 0.05 for gap in gaps) / len(gaps) == pytest.approx(0.368, abs=0.05)
-    assert drawn(given) == drawn(given)
-    assert drawn(given, 0) != drawn(given, 1)
+    assert drawn_flows(poisson_experiment) == drawn_flows(poisson_experiment)
+    assert drawn_flows(poisson_experiment, 0) != drawn_flows(poisson_experiment, 1)
 
 
 def test_a_count_limits_arrivals_and_the_end_of_the_run_does_too() -> None:
-    assert len(drawn(experiment('count = 50\narrivals = { kind = "poisson", per_s = 20.0 }'))) == 50
-    assert len(drawn(experiment('count = 500\narrivals = { kind = "poisson", per_s = 4.0 }', 10.0))) < 80
-    every = drawn(experiment("every_s = 0.5\nstart_s = 1.0", 3.0))
+    assert len(drawn_flows(experiment('count = 50\narrivals = { kind = "poisson", per_s = 20.0 }'))) == 50
+    assert len(drawn_flows(experiment('count = 500\narrivals = { kind = "poisson", per_s = 4.0 }', 10.0))) < 80
+    every = drawn_flows(experiment("every_s = 0.5\nstart_s = 1.0", 3.0))
     assert [start for start, _ in every] == [1.0, 1.5, 2.0, 2.5]
-    assert len(drawn(experiment("every_s = 0.5\ncount = 2", 3.0))) == 2
-    assert len(drawn(experiment("every_s = 0.5\nstop_s = 1.6", 3.0))) == 4
-    assert drawn(experiment("count = 3")) == [(0.0, 0)] * 3
+    assert len(drawn_flows(experiment("every_s = 0.5\ncount = 2", 3.0))) == 2
+    assert len(drawn_flows(experiment("every_s = 0.5\nstop_s = 1.6", 3.0))) == 4
+    assert drawn_flows(experiment("count = 3")) == [(0.0, 0)] * 3
 
 
 def test_starts_that_are_spread_stay_within_the_run() -> None:
-    given = experiment("every_s = 0.1", 2.0, "start_spread_ms = 150.0")
-    assert all(start < 2.0 for start, _ in drawn(given))
+    spread_experiment = experiment("every_s = 0.1", 2.0, "start_spread_ms = 150.0")
+    assert all(start < 2.0 for start, _ in drawn_flows(spread_experiment))
 
 
 SIZES = {
@@ -78,21 +80,23 @@ SIZES = {
 
 @pytest.mark.parametrize("size", SIZES)
 def test_sizes_have_the_mean_of_their_distribution(size: str) -> None:
-    given = experiment(f'every_s = 0.01\napplication = {{ kind = "fixed", bytes = {size} }}')
-    sizes = [size for _, size in drawn(given)]
+    sized_experiment = experiment(f'every_s = 0.01\napplication = {{ kind = "fixed", bytes = {size} }}')
+    sizes = [size for _, size in drawn_flows(sized_experiment)]
     assert len(sizes) == 6000
     assert sum(sizes) / len(sizes) == pytest.approx(SIZES[size], rel=0.06)
     # The same arrivals whatever the sizes
     other = experiment('every_s = 0.01\napplication = { kind = "fixed", bytes = 5 }')
-    assert [start for start, _ in drawn(given)] == [start for start, _ in drawn(other)]
+    assert [start for start, _ in drawn_flows(sized_experiment)] == [start for start, _ in drawn_flows(other)]
 
 
 def test_a_resolved_experiment_with_arrivals_reads_back_as_itself() -> None:
-    given = experiment('count = 1\narrivals = { kind = "poisson", per_s = 4.0 }\napplication = { kind = "greedy" }')
-    again = resolve(parse_experiment_file(TomlTable(given.table(), "again.toml")))
-    assert drawn(again) == drawn(given)
+    resolved_experiment = experiment(
+        'count = 1\narrivals = { kind = "poisson", per_s = 4.0 }\napplication = { kind = "greedy" }'
+    )
+    again = resolve(parse_experiment_file(TomlTable(resolved_experiment.table(), "again.toml")))
+    assert drawn_flows(again) == drawn_flows(resolved_experiment)
     endless = experiment("every_s = 10.0")
-    assert drawn(resolve(parse_experiment_file(TomlTable(endless.table(), "again.toml")))) == drawn(endless)
+    assert drawn_flows(resolve(parse_experiment_file(TomlTable(endless.table(), "again.toml")))) == drawn_flows(endless)
 
 
 @pytest.mark.parametrize(
@@ -164,12 +168,12 @@ def test_the_drawn_flows_are_in_the_runs_specification(dumbbell: Dumbbell, folde
     assert len(sizes) == 4
     log = (folder / "out" / run["directory"] / "log.txt").read_text()
     line = next(line for line in log.splitlines() if '"flows"' in line)
-    given = json.loads(line[line.index("{") :])
-    assert [flow["application"]["bytes"] for flow in given["flows"]] == sizes
+    document = json.loads(line[line.index("{") :])
+    assert [flow["application"]["bytes"] for flow in document["flows"]] == sizes
 
 
 def test_unresponsive_traffic_is_no_scheme_to_compare() -> None:
     names = {scheme.name for scheme in catalog.schemes()}
     assert {"udp-cbr", "udp-poisson"} <= names
-    everything = resolve(catalog.experiments().find("pantheon"), RunRequest(schemes=("all",))).labels
-    assert not {"udp-cbr", "udp-poisson"} & set(everything)
+    labels = resolve(catalog.experiments().find("pantheon"), RunRequest(schemes=("all",))).labels
+    assert not {"udp-cbr", "udp-poisson"} & set(labels)

@@ -36,8 +36,8 @@ def fates(folder: Path, out: str, scheme: str, run: int) -> list[bool]:
     """Whether each packet was lost, in the order in which they were sent."""
     log = pl.read_parquet(folder / out / f"runs/lossy/{scheme}/{run}/packets.parquet")
     events = log.filter(pl.col("event").is_in([SEND, DROP])).select("event", "seq").rows()
-    lost = {seq for event, seq in events if event == DROP}
-    return [seq in lost for event, seq in events if event == SEND]
+    lost_seqs = {seq for event, seq in events if event == DROP}
+    return [seq in lost_seqs for event, seq in events if event == SEND]
 
 
 def test_every_scheme_loses_the_same_packets_of_a_path(dumbbell: Dumbbell, folder: Path) -> None:
@@ -45,11 +45,11 @@ def test_every_scheme_loses_the_same_packets_of_a_path(dumbbell: Dumbbell, folde
     words = ("--path", "lossy.toml", "--duration", "2", "--runs", "2")
     dumbbell("run", "--schemes", "cubic,bbr,fillp", *words, "--out", "out")
     for run in (1, 2):
-        each = [fates(folder, "out", scheme, run) for scheme in ("cubic", "bbr", "fillp")]
-        least = min(len(found) for found in each)
+        fates_by_scheme = [fates(folder, "out", scheme, run) for scheme in ("cubic", "bbr", "fillp")]
+        least = min(len(fate) for fate in fates_by_scheme)
         assert least > 400
-        assert sum(each[0][:least]) > 3
-        assert each[0][:least] == each[1][:least] == each[2][:least]
+        assert sum(fates_by_scheme[0][:least]) > 3
+        assert fates_by_scheme[0][:least] == fates_by_scheme[1][:least] == fates_by_scheme[2][:least]
     assert fates(folder, "out", "cubic", 1)[:400] != fates(folder, "out", "cubic", 2)[:400]
 
 

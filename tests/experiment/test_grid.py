@@ -34,9 +34,9 @@ bw_factor = [0.5, 2.0]
 
 def cell(axes: str, path: str = "default", flows: tuple[FlowPlan, ...] = ()) -> Cell:
     table = TomlTable(tomllib.loads(axes), "made-up.toml", "grid.")
-    made = cells(catalog.paths().find(path), flows, parse_grid(table), "made-up.toml")
-    assert len(made) == 1
-    return made[0]
+    made_cells = cells(catalog.paths().find(path), flows, parse_grid(table), "made-up.toml")
+    assert len(made_cells) == 1
+    return made_cells[0]
 
 
 def test_every_combination_is_a_run_that_says_its_axes(dumbbell: Dumbbell, folder: Path) -> None:
@@ -69,11 +69,11 @@ def test_rows_are_named_by_the_values_of_the_axes_that_have_several(dumbbell: Du
     assert lines[head - 1] == "Means of all flows, 0.3 to 2 s (corrected)"
     assert lines[head].split()[:5] == ["path", "k", "bw_factor", "scheme", "runs"]
     assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [
-        ["small", "1", each, "reno"] for each in FACTORS
+        ["small", "1", factor, "reno"] for factor in FACTORS
     ]
     # of two flows each has a row
     head = next(number for number, line in enumerate(lines) if line.startswith("Shares"))
-    cells = [["small", "2", each, "reno", "flow", flow] for each in FACTORS for flow in ("1", "2")]
+    cells = [["small", "2", factor, "reno", "flow", flow] for factor in FACTORS for flow in ("1", "2")]
     assert [line.split()[:6] for line in lines[head + 2 : head + 6]] == cells
 
 
@@ -84,14 +84,14 @@ def test_beside_another_scheme_a_row_is_a_scheme_and_the_total_stands_below(dumb
     shares, totals = (part.splitlines() for part in parts[-2:])
     assert re.fullmatch(r"Shares, 0\.[34] to 2 s, while all flows compete \(corrected\)", shares[0])
     assert [line.split()[:4] for line in shares[2:6]] == [
-        ["small", rtt, "reno", who] for rtt in ("20", "40") for who in ("reno", "vegas")
+        ["small", rtt, "reno", scheme] for rtt in ("20", "40") for scheme in ("reno", "vegas")
     ]
     assert totals[0] == "All flows of a run together, 0.3 to 2 s (corrected)"
     assert [line.split()[:3] for line in totals[2:4]] == [["small", "20", "reno"], ["small", "40", "reno"]]
     assert totals[5].startswith("Everywhere: beside vegas, ours 1, theirs 1")
     for row in (2, 4):
-        each = [float(line.split()[6]) for line in shares[row : row + 2]]
-        assert sum(each) == pytest.approx(9.6, abs=0.3)  # of a link of 10 Mbit/s, in payload
+        goodputs = [float(line.split()[6]) for line in shares[row : row + 2]]
+        assert sum(goodputs) == pytest.approx(9.6, abs=0.3)  # of a link of 10 Mbit/s, in payload
 
 
 def test_a_grid_resumes_and_its_resolved_experiment_runs_again(dumbbell: Dumbbell, folder: Path) -> None:
@@ -126,9 +126,9 @@ def test_one_cell_is_repeated_to_the_byte(
     log = f"runs/{name}/cubic/1/packets.parquet"
     for command, source, out in ((dumbbell, "grid.toml", "one"), (dumbbell_afresh, "all/experiment.toml", "same")):
         command("run", source, "--cell", name, "--schemes", "cubic", "--out", out)
-        [found] = (folder / out).rglob("packets.parquet")
-        assert found == folder / out / log
-        assert found.read_bytes() == (folder / "all" / log).read_bytes()
+        [rglob] = (folder / out).rglob("packets.parquet")
+        assert rglob == folder / out / log
+        assert rglob.read_bytes() == (folder / "all" / log).read_bytes()
     assert "1 of 1 runs are finished" in dumbbell("run", "--resume", "--out", "one").stderr
 
 
@@ -140,28 +140,30 @@ def test_a_path_is_a_cell_where_there_is_no_grid(dumbbell: Dumbbell, folder: Pat
 
 def test_unknown_cells_and_paths_of_cells_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "grid.toml").write_text(EXPERIMENT)
-    refused = dumbbell("run", "grid.toml", "--cell", "small.k-2.bw_factor-3", "--out", "out", expect=2)
-    assert refused.stderr.startswith(
+    refusal = dumbbell("run", "grid.toml", "--cell", "small.k-2.bw_factor-3", "--out", "out", expect=2)
+    assert refusal.stderr.startswith(
         "dumbbell: --cell: unknown cell `small.k-2.bw_factor-3` (did you mean `small.k-2.bw_factor-2`?): "
         "allowed are small.k-1.bw_factor-0.5, "
     )
     assert not (folder / "out").exists()
     dumbbell("run", "grid.toml", "--schemes", "reno", "--out", "out")
-    refused = dumbbell("run", "out/experiment.toml", "--path", "default", "--out", "other", expect=2)
-    assert refused.stderr == "dumbbell: --path: out/experiment.toml has cells: choose some of them with --cell\n"
+    refusal = dumbbell("run", "out/experiment.toml", "--path", "default", "--out", "other", expect=2)
+    assert refusal.stderr == "dumbbell: --path: out/experiment.toml has cells: choose some of them with --cell\n"
 
 
 def test_k_scaled_gives_each_flow_the_path_of_one() -> None:
-    made = cell("k_scaled = 4")
-    assert len(made.flows) == 4
-    bottleneck = made.path.data[0]
+    made_cell = cell("k_scaled = 4")
+    assert len(made_cell.flows) == 4
+    bottleneck = made_cell.path.data[0]
     assert (bottleneck["rate_mbps"], bottleneck["queue"]["packets"]) == (32.0, 80)
 
 
 def test_rtts_are_those_of_the_flows_and_the_path_has_the_smallest() -> None:
-    made = cell("k_scaled = 2\nrtts = [[97, 76]]")
-    assert [flow.rtt_ms for flow in made.flows] == [97.0, 76.0]
-    assert sum(element.get("delay_ms", 0.0) for element in made.path.data + made.path.ack) == pytest.approx(76.0)
+    made_cell = cell("k_scaled = 2\nrtts = [[97, 76]]")
+    assert [flow.rtt_ms for flow in made_cell.flows] == [97.0, 76.0]
+    assert sum(element.get("delay_ms", 0.0) for element in made_cell.path.data + made_cell.path.ack) == pytest.approx(
+        76.0
+    )
 
 
 def test_a_step_changes_the_setting_once_and_a_pulse_every_half_period() -> None:
@@ -176,8 +178,8 @@ def test_a_step_changes_the_setting_once_and_a_pulse_every_half_period() -> None
 
 def test_a_queue_of_one_bdp_on_the_india_path_is_its_bdp() -> None:
     # ccperf.net/topologies: 451.3 frames of 1502 bytes; here in packets of 1500
-    made = cell("qlen_bdp = 1.0", "ccperf-india")
-    bottleneck = next(element for element in made.path.data if element.get("name") == "bottleneck")
+    made_cell = cell("qlen_bdp = 1.0", "ccperf-india")
+    bottleneck = next(element for element in made_cell.path.data if element.get("name") == "bottleneck")
     assert bottleneck["queue"]["packets"] == 452
 
 
@@ -218,15 +220,21 @@ def odd(axes: str, tmp_path: Path, kind: str = "shaper", keys: str = "burst_byte
     ("kind", "keys"), [("shaper", "burst_bytes = 3000"), ("policer", "burst_bytes = 3000"), ("netem", NETEM)]
 )
 def test_loss_is_behind_every_kind_of_bottleneck(tmp_path: Path, kind: str, keys: str) -> None:
-    made = odd("loss = 0.01\nbw_factor = 0.5", tmp_path, kind, keys)
-    assert [element["kind"] for element in made.path.data] == ["link", kind, "loss", "reorder", "delay"]
-    assert made.path.data[1]["rate_mbps"] == made.rate_mbps == 5.0
+    made_cell = odd("loss = 0.01\nbw_factor = 0.5", tmp_path, kind, keys)
+    assert [element["kind"] for element in made_cell.path.data] == ["link", kind, "loss", "reorder", "delay"]
+    assert made_cell.path.data[1]["rate_mbps"] == made_cell.rate_mbps == 5.0
 
 
 def test_what_is_reordered_is_no_part_of_a_base_rtt_that_is_varied(tmp_path: Path) -> None:
-    made = odd("rtt_ms = 40", tmp_path)
-    assert [element.get("delay_ms") for element in made.path.data + made.path.ack] == [None, None, 7.0, 30.0, 10.0]
-    assert made.base_rtt_ms == 40.0
+    made_cell = odd("rtt_ms = 40", tmp_path)
+    assert [element.get("delay_ms") for element in made_cell.path.data + made_cell.path.ack] == [
+        None,
+        None,
+        7.0,
+        30.0,
+        10.0,
+    ]
+    assert made_cell.base_rtt_ms == 40.0
     step = odd('step = { target = "rtt", direction = "up", period_s = 5.0, lower = 20.0, upper = 80.0 }', tmp_path)
     assert [element.get("schedule") for element in step.path.data + step.path.ack] == [
         *(None, None, None),
@@ -236,8 +244,14 @@ def test_what_is_reordered_is_no_part_of_a_base_rtt_that_is_varied(tmp_path: Pat
 
 
 def test_the_delay_of_a_netem_is_varied_with_the_others(tmp_path: Path) -> None:
-    made = odd("rtt_ms = 60", tmp_path, "netem", NETEM)
-    assert [element.get("delay_ms") for element in made.path.data + made.path.ack] == [None, 20.0, 7.0, 30.0, 10.0]
+    made_cell = odd("rtt_ms = 60", tmp_path, "netem", NETEM)
+    assert [element.get("delay_ms") for element in made_cell.path.data + made_cell.path.ack] == [
+        None,
+        20.0,
+        7.0,
+        30.0,
+        10.0,
+    ]
 
 
 def test_a_trace_has_a_bandwidth_delay_product_and_no_outage(tmp_path: Path) -> None:
@@ -246,16 +260,16 @@ def test_a_trace_has_a_bandwidth_delay_product_and_no_outage(tmp_path: Path) -> 
         '[[ack]]\nkind = "delay"\ndelay_ms = 20.0\n'
     )
     # 6 Mbit/s and 20 ms are 10 packets of 1500 bytes
-    made = cell("qlen_bdp = 2.0", str(tmp_path / "trace.toml"))
-    assert made.bottleneck["queue"]["packets"] == 20
+    made_cell = cell("qlen_bdp = 2.0", str(tmp_path / "trace.toml"))
+    assert made_cell.bottleneck["queue"]["packets"] == 20
     with pytest.raises(UserError, match="only a path with a bottleneck of constant rate"):
         cell("outage = { at_s = 1.0, for_s = 1.0 }", str(tmp_path / "trace.toml"))
 
 
 def test_versus_puts_the_others_behind_ours() -> None:
-    made = cell('versus = { scheme = "cubic", ours = 2, theirs = 3, start_s = 1.0 }')
-    assert [flow.scheme for flow in made.flows] == ["", "", "cubic", "cubic", "cubic"]
-    assert {flow.start_s for flow in made.flows[2:]} == {1.0}
+    made_cell = cell('versus = { scheme = "cubic", ours = 2, theirs = 3, start_s = 1.0 }')
+    assert [flow.scheme for flow in made_cell.flows] == ["", "", "cubic", "cubic", "cubic"]
+    assert {flow.start_s for flow in made_cell.flows[2:]} == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -328,10 +342,10 @@ def test_what_an_axis_does_not_take_is_refused_by_name(
     dumbbell: Dumbbell, folder: Path, grid: str, expected: str
 ) -> None:
     (folder / "bad.toml").write_text(f'schemes = ["reno"]\npaths = ["default"]\n[grid]\n{grid}\n')
-    done = dumbbell("run", "bad.toml", "--out", "out", expect=2)
-    assert transcript(done.stderr, folder) == expected
-    assert "bad.toml" in done.stderr
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("run", "bad.toml", "--out", "out", expect=2)
+    assert transcript(result.stderr, folder) == expected
+    assert "bad.toml" in result.stderr
+    assert result.stderr.count("\n") == 1
     assert not (folder / "out").exists()
 
 
@@ -362,31 +376,35 @@ VALUES = {
 
 @pytest.mark.parametrize("name", AXES)
 def test_a_cell_has_no_more_parts_than_were_counted_before(name: str) -> None:
-    ours, theirs = FlowPlan(), FlowPlan("reno")
+    own_flow, other_flow = FlowPlan(), FlowPlan("reno")
     text = VALUES[name] if VALUES[name].startswith("[") else f"[{VALUES[name]}]"
-    made = cell(f"{name} = {text}", flows=(ours, theirs))
+    made_cell = cell(f"{name} = {text}", flows=(own_flow, other_flow))
     path = catalog.paths().find("default")
     size = Size.of(path.data, path.ack, 1, 1)
     value = TomlTable({name: tomllib.loads(f"x = {text}")["x"][0]}, "made-up.toml", "grid.")
     size = GROWTHS[name](size, value) if name in GROWTHS else size
-    found = Size.of(made.path.data, made.path.ack, 0, 0)
-    assert len(made.flows) == size.flows
-    assert found.elements <= size.elements
-    assert found.changes <= size.changes
+    size_found = Size.of(made_cell.path.data, made_cell.path.ack, 0, 0)
+    assert len(made_cell.flows) == size.flows
+    assert size_found.elements <= size.elements
+    assert size_found.changes <= size.changes
 
 
 def test_large_grids_that_are_allowed() -> None:
     # A hundred thousand cells of a few flows, and one of ten thousand.
     path = catalog.paths().find("default")
-    few = {"k": [1, 2, 3, 4, 5], "rtt_ms": [*range(1, 201)], "bw_factor": [number / 100 for number in range(1, 101)]}
-    for axes in (few, {"k": [10_000]}):
+    small_axes = {
+        "k": [1, 2, 3, 4, 5],
+        "rtt_ms": [*range(1, 201)],
+        "bw_factor": [number / 100 for number in range(1, 101)],
+    }
+    for axes in (small_axes, {"k": [10_000]}):
         check_size(parse_grid(TomlTable(axes, "made-up.toml", "grid.")), [path], (), "made-up.toml")
 
 
 def test_flows_of_one_plan_stay_so() -> None:
     # Each of thousands had a table of its own of the transport's keys.
-    made = cell("k = 100\ntransport = [{ cwnd = 3 }]\nbytes = 7")
-    assert len({id(flow) for flow in made.flows}) == 1
+    made_cell = cell("k = 100\ntransport = [{ cwnd = 3 }]\nbytes = 7")
+    assert len({id(flow) for flow in made_cell.flows}) == 1
     spread = cell("k = 100\nstart_gap_s = 1.0\ntransport = [{ cwnd = 3 }]")
     assert len({id(flow) for flow in spread.flows}) == 100
     assert len({id(flow.transport) for flow in spread.flows}) == 1

@@ -23,13 +23,13 @@ def throughput(host_jitter_us: float, path: dict[str, Any], seconds: float = 20.
     run = dumbbell.specification(
         "copa-gcc2018", duration=seconds, log="none", settings={"host_jitter_us": host_jitter_us}
     )
-    late = [each for each in run["path"]["ack"] if each.get("name") == "host"]
-    told = {"data": path["data"], "ack": [*path["ack"], *late], "overhead_bytes": 0}
-    return float(json.loads(_core.simulate(json.dumps(run | {"path": told}), None))["flows"][0]["throughput_mbps"])
+    late = [element for element in run["path"]["ack"] if element.get("name") == "host"]
+    late_path = {"data": path["data"], "ack": [*path["ack"], *late], "overhead_bytes": 0}
+    return float(json.loads(_core.simulate(json.dumps(run | {"path": late_path}), None))["flows"][0]["throughput_mbps"])
 
 
 def test_the_host_is_the_last_element_of_acks_and_draws_from_no_others_stream() -> None:
-    plain, late = (dumbbell.specification("cubic", settings={"host_jitter_us": us}) for us in (0.0, 20.0))
+    plain, late = (dumbbell.specification("cubic", settings={"host_jitter_us": jitter_us}) for jitter_us in (0.0, 20.0))
     element = {"kind": "jitter", "name": "host", "distribution": "exponential", "mean_ms": 0.02}
     assert late == plain | {"path": plain["path"] | {"ack": [*plain["path"]["ack"], element]}}
     assert Settings().host_jitter_us == 20.0
@@ -41,12 +41,16 @@ def test_exact_runs_have_hosts_that_answer_at_once_and_repetitions_that_are_the_
     late = dumbbell.run(**words, out=tmp_path / "late")
     assert len({run.statistics["network"]["throughput_mbps"] for run in exact.runs}) == 1
     assert len({run.statistics["network"]["throughput_mbps"] for run in late.runs}) == 3
-    kept = exact.experiment
-    assert (kept.host_jitter_us, kept.start_spread_ms) == (0.0, 0.0)
+    experiment = exact.experiment
+    assert (experiment.host_jitter_us, experiment.start_spread_ms) == (0.0, 0.0)
 
 
 def test_benchmarks_have_exact_hosts_as_ccperf_and_ns3_have_but_where_they_repeat_what_real_ones_did() -> None:
-    late = {each.name for each in catalog.experiments() if each.membership is not None and each.host_jitter_us}
+    late = {
+        experiment.name
+        for experiment in catalog.experiments()
+        if experiment.membership is not None and experiment.host_jitter_us
+    }
     assert {name.rpartition("-")[0] for name in late} <= {"copa", "copa-fairness", "rfc8867"}
 
 
@@ -58,7 +62,7 @@ def test_a_host_answers_never_early() -> None:
 def test_copa_on_an_exact_path_is_one_draw_of_many() -> None:
     delay = {"kind": "delay", "delay_ms": 10.0}
     path = {"data": [{"kind": "link", "rate_mbps": 50.0, "queue": {"kind": "droptail", "packets": 84}}, delay]}
-    exact, real = (throughput(us, path | {"ack": [delay]}) for us in (0.0, 20.0))
+    exact, real = (throughput(jitter_us, path | {"ack": [delay]}) for jitter_us in (0.0, 20.0))
     # the original's own code, in virtual time: 35.3 and, with 20 us of jitter, 46.4
     assert exact < 36.5
     assert 44.0 < real < 48.5
@@ -95,8 +99,8 @@ def test_late_hosts_and_nothing_else_bring_cubic_down_in_short_queues_of_fast_li
     fast = [(rate, rtt) for rate in (250.0, 500.0, 1000.0) for rtt in (25.0, 100.0)]
     off = {}
     for jitter_us in (0.0, TESTBED_US):
-        ours = {cell: 100.0 * linux_cell("cubic", *cell, jitter_us)["goodput_mbps"] / cell[0] for cell in fast}
-        off[jitter_us] = median(abs(ours[cell] - cells["cubic", *cell]) for cell in fast)
+        own_percents = {cell: 100.0 * linux_cell("cubic", *cell, jitter_us)["goodput_mbps"] / cell[0] for cell in fast}
+        off[jitter_us] = median(abs(own_percents[cell] - cells["cubic", *cell]) for cell in fast)
     assert off[0.0] > 25.0
     assert off[TESTBED_US] < 10.0
 

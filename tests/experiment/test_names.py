@@ -26,7 +26,7 @@ BAD = ("", ".", "..", f"{UP}victim", ".unfinished", "a b", "a/b", "cubic*2", "-x
 RULE = "allowed are letters, digits"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """The name as a key or value in TOML."""
     return json.dumps(name)
 
@@ -35,10 +35,10 @@ def experiment(folder: Path, kind: str, name: str) -> None:
     """A file `bad.toml` in which an experiment, a scheme, a path or a cell is called like this."""
     delay = "[{kind = 'delay', delay_ms = 1}]"
     text = {
-        "experiment": f"name = {quoted(name)}\nschemes = ['reno']\npaths = ['default']\n",
-        "scheme": f"schemes = [{quoted(name)}]\npaths = ['default']\n[scheme.{quoted(name)}]\ncontroller = 'reno'\n",
-        "path": f"schemes = ['reno']\npaths = [{quoted(name)}]\n[path.{quoted(name)}]\ndata = {delay}\n",
-        "cell": f"schemes = ['reno']\npaths = ['p']\n[path.p]\n[cell.{quoted(name)}]\npath = 'p'\n",
+        "experiment": f"name = {quote(name)}\nschemes = ['reno']\npaths = ['default']\n",
+        "scheme": f"schemes = [{quote(name)}]\npaths = ['default']\n[scheme.{quote(name)}]\ncontroller = 'reno'\n",
+        "path": f"schemes = ['reno']\npaths = [{quote(name)}]\n[path.{quote(name)}]\ndata = {delay}\n",
+        "cell": f"schemes = ['reno']\npaths = ['p']\n[path.p]\n[cell.{quote(name)}]\npath = 'p'\n",
     }[kind]
     (folder / "bad.toml").write_text(text)
 
@@ -54,8 +54,8 @@ def test_a_path_called_dot_dot_replaces_nothing_outside_of_the_results(dumbbell:
     victim.mkdir(parents=True)
     (victim / "thesis.txt").write_text("four years")
     experiment(folder, "path", f"{UP}victim")
-    done = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
-    assert f'bad.toml: path "{UP}victim": {RULE}' in done.stderr
+    result = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
+    assert f'bad.toml: path "{UP}victim": {RULE}' in result.stderr
     assert (victim / "thesis.txt").read_text() == "four years"
     assert not (folder / "out").exists()
 
@@ -64,8 +64,8 @@ def test_a_path_called_dot_dot_replaces_nothing_outside_of_the_results(dumbbell:
 @pytest.mark.parametrize("name", ["..", "a/b", ".unfinished", "a b", "é", "\x1b[31mred"])
 def test_experiment_files_are_refused_in_one_line(dumbbell: Dumbbell, folder: Path, kind: str, name: str) -> None:
     experiment(folder, kind, name)
-    done = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
-    (line,) = done.stderr.splitlines()
+    result = dumbbell("run", "bad.toml", "--duration", "0.5", "--out", "out", expect=2)
+    (line,) = result.stderr.splitlines()
     assert "bad.toml: " in line
     assert "\x1b" not in line
     assert not (folder / "out").exists()
@@ -110,28 +110,28 @@ def test_objects_of_the_library_are_refused(make: Callable[[], object]) -> None:
 def test_run_specifications_are_refused(name: str) -> None:
     specification = library.specification("reno", duration=0.5)
     specification["flows"][0]["scheme"] = name
-    with pytest.raises(Error, match=r"flows\[0\]: scheme = .*: allowed are letters, digits") as refused:
+    with pytest.raises(Error, match=r"flows\[0\]: scheme = .*: allowed are letters, digits") as error:
         library.simulate(specification)
-    assert "\x1b" not in str(refused.value)
+    assert "\x1b" not in str(error.value)
 
 
 def test_what_imports_name_is_refused_or_made_a_name(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "up.log").write_text("# base timestamp: 0\n")
-    done = dumbbell("import", "mahimahi", "up.log", "--scheme", "../x", "--out", "out", expect=2)
-    assert "--scheme `../x`: allowed are letters, digits" in done.stderr
+    result = dumbbell("import", "mahimahi", "up.log", "--scheme", "../x", "--out", "out", expect=2)
+    assert "--scheme `../x`: allowed are letters, digits" in result.stderr
     (folder / "data").mkdir()
     (folder / "data/pantheon_metadata.json").write_text(json.dumps({"cc_schemes": [f"{UP}x"], "uplink_trace": "a"}))
-    done = dumbbell("import", "pantheon", "data", "--out", "out", expect=2)
-    assert f"`{UP}x` is not the name of a scheme: allowed are letters, digits" in done.stderr
+    result = dumbbell("import", "pantheon", "data", "--out", "out", expect=2)
+    assert f"`{UP}x` is not the name of a scheme: allowed are letters, digits" in result.stderr
     assert not (folder / "out").exists()
 
 
 def test_a_mix_and_a_scheme_never_share_a_directory(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
     (folder / "twice.toml").write_text("name = 'renox2'\ncontroller = 'vegas'\n")
     once("run", "--schemes", "twice.toml", "--mix", "reno*2", *LEAST, "--out", "out")
-    alone, both = show(dumbbell, "out")["runs"]
-    assert (alone["directory"], both["directory"]) == ("runs/small/renox2/1", "runs/small/reno~2/1")
-    assert [len(run["flows"]) for run in (alone, both)] == [1, 2]
+    alone, runs = show(dumbbell, "out")["runs"]
+    assert (alone["directory"], runs["directory"]) == ("runs/small/renox2/1", "runs/small/reno~2/1")
+    assert [len(run["flows"]) for run in (alone, runs)] == [1, 2]
     dumbbell("export", "pantheon", "out", "--out", "logs")
     names = {file.name.partition("_datalink")[0] for file in (folder / "logs").glob("*_datalink_*")}
     assert names == {"renox2", "renox2-2"}
@@ -139,15 +139,15 @@ def test_a_mix_and_a_scheme_never_share_a_directory(dumbbell: Dumbbell, once: Du
 
 def test_runs_that_would_have_one_name_are_refused(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "plus.toml").write_text("name = 'reno+cubic'\ncontroller = 'vegas'\n")
-    done = dumbbell("run", "--schemes", "plus.toml", "--mix", "reno+cubic", *LEAST, "--out", "out", expect=2)
-    assert "mix `reno+cubic`" in done.stderr
-    done = dumbbell("run", "--mix", "plus.toml*2", *LEAST, "--out", "out", expect=2)
-    assert "a scheme in a mix has no `+` in its name" in done.stderr
+    result = dumbbell("run", "--schemes", "plus.toml", "--mix", "reno+cubic", *LEAST, "--out", "out", expect=2)
+    assert "mix `reno+cubic`" in result.stderr
+    result = dumbbell("run", "--mix", "plus.toml*2", *LEAST, "--out", "out", expect=2)
+    assert "a scheme in a mix has no `+` in its name" in result.stderr
     (folder / "other.toml").write_text("name = 'small'\ndata = [{kind = 'delay', delay_ms = 3}]\n")
-    done = dumbbell("run", "--schemes", "reno", "--path", "small.toml,other.toml", "--out", "out", expect=2)
-    assert "two paths are called `small`: `small.toml` and `other.toml`" in done.stderr
-    done = dumbbell("run", "--mix", "+".join([*["reno"] * 60, "cubic"]), *LEAST, "--out", "out", expect=2)
-    assert "characters: allowed are 200" in done.stderr
+    result = dumbbell("run", "--schemes", "reno", "--path", "small.toml,other.toml", "--out", "out", expect=2)
+    assert "two paths are called `small`: `small.toml` and `other.toml`" in result.stderr
+    result = dumbbell("run", "--mix", "+".join([*["reno"] * 60, "cubic"]), *LEAST, "--out", "out", expect=2)
+    assert "characters: allowed are 200" in result.stderr
     assert not (folder / "out").exists()
 
 
@@ -181,8 +181,8 @@ def test_a_link_in_a_foreign_directory_is_not_followed(dumbbell: Dumbbell, once:
     (victim / ".unfinished/thesis.txt").write_text("four years")
     shutil.rmtree(folder / "out/runs")
     (folder / "out/runs").symlink_to(victim)
-    done = dumbbell(*arguments, "--resume", expect=2)
-    assert "leads out of out: out/runs" in done.stderr
+    result = dumbbell(*arguments, "--resume", expect=2)
+    assert "leads out of out: out/runs" in result.stderr
     assert [file.name for file in victim.rglob("*")] == [".unfinished", "thesis.txt"]
 
 
@@ -190,8 +190,8 @@ def test_a_lock_that_is_a_link_is_not_followed(dumbbell: Dumbbell, folder: Path)
     (folder / "out").mkdir()
     (folder / "thesis.txt").write_text("four years")
     (folder / "out/.lock").symlink_to("../thesis.txt")
-    done = dumbbell("run", "--schemes", "reno", *LEAST, "--out", "out", expect=2)
-    assert "out/.lock: is a symbolic link" in done.stderr
+    result = dumbbell("run", "--schemes", "reno", *LEAST, "--out", "out", expect=2)
+    assert "out/.lock: is a symbolic link" in result.stderr
     assert (folder / "thesis.txt").read_text() == "four years"
 
 
@@ -201,8 +201,8 @@ def test_a_database_that_is_a_link_is_not_followed(dumbbell: Dumbbell, once: Dum
     (folder / "out/results.sqlite").rename(folder / "mine.sqlite")
     (folder / "out/results.sqlite").symlink_to("../mine.sqlite")
     before = (folder / "mine.sqlite").read_bytes()
-    done = dumbbell(*arguments, "--resume", expect=2)
-    assert "out/results.sqlite: is a symbolic link" in done.stderr
+    result = dumbbell(*arguments, "--resume", expect=2)
+    assert "out/results.sqlite: is a symbolic link" in result.stderr
     assert (folder / "mine.sqlite").read_bytes() == before
 
 
@@ -212,8 +212,8 @@ def test_a_part_of_a_benchmark_that_is_a_link_is_not_followed(dumbbell: Dumbbell
     (folder / "out/benchmark.json").write_text('{"schemes": ["reno"], "quick": true}')
     (folder / "out/experiments").symlink_to("../victim")
     command = ("benchmark", "--schemes", "reno", "--quick", "--only", "steady_state_single_flow")
-    done = dumbbell(*command, "--resume", "--out", "out", expect=2)
-    assert "leads out of out: out/experiments" in done.stderr
+    result = dumbbell(*command, "--resume", "--out", "out", expect=2)
+    assert "leads out of out: out/experiments" in result.stderr
     assert list((folder / "victim").iterdir()) == []
 
 
@@ -225,8 +225,8 @@ def test_what_a_worker_of_a_cluster_sends_stays_in_its_directory(tmp_path: Path,
     )
     assert statistics["status"] == "failed"
     assert name in statistics["reason"]
-    written = {file.name for file in tmp_path.rglob("*") if file.is_file()}
-    assert written == {"stats.json", "log.txt"}
+    written_names = {file.name for file in tmp_path.rglob("*") if file.is_file()}
+    assert written_names == {"stats.json", "log.txt"}
     assert json.loads((task.final / "stats.json").read_text())["status"] == "failed"
 
 

@@ -23,7 +23,7 @@ from dumbbell.formats.import_request import ImportRequest
 from dumbbell.studies.benchmark.request import BenchmarkRequest
 
 
-def parsed(kind: type, *words: str) -> Any:  # noqa: ANN401 (a request of this kind)
+def parse_request(kind: type, *words: str) -> Any:  # noqa: ANN401 (a request of this kind)
     parser = argparse.ArgumentParser()
     request_options(parser, kind)
     return request_of(kind, parser.parse_args(words))
@@ -40,22 +40,26 @@ def parsed(kind: type, *words: str) -> Any:  # noqa: ANN401 (a request of this k
     ],
 )
 def test_arguments_of_the_library_are_the_fields(function: Any, kind: type) -> None:  # noqa: ANN401
-    assert list(inspect.signature(function).parameters) == [each.name for each in fields(kind)]
-    for name, each in options(kind):
-        assert f"        {name}: {each.means}.\n" in function.__doc__
+    assert list(inspect.signature(function).parameters) == [field.name for field in fields(kind)]
+    for name, request_option in options(kind):
+        assert f"        {name}: {request_option.means}.\n" in function.__doc__
 
 
 def test_every_setting_of_a_field_is_one_of_an_experiment() -> None:
-    groups = [RunRequest, *(each.group for _, each in options(RunRequest) if each.group)]
-    settings = [each.setting for group in groups for _, each in options(group) if each.setting]
+    groups = [RunRequest, *(request_option.group for _, request_option in options(RunRequest) if request_option.group)]
+    settings = [
+        request_option.setting for group in groups for _, request_option in options(group) if request_option.setting
+    ]
     assert len(settings) > 15
     assert {*settings} <= {*READERS}
 
 
 def test_options_make_the_request_that_a_program_writes() -> None:
     words = "--schemes cubic,bbr --mix cubic+bbr --mix reno*2 --runs 3 --duration 500ms --set copa.delta=0.1 --exact"
-    others = "--cell a,b --for 2h --every 1h --disk-quota 10GB --remote-address 192.0.2.1 --random-order --db-path x.db"
-    assert parsed(RunRequest, *words.split(), *others.split()) == RunRequest(
+    other_words = (
+        "--cell a,b --for 2h --every 1h --disk-quota 10GB --remote-address 192.0.2.1 --random-order --db-path x.db"
+    )
+    assert parse_request(RunRequest, *words.split(), *other_words.split()) == RunRequest(
         schemes=("cubic", "bbr"),
         mixes=["cubic+bbr", "reno*2"],
         runs=3,
@@ -69,19 +73,21 @@ def test_options_make_the_request_that_a_program_writes() -> None:
         random_order=True,
         database=Path("x.db"),
     )
-    assert parsed(RunRequest) == RunRequest()
-    several = parsed(BenchmarkRequest, "--schemes", "copa", "--experiment", "a.toml,b.toml", "--experiment", "c.toml")
+    assert parse_request(RunRequest) == RunRequest()
+    several = parse_request(
+        BenchmarkRequest, "--schemes", "copa", "--experiment", "a.toml,b.toml", "--experiment", "c.toml"
+    )
     assert several == BenchmarkRequest(("copa",), experiments=["a.toml", "b.toml", "c.toml"])
 
 
 def test_a_new_field_is_an_argument_an_option_and_a_line_of_help() -> None:
     @dataclass(frozen=True, kw_only=True)
-    class Asked:
+    class AskRequest:
         least: int = option(1, "fewest of something", count, "N")
         words: tuple[str, ...] = option((), "some words", names, "A,B", word="say")
 
-    @with_fields_of(Asked)
-    def ask(request: Asked) -> Asked:
+    @with_fields_of(AskRequest)
+    def ask(request: AskRequest) -> AskRequest:
         """Ask.
 
         Returns:
@@ -89,7 +95,7 @@ def test_a_new_field_is_an_argument_an_option_and_a_line_of_help() -> None:
         """
         return request
 
-    assert parsed(Asked, "--least", "3", "--say", "a,b") == ask(least=3, words=("a", "b"))
+    assert parse_request(AskRequest, "--least", "3", "--say", "a,b") == ask(least=3, words=("a", "b"))
     assert "        least: fewest of something.\n" in (ask.__doc__ or "")
     with pytest.raises(TypeError, match=r"^ask\(\) got an unexpected keyword argument 'most'$"):
         ask(most=3)  # type: ignore[call-arg]
@@ -107,13 +113,15 @@ def test_what_is_chosen_has_the_names_of_settings() -> None:
 
 
 def test_the_specification_of_a_run_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
+    made_seeds = []
     make = planned.specification
-    monkeypatch.setattr(planned, "specification", lambda *words: made.append(words[1]) or make(*words))
+    monkeypatch.setattr(planned, "specification", lambda *words: made_seeds.append(words[1]) or make(*words))
     experiment = resolve(catalog.experiments().find("quick"), RunRequest(schemes=("reno", "cubic"), runs=2))
     check(experiment)
     specifications = [experiment.specification(run) for run in experiment.all_runs()]
-    assert len(made) == len(specifications) > 2, "the check made those of the first repetition, and they were used"
+    assert len(made_seeds) == len(specifications) > 2, (
+        "the check made those of the first repetition, and they were used"
+    )
 
 
 def test_an_experiment_carries_its_backend() -> None:

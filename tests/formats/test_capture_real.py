@@ -18,11 +18,11 @@ CAPTURE = """
 import subprocess, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from support.inputs.captures import RAW, sniffed, write_pcap
-with sniffed("dumbbell0") as packets:
-    done = subprocess.run(sys.argv[3:], stdout=subprocess.DEVNULL)
+from support.inputs.captures import RAW, sniff, write_pcap
+with sniff("dumbbell0") as packets:
+    result = subprocess.run(sys.argv[3:], stdout=subprocess.DEVNULL)
 write_pcap(Path(sys.argv[2]), packets, RAW, snaplen=120)
-sys.exit(done.returncode)
+sys.exit(result.returncode)
 """
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_pantheon_import import of, write
+from test_pantheon_import import logs_of, write
 
 import dumbbell as library
 from dumbbell import catalog
@@ -82,7 +82,7 @@ def test_a_scheme_of_pantheon_is_compared_with_what_simulates_it() -> None:
 def import_made(dumbbell: Dumbbell, folder: Path, **metadata: Any) -> Path:  # noqa: ANN401 (any JSON)
     """A test of three schemes, imported into `out`."""
     keys = ["scream", "fillp", "cubic"]
-    logs = {name: log for key in keys for name, log in of(key).items()}
+    logs = {name: log for key in keys for name, log in logs_of(key).items()}
     write(folder / "data", METADATA | {"cc_schemes": keys} | metadata, logs)
     dumbbell("import", "pantheon", folder / "data", "--out", "out")
     return folder / "out"

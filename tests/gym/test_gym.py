@@ -43,7 +43,7 @@ VARIED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    "made",
+    "make",
     [
         lambda: gym.CongestionEnv(link(), policy=QUICK, duration_s=2, **VARIED),
         lambda: gym.CongestionEnv(link(), policy="indigo", reward="log_power", duration_s=2),
@@ -55,11 +55,11 @@ VARIED: dict[str, Any] = {
         ),
     ],
 )
-def test_gymnasium_checks_it(made: Callable[[], gym.CongestionEnv]) -> None:
+def test_gymnasium_checks_it(make: Callable[[], gym.CongestionEnv]) -> None:
     with warnings.catch_warnings():
         # how to make it by a name is not looked at; Indigo has no bounds of its own
         warnings.filterwarnings("ignore", message=".*(spec|symmetric|render).*")
-        check_env(made(), skip_render_check=True)
+        check_env(make(), skip_render_check=True)
 
 
 def test_gymnasium_makes_it_by_name() -> None:
@@ -67,10 +67,10 @@ def test_gymnasium_makes_it_by_name() -> None:
 
     env = gymnasium.make("dumbbell/Congestion-v0", path=link(), policy=QUICK, duration_s=1)
     env.reset(seed=1)
-    many = gymnasium.make_vec(
+    vector = gymnasium.make_vec(
         "dumbbell/Congestion-v0", num_envs=3, vectorization_mode="vector_entry_point", path=link(), policy=QUICK
     )
-    assert many.reset(seed=1)[0].shape == (3, 9)
+    assert vector.reset(seed=1)[0].shape == (3, 9)
 
 
 def test_pettingzoo_checks_it() -> None:
@@ -81,17 +81,24 @@ def test_pettingzoo_checks_it() -> None:
     parallel_api_test(gym.CongestionParallelEnv(link(), flows=2, policy="indigo", duration_s=2), num_cycles=60)
 
 
-def all_seen(threads: int, *, count: int = 12, steps: int = 80, **given: object) -> str:
+def all_seen(threads: int, *, count: int = 12, steps: int = 80, **changes: object) -> str:
     """A hash of everything that so many environments show while a fixed series of actions is taken."""
-    asked: dict[str, Any] = {"duration_s": 0.8} | VARIED | given
-    many = gym.CongestionVectorEnv(link(), num_envs=count, threads=threads, policy=QUICK, **asked)
-    observations, _ = many.reset(seed=5)
+    settings: dict[str, Any] = {"duration_s": 0.8} | VARIED | changes
+    environments = gym.CongestionVectorEnv(link(), num_envs=count, threads=threads, policy=QUICK, **settings)
+    observations, _ = environments.reset(seed=5)
     digest = hashlib.sha256(observations.tobytes())
     draws = np.random.default_rng(1)
     for _ in range(steps):
-        observations, rewards, terminated, truncated, _ = many.step(draws.uniform(-1, 1, (count, 1)))
-        for each in (observations, rewards, terminated, truncated, many.environments.values, many.environments.oracle):
-            digest.update(each.tobytes())
+        observations, rewards, are_terminated, are_truncated, _ = environments.step(draws.uniform(-1, 1, (count, 1)))
+        for array in (
+            observations,
+            rewards,
+            are_terminated,
+            are_truncated,
+            environments.environments.values,
+            environments.environments.oracle,
+        ):
+            digest.update(array.tobytes())
     return digest.hexdigest()
 
 
@@ -103,22 +110,22 @@ def test_the_number_of_threads_changes_nothing(mode: AutoresetMode) -> None:
 
 
 def test_an_environment_among_many_is_as_alone() -> None:
-    many = gym.CongestionVectorEnv(link(), num_envs=3, policy=QUICK, duration_s=1, **VARIED)
+    environments = gym.CongestionVectorEnv(link(), num_envs=3, policy=QUICK, duration_s=1, **VARIED)
     alone = gym.CongestionEnv(link(), policy=QUICK, duration_s=1, **VARIED)
-    assert np.array_equal(many.reset(seed=7)[0][2], alone.reset(seed=9)[0])
+    assert np.array_equal(environments.reset(seed=7)[0][2], alone.reset(seed=9)[0])
     for action in (0.5, -0.25, 1.0, -1.0):
-        together, rewards, *_ = many.step(np.full((3, 1), action))
-        seen, reward, *_ = alone.step([action])
-        assert np.array_equal(together[2], seen)
+        together, rewards, *_ = environments.step(np.full((3, 1), action))
+        observation, reward, *_ = alone.step([action])
+        assert np.array_equal(together[2], observation)
         assert rewards[2] == reward
 
 
 def episodes(mode: AutoresetMode, steps: int) -> list[tuple[Any, ...]]:
     """What a step of two environments with episodes of five and more decisions returns."""
-    many = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK, max_steps=5, autoreset_mode=mode)
-    found = [(many.reset(seed=1)[0], None, None, None, {})]
-    found += [many.step(np.zeros((2, 1))) for _ in range(steps)]
-    return found
+    environments = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK, max_steps=5, autoreset_mode=mode)
+    steps_seen = [(environments.reset(seed=1)[0], None, None, None, {})]
+    steps_seen += [environments.step(np.zeros((2, 1))) for _ in range(steps)]
+    return steps_seen
 
 
 def test_the_next_step_begins_the_next_episode() -> None:
@@ -144,28 +151,30 @@ def test_the_same_step_begins_the_next_episode() -> None:
 
 
 def test_without_autoreset_somebody_has_to() -> None:
-    many = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK, max_steps=3, autoreset_mode=AutoresetMode.DISABLED)
-    first = many.reset(seed=1)[0]
+    environments = gym.CongestionVectorEnv(
+        link(), num_envs=2, policy=QUICK, max_steps=3, autoreset_mode=AutoresetMode.DISABLED
+    )
+    first = environments.reset(seed=1)[0]
     for _ in range(3):
-        seen, _, _, truncated, _ = many.step(np.zeros((2, 1)))
-    assert truncated.all()
+        observations, _, _, are_truncated, _ = environments.step(np.zeros((2, 1)))
+    assert are_truncated.all()
     with pytest.raises(dumbbell.Error, match=r"environments \[0, 1\]: their episodes are over"):
-        many.step(np.zeros((2, 1)))
-    begun, _ = many.reset(options={"reset_mask": np.array([True, False])})
-    assert np.array_equal(begun[1], seen[1])
-    assert not np.array_equal(begun[0], seen[0])
-    again, _ = many.reset(seed=1, options={"reset_mask": np.array([True, True])})
+        environments.step(np.zeros((2, 1)))
+    first_observations, _ = environments.reset(options={"reset_mask": np.array([True, False])})
+    assert np.array_equal(first_observations[1], observations[1])
+    assert not np.array_equal(first_observations[0], observations[0])
+    again, _ = environments.reset(seed=1, options={"reset_mask": np.array([True, True])})
     assert np.array_equal(again, first)
 
 
 def test_without_copies_the_arrays_are_the_core_s_memory() -> None:
-    many = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK, copy=False)
-    first, _ = many.reset(seed=1)
-    second, *_ = many.step(np.ones((2, 1)))
+    environments = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK, copy=False)
+    first, _ = environments.reset(seed=1)
+    second, *_ = environments.step(np.ones((2, 1)))
     assert first is second
     assert np.shares_memory(np.from_dlpack(second), second)
-    kept = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK)
-    assert not np.shares_memory(kept.reset(seed=1)[0], kept.step(np.ones((2, 1)))[0])
+    kept_environments = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK)
+    assert not np.shares_memory(kept_environments.reset(seed=1)[0], kept_environments.step(np.ones((2, 1)))[0])
 
 
 class Indigo:
@@ -181,11 +190,11 @@ class Indigo:
         self.last, self.offset = tensor(24, 32, 5), tensor(4, 5)
         self.memory, self.hidden = np.zeros(32), np.zeros(32)
 
-    def __call__(self, seen: np.ndarray) -> int:
+    def __call__(self, observation: np.ndarray) -> int:
         def sigmoid(values: np.ndarray) -> np.ndarray:
             return 1.0 / (1.0 + np.exp(-values))
 
-        gates = np.concatenate([seen, self.hidden]) @ self.kernel + self.bias
+        gates = np.concatenate([observation, self.hidden]) @ self.kernel + self.bias
         into, candidate, forget, out = np.split(gates, 4)
         self.memory = self.memory * sigmoid(forget + 1.0) + sigmoid(into) * np.tanh(candidate)
         self.hidden = np.tanh(self.memory) * sigmoid(out)
@@ -196,22 +205,22 @@ class Indigo:
 def test_indigo_decided_for_from_outside_sends_the_same_packets(path: str) -> None:
     env = gym.CongestionEnv(path, policy="indigo", reward="log_power", duration_s=6.0)
     network = Indigo()
-    seen, info = env.reset(seed=3)
+    observation, info = env.reset(seed=3)
     over = False
     while not over:
-        seen, _, terminated, truncated, _ = env.step(network(seen))
-        over = terminated or truncated
+        observation, _, is_terminated, is_truncated, _ = env.step(network(observation))
+        over = is_terminated or is_truncated
     run = env.run()
     scheme = dumbbell.specification("indigo", path, duration=6.0)
     flow = dict(scheme["flows"][0], stop_s=None)
     reference = dumbbell.simulate({**run.specification, "flows": [flow], "log": "packets"})
-    ours, theirs = run.packets(), reference.packets()
-    assert len(ours) > 1000
+    own_packets, indigo_packets = run.packets(), reference.packets()
+    assert len(own_packets) > 1000
     # What the last, unmade decision would have sent is the only difference.
-    until = min(int(ours["time_ns"][-1]), int(theirs["time_ns"][-1]))
+    until = min(int(own_packets["time_ns"][-1]), int(indigo_packets["time_ns"][-1]))
     for column in ("time_ns", "seq", "size_bytes", "one_way_delay_ns"):
-        one, other = (table[column][table["time_ns"] < until] for table in (ours, theirs))
-        assert np.array_equal(one, other), column
+        own_column, other = (table[column][table["time_ns"] < until] for table in (own_packets, indigo_packets))
+        assert np.array_equal(own_column, other), column
     assert info["seed"] == run.specification["seed"]
 
 
@@ -249,16 +258,16 @@ def test_what_an_episode_was_is_told_and_drawn() -> None:
 
 
 def test_agents_share_a_link_and_decide_together() -> None:
-    shared = gym.CongestionParallelEnv(link(), flows=2, policy=QUICK, duration_s=4)
-    shared.reset(seed=1)
+    shared_environment = gym.CongestionParallelEnv(link(), flows=2, policy=QUICK, duration_s=4)
+    shared_environment.reset(seed=1)
     infos: dict[str, Any] = {}
-    while shared.agents:
-        actions = {name: np.array([0.05], np.float32) for name in shared.agents}
-        _, _, _, _, infos = shared.step(actions)
+    while shared_environment.agents:
+        actions = {name: np.array([0.05], np.float32) for name in shared_environment.agents}
+        _, _, _, _, infos = shared_environment.step(actions)
     assert all(info["due"] and info["oracle"]["flows"] == 2 for info in infos.values())
     rates = [info["step"]["ack_mbps"] for info in infos.values()]
     assert sum(rates) == pytest.approx(12 * 1424 / 1464, rel=0.05)
-    assert len(shared.run().statistics["flows"]) == 2
+    assert len(shared_environment.run().statistics["flows"]) == 2
 
 
 def test_a_trained_policy_runs_as_a_scheme(tmp_path: Path) -> None:
@@ -283,7 +292,7 @@ def test_a_trained_policy_runs_as_a_scheme(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("changes", "message"),
     [
         ({"policy": "bbr"}, "policy = `bbr`: allowed are aurora, indigo, like-aurora, like-orca"),
         ({"policy": gym.Policy(("rtt",))}, "policy: `sees` = `rtt`: allowed are latency_inflation,"),
@@ -303,20 +312,20 @@ def test_a_trained_policy_runs_as_a_scheme(tmp_path: Path) -> None:
         ({"grid": "nothing"}, "nothing"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(given: dict[str, Any], message: str) -> None:
-    with pytest.raises(dumbbell.Error, match=message) as raised:
-        gym.CongestionEnv(**{"path": link(), "policy": "like-aurora"} | given)
-    assert "\n" not in str(raised.value)
+def test_bad_input_is_refused_in_one_line(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(dumbbell.Error, match=message) as error:
+        gym.CongestionEnv(**{"path": link(), "policy": "like-aurora"} | changes)
+    assert "\n" not in str(error.value)
 
 
 def test_bad_calls_are_refused_in_one_line() -> None:
-    many = gym.CongestionVectorEnv(link(), num_envs=2, policy="indigo")
+    environments = gym.CongestionVectorEnv(link(), num_envs=2, policy="indigo")
     for call, message in (
-        (lambda: many.reset(seed=[1]), "seed: 1 of them: allowed are 2"),
-        (lambda: many.reset(seed=-1), "Seed must be greater"),
-        (lambda: many.reset(options={"reset_mask": [True]}), "reset_mask: allowed are 2 flags"),
-        (lambda: many.step([0, 7]), "allowed are 0 to 4"),
-        (lambda: many.step([0]), "action: "),
+        (lambda: environments.reset(seed=[1]), "seed: 1 of them: allowed are 2"),
+        (lambda: environments.reset(seed=-1), "Seed must be greater"),
+        (lambda: environments.reset(options={"reset_mask": [True]}), "reset_mask: allowed are 2 flags"),
+        (lambda: environments.step([0, 7]), "allowed are 0 to 4"),
+        (lambda: environments.step([0]), "action: "),
         (lambda: gym.CongestionVectorEnv(link(), num_envs=0), "0 environments"),
         *(
             (lambda count=count: gym.CongestionVectorEnv(link(), num_envs=count), f"num_envs = {count}")
@@ -326,9 +335,9 @@ def test_bad_calls_are_refused_in_one_line() -> None:
         (lambda: gym.CongestionParallelEnv(link(), flows=0), "flows = 0: allowed is a whole number from 1"),
         (lambda: gym.CongestionVectorEnv(link(), flows=2**40), f"flows = {2**40}: allowed is a whole number from 1"),
     ):
-        with pytest.raises((dumbbell.Error, Exception), match=message) as raised:
+        with pytest.raises((dumbbell.Error, Exception), match=message) as error:
             call()
-        assert "\n" not in str(raised.value)
+        assert "\n" not in str(error.value)
 
 
 def test_a_fork_has_no_threads_and_says_so() -> None:
@@ -350,17 +359,17 @@ def test_a_fork_has_no_threads_and_says_so() -> None:
         many.step(many.action_space.sample())
         print("stepped")
     """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    refused, stepped = done.stdout.splitlines()
-    assert "is a fork of process" in refused
-    assert stepped == "stepped"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    lines, last_lines = result.stdout.splitlines()
+    assert "is a fork of process" in lines
+    assert last_lines == "stepped"
 
 
 def test_without_gymnasium_one_line_says_what_to_install() -> None:
     code = "import sys; sys.modules['gymnasium'] = None\nimport dumbbell_gym"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].endswith("dumbbell_gym needs gymnasium: pip install 'dumbbell[gym]'")
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1].endswith("dumbbell_gym needs gymnasium: pip install 'dumbbell[gym]'")
 
 
 def test_a_grid_and_a_trace_are_path_distributions(tmp_path: Path) -> None:
@@ -370,5 +379,5 @@ def test_a_grid_and_a_trace_are_path_distributions(tmp_path: Path) -> None:
     env.reset(seed=1)
     assert env.step([0.5])[4]["oracle"]["capacity_mbps"] > 0
     grid = gym.CongestionEnv(grid="sweep_bandwidth", policy=QUICK, duration_s=0.5)
-    seen = {tuple(grid.reset(seed=seed)[1]["oracle"].values())[::3] for seed in range(12)}
-    assert len(seen) > 2
+    paths_seen = {tuple(grid.reset(seed=seed)[1]["oracle"].values())[::3] for seed in range(12)}
+    assert len(paths_seen) > 2

@@ -97,7 +97,7 @@ def leaves(tree: str) -> Iterator[str]:
             part = ""
 
 
-def imported(leaf: str, *, is_public: bool) -> Import:
+def import_of(leaf: str, *, is_public: bool) -> Import:
     """Return the import that a path of a `use` makes."""
     path, _, alias = leaf.partition(" as ")
     names = tuple(re.sub(r"\s", "", path).removeprefix("::").removesuffix("::self").split("::"))
@@ -113,14 +113,14 @@ class Crate:
         texts = {file: NO_CODE.sub(" ", file.read_text()) for file in sorted(source.rglob("*.rs"))}
         tests: set[Path] = set()
         for file, text in texts.items():
-            whole = file.read_text()
+            content = file.read_text()
             home = file.parent if file.name in FACES else file.with_suffix("")
-            while found := UNIT_TEST.search(text):
-                end = end_of(text, found.end())
-                if declared := re.search(r"\bmod\s+(\w+)\s*;", text[found.end() : end]):
-                    tests |= {home / f"{declared[1]}.rs", home / declared[1]}
-                text = text[: found.start()] + text[end:]
-            tests |= {file.parent / name for name in re.findall(r'#\[cfg\(test\)\]\s*#\[path = "([^"]*)"\]', whole)}
+            while search := UNIT_TEST.search(text):
+                end = end_of(text, search.end())
+                if match := re.search(r"\bmod\s+(\w+)\s*;", text[search.end() : end]):
+                    tests |= {home / f"{match[1]}.rs", home / match[1]}
+                text = text[: search.start()] + text[end:]
+            tests |= {file.parent / name for name in re.findall(r'#\[cfg\(test\)\]\s*#\[path = "([^"]*)"\]', content)}
             texts[file] = text
         for file, text in texts.items():
             if not tests & {file, *file.parents}:
@@ -129,13 +129,13 @@ class Crate:
 
     def add(self, names: Names, file: Path, code: str) -> None:
         """Add the module `names` and the modules in its code."""
-        while found := MODULE.search(code):
-            end = end_of(code, found.end())
-            self.add((*names, found[1]), file, code[found.end() + 1 : end - 1])
-            code = code[: found.start()] + code[end:]
-        own = USE.sub("", code)
-        uses = [imported(leaf, is_public=bool(found[1])) for found in USE.finditer(code) for leaf in leaves(found[2])]
-        self.modules[names] = Module(file, own, uses, set(ITEM.findall(own)))
+        while search := MODULE.search(code):
+            end = end_of(code, search.end())
+            self.add((*names, search[1]), file, code[search.end() + 1 : end - 1])
+            code = code[: search.start()] + code[end:]
+        sub = USE.sub("", code)
+        uses = [import_of(leaf, is_public=bool(match[1])) for match in USE.finditer(code) for leaf in leaves(match[2])]
+        self.modules[names] = Module(file, sub, uses, set(ITEM.findall(sub)))
 
     def whole(self, names: Names, path: Names) -> Names | None:
         """Return `path`, as the module `names` writes it, from the root of the crate; None of another crate."""
@@ -153,7 +153,7 @@ class Crate:
                 return None if above is None else above + rest
         return None
 
-    def home(self, path: Names, *, exists: bool, seen: frozenset[Names] = frozenset()) -> tuple[Path, str] | None:
+    def home(self, path: Names, *, exists: bool, paths_seen: frozenset[Names] = frozenset()) -> tuple[Path, str] | None:
         """Return the file that defines the first name of `path` that is no module, with the name; None for a module.
 
         A name that `exists` and stands nowhere is made by a macro, where the path ends.
@@ -170,11 +170,13 @@ class Crate:
             return module.file, name
         exists = exists and (*names, name) not in self.modules
         for use in module.imports:
-            above = self.whole(names, use.path) if use.name in {name, "*"} and path not in seen else None
+            above = self.whole(names, use.path) if use.name in {name, "*"} and path not in paths_seen else None
             target = () if above is None else (*above, name)[: None if use.name == "*" else -1] + path[place + 1 :]
-            known = target and self.home(target, exists=exists and use.name == name, seen=seen | {path})
-            if known:
-                return known
+            known_home = target and self.home(
+                target, exists=exists and use.name == name, paths_seen=paths_seen | {path}
+            )
+            if known_home:
+                return known_home
             exists = exists and use.name != name
         return (module.file, name) if exists else None
 
@@ -189,13 +191,13 @@ class Crate:
         arrows: Arrows = defaultdict(lambda: defaultdict(set))
         for names, module in self.modules.items():
             words = set(re.findall(r"\w+", module.code))
-            paths = [tuple(re.split(r"\s*::\s*", found[0].removeprefix("::"))) for found in PATH.finditer(module.code)]
+            paths = [tuple(re.split(r"\s*::\s*", match[0].removeprefix("::"))) for match in PATH.finditer(module.code)]
             paths += [use.path for use in module.imports if use.name in words or not use.is_public]
-            named = [(path, True) for path in paths]
-            named += [((*use.path, word), False) for use in module.imports if use.name == "*" for word in words]
-            for path, exists in named:
-                whole = self.whole(names, path)
-                home = self.home(whole, exists=exists) if whole is not None else None
+            paths_named = [(path, True) for path in paths]
+            paths_named += [((*use.path, word), False) for use in module.imports if use.name == "*" for word in words]
+            for path, exists in paths_named:
+                whole_path = self.whole(names, path)
+                home = self.home(whole_path, exists=exists) if whole_path is not None else None
                 if home is not None and home[0] != module.file and not self.is_part(module, home[0]):
                     arrows[module.file][home[0]].add(home[1])
         return arrows
@@ -207,24 +209,26 @@ def pages() -> Arrows:
     for file in sorted((ROOT / "web/src").rglob("*.ts*")):
         for names, path in re.findall(r'\b(?:im|ex)port\s([^;"]*?)\sfrom\s+"(\.[^"]*)"', file.read_text()):
             target = (file.parent / path).resolve()
-            found = [target, target.with_suffix(".ts"), Path(f"{target}.ts"), Path(f"{target}.tsx")]
-            arrows[file][next(each for each in found if each.is_file())].update(re.findall(r"\w+", names))
+            candidates = [target, target.with_suffix(".ts"), Path(f"{target}.ts"), Path(f"{target}.tsx")]
+            arrows[file][next(candidate for candidate in candidates if candidate.is_file())].update(
+                re.findall(r"\w+", names)
+            )
     return arrows
 
 
 def circles(arrows: Arrows, root: Path) -> list[str]:
     """Return each circle as text: the arrows in it, with the names that they carry."""
 
-    def reached(file: Path) -> set[Path]:
-        seen: set[Path] = set()
+    def reach(file: Path) -> set[Path]:
+        files_seen: set[Path] = set()
         waiting = [file]
         while waiting:
-            new = set(arrows.get(waiting.pop(), ())) - seen
-            seen |= new
+            new = set(arrows.get(waiting.pop(), ())) - files_seen
+            files_seen |= new
             waiting += new
-        return seen
+        return files_seen
 
-    behind = {file: reached(file) for file in list(arrows)}
+    behind = {file: reach(file) for file in list(arrows)}
     groups = {frozenset(other for other in behind[file] if file in behind.get(other, ())) for file in arrows}
     return [
         "\n".join(
@@ -239,13 +243,13 @@ def circles(arrows: Arrows, root: Path) -> list[str]:
 
 
 def test_no_files_of_a_crate_name_each_other_in_a_circle() -> None:
-    found = [circle for folder in CRATES for circle in circles(Crate(folder).arrows(), ROOT)]
-    assert not found, "circles of files:\n\n" + "\n\n".join(found)
+    circles_found = [circle for folder in CRATES for circle in circles(Crate(folder).arrows(), ROOT)]
+    assert not circles_found, "circles of files:\n\n" + "\n\n".join(circles_found)
 
 
 def test_no_files_of_the_pages_import_each_other_in_a_circle() -> None:
-    found = circles(pages(), ROOT)
-    assert not found, "circles of files:\n\n" + "\n\n".join(found)
+    circles_found = circles(pages(), ROOT)
+    assert not circles_found, "circles of files:\n\n" + "\n\n".join(circles_found)
 
 
 def test_all_crates_and_pages_are_looked_at() -> None:
@@ -259,7 +263,7 @@ HIGH = "use super::Number;\npub(crate) fn double(number: Number) {}\n"
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected"),
+    ("changes", "expected"),
     [
         ({}, []),
         (
@@ -302,9 +306,9 @@ HIGH = "use super::Number;\npub(crate) fn double(number: Number) {}\n"
         ({"part/low.rs": LOW + 'const TEXT: &str = "crate::part::double";\n'}, []),
     ],
 )
-def test_a_circle_is_found_and_only_a_circle(tmp_path: Path, changed: dict[str, str], expected: list[str]) -> None:
+def test_a_circle_is_found_and_only_a_circle(tmp_path: Path, changes: dict[str, str], expected: list[str]) -> None:
     files = {"lib.rs": "mod part;\nmod deep { pub use crate::part::double; }\n"}
-    files |= {"part/mod.rs": FACE, "part/low.rs": LOW, "part/high.rs": HIGH} | changed
+    files |= {"part/mod.rs": FACE, "part/low.rs": LOW, "part/high.rs": HIGH} | changes
     for name, text in files.items():
         place = tmp_path / "src" / name
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -18,49 +18,49 @@ LOCKS = sorted(file.name for file in ROOT.glob("requirements*.lock"))
 @pytest.fixture(scope="module")
 def packages() -> list[dict[str, Any]]:
     """Every package of Cargo.lock that is not ours."""
-    done = subprocess.run(
+    result = subprocess.run(
         ["cargo", "metadata", "--locked", "--format-version", "1"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    found = [package for package in json.loads(done.stdout)["packages"] if package["source"] is not None]
-    assert len(found) > 50
-    return found
+    assert result.returncode == 0, result.stderr
+    packages_found = [package for package in json.loads(result.stdout)["packages"] if package["source"] is not None]
+    assert len(packages_found) > 50
+    return packages_found
 
 
-def permitted(expression: str, allowed: set[str]) -> bool:
+def is_permitted(expression: str, allowed_licences: set[str]) -> bool:
     """Whether an SPDX expression can be satisfied; `/` is how crates once wrote OR."""
     words = re.findall(r"\(|\)|[^\s()/]+|/", expression)
 
     def term() -> bool:
         word = words.pop(0)
         if word == "(":
-            inside = either()
+            inside = parse_or()
             assert words.pop(0) == ")", expression
             return inside
         if words[:1] == ["WITH"]:
             words.pop(0)
             word = f"{word} WITH {words.pop(0)}"
-        return word in allowed
+        return word in allowed_licences
 
-    def both() -> bool:
+    def parse_and() -> bool:
         good = term()
         while words[:1] == ["AND"]:
             words.pop(0)
             good = term() and good
         return good
 
-    def either() -> bool:
-        good = both()
+    def parse_or() -> bool:
+        good = parse_and()
         while words[:1] in (["OR"], ["/"]):
             words.pop(0)
-            good = both() or good
+            good = parse_and() or good
         return good
 
-    result = either()
+    result = parse_or()
     assert not words, expression
     return result
 
@@ -80,13 +80,13 @@ def permitted(expression: str, allowed: set[str]) -> bool:
     ],
 )
 def test_expressions_of_licences(expression: str, good: bool) -> None:
-    assert permitted(expression, {"MIT", "ISC", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"}) == good
+    assert is_permitted(expression, {"MIT", "ISC", "Apache-2.0", "Apache-2.0 WITH LLVM-exception"}) == good
 
 
 def test_licences_of_crates_are_permitted(packages: list[dict[str, Any]]) -> None:
-    allowed = set(DENY["licenses"]["allow"])
+    allow = set(DENY["licenses"]["allow"])
     wrong = [
-        f"{p['name']} {p['version']}: {p['license']}" for p in packages if not permitted(p["license"] or "", allowed)
+        f"{p['name']} {p['version']}: {p['license']}" for p in packages if not is_permitted(p["license"] or "", allow)
     ]
     assert not wrong
 
@@ -98,30 +98,32 @@ def test_no_licence_is_permitted_that_nothing_has(packages: list[dict[str, Any]]
 
 def test_crates_come_from_known_registries(packages: list[dict[str, Any]]) -> None:
     assert DENY["sources"]["unknown-registry"] == DENY["sources"]["unknown-git"] == "deny"
-    known = {f"registry+{registry}" for registry in DENY["sources"]["allow-registry"]}
-    assert {package["source"] for package in packages} <= known
+    known_sources = {f"registry+{registry}" for registry in DENY["sources"]["allow-registry"]}
+    assert {package["source"] for package in packages} <= known_sources
 
 
 def test_the_lock_of_the_crate_out_of_tree_is_current() -> None:
     # It stands on our crates: a dependency of theirs that is new has to be in its lock, too.
     manifest = ROOT / "examples/out-of-tree/Cargo.toml"
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version=1", "--manifest-path", str(manifest)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "cannot update the lock file" not in done.stderr, "`cargo update --workspace` there"
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "cannot update the lock file" not in result.stderr, "`cargo update --workspace` there"
 
 
 def test_every_crate_is_there_once(packages: list[dict[str, Any]]) -> None:
     versions = defaultdict(set)
     for package in packages:
         versions[package["name"]].add(package["version"])
-    listed = {entry["crate"] for entry in DENY["bans"]["skip"]}
-    there = {f"{name}@{version}" for name, found in versions.items() for version in found}
-    assert listed <= there, "an older version is no longer there: take it out of deny.toml"
+    listed_versions = {entry["crate"] for entry in DENY["bans"]["skip"]}
+    versions_there = {f"{name}@{version}" for name, numbers in versions.items() for version in numbers}
+    assert listed_versions <= versions_there, "an older version is no longer there: take it out of deny.toml"
     several = {
-        name: found for name, found in versions.items() if len({v for v in found if f"{name}@{v}" not in listed}) > 1
+        name: numbers
+        for name, numbers in versions.items()
+        if len({v for v in numbers if f"{name}@{v}" not in listed_versions}) > 1
     }
     assert not several
-    alone = [crate for crate in listed if len(versions[crate.partition("@")[0]]) == 1]
+    alone = [crate for crate in listed_versions if len(versions[crate.partition("@")[0]]) == 1]
     assert not alone, "is there once: take it out of deny.toml"
 
 

@@ -67,23 +67,23 @@ def test_commands_are_found() -> None:
 @pytest.mark.parametrize(("page", "command"), SHOWN, ids=lambda value: str(value)[:70])
 def test_shown_commands_parse(page: Path, command: str) -> None:
     try:
-        parsed = command_parser().parse_args(arguments(command))
+        args = command_parser().parse_args(arguments(command))
     except UserError as error:
         pytest.fail(f"{page}: `{command}`: {error}")
-    own = {name for block in texts(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
-    experiment = getattr(parsed, "experiment", None)
+    names = {name for block in texts(ROOT / page, "toml") for name in tomllib.loads(block).get("path", {})}
+    experiment = getattr(args, "experiment", None)
     if experiment in catalog.experiments().names():
-        own |= catalog.experiments().find(experiment).own_paths.keys()
-        own |= catalog.experiments().find(experiment).own_schemes.keys()
-    paths = getattr(parsed, "path", None) or ()
+        names |= catalog.experiments().find(experiment).own_paths.keys()
+        names |= catalog.experiments().find(experiment).own_schemes.keys()
+    paths = getattr(args, "path", None) or ()
     for path in [paths] if isinstance(paths, str) else paths:
-        if "." in path or "," in path or path in own or _PLACEHOLDER.fullmatch(path):
+        if "." in path or "," in path or path in names or _PLACEHOLDER.fullmatch(path):
             continue
         assert catalog.paths().find(path)
-    for scheme in getattr(parsed, "schemes", None) or ():
+    for scheme in getattr(args, "schemes", None) or ():
         if (
             scheme == "all"
-            or scheme in own
+            or scheme in names
             or scheme.endswith(".toml")
             or scheme.startswith("pantheon-")
             or _PLACEHOLDER.fullmatch(scheme)
@@ -118,38 +118,38 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
 
 
 def test_pages_are_reachable_from_the_readme() -> None:
-    seen, todo = set(), [ROOT / "README.md"]
+    seen_pages, todo = set(), [ROOT / "README.md"]
     while todo:
         page = todo.pop()
-        if page in seen:
+        if page in seen_pages:
             continue
-        seen.add(page)
+        seen_pages.add(page)
         for link in _LINK.findall(page.read_text(encoding="utf-8")):
             target = (page.parent / link.partition("#")[0]).resolve()
             if target.is_dir() and (target / "README.md").is_file():
                 target /= "README.md"
             if target.suffix == ".md" and target.is_file():
                 todo.append(target)
-    assert not set(PAGES) - seen
+    assert not set(PAGES) - seen_pages
 
 
 def examples(kind: str) -> list[tuple[str, str]]:
     """Complete examples of schemes (`kind`: program) or experiments (`kind`: schemes) in TOML, with their pages."""
-    found = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in texts(page, "toml")]
-    return [(page, block) for page, block in found if kind in tomllib.loads(block)]
+    page_blocks = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in texts(page, "toml")]
+    return [(page, block) for page, block in page_blocks if kind in tomllib.loads(block)]
 
 
 def test_program_schemes_can_be_read() -> None:
-    found = examples("program")
-    assert found
-    for page, block in found:
+    example_blocks = examples("program")
+    assert example_blocks
+    for page, block in example_blocks:
         scheme = parse_scheme(TomlTable(tomllib.loads(block), page))
         assert scheme.program is not None
         assert scheme.program.spec(scheme.parameters)
 
 
 def test_experiments_can_be_read() -> None:
-    found = examples("schemes")
-    assert len(found) >= 3
-    for page, block in found:
+    example_blocks = examples("schemes")
+    assert len(example_blocks) >= 3
+    for page, block in example_blocks:
         assert parse_experiment_file(TomlTable(tomllib.loads(block), page)).schemes

@@ -31,13 +31,13 @@ def test_a_short_round(name: str, tmp_path: Path) -> None:
         *fuzz.inputs(target, valid, SEED, 0, min(len(valid), VALID)),
         *fuzz.inputs(target, valid, SEED, len(valid), INPUTS),
     ]
-    found = list(fuzz.run_batch(target, batch))
-    assert not found, "\n".join(fuzz.describe(finding, tmp_path) for finding in found)
+    findings = list(fuzz.run_batch(target, batch))
+    assert not findings, "\n".join(fuzz.describe(finding, tmp_path) for finding in findings)
 
 
 def test_a_key_of_thousands_of_letters_is_refused_in_a_line_that_can_be_read() -> None:
-    given = b'{"' + b"a." * 5000 + b'": 1} \xae'
-    assert not list(fuzz.run_batch(TARGETS["specification"], [(0, given)]))
+    content = b'{"' + b"a." * 5000 + b'": 1} \xae'
+    assert not list(fuzz.run_batch(TARGETS["specification"], [(0, content)]))
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -106,7 +106,7 @@ def _waiting(content: bytes, _: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("give", "what"),
+    ("give", "message"),
     [
         (_traceback, "KeyError"),
         (_two_lines, "not in one line"),
@@ -119,25 +119,25 @@ def _waiting(content: bytes, _: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_found_and_named(
-    give: Callable[[bytes, Path], object], what: str, monkeypatch: pytest.MonkeyPatch
+    give: Callable[[bytes, Path], object], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz, "CPU_S", 0.5)
     monkeypatch.setattr(fuzz, "WAIT_S", 2.0 if give is _waiting else 60.0)
     batch = [(0, b"good"), (1, b"bad"), (2, b"good"), (3, b"bad"), (4, b"good")]
-    found = list(fuzz.run_batch(_target(give), batch))
-    assert [(finding.number, finding.content) for finding in found] == [(1, b"bad"), (3, b"bad")]
-    assert all(what in finding.what for finding in found), found[0].what
+    findings = list(fuzz.run_batch(_target(give), batch))
+    assert [(finding.number, finding.content) for finding in findings] == [(1, b"bad"), (3, b"bad")]
+    assert all(message in finding.what for finding in findings), findings[0].what
 
 
 def test_the_same_seed_makes_the_same_inputs_whoever_makes_them() -> None:
     target = _target(_traceback)
     valid = [b"title = 'a'\nrate = 3.5\n", b"x = [1, 2]\n"]
-    whole = dict(fuzz.inputs(target, valid, 7, 0, 60))
+    all_inputs = dict(fuzz.inputs(target, valid, 7, 0, 60))
     parts = dict(fuzz.inputs(target, valid, 7, 30, 30)) | dict(fuzz.inputs(target, valid, 7, 0, 30))
-    assert whole == parts
-    assert [whole[0], whole[1]] == valid
-    assert len(set(whole.values())) > 40
-    assert whole != dict(fuzz.inputs(target, valid, 8, 0, 60))
+    assert all_inputs == parts
+    assert [all_inputs[0], all_inputs[1]] == valid
+    assert len(set(all_inputs.values())) > 40
+    assert all_inputs != dict(fuzz.inputs(target, valid, 8, 0, 60))
 
 
 def test_a_finding_is_kept_with_the_command_that_gives_it_once_more(tmp_path: Path) -> None:

@@ -41,25 +41,25 @@ LIBRARIES = {
 def dependencies() -> dict[str, set[str]]:
     """What each crate of the workspace depends on; not what its tests do."""
     command = ["cargo", "metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    packages: list[dict[str, Any]] = json.loads(done.stdout)["packages"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    packages: list[dict[str, Any]] = json.loads(result.stdout)["packages"]
     return {
-        package["name"]: {each["name"] for each in package["dependencies"] if each["kind"] is None}
+        package["name"]: {dependency["name"] for dependency in package["dependencies"] if dependency["kind"] is None}
         for package in packages
     }
 
 
 def test_the_simulator_and_what_it_needs_take_nothing_that_a_browser_lacks() -> None:
-    found = dependencies()
-    reached: set[str] = set()
+    needs_of = dependencies()
+    reached_names: set[str] = set()
     waiting = ["playground"]
     while waiting:
         name = waiting.pop()
-        if name not in reached:
-            reached.add(name)
-            waiting += found.get(name, set())
-    assert reached <= IN_THE_BROWSER | LIBRARIES
-    assert reached >= IN_THE_BROWSER, "the list names what is no longer there"
+        if name not in reached_names:
+            reached_names.add(name)
+            waiting += needs_of.get(name, set())
+    assert reached_names <= IN_THE_BROWSER | LIBRARIES
+    assert reached_names >= IN_THE_BROWSER, "the list names what is no longer there"
 
 
 def test_no_crate_below_the_simulator_permits_itself_a_clock_or_a_file() -> None:
@@ -71,34 +71,34 @@ def test_no_crate_below_the_simulator_permits_itself_a_clock_or_a_file() -> None
 
 def test_make_builds_for_the_browser_what_is_kept_free_for_it() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    named = re.search(r"^WASM := (.*)$", makefile, re.MULTILINE)
-    assert named is not None
-    assert set(named[1].split()) == IN_THE_BROWSER
+    match = re.search(r"^WASM := (.*)$", makefile, re.MULTILINE)
+    assert match is not None
+    assert set(match[1].split()) == IN_THE_BROWSER
 
 
-def reached(names: set[str], found: dict[str, set[str]]) -> set[str]:
+def names_within(names: set[str], needs_of: dict[str, set[str]]) -> set[str]:
     """The crates `names` of this workspace, and all that they depend on."""
-    return names.union(*(reached(found[name] & set(found), found) for name in names))
+    return names.union(*(names_within(needs_of[name] & set(needs_of), needs_of) for name in names))
 
 
 def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
-    found = dependencies()
-    crates = {name: needed & set(found) for name, needed in found.items()}
+    needs_of = dependencies()
+    crates = {name: crate_needs & set(needs_of) for name, crate_needs in needs_of.items()}
     # What is reached through another one is not drawn.
     short = {
-        name: {each for each in needed if each not in reached(needed - {each}, found)}
-        for name, needed in crates.items()
+        name: {needed_name for needed_name in crate if needed_name not in names_within(crate - {needed_name}, needs_of)}
+        for name, crate in crates.items()
     }
     page = (ROOT / "ARCHITECTURE.md").read_text()
     drawing = re.search(r"```text\n(units\n.*?)```", page, re.DOTALL)
     assert drawing is not None
-    drawn: dict[str, set[str]] = {}
+    drawn_needs: dict[str, set[str]] = {}
     for line in drawing[1].splitlines():
         remarkless = re.split(r"\s{3,}", re.sub(r"\s+->\s+", " -> ", line))[0]
-        names, _, needed = remarkless.partition(" -> ")
+        names, _, need_list = remarkless.partition(" -> ")
         for name in names.split(", "):
-            drawn[name.strip()] = {each.strip() for each in needed.split(",") if each}
-    assert drawn == short
+            drawn_needs[name.strip()] = {need.strip() for need in need_list.split(",") if need}
+    assert drawn_needs == short
 
 
 TEXTS = ["*.md", "*.rs", "*.toml", "*.py", "*.c", "*.h", "*.go"]
@@ -116,12 +116,12 @@ def texts() -> dict[str, str]:
 
 
 def test_a_repository_is_cited_with_its_commit() -> None:
-    written = texts()
-    owners = {found[1] for text in written.values() for found in CITED.finditer(text)}
+    texts_by_name = texts()
+    owners = {match[1] for text in texts_by_name.values() for match in CITED.finditer(text)}
     assert len(owners) > 10, "the form itself is no longer found"
     # A state may be named by its date as well; a link into the web names what lies there now.
     bare = re.compile(rf"(?<![\w/.])(?:{'|'.join(sorted(owners))})/[\w-]++(?:\.[\w-]+)*+(?!@| before \d)")
-    for name, text in written.items():
+    for name, text in texts_by_name.items():
         assert not bare.findall(text), f"{name}: {bare.findall(text)}: OWNER/REPOSITORY@COMMIT, file"
         late = re.search(r"\S+ at (?=[0-9a-f]{7,12}\b)(?=[a-f]*\d)[0-9a-f]+", text)
         assert late is None, f"{name}: {late and late[0]}: write REPOSITORY@COMMIT"
@@ -129,24 +129,26 @@ def test_a_repository_is_cited_with_its_commit() -> None:
 
 def test_a_file_of_linux_is_cited_with_a_version() -> None:
     for name, text in texts().items():
-        for found in re.finditer(r"\btcp_(?:bbr|cong|cubic|dctcp|vegas)\.c\b", text):
-            around = text[max(0, found.start() - 200) : found.end() + 200]
-            known = re.search(r"\bv\d\.\d+|@[0-9a-f]{7}|the running (?:kernel|Linux)", around)
-            assert known or name.startswith("tests/"), f"{name}: {found[0]}: of which Linux?"
+        for match in re.finditer(r"\btcp_(?:bbr|cong|cubic|dctcp|vegas)\.c\b", text):
+            around = text[max(0, match.start() - 200) : match.end() + 200]
+            version = re.search(r"\bv\d\.\d+|@[0-9a-f]{7}|the running (?:kernel|Linux)", around)
+            assert version or name.startswith("tests/"), f"{name}: {match[0]}: of which Linux?"
 
 
 def test_nothing_refers_to_a_folder_beside_this_repository() -> None:
     command = ["git", "ls-files", "--", "Makefile", "scripts", ".ci"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    checked = 0
+    checked_count = 0
     for name, text in (texts() | {name: (ROOT / name).read_text() for name in names}).items():
         assert str(ROOT) not in text, f"{name}: names the folder that this machine has the repository in"
         folders = [ROOT / folder for folder in Path(name).parents]
-        for found in re.findall(r"(?<![\w./])(?:\.\./)+\w[\w./-]*", text):
-            inside = [where for folder in folders if (where := (folder / found).resolve()).is_relative_to(ROOT)]
-            assert inside, f"{name}: {found} is outside of the repository"
-            checked += 1
-    assert checked > 20, "the form itself is no longer found"
+        for path_match in re.findall(r"(?<![\w./])(?:\.\./)+\w[\w./-]*", text):
+            inside = [
+                resolve for folder in folders if (resolve := (folder / path_match).resolve()).is_relative_to(ROOT)
+            ]
+            assert inside, f"{name}: {path_match} is outside of the repository"
+            checked_count += 1
+    assert checked_count > 20, "the form itself is no longer found"
 
 
 _WRITERS = {
@@ -169,14 +171,16 @@ _WRITERS = {
 
 def test_what_is_in_a_results_directory_is_reached_as_an_entry() -> None:
     packages = ROOT / "python"
-    found: dict[str, list[str]] = {}
+    places_by_file: dict[str, list[str]] = {}
     for file in sorted(packages.glob("dumbbell*/**/*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_directory(node.left):
-                found.setdefault(str(file.relative_to(packages)), []).append(f"{node.lineno}: {ast.unparse(node)}")
+                places_by_file.setdefault(str(file.relative_to(packages)), []).append(
+                    f"{node.lineno}: {ast.unparse(node)}"
+                )
     advice = "a link there would be followed: open it as an `Entry` (`results.root`, `Entry.of(directory)`)"
-    assert {file: places for file, places in found.items() if file not in _WRITERS} == {}, advice
-    assert _WRITERS.keys() <= found.keys(), "a file that needs no exception any more"
+    assert {file: places for file, places in places_by_file.items() if file not in _WRITERS} == {}, advice
+    assert _WRITERS.keys() <= places_by_file.keys(), "a file that needs no exception any more"
 
 
 def _is_directory(node: ast.expr) -> bool:

@@ -41,9 +41,9 @@ class Clone:
         self._run("cargo", "generate-lockfile", "--offline")
 
     def _run(self, *command: str) -> str:
-        ended = subprocess.run(command, cwd=self.folder, env=self._environment, capture_output=True, text=True)
-        assert ended.returncode == 0, ended.stderr
-        return ended.stdout + ended.stderr
+        result = subprocess.run(command, cwd=self.folder, env=self._environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
+        return result.stdout + result.stderr
 
     def kept(self, action: str) -> str:
         return self._run(sys.executable, "scripts/kept_build.py", action, "target")
@@ -58,9 +58,9 @@ class Clone:
 
     def gate(self) -> set[str]:
         self.kept("restore")
-        compiled = self.compiled()
+        crates = self.compiled()
         self.kept("keep")
-        return compiled
+        return crates
 
 
 def test_the_next_clone_compiles_nothing(tmp_path: Path) -> None:
@@ -71,26 +71,26 @@ def test_the_next_clone_compiles_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "compiled", "printed"),
+    ("change", "crates", "output_text"),
     [
         pytest.param({"crates/high/src/main.rs": 'fn main() { print!("2"); }'}, {"high"}, "2", id="source"),
         pytest.param({"crates/low/src/number": "3"}, {"low", "high"}, "3", id="included"),
         pytest.param({"crates/low/src/listed/two.rs": ""}, {"low", "high"}, "1", id="listed by a build script"),
     ],
 )
-def test_what_changed_is_compiled(tmp_path: Path, change: dict[str, str], compiled: set[str], printed: str) -> None:
+def test_what_changed_is_compiled(tmp_path: Path, change: dict[str, str], crates: set[str], output_text: str) -> None:
     # This clone is older than the build that is kept: the times of its files alone would call them compiled.
     clone = Clone(tmp_path / "second", {**SOURCES, **change})
     Clone(tmp_path / "first", SOURCES).gate()
-    assert clone.gate() == compiled
-    assert clone.printed() == printed
+    assert clone.gate() == crates
+    assert clone.printed() == output_text
 
 
 def test_a_crate_that_reads_files_outside_of_it_is_not_kept(tmp_path: Path) -> None:
-    changed = Clone(tmp_path / "second", {**OUTSIDE, "outside": "5"})
+    clone = Clone(tmp_path / "second", {**OUTSIDE, "outside": "5"})
     Clone(tmp_path / "first", OUTSIDE).gate()
-    assert changed.gate() == {"low", "high"}
-    assert changed.printed() == "5"
+    assert clone.gate() == {"low", "high"}
+    assert clone.printed() == "5"
 
 
 def test_an_edit_after_the_first_build_is_compiled_and_not_kept(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ MARKS = {"README.md": [pytest.mark.smoke], "docs/evidence/papers": [pytest.mark.
 FIRST_COMMANDS = 5
 
 
-def named(page: Path) -> str:
+def page_name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
@@ -30,7 +30,7 @@ REAL = [page for page in PAGES if any(block.runs and block.real for block in blo
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=MARKS.get(named(page.parent), MARKS.get(named(page), [])), id=named(page))
+        pytest.param(page, marks=MARKS.get(page_name(page.parent), MARKS.get(page_name(page), [])), id=page_name(page))
         for page in SHOWN
         if page.name not in OWN_TEST
     ],
@@ -44,7 +44,7 @@ def test_what_a_page_shows_runs(
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("page", REAL, ids=named)
+@pytest.mark.parametrize("page", REAL, ids=page_name)
 def test_what_a_page_shows_of_real_packets_runs(page: Path, tmp_path: Path) -> None:
     need_real_packets()
     run_page(page, tmp_path, real=True)
@@ -53,18 +53,18 @@ def test_what_a_page_shows_of_real_packets_runs(page: Path, tmp_path: Path) -> N
 def test_what_is_not_run_has_a_reason_and_files_are_known() -> None:
     for page in PAGES:
         for block in blocks(page):
-            where = f"{named(page)}: {block.text[:60]}"
+            place = f"{page_name(page)}: {block.text[:60]}"
             if "not run" in block.marks:
-                assert len(block.marks["not run"].split()) > 3, where
-            assert block.language not in SHELL or "file" not in block.marks, where
+                assert len(block.marks["not run"].split()) > 3, place
+            assert block.language not in SHELL or "file" not in block.marks, place
             for name in filter(None, block.marks.get("given", "").split(", ")):
-                assert name in GIVEN, f"{where}: no test makes {name}"
+                assert name in GIVEN, f"{place}: no test makes {name}"
 
 
 def test_marks_are_spelled_as_they_are_read() -> None:
     for page in PAGES:
         for mark in re.findall(r"^<!-- ((?:file|given|run|not)\b[^:]*):.* -->\n+```", page.read_text(), re.MULTILINE):
-            assert mark in ("file", "given", "run shorter", "not run"), f"{named(page)}: {mark}"
+            assert mark in ("file", "given", "run shorter", "not run"), f"{page_name(page)}: {mark}"
 
 
 def test_most_commands_are_run() -> None:
@@ -75,7 +75,7 @@ def test_most_commands_are_run() -> None:
                 counts[block.runs] += len(re.findall(r"^dumbbell ", block.text, re.MULTILINE))
     assert counts[True] > 50
     assert counts[False] < counts[True] / 4, counts
-    assert {named(page) for page in SHOWN} >= {
+    assert {page_name(page) for page in SHOWN} >= {
         "README.md",
         "docs/how-to/experiments.md",
         "docs/reference/library.md",
@@ -128,14 +128,14 @@ def test_a_new_block_is_run_as_it_stands(tmp_path: Path) -> None:
     folder.mkdir()
     page.write_text(PAGE)
     assert run_page(page, folder).splitlines()[-1] == "1.0"
-    for text, said in (
+    for text, message in (
         ("```\nfalse\n```\n", "status 1"),
         ("```sh\ndumbbell run --scheme reno\n```\n", "unknown option --scheme"),
         ("```python\nimport duckdb\n```\n", "a fresh install lacks duckdb"),
     ):
         page.write_text(text)
         (folder / "examples").unlink()
-        with pytest.raises(AssertionError, match=said):
+        with pytest.raises(AssertionError, match=message):
             run_page(page, folder)
     (folder / "examples").unlink()
     page.write_text("<!-- not run: it would fail on purpose here -->\n```\nfalse\n```\n")

@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_suite_has_a_marker_a_target_and_files() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    (named,) = re.findall(r"^SUITES := (.*)$", makefile, re.MULTILINE)
-    assert set(named.split()) == SUITES.keys() == TOUCHED.keys()
+    (matches,) = re.findall(r"^SUITES := (.*)$", makefile, re.MULTILINE)
+    assert set(matches.split()) == SUITES.keys() == TOUCHED.keys()
     for suite in SUITES:
         assert re.search(rf"^test-{suite}: .*## ", makefile, re.MULTILINE), suite
         assert re.search(rf"^\t\$\(PYTEST.* -m .*\b{suite}\b", makefile, re.MULTILINE), suite
@@ -23,8 +23,8 @@ def test_every_suite_has_a_marker_a_target_and_files() -> None:
 
 def test_every_marker_is_a_suite(pytestconfig: pytest.Config) -> None:
     lines = pytestconfig.getini("markers")
-    named = {line.partition(":")[0] for line in lines if not re.match(r"\w+\(", line)}
-    assert SUITES.keys() | {GATE, SMOKE} <= named
+    marker_names = {line.partition(":")[0] for line in lines if not re.match(r"\w+\(", line)}
+    assert SUITES.keys() | {GATE, SMOKE} <= marker_names
 
 
 @pytest.mark.parametrize(
@@ -51,8 +51,8 @@ def test_a_change_of_several_files_runs_the_suites_of_all() -> None:
 
 
 def test_patterns_name_files_that_exist() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = listed.stdout.splitlines()
+    result = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = result.stdout.splitlines()
     for pattern in {pattern for patterns in TOUCHED.values() for pattern in patterns} | {*EVERYTHING}:
         expression = re.compile(re.escape(pattern).replace(r"\*", ".*"))
         assert any(map(expression.fullmatch, names)), f"no file is called {pattern}"

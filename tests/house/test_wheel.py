@@ -38,8 +38,8 @@ def pip_install(python: Path, *arguments: object) -> None:
 @pytest.fixture(name="wheels", scope="module")
 def _wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel of what is built, or the one that `DUMBBELL_WHEELS` names."""
-    if given := os.environ.get("DUMBBELL_WHEELS"):
-        return Path(given).resolve()
+    if get := os.environ.get("DUMBBELL_WHEELS"):
+        return Path(get).resolve()
     return made_once(shared_folder(tmp_path_factory, "wheel") / "built", _build)  # maturin cannot build twice at a time
 
 
@@ -71,21 +71,25 @@ def run(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_the_installed_command_runs_and_reports(python: Path, tmp_path: Path) -> None:
-    where = subprocess.check_output([python, "-c", "import dumbbell; print(dumbbell.__file__)"], text=True)
-    assert Path(where).is_relative_to(python.parents[1])
-    done = run(python, tmp_path, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "2", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    done = run(python, tmp_path, "report", "out")
-    assert done.returncode == 0, done.stderr
+    location = subprocess.check_output([python, "-c", "import dumbbell; print(dumbbell.__file__)"], text=True)
+    assert Path(location).is_relative_to(python.parents[1])
+    result = run(
+        python, tmp_path, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "2", "--out", "out"
+    )
+    assert result.returncode == 0, result.stderr
+    result = run(python, tmp_path, "report", "out")
+    assert result.returncode == 0, result.stderr
     assert (tmp_path / "out" / "report.html").is_file()
     assert (tmp_path / "out" / "report.pdf").is_file()
 
 
 def test_the_wheel_has_the_pages_of_the_explorer(python: Path, tmp_path: Path) -> None:
-    done = run(python, tmp_path, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "1", "--out", "out")
-    assert done.returncode == 0, done.stderr
-    done = run(python, tmp_path, "site", "out", "--out", "web")
-    assert done.returncode == 0, done.stderr
+    result = run(
+        python, tmp_path, "run", "--schemes", "cubic", "--path", "buffer-bdp", "--duration", "1", "--out", "out"
+    )
+    assert result.returncode == 0, result.stderr
+    result = run(python, tmp_path, "site", "out", "--out", "web")
+    assert result.returncode == 0, result.stderr
     assert {"index.html", "main.js", "main.css", "data"} <= {file.name for file in (tmp_path / "web").iterdir()}
 
 
@@ -102,7 +106,7 @@ def test_the_wheel_is_for_every_python_and_no_newer_linux(wheels: Path) -> None:
 def test_the_wheel_says_who_made_it_for_whom(wheels: Path) -> None:
     (wheel,) = wheels.glob("dumbbell-*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        (name,) = (file for file in archive.namelist() if file.endswith(".dist-info/METADATA"))
         metadata = Parser().parsestr(archive.read(name).decode())
     assert metadata["Author"] == "The dumbbell authors"
     assert "Topic :: System :: Networking" in (metadata.get_all("Classifier") or [])
@@ -114,8 +118,8 @@ def test_the_doctor_names_the_wheel_that_adds_programs_and_it_does(
 ) -> None:
     monkeypatch.setenv("PATH", os.defpath)
     fix = f"fix: `{python} -m pip install --find-links {wheels} 'dumbbell[real]'` adds it"
-    said = run(python, tmp_path, "doctor").stdout
-    assert re.search(rf"--   program dumbbell-quic: not found\n     {re.escape(fix)}\n", said)
+    output = run(python, tmp_path, "doctor").stdout
+    assert re.search(rf"--   program dumbbell-quic: not found\n     {re.escape(fix)}\n", output)
     programs = tmp_path / "programs"
     programs.mkdir()
     names = ("dumbbell-kernel", "dumbbell-quic")
@@ -124,44 +128,46 @@ def test_the_doctor_names_the_wheel_that_adds_programs_and_it_does(
     subprocess.run([sys.executable, ROOT / "scripts" / "real_wheel.py", programs, tmp_path], check=True)
     (wheel,) = tmp_path.glob("dumbbell_real-*.whl")
     pip_install(python, wheel)
-    said = run(python, tmp_path, "doctor").stdout
+    output = run(python, tmp_path, "doctor").stdout
     for name in names[1:]:
-        assert f"ok   program {name}: {python.with_name(name)}\n" in said
+        assert f"ok   program {name}: {python.with_name(name)}\n" in output
 
 
 def test_the_wheel_depends_on_what_it_imports(wheels: Path) -> None:
     (wheel,) = wheels.glob("dumbbell-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        needed = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist", [])
+        requirements = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist", [])
         sources = {name: archive.read(name) for name in archive.namelist() if name.endswith(".py")}
-    always = {re.split(r"[ <>=!~;\[]", one)[0] for one in needed if "extra ==" not in one}
+    always = {re.split(r"[ <>=!~;\[]", requirement)[0] for requirement in requirements if "extra ==" not in requirement}
     extra = {
-        re.split(r"[ <>=!~;\[]", one)[0]
-        for one in needed
-        if re.search("extra == '(cluster|gym|train)'", one.replace('"', "'"))
+        re.split(r"[ <>=!~;\[]", requirement)[0]
+        for requirement in requirements
+        if re.search("extra == '(cluster|gym|train)'", requirement.replace('"', "'"))
     }
     assert extra == {"distributed", "fsspec", "gymnasium", "jax", "optax", "pettingzoo"}
-    imported = set()
+    imported_names = set()
     for name, source in sources.items():
         if "pantheon_shim/modules" in name:  # run by Pantheon's Python
             continue
         for node in ast.walk(without_types(ast.parse(source))):
             if isinstance(node, ast.Import):
-                imported |= {alias.name.partition(".")[0] for alias in node.names}
+                imported_names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
-                imported.add(str(node.module).partition(".")[0])
-    ours = {name.partition("/")[0] for name in sources}
-    others = {NAMES.get(name, name) for name in imported - sys.stdlib_module_names - ours}
-    assert others == always | extra
+                imported_names.add(str(node.module).partition(".")[0])
+    own_names = {name.partition("/")[0] for name in sources}
+    other_names = {NAMES.get(name, name) for name in imported_names - sys.stdlib_module_names - own_names}
+    assert other_names == always | extra
 
 
 def without_types(module: ast.Module) -> ast.Module:
     """A module as it runs: what type checkers alone import is not installed with it."""
-    kept = [
-        each for each in module.body if not (isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING")
+    statements = [
+        statement
+        for statement in module.body
+        if not (isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING")
     ]
-    return ast.Module(kept, module.type_ignores)
+    return ast.Module(statements, module.type_ignores)
 
 
 def fresh(folder: Path, *requirements: str) -> Path:
@@ -182,8 +188,8 @@ def check_installed(python: Path, folder: Path) -> None:
         ("report", "out"),
         ("doctor",),
     ):
-        done = run(python, folder, *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
+        result = run(python, folder, *arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
     assert (folder / "out" / "report.pdf").read_bytes().startswith(b"%PDF")
 
 
@@ -196,9 +202,9 @@ def test_both_wheels_install_with_all_that_they_depend_on(
     python = fresh(tmp_path / "environment", f"dumbbell[real] @ {wheel.as_uri()}", f"dumbbell-real @ {real.as_uri()}")
     check_installed(python, tmp_path / "there")
     monkeypatch.setenv("PATH", os.defpath)
-    said = run(python, tmp_path, "doctor").stdout
+    output = run(python, tmp_path, "doctor").stdout
     program = python.with_name("dumbbell-quic")
-    assert f"ok   program dumbbell-quic: {program}\n" in said
+    assert f"ok   program dumbbell-quic: {program}\n" in output
     assert subprocess.run([program, "--help"], stdout=subprocess.DEVNULL, check=False).returncode == 0
     assert "vegas" in run(python, tmp_path, "kernel", "list").stdout
 

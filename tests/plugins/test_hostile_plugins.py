@@ -51,26 +51,26 @@ HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fin
 """Attacks that do not fail their run, in the order in which one process makes the runs."""
 
 
-def marked(mark: str) -> list[int]:
+def marked_processes(mark: str) -> list[int]:
     """The living processes with this mark in their environment."""
-    found = []
+    processes = []
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
             try:
                 if f"{MARK}={mark}".encode() in (place / "environ").read_bytes():
-                    found.append(int(place.name))
+                    processes.append(int(place.name))
             except OSError:
                 pass  # it has ended, or is somebody else's
-    return found
+    return processes
 
 
 def require_nothing_left(mark: str) -> None:
     """Wait until no process has the mark; end those that have it if that does not happen."""
     try:
         # this process has no mark: what the system shows of it is how it was started
-        wait_for(lambda: marked(mark) == [])
+        wait_for(lambda: marked_processes(mark) == [])
     finally:
-        for process in marked(mark):
+        for process in marked_processes(mark):
             os.kill(process, 9)
 
 
@@ -89,8 +89,8 @@ SHORT = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", 
 
 def schemes(modes: Iterable[str]) -> list[str]:
     """Return the value of `--schemes`, with a hostile scheme of the name of each mode, and the `--set` options."""
-    given = ",".join(f"{mode}={HOSTILE}" for mode in modes)
-    return [given, *(word for mode in modes for word in ("--set", f"{mode}.mode={mode}"))]
+    scheme_list = ",".join(f"{mode}={HOSTILE}" for mode in modes)
+    return [scheme_list, *(word for mode in modes for word in ("--set", f"{mode}.mode={mode}"))]
 
 
 FIXED = """
@@ -151,12 +151,12 @@ def afresh(words: Sequence[str], folder: Path, environment: dict[str, str]) -> s
 
 
 @pytest.fixture
-def forked(forks: Forks) -> Command:
+def forked_command(forks: Forks) -> Command:
     """Runs the command in a fork."""
     return lambda words, folder, environment: forks.run([*words], folder, TIMEOUT_S, environment=environment)
 
 
-def attacked(factory: pytest.TempPathFactory, command: Command, name: str, *words: str) -> SharedRun:
+def run_attacked(factory: pytest.TempPathFactory, command: Command, name: str, *words: str) -> SharedRun:
     """Return what became of `dumbbell run WORDS`, which is executed once per session; it leaves no process behind."""
 
     def execute(place: Path) -> subprocess.CompletedProcess[str]:
@@ -176,26 +176,32 @@ ROUNDS = 6
 
 
 @pytest.fixture
-def attacks(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
+def attacks(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
     """All attacks that fail their runs, side by side, but that which needs all memory that one process may take."""
-    given, *settings = schemes([*WAITED_FOR, *(mode for mode in ATTACKS if mode not in (*WAITED_FOR, "forks"))])
-    return attacked(tmp_path_factory, forked, "attacks", "--schemes", given, *settings, "--jobs", str(len(WAITED_FOR)))
+    scheme_list, *settings = schemes([*WAITED_FOR, *(mode for mode in ATTACKS if mode not in (*WAITED_FOR, "forks"))])
+    return run_attacked(
+        tmp_path_factory, forked_command, "attacks", "--schemes", scheme_list, *settings, "--jobs", str(len(WAITED_FOR))
+    )
 
 
 @pytest.fixture
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
     """All attacks that fail no run, and schemes beside them, in one process: what each leaves, the others meet."""
-    given, *settings = schemes(HARMLESS)
-    beside = f"reno,{given},{INNOCENTS}"
-    return attacked(tmp_path_factory, afresh, "harmless", "--schemes", beside, *settings, "--runs", "2", "--jobs", "1")
+    scheme_list, *settings = schemes(HARMLESS)
+    beside = f"reno,{scheme_list},{INNOCENTS}"
+    return run_attacked(
+        tmp_path_factory, afresh, "harmless", "--schemes", beside, *settings, "--runs", "2", "--jobs", "1"
+    )
 
 
 @pytest.fixture
-def endings(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
+def endings(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
     """Attacks that end the process again and again, and schemes beside them, in one process after the other."""
-    given, *settings = schemes(("abort", "garbage", "quit", "forks"))
-    beside = ("--schemes", f"reno,fixed.py,{given},cubic", "--mix", f"fixed.py+quit={HOSTILE}")
-    return attacked(tmp_path_factory, forked, "endings", *beside, *settings, "--runs", str(ROUNDS), "--jobs", "1")
+    scheme_list, *settings = schemes(("abort", "garbage", "quit", "forks"))
+    beside = ("--schemes", f"reno,fixed.py,{scheme_list},cubic", "--mix", f"fixed.py+quit={HOSTILE}")
+    return run_attacked(
+        tmp_path_factory, forked_command, "endings", *beside, *settings, "--runs", str(ROUNDS), "--jobs", "1"
+    )
 
 
 @pytest.mark.parametrize("mode", ATTACKS)
@@ -221,12 +227,12 @@ def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(h
 
 def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(endings: SharedRun) -> None:
     assert endings.returncode == 1
-    failed = endings.of("abort")
-    reasons = [run["reason"] for run in failed]
-    assert len(failed) == ROUNDS
+    failed_runs = endings.of("abort")
+    reasons = [run["reason"] for run in failed_runs]
+    assert len(failed_runs) == ROUNDS
     assert ["crashed (SIGABRT" in reason for reason in reasons] == [True] + [False] * (ROUNDS - 1)
     assert set(reasons[1:]) == {f"not run: abort ({HOSTILE}) ended the process of abort on small, run 1"}
-    log = (endings.folder / "out" / failed[0]["directory"] / "log.txt").read_text()
+    log = (endings.folder / "out" / failed_runs[0]["directory"] / "log.txt").read_text()
     # Python's and the system's
     assert f'plug-in:   File "{HOSTILE}", line ' in log
     assert "abort" in log
@@ -270,8 +276,8 @@ def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: SharedRun) -> 
     assert "a flow begins" not in harmless.stdout + harmless.stderr
     for run in harmless.of("print"):
         log = (harmless.folder / "out" / run["directory"] / "log.txt").read_text().splitlines()
-        said = [line for line in log if line.startswith("plug-in: ")]
-        assert sorted(said) == [
+        lines = [line for line in log if line.startswith("plug-in: ")]
+        assert sorted(lines) == [
             "plug-in: a flow begins",
             "plug-in: and this is \\x1b[31mred",
             "plug-in: half a second is over",
@@ -337,7 +343,7 @@ FORGED = {"flows": [], "links": [], "network": {"throughput_mbps": 1e19}, "event
 
 
 @pytest.mark.parametrize(
-    ("forge", "said"),
+    ("forge", "message"),
     [
         ("say('{}')", "its process wrote to a descriptor that it does not own; it ran forge ("),
         ("send({'answer': 5})", "its process told what is no answer; it ran forge ("),
@@ -348,36 +354,36 @@ FORGED = {"flows": [], "links": [], "network": {"throughput_mbps": 1e19}, "event
         ("send({'answer': FORGED})", "`network.throughput_mbps` = 1e+19: allowed is up to 1e+18"),
     ],
 )
-def test_a_forged_answer_of_a_simulation_of_the_library_is_refused(folder: Path, forge: str, said: str) -> None:
+def test_a_forged_answer_of_a_simulation_of_the_library_is_refused(folder: Path, forge: str, message: str) -> None:
     (folder / "forge.py").write_text(FORGES.replace("FORGE", forge.replace("FORGED", repr(FORGED))))
     specification = library.specification(str(folder / "forge.py"), duration=2)
     with pytest.raises(library.Error) as caught:
         library.simulate(specification)
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_a_forged_answer_about_a_file_is_refused(folder: Path) -> None:
     (folder / "forge.py").write_text(f"{FORGES.replace('FORGE', 'pass')}say(5)\n")
-    done = run_in_process(["list", "schemes", "--plugin", "forge.py"], folder)
-    assert done.returncode == 2
-    said = done.stderr
-    assert said.endswith("forge.py: wrote to a descriptor that it does not own\n")
+    result = run_in_process(["list", "schemes", "--plugin", "forge.py"], folder)
+    assert result.returncode == 2
+    errors = result.stderr
+    assert errors.endswith("forge.py: wrote to a descriptor that it does not own\n")
 
 
 def test_a_message_that_is_nested_deeply_is_garbled() -> None:
-    ours, theirs = Pipe()
+    pipe, other_end = Pipe()
     token, text = bytes(TOKEN_BYTES), b'{"kind":' + b"[" * 5000 + b"]" * 5000 + b"}"
-    os.write(theirs.fileno(), token + len(text).to_bytes(4, "big") + text)
+    os.write(other_end.fileno(), token + len(text).to_bytes(4, "big") + text)
     with pytest.raises(Garbled):
-        list(Inbox(ours, token).take())
+        list(Inbox(pipe, token).take())
 
 
 @pytest.fixture
-def leaving(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
+def leaving(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
     """Runs that leave processes, and runs that remove what is printed, in one process."""
-    given, *settings = schemes(("crowd", "remove"))
-    words = ("--schemes", f"reno,{given}", *settings, "--runs", "4", "--jobs", "1")
-    return attacked(tmp_path_factory, forked, "leaving", *words)
+    scheme_list, *settings = schemes(("crowd", "remove"))
+    words = ("--schemes", f"reno,{scheme_list}", *settings, "--runs", "4", "--jobs", "1")
+    return run_attacked(tmp_path_factory, forked_command, "leaving", *words)
 
 
 @pytest.mark.parametrize("mode", ["crowd", "remove", "reno"])
@@ -389,9 +395,9 @@ def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(leaving: Share
 
 
 def test_files_of_runs_have_the_modes_that_the_caller_wants(harmless: SharedRun) -> None:
-    written = [file for name in ("stats.json", "log.txt") for file in (harmless.folder / "out").rglob(name)]
-    assert len(written) == 2 * len(harmless.runs)
-    assert {oct(file.stat().st_mode & 0o777) for file in written} == {oct(0o666 & ~UMASK)}
+    written_files = [file for name in ("stats.json", "log.txt") for file in (harmless.folder / "out").rglob(name)]
+    assert len(written_files) == 2 * len(harmless.runs)
+    assert {oct(file.stat().st_mode & 0o777) for file in written_files} == {oct(0o666 & ~UMASK)}
 
 
 def throughputs(runs: list[dict[str, Any]]) -> dict[tuple[str, int], float]:
@@ -404,52 +410,52 @@ def throughputs(runs: list[dict[str, Any]]) -> dict[tuple[str, int], float]:
 
 
 @pytest.fixture
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, forked: Command) -> SharedRun:
+def undisturbed_run(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
     """Classes that attack nothing, each by itself and two in one run."""
     words = ("--schemes", INNOCENTS, "--mix", "one+two", "--runs", "2", "--jobs", "2")
-    return attacked(tmp_path_factory, forked, "undisturbed", *words)
+    return run_attacked(tmp_path_factory, forked_command, "undisturbed", *words)
 
 
-def test_what_a_plug_in_changes_reaches_no_other_run(harmless: SharedRun, undisturbed: SharedRun) -> None:
-    for each in (harmless, undisturbed):
-        assert [run["reason"] for run in each.runs] == [None] * len(each.runs)
-    found = throughputs(harmless.runs)
-    assert found == throughputs(undisturbed.runs)
-    assert len(found) == 6
-    assert found["one", 1] != found["two", 1]
+def test_what_a_plug_in_changes_reaches_no_other_run(harmless: SharedRun, undisturbed_run: SharedRun) -> None:
+    for one_shared in (harmless, undisturbed_run):
+        assert [run["reason"] for run in one_shared.runs] == [None] * len(one_shared.runs)
+    rates = throughputs(harmless.runs)
+    assert rates == throughputs(undisturbed_run.runs)
+    assert len(rates) == 6
+    assert rates["one", 1] != rates["two", 1]
 
 
-def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(undisturbed: SharedRun) -> None:
-    for run in undisturbed.of("one+two"):
-        one, two = (flow["throughput_mbps"] for flow in run["flows"])
-        assert two > 2 * one
+def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(undisturbed_run: SharedRun) -> None:
+    for run in undisturbed_run.of("one+two"):
+        first, two = (flow["throughput_mbps"] for flow in run["flows"])
+        assert two > 2 * first
 
 
 def test_a_process_that_is_silent_is_found_among_others_that_speak(clock: ManualClock) -> None:
     pool = pool_module.Pool.__new__(pool_module.Pool)
     pool._has_plugins, pool._clock = True, clock
-    ours, theirs = Pipe()
-    silent, _held = Pipe()
-    workers = {each: SimpleNamespace(connection=each, silent_s=0.0) for each in (ours, silent)}
+    own_end, other_end = Pipe()
+    silent, _held_end = Pipe()
+    workers = {end: SimpleNamespace(connection=end, silent_s=0.0) for end in (own_end, silent)}
 
     def look() -> list[object]:
         """Ask who has something to tell: after a second, as one says something then."""
-        waiting = threading.Thread(target=lambda: found.append(pool._ready(workers)))  # type: ignore[arg-type]
-        found: list[list[object]] = []
+        waiting = threading.Thread(target=lambda: results.append(pool._ready(workers)))  # type: ignore[arg-type]
+        results: list[list[object]] = []
         waiting.start()
         clock.until_waiting()
         clock.turn(pool_module.LOOK_S - 0.001)
-        theirs.send(None)
+        other_end.send(None)
         waiting.join()
         clock.turn(0.001)
-        ours.recv()
-        return found[0]
+        own_end.recv()
+        return results[0]
 
-    seen = [look() for _ in range(pool_module.SILENCE_S + 2)]
-    assert workers[ours].silent_s == 0.0
-    late = next(number for number, found in enumerate(seen) if len(found) == 2)
-    assert seen[late] == list(workers.values())
-    assert seen[late - 1] == [workers[ours]]
+    looks = [look() for _ in range(pool_module.SILENCE_S + 2)]
+    assert workers[own_end].silent_s == 0.0
+    late = next(number for number, ready in enumerate(looks) if len(ready) == 2)
+    assert looks[late] == list(workers.values())
+    assert looks[late - 1] == [workers[own_end]]
     assert late == pytest.approx(pool_module.SILENCE_S, abs=1.0)
 
 
@@ -471,9 +477,9 @@ COUNTED_NOW_AND_THEN = "[os.fork() or select.select([], [], [], 3600) for _ in r
 @pytest.mark.parametrize("attack", AT_IMPORT)
 def test_an_attack_of_a_file_as_it_is_loaded_ends_the_command(folder: Path, attack: str) -> None:
     (folder / "mine.py").write_text(f"import os, select, signal, sys\n{attack}\n{HOSTILE.read_text()}")
-    done = run_in_process(["list", "schemes", "--plugin", "mine.py"], folder)
-    assert "Traceback" not in done.stderr
-    said = AT_IMPORT[attack]
-    may_be_good = said is None or attack == COUNTED_NOW_AND_THEN
-    assert done.returncode in ((0, 2) if may_be_good else (2,)), done.stderr
-    assert said is None or done.returncode == 0 or said in done.stderr
+    result = run_in_process(["list", "schemes", "--plugin", "mine.py"], folder)
+    assert "Traceback" not in result.stderr
+    message = AT_IMPORT[attack]
+    may_be_good = message is None or attack == COUNTED_NOW_AND_THEN
+    assert result.returncode in ((0, 2) if may_be_good else (2,)), result.stderr
+    assert message is None or result.returncode == 0 or message in result.stderr

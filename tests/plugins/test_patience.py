@@ -19,13 +19,13 @@ def test_a_plug_in_that_is_not_loaded_in_time_is_given_up_with_all_that_it_start
     file = tmp_path / "slow.py"
     file.write_text(f"import subprocess\nsubprocess.run(['/bin/sleep', '{SECONDS}'])\n")
     question = {"describe": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    waited = clock.wait
+    full_wait = clock.wait
 
     def wait(operation: object, timeout_s: float | None) -> object:
         """Turns the clock once what the plug-in has started is there."""
         wait_for(sleepers)
         clock.turn(isolated.PATIENCE_S)
-        return waited(operation, 0.0)  # type: ignore[arg-type]
+        return full_wait(operation, 0.0)  # type: ignore[arg-type]
 
     monkeypatch.setattr(clock, "wait", wait)
     with pytest.raises(UserError, match=r"slow\.py: was not loaded within 30 s: a plug-in does its work in runs"):

@@ -34,7 +34,7 @@ INCLUDE = plugin_include()
 QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
 
 
-def compiled(source: Path, folder: Path) -> Path:
+def compile_plugin(source: Path, folder: Path) -> Path:
     """The library that a C file makes."""
     library = folder / f"lib{source.stem}.so"
     command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(INCLUDE), str(source)]
@@ -49,7 +49,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
     def make(place: Path) -> None:
         for source in sources:
-            compiled(source, place)
+            compile_plugin(source, place)
 
     place = made_once(shared_folder(tmp_path_factory, "plugins") / "libraries", make)
     return {source.stem: place / f"lib{source.stem}.so" for source in sources}
@@ -66,7 +66,7 @@ def only(dumbbell: Dumbbell, *arguments: str, expect: int = 0) -> dict[str, Any]
     return dict(run)
 
 
-def sampled(folder: Path, run: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
+def sample_series(folder: Path, run: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
     """Times in s and values of the fields of the run's first flow."""
     rows = polars.read_parquet(folder / "out" / run["directory"] / "flows.parquet").filter(polars.col("flow") == 1)
     series: dict[str, list[tuple[float, float]]] = {}
@@ -77,8 +77,8 @@ def sampled(folder: Path, run: dict[str, Any]) -> dict[str, list[tuple[float, fl
 
 def numbers(run: dict[str, Any]) -> dict[str, Any]:
     """What two runs of the same controller have in common."""
-    same = {key: value for key, value in run["flows"][0].items() if key not in ("scheme", "controller")}
-    return same | {"links": run["links"], "events": run["events"]}
+    common = {key: value for key, value in run["flows"][0].items() if key not in ("scheme", "controller")}
+    return common | {"links": run["links"], "events": run["events"]}
 
 
 def test_what_is_counted_is_said_where_help_shows_it() -> None:
@@ -100,13 +100,15 @@ def test_what_is_counted_is_said_where_help_shows_it() -> None:
 def test_events_have_every_attribute_that_their_types_name() -> None:
     """`Ack.pacing_limited` was named, and its use raised AttributeError."""
     stub = ast.parse((Path(_core.__file__).parent / "_core.pyi").read_text())
-    classes = {each.name: each for each in stub.body if isinstance(each, ast.ClassDef)}
-    named = [name for name in plugins.__all__ if name in classes]
-    assert len(named) > 8
-    for name in named:
+    classes = {statement.name: statement for statement in stub.body if isinstance(statement, ast.ClassDef)}
+    named_names = [name for name in plugins.__all__ if name in classes]
+    assert len(named_names) > 8
+    for name in named_names:
         for item in classes[name].body:
-            known = item.name if isinstance(item, ast.FunctionDef) else getattr(getattr(item, "target", None), "id", "")
-            assert not known or hasattr(getattr(_core, name), known), f"{name}.{known}"
+            attribute = (
+                item.name if isinstance(item, ast.FunctionDef) else getattr(getattr(item, "target", None), "id", "")
+            )
+            assert not attribute or hasattr(getattr(_core, name), attribute), f"{name}.{attribute}"
 
 
 @pytest.mark.parametrize("recovery", ["immediate", "prr"])
@@ -121,7 +123,7 @@ def test_losses_come_with_the_ack_where_the_author_wants_it(
     dumbbell("run", "--schemes", schemes, *setting, "--path", "lossy.toml", "--duration", "4", "--out", "out")
     runs = show(dumbbell, "out")["runs"]
     assert [(run["status"], run["reason"]) for run in runs] == [("done", None)] * 2
-    ends = [{name: values[-1][1] for name, values in sampled(folder, run).items()} for run in runs]
+    ends = [{name: values[-1][1] for name, values in sample_series(folder, run).items()} for run in runs]
     before, together = ({name: end[name] for name in ("by_ack", "by_timer", "episodes", "limited")} for end in ends)
     assert before["by_ack"] > 20
     if recovery == "immediate":
@@ -186,7 +188,7 @@ def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict
             *("--schemes", f"hears.py,gentle.py,mine.toml,{versions},reno,c={libraries['aimd']}"),
             *("--plugin", str(AIMD_CLASS)),  # it is added to them
             *("--mix", "older=./a/libaimd.so*2+reno"),
-            *(word for each in (*settings, "new.beta=0.9") for word in ("--set", each)),
+            *(word for setting in (*settings, "new.beta=0.9") for word in ("--set", setting)),
             *("--exact", *QUICK),
         ]
         return forks.run(["run", *words], place, TIMEOUT_S)
@@ -195,7 +197,9 @@ def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict
 
 
 def test_a_class_hears_the_end_of_an_episode_and_which_packets_were_marked(good: SharedRun) -> None:
-    values = {name: [value for _, value in series] for name, series in sampled(good.folder, good.only("hears")).items()}
+    values = {
+        name: [value for _, value in series] for name, series in sample_series(good.folder, good.only("hears")).items()
+    }
     assert values["recovered"][-1] >= 1
     assert 0 < values["complete"][-1] <= values["sent"][-1]
     assert values["by_ack"][-1] >= 1
@@ -209,7 +213,7 @@ def test_an_example_does_what_the_built_in_controller_does(good: SharedRun, sche
     assert numbers(first) == numbers(second)
     logs = [(good.folder / "out" / run["directory"] / "packets.parquet").read_bytes() for run in (first, second)]
     assert logs[0] == logs[1], "the same packets at the same times"
-    assert sampled(good.folder, first)["cwnd"] == sampled(good.folder, second)["cwnd"]
+    assert sample_series(good.folder, first)["cwnd"] == sample_series(good.folder, second)["cwnd"]
 
 
 def test_the_smallest_class_of_the_page_runs(good: SharedRun) -> None:
@@ -228,30 +232,30 @@ def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
     )
     run = only(dumbbell, "--schemes", "mine/mine.toml")
     assert (run["scheme"], run["status"]) == ("mine", "done")
-    assert {value for _, value in sampled(folder, run)["sum"]} == {20.0}
-    resolved = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]["mine"]
+    assert {value for _, value in sample_series(folder, run)["sum"]} == {20.0}
+    scheme_table = tomllib.loads((folder / "out/experiment.toml").read_text())["scheme"]["mine"]
     library, table = (str((folder / "mine" / name).resolve()) for name in ("libmine.so", "table.bin"))
-    assert (resolved["library"], resolved["parameters"]["table"]) == (library, table)
+    assert (scheme_table["library"], scheme_table["parameters"]["table"]) == (library, table)
     sums = {file: hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in (library, table)}
-    assert resolved["files"] == sums
+    assert scheme_table["files"] == sums
 
     (folder / "mine/table.bin").write_bytes(bytes([1]))
-    refused = dumbbell("run", "out/experiment.toml", "--out", "again", expect=2)
-    assert "table.bin has changed: its SHA-256 is not the one under `files`" in refused.stderr
+    refusal = dumbbell("run", "out/experiment.toml", "--out", "again", expect=2)
+    assert "table.bin has changed: its SHA-256 is not the one under `files`" in refusal.stderr
     (folder / "mine/table.bin").unlink()
     assert "table.bin`: No such file or directory" in dumbbell("run", "--schemes", "mine/mine.toml", expect=2).stderr
     assert show(dumbbell, "out")["runs"][0]["status"] == "done", "results are read without the plug-in's files"
 
 
-def resolved(made: SharedRun) -> dict[str, Any]:
+def resolved_schemes(run_shared: SharedRun) -> dict[str, Any]:
     """Return the schemes of the experiment as it was run."""
-    schemes: dict[str, Any] = tomllib.loads((made.folder / "out/experiment.toml").read_text())["scheme"]
+    schemes: dict[str, Any] = tomllib.loads((run_shared.folder / "out/experiment.toml").read_text())["scheme"]
     return schemes
 
 
 def test_a_class_gets_its_parameters_as_python_has_them(good: SharedRun) -> None:
     assert good.only("mine")["status"] == "done"
-    table = Path(resolved(good)["mine"]["parameters"]["table"])
+    table = Path(resolved_schemes(good)["mine"]["parameters"]["table"])
     # the folder had another name while the command ran
     assert (table.name, table.parent.parent) == ("table.bin", good.folder.resolve().parent)
 
@@ -309,8 +313,8 @@ def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dic
         schemes = [(language, mode) for language in kinds for mode in ("fine", *dict(MODES[language]))]
         # the two that are waited for begin first, side by side
         schemes.sort(key=lambda scheme: scheme[1] != "hang")
-        named = json.dumps([*("-".join(scheme) for scheme in schemes), "reno"])
-        experiment = f'schemes = {named}\npaths = ["small.toml"]\nduration_s = 2.0\nwarmup_s = 0.5\n'
+        dumps = json.dumps([*("-".join(scheme) for scheme in schemes), "reno"])
+        experiment = f'schemes = {dumps}\npaths = ["small.toml"]\nduration_s = 2.0\nwarmup_s = 0.5\n'
         for language, mode in schemes:
             parameters = f'parameters = {{ mode = "{mode}" }}\n'
             experiment += f"[scheme.{language}-{mode}]\n{kinds[language]}{parameters}"
@@ -341,8 +345,8 @@ def test_what_a_plug_in_does_wrong_fails_its_run_with_one_line_and_no_other(
 
 def test_plug_ins_that_do_something_wrong_change_no_run_of_another_scheme(wrong: SharedRun, folder: Path) -> None:
     with runs_here():
-        done = run_in_process(["run", "--schemes", "reno", *QUICK], folder)
-    assert done.returncode == 0, done.stderr
+        result = run_in_process(["run", "--schemes", "reno", *QUICK], folder)
+    assert result.returncode == 0, result.stderr
     (alone,) = json.loads(run_in_process(["show", "out", "--json"], folder).stdout)["runs"]
     assert numbers(wrong.only("reno")) == numbers(alone)
 
@@ -371,11 +375,11 @@ def test_the_backtrace_of_a_library_names_it_in_the_log(wrong: SharedRun, librar
         *(
             (
                 "parameter.py",
-                f"from typing import Literal\nclass Mine:\n  def __init__(self, start, {declared}): ...\n"
+                f"from typing import Literal\nclass Mine:\n  def __init__(self, start, {annotation}): ...\n"
                 "  def on_ack(self, a): ...\n  def control(self): ...\n",
-                f"class `Mine`: parameter `a` of __init__: {said}",
+                f"class `Mine`: parameter `a` of __init__: {message}",
             )
-            for declared, said in (
+            for annotation, message in (
                 ("a=10**30", "allowed is a default of up to 9.22337e+18"),
                 ("a: int = -2**63 - 1", "allowed is a default of up to 9.22337e+18"),
                 ("a: float = 10**400", "allowed is a default of up to 1.79769e+308"),
@@ -408,10 +412,10 @@ def test_files_that_are_no_plug_ins_are_refused_in_one_line(
     dumbbell: Dumbbell, folder: Path, name: str, source: str, message: str
 ) -> None:
     (folder / name).write_text(source)
-    refused = dumbbell("run", "--plugin", name, *QUICK, expect=2)
-    assert message in refused.stderr
-    assert len(refused.stderr.splitlines()) == 1, refused.stderr
-    assert name in refused.stderr
+    refusal = dumbbell("run", "--plugin", name, *QUICK, expect=2)
+    assert message in refusal.stderr
+    assert len(refusal.stderr.splitlines()) == 1, refusal.stderr
+    assert name in refusal.stderr
     assert not (folder / "out").exists()
 
 
@@ -442,8 +446,8 @@ def test_what_the_command_line_says_of_plug_ins_is_checked(
 def test_plug_ins_are_listed_with_their_parameters(folder: Path, libraries: dict[str, Path]) -> None:
     plugin = ("--plugin", str(libraries["aimd"]))
     schemes = json.loads(run_in_process(["list", "schemes", *plugin, "--json"], folder).stdout)
-    (mine,) = (scheme for scheme in schemes if scheme["kind"] == "plugin")
-    assert (mine["name"], mine["here"]) == ("aimd", "yes")
+    (own_scheme,) = (scheme for scheme in schemes if scheme["kind"] == "plugin")
+    assert (own_scheme["name"], own_scheme["here"]) == ("aimd", "yes")
     parameters = json.loads(run_in_process(["list", "parameters", *plugin, "--json"], folder).stdout)
     assert [(row["name"], row["default"]) for row in parameters] == [("beta", 0.5)]
     assert {row["controller"] for row in parameters} == {"aimd"}
@@ -501,9 +505,9 @@ expect timed_out=1 lost_before=0 lost_after=5
 def test_losses_with_the_ack_come_after_the_timeout_of_persistent_congestion(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "late.c").write_text(LATE)
     (folder / "persistent.txt").write_text(PERSISTENT)
-    library = compiled(folder / "late.c", folder)
-    said = dumbbell("vectors", str(library), "--run", "persistent.txt").stdout
-    assert said == "persistent.txt: 6 conditions hold\n"
+    library = compile_plugin(folder / "late.c", folder)
+    output = dumbbell("vectors", str(library), "--run", "persistent.txt").stdout
+    assert output == "persistent.txt: 6 conditions hold\n"
 
 
 def test_a_file_of_a_plug_in_among_the_words_of_a_list_is_no_text_to_look_for(
@@ -523,7 +527,7 @@ def test_golden_traces_of_a_plug_in_are_those_of_the_same_controller_built_in(
     tmp_path: Path, libraries: dict[str, Path], language: str
 ) -> None:
     file = libraries["aimd"] if language == "C" else AIMD_CLASS
-    (short,) = (each for each in catalog.vectors() if each.name == "app-limited")
+    (short,) = (vector for vector in catalog.vectors() if vector.name == "app-limited")
     rows, answers = {}, {}
     for scheme in (catalog.schemes().find(str(file)), catalog.schemes().find("reno")):
         folder = tmp_path / scheme.name
@@ -543,8 +547,8 @@ def test_golden_traces_of_a_plug_in_that_crashes_leave_nothing(
         f'kind = "plugin"\nlibrary = "{libraries["bad"]}"\ncontroller = "bad"\nparameters = {{ mode = "crash" }}\n'
     )
     before = sorted(folder.iterdir())
-    said = dumbbell("vectors", "mine.toml", "--out", "v", expect=2).stderr
-    assert "on_ack crashed (SIGSEGV" in said
+    errors = dumbbell("vectors", "mine.toml", "--out", "v", expect=2).stderr
+    assert "on_ack crashed (SIGSEGV" in errors
     assert sorted(folder.iterdir()) == before
 
 
@@ -575,33 +579,35 @@ def test_a_simulation_with_a_plug_in_is_the_same_in_a_process_of_its_own(
     run = library.simulate(specification)
     assert list(tmp_path.iterdir()) == []
     expected = in_process(specification)
-    measured = {key: value for key, value in expected["statistics"].items() if key != "sim_wall_s"}
-    assert {key: run.statistics[key] for key in measured} == measured
+    measures = {key: value for key, value in expected["statistics"].items() if key != "sim_wall_s"}
+    assert {key: run.statistics[key] for key in measures} == measures
     for name in ("packets", "samples", "links"):
-        found = polars.DataFrame(getattr(run, name)())
+        data_frame = polars.DataFrame(getattr(run, name)())
         columns = {key: numpy.asarray(expected[name].column(key)) for key in expected[name].names()}
-        assert found.columns == list(columns)
+        assert data_frame.columns == list(columns)
         for key, values in columns.items():
             names = expected[name].dictionary(key)
-            assert found[key].to_list() == (values.tolist() if names is None else [names[code] for code in values]), key
+            assert data_frame[key].to_list() == (
+                values.tolist() if names is None else [names[code] for code in values]
+            ), key
     run.figure("delay")
 
 
 def test_what_a_plug_in_does_in_a_simulation_hurts_nothing_else(libraries: dict[str, Path]) -> None:
     for plugin in (str(BAD_CLASS), str(libraries["bad"])):
-        for mode, said in (
+        for mode, message in (
             ("crash", "on_ack crashed (SIG"),
             ("exit", "exit"),
             ("zero", "a window of 0 bytes"),
             ("fine", None),
         ):
             specification = library.specification(plugin, duration=2, settings={"bad.mode": mode})
-            if said is None:
+            if message is None:
                 assert library.simulate(specification).status == "done"
                 continue
             with pytest.raises(library.Error) as caught:
                 library.simulate(specification)
-            assert said in str(caught.value), mode
+            assert message in str(caught.value), mode
             assert "bad" in str(caught.value)
             assert "\n" not in str(caught.value)
 
@@ -614,13 +620,13 @@ def test_a_plug_in_that_hangs_ends_its_simulation_only(libraries: dict[str, Path
 
 def test_a_simulation_with_a_plug_in_is_watched() -> None:
     specification = library.specification(str(AIMD_CLASS), duration=2)
-    told: list[tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]] = []
-    whole = library.simulate(specification, lambda *moment: told.append(moment))
-    times = [at for at, _, _ in told]
+    moments: list[tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]] = []
+    whole_run = library.simulate(specification, lambda *moment: moments.append(moment))
+    times = [at for at, _, _ in moments]
     assert times == sorted(times)
     assert len(times) == 20
-    cwnd = whole.samples(flow=1, field="cwnd")["value"]
-    assert [flows[1]["cwnd"] for _, flows, _ in told] == list(cwnd)[-len(told) :]
+    cwnd = whole_run.samples(flow=1, field="cwnd")["value"]
+    assert [flows[1]["cwnd"] for _, flows, _ in moments] == list(cwnd)[-len(moments) :]
 
     class EnoughError(Exception):
         pass
@@ -638,7 +644,7 @@ def test_two_versions_of_one_controller_run_side_by_side_by_other_names(
 ) -> None:
     old, new = good.only("old"), good.only("new")
     assert numbers(old) != numbers(new), "one has another parameter"
-    schemes = resolved(good)
+    schemes = resolved_schemes(good)
     assert [Path(schemes[name]["library"]).parent.name for name in ("old", "new")] == ["a", "b"]
     assert good.only("older*2+reno")["status"] == "done"
     twice = dumbbell("run", "--schemes", "x=reno,x=cubic", *QUICK[:-1], "twice", expect=2).stderr
@@ -653,10 +659,10 @@ def test_a_controller_of_plugin_can_be_chosen_by_its_name(dumbbell: Dumbbell, li
 def test_the_cost_of_anybodys_controller_is_measured(folder: Path, libraries: dict[str, Path]) -> None:
     most_ns = {str(libraries["aimd"]): 3_000, str(AIMD_CLASS): 300_000, "reno": 3_000}
     costs = json.loads(run_in_process(["plugin", "cost", *most_ns, "--json"], folder).stdout)
-    for cost, most in zip(costs, most_ns.values(), strict=True):
+    for cost, limit_ns in zip(costs, most_ns.values(), strict=True):
         assert cost["acks"] > 1000
         assert 30.0 < cost["throughput_mbps"] < 100.0
-        assert cost["ns_per_ack"] < most, "far from any of them"
+        assert cost["ns_per_ack"] < limit_ns, "far from any of them"
     assert "ns per ACK" in run_in_process(["plugin", "cost", "reno"], folder).stdout
 
 
@@ -665,8 +671,8 @@ def test_a_controller_that_is_not_simulated_has_no_cost(dumbbell: Dumbbell) -> N
 
 
 def test_the_header_is_where_the_command_says(folder: Path) -> None:
-    said = run_in_process(["plugin", "include"], folder).stdout
-    assert (Path(said.strip()) / "dumbbell.h").is_file()
+    output = run_in_process(["plugin", "include"], folder).stdout
+    assert (Path(output.strip()) / "dumbbell.h").is_file()
 
 
 @pytest.mark.real
@@ -699,8 +705,8 @@ def test_a_crate_out_of_tree_runs_its_own_program_and_our_command_line(
     )
     (folder / "table.txt").write_text("0 1\n1.0 40\n")
     weigh = target / "debug/weigh"
-    printed = subprocess.run([weigh, "table.txt"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
-    got = {name: float(mbps) for name, mbps in map(str.split, printed.splitlines())}
+    output = subprocess.run([weigh, "table.txt"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    got = {name: float(mbps) for name, mbps in map(str.split, output.splitlines())}
     assert got.keys() == {"timetable", "reno"}
     # 40 packets of 1448 bytes in at least 40 ms of propagation: 11.6 Mbit/s; half of that with a full queue of 36 ms
     assert 4.0 < got["timetable"] < 11.6
@@ -709,7 +715,7 @@ def test_a_crate_out_of_tree_runs_its_own_program_and_our_command_line(
     library = str(target / "debug/libout_of_tree.so")
     run = only(dumbbell, "--plugin", library, "--set", "timetable.table=table.txt")
     assert run["status"] == "done"
-    cwnd = sampled(folder, run)["cwnd"]
+    cwnd = sample_series(folder, run)["cwnd"]
     assert {value for at, value in cwnd if at < 1.0} == {1.0}
     assert {value for at, value in cwnd if at > 1.1} == {40.0}
 

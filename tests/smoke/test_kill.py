@@ -22,8 +22,8 @@ def test_what_was_finished_survives_a_kill(start: Callable[..., Popen[str]], dum
     wait_for(lambda: list(out.glob("runs/small/reno/*/stats.json")))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    finished = {file: file.read_bytes() for file in out.glob("runs/small/reno/*/*") if file.name != "log.txt"}
+    finished_files = {file: file.read_bytes() for file in out.glob("runs/small/reno/*/*") if file.name != "log.txt"}
     dumbbell("run", "--resume", "--out", "out")
-    assert {file: file.read_bytes() for file in finished} == finished
+    assert {file: file.read_bytes() for file in finished_files} == finished_files
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"] * RUNS
     dumbbell("verify", "out")

@@ -27,7 +27,7 @@ def test_a_run_is_shown_while_it_goes_on(
     process = start("run", "--backend", "emu", "--schemes", "cubic", *words)
     out = folder / "out"
 
-    def shown() -> list[dict[str, Any]]:
+    def shown_runs() -> list[dict[str, Any]]:
         assert process.poll() is None, process.communicate()
         return [run.content for run in watching.look()[1]]
 
@@ -37,9 +37,11 @@ def test_a_run_is_shown_while_it_goes_on(
     try:
         wait_for(lambda: (out / "experiment.toml").exists())
         watching = LiveResults(open_results(out))
-        (first,) = wait_for(shown)
-        (later,) = wait_for(lambda: [run for run in shown() if run["flows"][0]["delivered_bytes"] > 0])
-        wait_for(lambda: [run for run in shown() if run["at_s"] > later["at_s"] and state(run) >= {"cwnd", "srtt"}])
+        (first,) = wait_for(shown_runs)
+        (later,) = wait_for(lambda: [run for run in shown_runs() if run["flows"][0]["delivered_bytes"] > 0])
+        wait_for(
+            lambda: [run for run in shown_runs() if run["at_s"] > later["at_s"] and state(run) >= {"cwnd", "srtt"}]
+        )
         assert (first["attempt"], first["duration_s"]) == (1, 1000.0)
         assert process.stderr is not None
         assert any(line.startswith("  cubic 1 ") for line in process.stderr)

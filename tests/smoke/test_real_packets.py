@@ -31,7 +31,7 @@ def test_two_flows_over_an_emulated_path(
     packets = polars.read_parquet(folder / "out" / run["directory"] / "packets.parquet")
     for number, flow in enumerate(run["flows"], 1):
         events = packets.filter(polars.col("flow") == number)["event"]
-        counted = ((events == SEND).sum(), (events == DELIVER).sum())
-        assert counted == (flow["packets_sent"], flow["packets_delivered"])
+        counts = ((events == SEND).sum(), (events == DELIVER).sum())
+        assert counts == (flow["packets_sent"], flow["packets_delivered"])
         assert 0 < flow["packets_delivered"] <= flow["packets_sent"]
         assert flow["throughput_mbps"] > 0.0

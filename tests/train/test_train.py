@@ -21,9 +21,9 @@ WEIGHTS = Path(dumbbell.__file__).parent / "catalog" / "weights" / "tao"
 
 def test_a_training_is_the_same_for_any_number_of_jobs_and_can_be_resumed(dumbbell: Dumbbell, folder: Path) -> None:
     dumbbell("train", "remy", *QUICK, "--epochs", "2", "--jobs", "1", "--out", "one.json")
-    said = dumbbell("train", "remy", *QUICK, "--epochs", "2", "--jobs", "2", "--out", "two.json")
-    assert said.stdout == "two.json\n"
-    assert "objective" in said.stderr
+    result = dumbbell("train", "remy", *QUICK, "--epochs", "2", "--jobs", "2", "--out", "two.json")
+    assert result.stdout == "two.json\n"
+    assert "objective" in result.stderr
     dumbbell("train", "remy", *QUICK, "--epochs", "1", "--out", "three.json")
     dumbbell("train", "remy", *QUICK, "--epochs", "2", "--resume", "--out", "three.json")
     texts = {name: (folder / f"{name}.json").read_bytes() for name in ("one", "two", "three")}
@@ -59,9 +59,9 @@ def test_what_cannot_be_is_refused_in_one_line(
     dumbbell: Dumbbell, folder: Path, arguments: tuple[str, ...], complaint: str
 ) -> None:
     before = set(folder.iterdir())
-    said = dumbbell("train", *arguments, expect=2).stderr
-    assert complaint in said
-    assert said.count("\n") == 1
+    errors = dumbbell("train", *arguments, expect=2).stderr
+    assert complaint in errors
+    assert errors.count("\n") == 1
     assert set(folder.iterdir()) == before
 
 
@@ -86,28 +86,28 @@ def test_an_interrupt_keeps_what_was_learned(folder: Path, number: signal.Signal
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as training:
         wait_for(out.exists)
         os.kill(training.pid, number)
-        _, said = training.communicate(timeout=TIMEOUT_S)
+        _, communicate = training.communicate(timeout=TIMEOUT_S)
     assert training.returncode == 1
-    assert "interrupted" in said
-    assert "Traceback" not in said
+    assert "interrupted" in communicate
+    assert "Traceback" not in communicate
     assert json.loads(out.read_bytes())["training"]["epoch"] >= 1
 
 
 def test_a_table_of_a_file_that_is_none_is_refused_in_one_line(dumbbell: Dumbbell, folder: Path) -> None:
-    whole = (WEIGHTS / "tao-10x.json").read_text()
-    rules = json.loads(whole)["rules"]
+    content = (WEIGHTS / "tao-10x.json").read_text()
+    rules = json.loads(content)["rules"]
     texts = {
-        "cut": (whole[: len(whole) // 2], "EOF"),
+        "cut": (content[: len(content) // 2], "EOF"),
         "hole": (json.dumps({"format": "dumbbell remy 1", "rules": rules[1:]}), "no rule for signals from"),
-        "number": (whole.replace('"intersend_ms":', '"intersend_ms":-', 1), "intersend_ms = -"),
+        "number": (content.replace('"intersend_ms":', '"intersend_ms":-', 1), "intersend_ms = -"),
         "other": ("no table at all", "allowed are tables of `dumbbell train remy` and Remy's .dna files"),
     }
     for name, (text, complaint) in texts.items():
         (folder / f"{name}.json").write_text(text)
         words = ("--path", "california-mexico", "--duration", "1", "--set", f"tao.table={name}.json")
-        said = dumbbell("run", "--schemes", "tao", *words, "--out", "refused", expect=2).stderr
-        assert complaint in said, name
-        assert f"{name}.json" in said
+        errors = dumbbell("run", "--schemes", "tao", *words, "--out", "refused", expect=2).stderr
+        assert complaint in errors, name
+        assert f"{name}.json" in errors
     assert not (folder / "refused").exists()
 
 
@@ -121,8 +121,8 @@ def test_a_scheme_without_its_file_is_left_out_of_all() -> None:
 def test_the_library_trains_as_the_command_does(tmp_path: Path) -> None:
     assert {"indigo", "muses", "remy"} <= {trainer.name for trainer in dumbbell_train.trainers()}
     settings = {"networks": 2, "packets": 1000, "rules": 20, "link_mbps": (10.0, 20.0), "epochs": 1}
-    trained = dumbbell_train.train_controller("remy", out=tmp_path / "mine.json", jobs=1, **settings)
-    assert (trained.file, trained.interrupted) == (tmp_path / "mine.json", False)
+    train_controller = dumbbell_train.train_controller("remy", out=tmp_path / "mine.json", jobs=1, **settings)
+    assert (train_controller.file, train_controller.interrupted) == (tmp_path / "mine.json", False)
     with pytest.raises(dumbbell.Error, match="unknown setting `pakcets`"):
         dumbbell_train.train_controller("remy", out=tmp_path / "other.json", pakcets=3)
     with pytest.raises(dumbbell.Error, match="networks: `0`: allowed is a whole number"):

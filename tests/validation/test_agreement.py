@@ -59,12 +59,12 @@ def test_two_milliseconds_of_delay_are_always_allowed(p95: float, good: bool) ->
 
 def test_a_metric_may_be_within_the_spread_and_the_other_within_bounds() -> None:
     spread = agreement.Spread((70.0, 90.0), (20.0, 30.0))
-    ours = Numbers(100.0, 100.0, 0.0)
-    assert agreement.BACKENDS.hold(ours, Numbers(70.0, 101.0, 0.0), spread)
-    assert agreement.BACKENDS.hold(ours, Numbers(90.0, 20.0, 0.0), spread)
-    assert not agreement.BACKENDS.hold(ours, Numbers(69.9, 101.0, 0.0), spread)
-    assert not agreement.BACKENDS.hold(ours, Numbers(90.0, 30.1, 0.0), spread)
-    assert not agreement.BACKENDS.hold(ours, Numbers(90.1, 20.0, 0.0), spread)
+    own_numbers = Numbers(100.0, 100.0, 0.0)
+    assert agreement.BACKENDS.hold(own_numbers, Numbers(70.0, 101.0, 0.0), spread)
+    assert agreement.BACKENDS.hold(own_numbers, Numbers(90.0, 20.0, 0.0), spread)
+    assert not agreement.BACKENDS.hold(own_numbers, Numbers(69.9, 101.0, 0.0), spread)
+    assert not agreement.BACKENDS.hold(own_numbers, Numbers(90.0, 30.1, 0.0), spread)
+    assert not agreement.BACKENDS.hold(own_numbers, Numbers(90.1, 20.0, 0.0), spread)
 
 
 def test_a_good_run_is_a_row_with_both_values() -> None:
@@ -85,9 +85,9 @@ def test_a_degraded_run_is_shown_with_its_reason_but_not_judged() -> None:
 def test_runs_without_numbers_are_rows_that_say_why() -> None:
     assert "| reno | - | - | - | - | - | - | missing |" in tables(run(), None)
     assert "| missing |" in tables(None, run())
-    failed = tables(run(), run(status="failed", reason="no such device", flows=[]))
-    assert "| failed: no such device |" in failed
-    assert "1 have no good run" in failed
+    failed_tables = tables(run(), run(status="failed", reason="no such device", flows=[]))
+    assert "| failed: no such device |" in failed_tables
+    assert "1 have no good run" in failed_tables
 
 
 def test_a_difference_without_a_reason_is_said_to_have_none() -> None:
@@ -123,7 +123,7 @@ def test_equal_reasons_are_one_note() -> None:
 
 def test_every_pair_has_its_table() -> None:
     titles = {"wire": "A wire"}
-    emu = {("wire", ours): [run()] for ours in agreement.PAIRS.values()}
+    emu = {("wire", pair): [run()] for pair in agreement.PAIRS.values()}
     real = {("wire", scheme): [run(10.9)] for scheme in agreement.PAIRS} | agreement.left_out(
         ["libutp"], ["wire"], "no such program"
     )
@@ -149,16 +149,18 @@ def is_learned(scheme: Scheme) -> bool:
 
 def test_every_learned_controller_that_has_its_file_is_compared() -> None:
     plan = catalog.experiments().find("agreement-learned")
-    shipped = {scheme.controller for scheme in catalog.schemes() if is_learned(scheme) and missing(scheme) is None}
-    assert shipped == {catalog.schemes().find(name).controller for name in plan.schemes}
+    available_controllers = {
+        scheme.controller for scheme in catalog.schemes() if is_learned(scheme) and missing(scheme) is None
+    }
+    assert available_controllers == {catalog.schemes().find(name).controller for name in plan.schemes}
     assert {path for scheme, path in agreement.REASONS if scheme in plan.schemes} <= {"", *plan.paths}
 
 
 def test_every_compared_scheme_meets_a_rate_that_steps_down_and_up() -> None:
     steps = catalog.experiments().find("agreement-steps")
     also = {steps.name, "agreement-reordering"}
-    others = [catalog.experiments().find(name).schemes for name in agreement.TITLES if name not in also]
-    assert sorted(steps.schemes) == sorted(scheme for schemes in others for scheme in schemes)
+    other_schemes = [catalog.experiments().find(name).schemes for name in agreement.TITLES if name not in also]
+    assert sorted(steps.schemes) == sorted(scheme for schemes in other_schemes for scheme in schemes)
     assert set(agreement.PAIRS.values()) <= set(steps.schemes)
     (path,) = steps.paths
     (link, _) = catalog.paths().find(path).data
@@ -173,8 +175,8 @@ def test_every_compared_scheme_meets_a_rate_that_steps_down_and_up() -> None:
 def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_beside_them() -> None:
     plan = catalog.experiments().find("agreement")
     more = catalog.experiments().find("agreement-more")
-    compared = [scheme.name for scheme in catalog.schemes() if not scheme.real and not is_left_out(scheme)]
-    assert sorted(plan.schemes + more.schemes) == sorted(compared)
+    compared_names = [scheme.name for scheme in catalog.schemes() if not scheme.real and not is_left_out(scheme)]
+    assert sorted(plan.schemes + more.schemes) == sorted(compared_names)
     real = catalog.experiments().find("agreement-real")
     assert real.schemes == list(agreement.PAIRS)
     assert set(agreement.PAIRS.values()) <= set(plan.schemes)
@@ -184,12 +186,12 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
     steps = catalog.experiments().find("agreement-steps")
     late = catalog.experiments().find("agreement-reordering")
     assert {path for _, path in reasons} <= {"", *plan.paths, *steps.paths, *late.paths}
-    learned = catalog.experiments().find("agreement-learned")
+    find = catalog.experiments().find("agreement-learned")
     assert {scheme for scheme, _ in reasons} <= {
         *plan.schemes,
         *more.schemes,
         *real.schemes,
-        *learned.schemes,
+        *find.schemes,
         *agreement.WITH_REAL["agreement-reordering"],
     }
 
@@ -202,10 +204,10 @@ def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(
     # half at the receiver. None of them has two modes here: in 40 simulated runs with hosts that answer 20, 100 and
     # 1000 us late the throughput of each is within 10 % of its median (`tao-100x` has 4.2 or 10.6 Mbit/s, by chance).
     schemes = ["indigo", "orca", "tao-10x", "ten-tms"]
-    chosen = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
+    options = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
 
     def measure(name: str, *more: str, scheme: str | None = None) -> list[Run]:
-        only = chosen if scheme is None else replace_options(chosen, "--schemes", scheme)
+        only = options if scheme is None else replace_options(options, "--schemes", scheme)
         dumbbell("run", "agreement-learned", *only, *more, "--out", name, expect=None)
         return runs_of(dumbbell, name)
 
@@ -217,15 +219,18 @@ def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(
         punctual(lambda scheme=scheme: measure(f"emu-{scheme}", "--backend", "emu", scheme=scheme))[0]
         for scheme in schemes
     ]
-    simulated = by_scheme(measure("sim"))
+    simulated_runs = by_scheme(measure("sim"))
     # A busy machine answers late by 0.1 to 1 ms; the simulated runs say what that does to each scheme.
-    late = [by_scheme(measure(f"late-{us}", "--runs", "10", "--set", f"host_jitter_us={us}")) for us in (100, 1000)]
+    late = [
+        by_scheme(measure(f"late-{jitter_us}", "--runs", "10", "--set", f"host_jitter_us={jitter_us}"))
+        for jitter_us in (100, 1000)
+    ]
     bounds = agreement.Bounds(throughput=0.2, p95=0.2, p95_ms=20.0)
     for scheme, run in zip(schemes, real, strict=True):
-        measured, expected = agreement.only_flow(run), agreement.only_flow(simulated[scheme][0])
-        assert measured.status == "done", scheme
+        measured_flow, expected = agreement.only_flow(run), agreement.only_flow(simulated_runs[scheme][0])
+        assert measured_flow.status == "done", scheme
         spread = agreement.spread([run for runs in late for run in runs[scheme]])
-        assert bounds.hold(expected, measured, spread), (scheme, expected, measured, spread)
+        assert bounds.hold(expected, measured_flow, spread), (scheme, expected, measured_flow, spread)
 
 
 def test_packets_of_the_late_experiment_are_late() -> None:
@@ -246,12 +251,12 @@ def test_packets_of_the_late_experiment_are_late() -> None:
 @pytest.mark.parametrize("name", agreement.WITH_REAL)
 def test_a_real_implementation_has_the_seeds_of_ours(name: str) -> None:
     plan = catalog.experiments().find(name)
-    listed = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
-    for scheme, ours in agreement.WITH_REAL[name].items():
-        table = agreement.real_experiment(listed, scheme, plan)
+    raw = read_toml(Path(catalog.experiments().find("agreement-real").file)).raw
+    for scheme, own_scheme in agreement.WITH_REAL[name].items():
+        table = agreement.real_experiment(raw, scheme, plan)
         experiment = resolve(parse_experiment_file(TomlTable(table, "real.toml")))
         seeds = {(run.path, run.seed) for run in experiment.all_runs()}
-        assert seeds == {(run.path, run.seed) for run in resolve(plan, RunRequest(schemes=(ours,))).all_runs()}
+        assert seeds == {(run.path, run.seed) for run in resolve(plan, RunRequest(schemes=(own_scheme,))).all_runs()}
         (flow,) = experiment.specification(experiment.all_runs()[0])["flows"]
         assert flow["scheme"] == scheme
         assert "controller" not in flow

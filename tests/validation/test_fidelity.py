@@ -72,8 +72,8 @@ class Repository:
         self.git("init", "--quiet")
 
     def git(self, *words: str) -> str:
-        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
-        command = ["git", *who, *words]
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        command = ["git", *identity, *words]
         return subprocess.run(command, cwd=self.file.parent, capture_output=True, text=True, check=True).stdout.strip()
 
     def commit(self, *tolerances: str) -> str:
@@ -93,7 +93,7 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
-def measured(share: float, other: float = 1.0, queue_ms: float = 15.0) -> Measured:
+def measure(share: float, other: float = 1.0, queue_ms: float = 15.0) -> Measured:
     return {"share": {"share": share, "queue_ms": queue_ms}, "shown": {"share": other}}
 
 
@@ -103,15 +103,15 @@ def results(blob: str, *repetitions: Measured, real: Real | None = None, rule: i
 
 
 def test_every_check_has_a_claim_and_every_claim_a_check() -> None:
-    found = checks.every()
-    assert len(found) >= 21
-    assert {check.file for check in found} == set(FOLDER.glob("*.toml"))
-    for check in found:
+    every = checks.every()
+    assert len(every) >= 21
+    assert {check.file for check in every} == set(FOLDER.glob("*.toml"))
+    for check in every:
         claim = load_claim(check.file)
         assert claim.id == check.id
         assert re.fullmatch(r"[RP]\d+", claim.id)
         assert all(tolerance.reason for row in claim.rows for tolerance in row.tolerances)
-    assert len({check.id for check in found}) == len(found)
+    assert len({check.id for check in every}) == len(every)
     assert sorted(["R10", "P1", "R2"], key=order) == ["R2", "R10", "P1"]
 
 
@@ -202,7 +202,7 @@ def test_a_tolerance_that_is_not_committed_judges_nothing(repository: Repository
     repository.file.write_text(text(WIDE, NARROW))
     with pytest.raises(Unregistered, match=r"r01.toml: changed since its last commit"):
         committed_blob(repository.file)
-    early, late = repository.judged(results(blob, measured(0.5))).rows[0].judgements
+    early, late = repository.judged(results(blob, measure(0.5))).rows[0].judgements
     assert early.passed is True
     assert (late.passed, late.refused, late.registered) == (None, UNCOMMITTED, None)
 
@@ -211,7 +211,7 @@ def test_a_tolerance_that_is_newer_than_the_results_does_not_judge_them(reposito
     first = repository.commit(WIDE)
     before = committed_blob(repository.file)
     second = repository.commit(WIDE, NARROW)
-    old = repository.judged(results(before, measured(0.5), real=Real(measured(0.7), "0.1.0", before, ())))
+    old = repository.judged(results(before, measure(0.5), real=Real(measure(0.7), "0.1.0", before, ())))
     early, late = old.rows[0].judgements
     assert early.registered is not None
     assert early.registered.commit == first
@@ -221,18 +221,20 @@ def test_a_tolerance_that_is_newer_than_the_results_does_not_judge_them(reposito
     assert late.registered.commit == second
     assert (old.rows[0].passed, old.passed) == (None, None)
     assert old.rows[0].missed  # outside with real packets, judged or not
-    unknown = repository.judged(results("0" * 40, measured(0.5))).rows[0]
+    unknown = repository.judged(results("0" * 40, measure(0.5))).rows[0]
     assert {judgement.refused for judgement in unknown.judgements} == {NEWER}
 
 
 def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> None:
     first, second = repository.commit(WIDE), repository.commit(WIDE, NARROW)
-    found = repository.judged(results(committed_blob(repository.file), *[measured(0.5)] * 18, *[measured(0.55)] * 2))
-    wide, narrow = found.rows[0].judgements
+    judged_result = repository.judged(
+        results(committed_blob(repository.file), *[measure(0.5)] * 18, *[measure(0.55)] * 2)
+    )
+    wide, narrow = judged_result.rows[0].judgements
     assert (wide.simulated, wide.passed) == (Count(20, 20), True)
     assert (narrow.simulated, narrow.passed, narrow.earlier) == (Count(18, 20), True, False)
-    assert found.passed is True
-    rows = [line for line in page.markdown([found]).splitlines() if "20 of 20" in line or "18 of 20" in line]
+    assert judged_result.passed is True
+    rows = [line for line in page.markdown([judged_result]).splitlines() if "20 of 20" in line or "18 of 20" in line]
     assert any(
         f"0.49 to 0.51 [2026-02-02, {second}] | 18 of 20 [68%, 99%] | pass: median | miss" in row for row in rows
     )
@@ -243,15 +245,15 @@ def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> Non
 
 def test_repetitions_that_are_all_equal_say_so(repository: Repository) -> None:
     repository.commit(WIDE)
-    found = repository.judged(results(committed_blob(repository.file), *[measured(0.5)] * 20))
-    assert found.rows[0].judgements[0].simulated == Count(20, 20, equal=True)
-    assert "| 20 of 20, all equal | pass: median | pass |" in page.markdown([found])
+    judged_result = repository.judged(results(committed_blob(repository.file), *[measure(0.5)] * 20))
+    assert judged_result.rows[0].judgements[0].simulated == Count(20, 20, equal=True)
+    assert "| 20 of 20, all equal | pass: median | pass |" in page.markdown([judged_result])
 
 
 def test_a_tolerance_cannot_be_taken_back(repository: Repository) -> None:
     commit = repository.commit(WIDE)
-    for changed in (text(NARROW), text(), text(WIDE).replace("0.6", "0.7")):
-        repository.file.write_text(changed)
+    for changed_text in (text(NARROW), text(), text(WIDE).replace("0.6", "0.7")):
+        repository.file.write_text(changed_text)
         with pytest.raises(
             Unregistered, match=f"row `share`: the tolerance of 2026-01-01, committed in {commit}, is gone"
         ):
@@ -263,15 +265,15 @@ def test_a_tolerance_cannot_be_taken_back(repository: Repository) -> None:
 
 def test_registration_survives_a_cherry_pick(repository: Repository) -> None:
     repository.commit(WIDE)
-    made = results(committed_blob(repository.file), measured(0.5))
+    made_results = results(committed_blob(repository.file), measure(0.5))
     before = repository.git("rev-parse", "HEAD")
     repository.git("commit", "--quiet", "--amend", "--message", "another commit of the same")
     assert repository.git("rev-parse", "HEAD") != before
-    assert repository.judged(made).rows[0].passed is True
+    assert repository.judged(made_results).rows[0].passed is True
 
 
 @pytest.mark.parametrize(
-    ("within", "of", "passed", "words"),
+    ("within", "total", "has_passed", "words"),
     [
         (20, 20, True, "20 of 20 [83%, 100%]"),
         (19, 20, True, "19 of 20 [75%, 100%]"),
@@ -280,20 +282,20 @@ def test_registration_survives_a_cherry_pick(repository: Repository) -> None:
         (3, 3, True, "3 of 3 [29%, 100%]"),
     ],
 )
-def test_a_verdict_is_a_count_with_its_interval(within: int, of: int, passed: bool, words: str) -> None:
-    assert Count(within, of).passed is passed
-    assert str(Count(within, of)) == words
-    assert str(Count(within, of, equal=True)) == f"{within} of {of}, all equal"
+def test_a_verdict_is_a_count_with_its_interval(within: int, total: int, has_passed: bool, words: str) -> None:
+    assert Count(within, total).passed is has_passed
+    assert str(Count(within, total)) == words
+    assert str(Count(within, total, equal=True)) == f"{within} of {total}, all equal"
 
 
 @pytest.mark.parametrize(
-    ("value", "published", "off"),
+    ("value", "published_range", "off"),
     [(0.45, (0.5, 0.5), 0.1), (0.5, (0.5, 0.5), 0.0), (15.0, (10.0, 20.0), 0.0), (30.0, (10.0, 20.0), 0.5)],
 )
 def test_the_distance_from_a_publication_is_that_to_its_nearer_end(
-    value: float, published: tuple[float, float], off: float
+    value: float, published_range: tuple[float, float], off: float
 ) -> None:
-    assert distance(value, published) == pytest.approx(off)
+    assert distance(value, published_range) == pytest.approx(off)
     assert distance(0.1, (-1.0, 0.0)) == float("inf")
 
 
@@ -301,23 +303,23 @@ def test_contradictions_are_found_by_rule(repository: Repository) -> None:
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
 
-    def contradictions(*found: Measured, real: Real | None = None) -> list[list[str]]:
-        return [row.contradictions() for row in repository.judged(results(blob, *found, real=real)).rows]
+    def contradictions(*repetitions: Measured, real: Real | None = None) -> list[list[str]]:
+        return [row.contradictions() for row in repository.judged(results(blob, *repetitions, real=real)).rows]
 
-    assert contradictions(measured(0.5, 1.09)) == [[], []]
-    assert contradictions(measured(0.5, 1.11)) == [[], ["share"]]
+    assert contradictions(measure(0.5, 1.09)) == [[], []]
+    assert contradictions(measure(0.5, 1.11)) == [[], ["share"]]
     # the median decides; what a tolerance judges is a miss and no contradiction, what it leaves out is one
-    assert contradictions(measured(0.5, 1.0), measured(0.5, 1.0), measured(0.5, 9.0)) == [[], []]
-    assert contradictions(measured(0.9)) == [[], []]
-    assert contradictions(measured(0.5, queue_ms=40.0)) == [["queue_ms"], []]
+    assert contradictions(measure(0.5, 1.0), measure(0.5, 1.0), measure(0.5, 9.0)) == [[], []]
+    assert contradictions(measure(0.9)) == [[], []]
+    assert contradictions(measure(0.5, queue_ms=40.0)) == [["queue_ms"], []]
     # real packets contradict too
-    assert contradictions(measured(0.5), real=Real({"shown": {"share": 0.5}}, "", "", ())) == [[], ["share"]]
+    assert contradictions(measure(0.5), real=Real({"shown": {"share": 0.5}}, "", "", ())) == [[], ["share"]]
 
 
 def test_the_page_has_misses_and_contradictions_first_with_what_is_known(repository: Repository) -> None:
     repository.commit(WIDE)
-    found = repository.judged(results(committed_blob(repository.file), measured(0.9, 2.0), measured(0.8, 2.0)))
-    first, _, rest = page.markdown([found]).partition("## How results are judged")
+    judged_result = repository.judged(results(committed_blob(repository.file), measure(0.9, 2.0), measure(0.8, 2.0)))
+    first, _, rest = page.markdown([judged_result]).partition("## How results are judged")
     assert "0 of 1 judged results pass, of 1 results in all. 0 of 1 judged rows pass." in first
     assert "Rows that have no tolerance and contradict their publication: 1 of 1." in first
     assert "On 2026-11-30 the rule changed: " in first
@@ -326,11 +328,11 @@ def test_the_page_has_misses_and_contradictions_first_with_what_is_known(reposit
     assert "| R1 | another share | 1.0 | 2.00 | - | - | - | contradicts: share | unknown |" in first
     assert "A\\|title" in rest
     assert 'seeds drawn from "dumbbell 0.1.0 (abc)": `dumbbell run x`' in rest
-    passing = repository.judged(results(committed_blob(repository.file), measured(0.5)))
+    passing = repository.judged(results(committed_blob(repository.file), measure(0.5)))
     assert "## Misses and contradictions\n\nNone." in page.markdown([passing])
-    failed = repository.judged(replace(results(committed_blob(repository.file)), failed="it broke"))
-    assert failed.passed is False
-    assert "| failed | it broke |" in page.markdown([failed])
+    failed_result = repository.judged(replace(results(committed_blob(repository.file)), failed="it broke"))
+    assert failed_result.passed is False
+    assert "| failed | it broke |" in page.markdown([failed_result])
 
 
 class Tags(html.parser.HTMLParser):
@@ -352,93 +354,95 @@ class Tags(html.parser.HTMLParser):
 
 def test_the_scorecard_is_one_well_formed_file(repository: Repository) -> None:
     repository.commit(WIDE)
-    made = page.html([repository.judged(results(committed_blob(repository.file), measured(0.9)))])
+    made_page = page.html([repository.judged(results(committed_blob(repository.file), measure(0.9)))])
     tags = Tags()
-    tags.feed(made)
+    tags.feed(made_page)
     assert tags.open == []
     assert tags.loaded == []
-    assert "&lt;script&gt;" in made
-    assert "<script" not in made
-    assert "prefers-color-scheme: dark" in made
+    assert "&lt;script&gt;" in made_page
+    assert "<script" not in made_page
+    assert "prefers-color-scheme: dark" in made_page
 
 
 def test_quoted_numbers_are_those_of_the_results(repository: Repository) -> None:
     repository.commit(WIDE)
-    judged = [repository.judged(results(committed_blob(repository.file), measured(0.9), measured(0.7)))]
+    judged_results = [repository.judged(results(committed_blob(repository.file), measure(0.9), measure(0.7)))]
     page_text = "has 0.5<!-- R1 share share --> of the link, and 12 %"
-    assert quoted(page_text, judged, "a.md") == "has 0.80<!-- R1 share share --> of the link, and 12 %"
+    assert quoted(page_text, judged_results, "a.md") == "has 0.80<!-- R1 share share --> of the link, and 12 %"
     with pytest.raises(UserError, match=r"a\.md: `<!-- R1 shar share -->`: the scorecard has no such number"):
-        quoted("1<!-- R1 shar share -->", judged, "a.md")
+        quoted("1<!-- R1 shar share -->", judged_results, "a.md")
 
 
 def test_a_number_without_a_claim_is_left_out(repository: Repository) -> None:
     # `KeyError: 'least'` ended the scorecard after half an hour
     repository.commit(WIDE)
-    extra = {key: values | {"least": 0.1} for key, values in measured(0.5).items()}
-    (judged,) = [repository.judged(results(committed_blob(repository.file), extra))]
-    assert judged.rows[0].medians() == {"share": 0.5, "queue_ms": 15.0}
-    assert quoted("no quote", [judged], "a.md") == "no quote"
+    extra = {key: values | {"least": 0.1} for key, values in measure(0.5).items()}
+    (judged_result,) = [repository.judged(results(committed_blob(repository.file), extra))]
+    assert judged_result.rows[0].medians() == {"share": 0.5, "queue_ms": 15.0}
+    assert quoted("no quote", [judged_result], "a.md") == "no quote"
 
 
 def test_pages_quote_the_scorecard() -> None:
-    judged = judging.judged(load(judging.SCORECARD))
+    judged_results = judging.judged(load(judging.SCORECARD))
     pages = list(quoting_pages())
     assert {page.name for page in pages} >= {"ware.md", "nsperf.md", "ledbat.md", "copa-fairness.md"}
     for file in pages:
         text = file.read_text(encoding="utf-8")
-        assert quoted(text, judged, file.name) == text, f"{file}: python -m validation.fidelity --no-run --write"
+        assert quoted(text, judged_results, file.name) == text, (
+            f"{file}: python -m validation.fidelity --no-run --write"
+        )
 
 
 def test_results_survive_being_written(tmp_path: Path) -> None:
-    made = [
-        results("b1", measured(0.5), measured(0.6), real=Real(measured(0.7), "0.1.0", "b0", ("dumbbell run y",))),
+    made_results = [
+        results("b1", measure(0.5), measure(0.6), real=Real(measure(0.7), "0.1.0", "b0", ("dumbbell run y",))),
         replace(results("b2"), id="R2", failed="it broke"),
     ]
-    save(made, tmp_path / "x.json")
-    assert load(tmp_path / "x.json") == {one.id: one for one in made}
+    save(made_results, tmp_path / "x.json")
+    assert load(tmp_path / "x.json") == {one_result.id: one_result for one_result in made_results}
     assert load(tmp_path / "none.json") == {}
 
 
 def test_seeds_are_drawn_from_the_name_of_the_release() -> None:
     # printf 'dumbbell 0.1.0 (abc)/mathis/1' | sha256sum
     assert seed("dumbbell 0.1.0 (abc)", "mathis") == 0x3CA1_202A
-    drawn = {seed(draw, "R7", number) for draw in ("a", "b") for number in range(1, 101)}
-    assert len(drawn) == 200
-    assert all(0 <= each < 2**31 for each in drawn)
+    drawn_seeds = {seed(draw, "R7", number) for draw in ("a", "b") for number in range(1, 101)}
+    assert len(drawn_seeds) == 200
+    assert all(0 <= drawn_seed < 2**31 for drawn_seed in drawn_seeds)
 
 
 def test_simulated_and_real_results_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "committed_blob", lambda file: f"blob of {file.name}")
-    given = argparse.Namespace(repetitions=None)
+    namespace = argparse.Namespace(repetitions=None)
 
     def no_run(*_: object) -> list[Measured]:
         raise Failed("it broke")
 
-    good = Check("R4", "r04_pantheon_table", lambda work, count: [measured(1 / 3)] * count, lambda work: measured(0.6))
+    good = Check("R4", "r04_pantheon_table", lambda work, count: [measure(1 / 3)] * count, lambda work: measure(0.6))
     bad = Check("R4", "r04_pantheon_table", no_run, no_run)
     with ThreadPoolExecutor(1) as pool:
         work = Work(tmp_path, pool, draw="a draw")  # type: ignore[arg-type]
-        first = command.simulate(good, given, work, "1", None)
+        first = command.simulate(good, namespace, work, "1", None)
         assert (first.blob, first.draw, first.dumbbell) == ("blob of r04_pantheon_table.toml", "a draw", "1")
-        assert [each["share"]["share"] for each in first.simulated] == [0.333333] * 20
-        both = command.emulate(good, work, "2", first)
-        assert both is not None
-        assert both.real is not None
-        assert (both.simulated, both.dumbbell, both.real.dumbbell) == (first.simulated, "1", "2")
-        assert command.emulate(bad, work, "3", both) is None
-        again = command.simulate(bad, given, work, "3", both)
-        assert (again.failed, again.simulated, again.real) == ("it broke", (), both.real)
+        assert [figures["share"]["share"] for figures in first.simulated] == [0.333333] * 20
+        emulate = command.emulate(good, work, "2", first)
+        assert emulate is not None
+        assert emulate.real is not None
+        assert (emulate.simulated, emulate.dumbbell, emulate.real.dumbbell) == (first.simulated, "1", "2")
+        assert command.emulate(bad, work, "3", emulate) is None
+        again = command.simulate(bad, namespace, work, "3", emulate)
+        assert (again.failed, again.simulated, again.real) == ("it broke", (), emulate.real)
 
 
 def test_the_command_says_what_it_refuses_in_one_line() -> None:
     words = [sys.executable, "-m", "validation.fidelity", "--only", "R99"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert re.fullmatch(r"fidelity: --only: no check is called `R99`: expected R1, .*\n", done.stderr)
-    few = [*words[:-1], "R4", "--repetitions", "2", "--write", "page.md"]
-    done = subprocess.run(few, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "fidelity: --repetitions 2: R4: expected 20 or more with --write\n"
+    result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert re.fullmatch(r"fidelity: --only: no check is called `R99`: expected R1, .*\n", result.stderr)
+    few_words = [*words[:-1], "R4", "--repetitions", "2", "--write", "page.md"]
+    result = subprocess.run(few_words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr == "fidelity: --repetitions 2: R4: expected 20 or more with --write\n"
 
 
 def test_results_are_resumed_and_made_anew_when_the_experiment_changed(tmp_path: Path) -> None:
@@ -449,30 +453,30 @@ def test_results_are_resumed_and_made_anew_when_the_experiment_changed(tmp_path:
         work = Work(tmp_path / "out", pool, draw="a")  # type: ignore[arg-type]
         first = work.results(str(file))
         (run,) = first.rglob("stats.json")
-        made = run.stat().st_mtime_ns
+        st_mtime_ns = run.stat().st_mtime_ns
         assert work.results(str(file)) == first
-        assert run.stat().st_mtime_ns == made
+        assert run.stat().st_mtime_ns == st_mtime_ns
         file.write_text(words.replace("1.0", "2.0"))
         assert Runs.of(work.results(str(file))).mean("network.duration_s") > 1.5
         with pytest.raises(Failed, match="dumbbell run none: dumbbell: unknown experiment `none`"):
             work.results("none")
         assert work.map(len, ["a", "bb"]) == [1, 2]
-        own = work.for_check()
-        runs = Runs.of(own.repetitions(str(file), count=4))
-        assert own.commands == [f"dumbbell run {file} --runs 4 --seed {seed('a', str(file))}"]
-        assert [len(each.runs) for each in runs.repetitions(2, each=2)] == [2, 2]
+        own_work = work.for_check()
+        runs = Runs.of(own_work.repetitions(str(file), count=4))
+        assert own_work.commands == [f"dumbbell run {file} --runs 4 --seed {seed('a', str(file))}"]
+        assert [len(repetition.runs) for repetition in runs.repetitions(2, each=2)] == [2, 2]
         assert [run["run"] for run in runs.repetitions(4)[3].runs] == [4]
 
 
 def test_runs_are_chosen_by_scheme_axes_and_competitor() -> None:
-    def made(under_test: str, path: str, value: float, **axes: object) -> dict[str, object]:
+    def make_run(under_test: str, path: str, value: float, **axes: object) -> dict[str, object]:
         return {"scheme": under_test, "path": path, "axes": axes, "flows": [{"x": value}]}
 
     runs = Runs(
         (
-            made("bbr", "p.q-1.versus-cubic", 1.0, q=1.0, scheme="cubic"),
-            made("bbr", "p.q-1.versus-4-cubic", 2.0, q=1.0, scheme="cubic", theirs=4),
-            made("bbr", "p.q-2.versus-cubic", 4.0, q=2.0, scheme="cubic"),
+            make_run("bbr", "p.q-1.versus-cubic", 1.0, q=1.0, scheme="cubic"),
+            make_run("bbr", "p.q-1.versus-4-cubic", 2.0, q=1.0, scheme="cubic", theirs=4),
+            make_run("bbr", "p.q-2.versus-cubic", 4.0, q=2.0, scheme="cubic"),
         )
     )
     assert runs.where(versus="cubic").mean("flows.0.x") == 2.5
@@ -505,16 +509,16 @@ def test_the_constant_of_reno_is_that_of_its_ideal_cycle() -> None:
 
 
 def test_every_page_of_a_scheme_says_how_sure_we_are() -> None:
-    made = trust.sections()
+    sections = trust.sections()
     pages = {file for file in (ROOT / "docs" / "schemes").glob("*.md") if file.stem not in trust.NOT_SCHEMES}
-    assert set(made) == pages
+    assert set(sections) == pages
     for file in pages:
         text = file.read_text(encoding="utf-8")
         assert text.count(trust.OPENING) == text.count(trust.CLOSING) == 1, file.name
         assert text.count(f"{trust.HEADING}\n") == 1, file.name
-        written = text.partition(trust.OPENING)[2].partition(trust.CLOSING)[0]
-        for scheme in re.findall(r"`([\w.+-]+)` \|", made[file]):
-            assert f"`{scheme}`" in written, f"{file.name}: python -m validation.trust --write"
+        own_part = text.partition(trust.OPENING)[2].partition(trust.CLOSING)[0]
+        for scheme in re.findall(r"`([\w.+-]+)` \|", sections[file]):
+            assert f"`{scheme}`" in own_part, f"{file.name}: python -m validation.trust --write"
 
 
 def test_a_row_of_pantheons_tables_is_told_with_the_right_columns(
@@ -527,8 +531,8 @@ def test_a_row_of_pantheons_tables_is_told_with_the_right_columns(
     monkeypatch.setattr(trust, "REPORTS", {"seed": "Pantheon"})
     evidence = {"bbr": trust.Evidence()}
     trust.reports(evidence)
-    said = "Pantheon, a-path: 39.30 beside 39.28 Mbit/s, p95 98.0 beside 105.8 ms ([seed](../evidence/seed.md))"
-    assert evidence["bbr"].reports == [said]
+    sentence = "Pantheon, a-path: 39.30 beside 39.28 Mbit/s, p95 98.0 beside 105.8 ms ([seed](../evidence/seed.md))"
+    assert evidence["bbr"].reports == [sentence]
 
 
 def test_the_section_says_what_was_never_compared() -> None:
@@ -547,43 +551,43 @@ def test_a_repetition_with_other_seeds_says_whose_verdict_changes(repository: Re
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
 
-    def made(*within: bool) -> JudgedResult:
-        return repository.judged(results(blob, *(measured(0.5 if each else 0.9) for each in within)))
+    def make_result(*within: bool) -> JudgedResult:
+        return repository.judged(results(blob, *(measure(0.5 if is_within else 0.9) for is_within in within)))
 
-    first, same = made(*[True] * 19, False), made(*[True] * 18, True, False)
-    found = compare([first], [same])
-    assert found is not None
-    assert (found.rows, found.changed, found.lacking) == (1, (), ())
-    other = compare([first], [made(*[True] * 9, *[False] * 11)])
+    first, same_result = make_result(*[True] * 19, False), make_result(*[True] * 18, True, False)
+    comparison = compare([first], [same_result])
+    assert comparison is not None
+    assert (comparison.rows, comparison.changed, comparison.lacking) == (1, (), ())
+    other = compare([first], [make_result(*[True] * 9, *[False] * 11)])
     assert other is not None
-    ((result, what, before, after),) = other.changed
-    assert (result, what, before[:12], after[:13]) == ("R1", "<script>: share", "pass: median", "miss; 9 of 20")
+    ((result, row_label, before, after),) = other.changed
+    assert (result, row_label, before[:12], after[:13]) == ("R1", "<script>: share", "pass: median", "miss; 9 of 20")
     text = page.markdown([first], other)
     assert "0 of 1 judged rows have the same verdict (0 %)" in text
     assert "## Repeated with other seeds" in text
     assert "&lt;script&gt;" in page.html([first], other)
-    wide = repository.judged(results(blob, *(measured(0.1 if each % 2 else 0.5) for each in range(20))))
-    for one, again in ((first, wide), (wide, first)):
-        uncounted = compare([one], [again])
-        assert uncounted is not None
-        assert (uncounted.rows, uncounted.uninformative) == (0, 1)
+    wide = repository.judged(results(blob, *(measure(0.1 if index % 2 else 0.5) for index in range(20))))
+    for one_result, again in ((first, wide), (wide, first)):
+        uncounted_comparison = compare([one_result], [again])
+        assert uncounted_comparison is not None
+        assert (uncounted_comparison.rows, uncounted_comparison.uninformative) == (0, 1)
         assert (
             "0 of 0 judged rows have the same verdict. Uninformative rows, which count for nothing: 1 (in"
-            in page.markdown([one], uncounted)
+            in page.markdown([one_result], uncounted_comparison)
         )
-    old = repository.judged(results(blob, measured(0.5), measured(0.9), rule=1))
-    unjudged = compare([first], [old])
-    assert unjudged is not None
-    assert unjudged.rows == 0
-    assert "No row is compared: none was judged both times." in page.markdown([first], unjudged)
+    old = repository.judged(results(blob, measure(0.5), measure(0.9), rule=1))
+    unjudged_comparison = compare([first], [old])
+    assert unjudged_comparison is not None
+    assert unjudged_comparison.rows == 0
+    assert "No row is compared: none was judged both times." in page.markdown([first], unjudged_comparison)
     assert compare([first], [repository.judged(None)]) is None
 
 
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [
-        ([float(each) for each in range(41)], 1.0, 39.0),
-        ([float(each) for each in reversed(range(20))], 0.475, 18.525),
+        ([float(index) for index in range(41)], 1.0, 39.0),
+        ([float(index) for index in reversed(range(20))], 0.475, 18.525),
         ([3.0], 3.0, 3.0),
         ([0.1, 0.1, 0.1], 0.1, 0.1),
     ],
@@ -614,114 +618,122 @@ def test_a_range_wider_than_a_factor_of_two_is_uninformative(low: float, high: f
     assert is_wide((low, high), change=change) is wide
 
 
-def ruled(repository: Repository, claim: str, *shares: float, queue_ms: float = 15.0) -> JudgedResult:
+def apply_rule(repository: Repository, claim: str, *shares: float, queue_ms: float = 15.0) -> JudgedResult:
     """Commit a claim's file, and judge repetitions with these shares."""
     repository.file.write_text(claim)
     repository.git("add", ".")
     repository.git("commit", "--quiet", "--allow-empty", "--message", "a claim")
-    made = (measured(share, queue_ms=queue_ms) for share in shares)
-    return repository.judged(results(committed_blob(repository.file), *made))
+    made_repetitions = (measure(share, queue_ms=queue_ms) for share in shares)
+    return repository.judged(results(committed_blob(repository.file), *made_repetitions))
 
 
 def test_a_row_whose_median_is_within_passed_by_no_other_rule_before(repository: Repository) -> None:
-    found = ruled(repository, text(WIDE), *[0.5] * 11, *[0.7] * 9)
-    (judgement,) = found.rows[0].judgements
+    judged_result = apply_rule(repository, text(WIDE), *[0.5] * 11, *[0.7] * 9)
+    (judgement,) = judged_result.rows[0].judgements
     assert judgement.ruling == Ruling((), median=True)
-    assert (judgement.passed, judgement.earlier, found.passed) == (True, False, True)
-    assert "| 0.50 (0.50 to 0.70), 15 ms | - |" in page.markdown([found])
-    assert "| 11 of 20 [32%, 77%] | pass: median | miss | because |" in page.markdown([found])
-    assert ruled(repository, text(WIDE), *[0.5] * 9, *[0.7] * 11).passed is False
+    assert (judgement.passed, judgement.earlier, judged_result.passed) == (True, False, True)
+    assert "| 0.50 (0.50 to 0.70), 15 ms | - |" in page.markdown([judged_result])
+    assert "| 11 of 20 [32%, 77%] | pass: median | miss | because |" in page.markdown([judged_result])
+    assert apply_rule(repository, text(WIDE), *[0.5] * 9, *[0.7] * 11).passed is False
 
 
 def test_one_published_run_passes_from_within_the_simulated_range_and_no_other_row_does(repository: Repository) -> None:
     shares = [0.45] * 5 + [0.65] * 15  # the median is outside of 0.4 to 0.6
-    one = text(WIDE).replace('why = "because"', "published_runs = 1")
-    assert ruled(repository, text(WIDE), *shares).passed is False
-    assert ruled(repository, one.replace("published_runs = 1", "published_runs = 3"), *shares).passed is False
-    found = ruled(repository, one, *shares)
-    assert found.rows[0].judgements[0].ruling == Ruling((), median=False, published=True)
-    assert (found.passed, found.rows[0].judgements[0].earlier) == (True, False)
-    assert "| pass: published run in the range | miss |" in page.markdown([found])
+    claim_text = text(WIDE).replace('why = "because"', "published_runs = 1")
+    assert apply_rule(repository, text(WIDE), *shares).passed is False
+    assert (
+        apply_rule(repository, claim_text.replace("published_runs = 1", "published_runs = 3"), *shares).passed is False
+    )
+    judged_result = apply_rule(repository, claim_text, *shares)
+    assert judged_result.rows[0].judgements[0].ruling == Ruling((), median=False, published=True)
+    assert (judged_result.passed, judged_result.rows[0].judgements[0].earlier) == (True, False)
+    assert "| pass: published run in the range | miss |" in page.markdown([judged_result])
     # one end of a published range is enough; a range beside the simulated one is not
-    assert ruled(repository, one.replace("published = 0.5 }", "published = [0.3, 0.46] }"), *shares).passed is True
-    assert ruled(repository, one.replace("published = 0.5 }", "published = [0.3, 0.44] }"), *shares).passed is False
+    assert (
+        apply_rule(repository, claim_text.replace("published = 0.5 }", "published = [0.3, 0.46] }"), *shares).passed
+        is True
+    )
+    assert (
+        apply_rule(repository, claim_text.replace("published = 0.5 }", "published = [0.3, 0.44] }"), *shares).passed
+        is False
+    )
     # all equal: the range is a point, and the median decides alone
-    equal = ruled(repository, one.replace("published = 0.5 }", "published = 0.65 }"), *[0.65] * 20)
+    equal = apply_rule(repository, claim_text.replace("published = 0.5 }", "published = 0.65 }"), *[0.65] * 20)
     assert equal.rows[0].judgements[0].ruling == Ruling((), median=False)
 
 
 def test_each_judged_metric_has_to_hold_the_published_run(repository: Repository) -> None:
-    both = WIDE.replace("share = [0.4, 0.6]", "share = [0.4, 0.6], queue_ms = [-inf, 12]")
-    one = text(both).replace('why = "because"', "published_runs = 1").replace("[10, 20]", "12")
+    both_metrics = WIDE.replace("share = [0.4, 0.6]", "share = [0.4, 0.6], queue_ms = [-inf, 12]")
+    claim_text = text(both_metrics).replace('why = "because"', "published_runs = 1").replace("[10, 20]", "12")
     shares = [0.45] * 5 + [0.65] * 15
-    assert ruled(repository, one, *shares, queue_ms=15.0).passed is False
-    assert ruled(repository, one, *shares, queue_ms=12.0).passed is True
+    assert apply_rule(repository, claim_text, *shares, queue_ms=15.0).passed is False
+    assert apply_rule(repository, claim_text, *shares, queue_ms=12.0).passed is True
 
 
 def test_limits_with_one_end_are_judged_by_the_median(repository: Repository) -> None:
     below = WIDE.replace("[0.4, 0.6]", "[-inf, 0.6]")
     above = NARROW.replace("[0.49, 0.51]", "[0.6, inf]")
     shares = [0.5] * 15 + [0.7] * 5
-    found = ruled(repository, text(below, above), *shares)
-    assert [each.passed for each in found.rows[0].judgements] == [True, False]
+    judged_result = apply_rule(repository, text(below, above), *shares)
+    assert [judgement.passed for judgement in judged_result.rows[0].judgements] == [True, False]
 
 
 def test_an_uninformative_row_counts_for_nothing(repository: Repository) -> None:
-    found = ruled(repository, text(WIDE), *[0.3] * 10, *[0.7] * 10)
-    row = found.rows[0]
+    judged_result = apply_rule(repository, text(WIDE), *[0.3] * 10, *[0.7] * 10)
+    row = judged_result.rows[0]
     assert row.judgements[0].ruling == Ruling(("share",), median=True)
-    assert (row.passed, row.missed, row.uninformative, found.passed) == (None, False, True, None)
-    text_of_page = page.markdown([found])
+    assert (row.passed, row.missed, row.uninformative, judged_result.passed) == (None, False, True, None)
+    text_of_page = page.markdown([judged_result])
     assert "0 of 0 judged rows pass. Uninformative rows, which count for nothing: 1." in text_of_page
     assert "| uninformative: share | miss |" in text_of_page
     assert "| R1 | A\\|title | not judged | miss | - | 1 | 20 |" in text_of_page
     # the same numbers as relative changes are factors of 1.3 to 1.7
     change = text(WIDE).replace("published = 0.5 }", "published = 0.5, change = true }")
-    assert ruled(repository, change, *[0.3] * 10, *[0.7] * 10).passed is True
+    assert apply_rule(repository, change, *[0.3] * 10, *[0.7] * 10).passed is True
 
 
 def test_results_that_are_older_than_the_rule_keep_the_earlier_verdict_alone(repository: Repository) -> None:
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
-    old = repository.judged(results(blob, *[measured(0.5)] * 19, measured(0.9), rule=1))
+    old = repository.judged(results(blob, *[measure(0.5)] * 19, measure(0.9), rule=1))
     (judgement,) = old.rows[0].judgements
     assert (judgement.refused, judgement.ruling, judgement.passed, judgement.earlier) == (NEWER_RULE, None, None, True)
     assert old.passed is None
-    made = page.markdown([old])
-    assert f"| 19 of 20 [75%, 100%] | {NEWER_RULE} | pass | because |" in made
-    assert "older than the rule, which are not judged: 1. By the earlier rule 1 of these pass." in made
+    markdown = page.markdown([old])
+    assert f"| 19 of 20 [75%, 100%] | {NEWER_RULE} | pass | because |" in markdown
+    assert "older than the rule, which are not judged: 1. By the earlier rule 1 of these pass." in markdown
 
 
 def test_the_number_of_published_runs_judges_no_results_that_are_older(repository: Repository) -> None:
     repository.commit(WIDE)
     before = committed_blob(repository.file)
-    shares = [measured(0.45)] * 5 + [measured(0.65, 2.0)] * 15
+    shares = [measure(0.45)] * 5 + [measure(0.65, 2.0)] * 15
     later = text(WIDE).replace('why = "because"', "published_runs = 1")
-    assert ruled(repository, later, 0.5).passed is True
+    assert apply_rule(repository, later, 0.5).passed is True
     (judgement,) = repository.judged(results(before, *shares)).rows[0].judgements
     assert (judgement.refused, judgement.passed) == (NEWER_ROW, None)
     assert repository.judged(results(committed_blob(repository.file), *shares)).passed is True
 
 
 def test_one_published_run_contradicts_nothing_from_within_the_simulated_range(repository: Repository) -> None:
-    shown = text(WIDE).replace('what = "another share"', 'what = "another share"\npublished_runs = 1')
-    repository.file.write_text(shown)
+    shown_text = text(WIDE).replace('what = "another share"', 'what = "another share"\npublished_runs = 1')
+    repository.file.write_text(shown_text)
     repository.git("add", ".")
     repository.git("commit", "--quiet", "--message", "a claim")
-    made = [measured(0.5, other) for other in [0.9] * 5 + [1.5] * 15]
+    repetitions = [measure(0.5, other) for other in [0.9] * 5 + [1.5] * 15]
     blob = committed_blob(repository.file)
-    assert repository.judged(results(blob, *made)).rows[1].contradictions() == []
-    assert repository.judged(results(blob, *made, rule=1)).rows[1].contradictions() == ["share"]
-    assert repository.judged(results(blob, *made[5:])).rows[1].contradictions() == ["share"]
+    assert repository.judged(results(blob, *repetitions)).rows[1].contradictions() == []
+    assert repository.judged(results(blob, *repetitions, rule=1)).rows[1].contradictions() == ["share"]
+    assert repository.judged(results(blob, *repetitions[5:])).rows[1].contradictions() == ["share"]
 
 
 def test_a_range_that_says_nothing_contradicts_only_what_lies_outside_of_it(repository: Repository) -> None:
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
 
-    def contradictions(*others: float, rule: int = RULE) -> list[str]:
-        made = [measured(0.5, other) for other in others]
-        return repository.judged(results(blob, *made, rule=rule)).rows[1].contradictions()
+    def contradictions(*other_shares: float, rule: int = RULE) -> list[str]:
+        repetitions = [measure(0.5, other) for other in other_shares]
+        return repository.judged(results(blob, *repetitions, rule=rule)).rows[1].contradictions()
 
     assert contradictions(*[0.9] * 5, *[1.9] * 15) == []
     assert contradictions(*[0.9] * 5, *[1.9] * 15, rule=1) == ["share"]
@@ -730,25 +742,27 @@ def test_a_range_that_says_nothing_contradicts_only_what_lies_outside_of_it(repo
 
 
 def test_a_corrected_set_up_has_both_figures_and_its_causes(repository: Repository) -> None:
-    corrected = text(WIDE).replace('why = "because"', 'corrected = ["unpaced", "a window of 6.55 MB"]\nbefore = "0.96"')
-    found = ruled(repository, corrected, 0.5, 0.55)
-    assert "| <script>: share (set-up corrected) | 0.5 | 0.53 (0.50 to 0.55), 15 ms; before: 0.96 |" in page.markdown(
-        [found]
+    corrected_text = text(WIDE).replace(
+        'why = "because"', 'corrected = ["unpaced", "a window of 6.55 MB"]\nbefore = "0.96"'
     )
-    assert "- `share`: unpaced; a window of 6.55 MB" in page.markdown([found])
-    assert "share: unpaced; a window of 6.55 MB" in page.html([found])
+    judged_result = apply_rule(repository, corrected_text, 0.5, 0.55)
+    assert "| <script>: share (set-up corrected) | 0.5 | 0.53 (0.50 to 0.55), 15 ms; before: 0.96 |" in page.markdown(
+        [judged_result]
+    )
+    assert "- `share`: unpaced; a window of 6.55 MB" in page.markdown([judged_result])
+    assert "share: unpaced; a window of 6.55 MB" in page.html([judged_result])
 
 
 def test_rows_that_matter_stand_on_top_by_scheme(repository: Repository) -> None:
     matters = text(WIDE).replace('what = "another share"', 'what = "another share"\nscheme = "bbr"\nmatters = true')
     matters = matters.replace('why = "because"', 'scheme = "cubic"\nmatters = true')
-    found = ruled(repository, matters, 0.5)
-    top = page.markdown([found]).partition("## Misses and contradictions")[0]
+    judged_result = apply_rule(repository, matters, 0.5)
+    top = page.markdown([judged_result]).partition("## Misses and contradictions")[0]
     link = "[R1](#r1-atitle)"
     assert f"| bbr | another share | 1.0 | 1.00 | shown | {link} |\n| cubic | <script>: share | 0.5 |" in top
     assert f"| 0.50, 15 ms | pass: median | {link} |" in top
     blob = committed_blob(repository.file)
-    old = page.markdown([repository.judged(results(blob, measured(0.5), rule=1))])
+    old = page.markdown([repository.judged(results(blob, measure(0.5), rule=1))])
     assert f"| 0.50, 15 ms | {NEWER_RULE}; earlier rule: pass | {link} |" in old
 
 
@@ -756,7 +770,7 @@ def test_no_more_rows_matter_than_people_read(tmp_path: Path) -> None:
     row = '[[row]]\nkey = "{}"\nwhat = "w"\npublished = "1"\nmetric.x = {{ show = "{{}}" }}\n'
     row += 'scheme = "bbr"\nmatters = true\n'
     head = text().partition("[[row]]")[0]
-    claim = parse(head + "".join(row.format(each) for each in range(MATTERING)), tmp_path / "r01.toml")
+    claim = parse(head + "".join(row.format(index) for index in range(MATTERING)), tmp_path / "r01.toml")
     check_mattering([claim])
     more = parse(head + row.format("last"), tmp_path / "r02.toml")
     with pytest.raises(UserError, match=r"r02.toml: row `last`: `matters` = true in 41 rows: allowed are 40"):
@@ -764,22 +778,22 @@ def test_no_more_rows_matter_than_people_read(tmp_path: Path) -> None:
 
 
 def test_rows_name_schemes_of_the_catalog() -> None:
-    known = {scheme.name for scheme in dumbbell.schemes()}
+    known_names = {scheme.name for scheme in dumbbell.schemes()}
     for check in checks.every():
         claim = load_claim(check.file)
-        assert {row.scheme for row in claim.rows} - {""} <= known, check.file.name
+        assert {row.scheme for row in claim.rows} - {""} <= known_names, check.file.name
 
 
 def test_a_rule_that_is_not_committed_judges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "RULE_FILE", tmp_path / "rule.py")
-    given = argparse.Namespace(again=False, draw=None, only="R4", no_run=False, real=False)
+    namespace = argparse.Namespace(again=False, draw=None, only="R4", no_run=False, real=False)
     with pytest.raises(Unregistered, match=r"rule.py: not committed: commit it before results are judged by it"):
-        command.run(given)
+        command.run(namespace)
 
 
 def test_no_sentence_of_the_page_is_too_long_for_its_readers(repository: Repository) -> None:
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
-    heads = [page.sentence([repository.judged(results(blob, measured(0.5), rule=rule))]) for rule in (1, RULE)]
+    heads = [page.sentence([repository.judged(results(blob, measure(0.5), rule=rule))]) for rule in (1, RULE)]
     plain = " ".join([*heads, page.CHANGED, page.RELIANCE, page.METHOD])
-    assert [each for each in re.split(r"(?<=\.)\s+", plain) if len(each.split()) > 25] == []
+    assert [sentence for sentence in re.split(r"(?<=\.)\s+", plain) if len(sentence.split()) > 25] == []

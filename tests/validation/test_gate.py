@@ -16,23 +16,23 @@ def test_a_check_in_memory_finds_what_the_command_finds() -> None:
     suite = catalog.check_suites().find("quick").only(("start-up", "tiny-window"))
     suite = replace(suite, cells=tuple(replace(cell, most_runs=12) for cell in suite.cells))
     with ProcessPoolExecutor(2) as pool:
-        found = gate.checked_in_memory(slower, cubic, suite, [("start-up",), ("tiny-window",)], pool)
-    made = dumbbell_check.check(slower, against=cubic, cells=("start-up", "tiny-window"), most_runs=12)
-    by_name = {result.cell.name: result for result in found}  # until something is worse
+        checked_in_memory = gate.checked_in_memory(slower, cubic, suite, [("start-up",), ("tiny-window",)], pool)
+    check = dumbbell_check.check(slower, against=cubic, cells=("start-up", "tiny-window"), most_runs=12)
+    by_name = {result.cell.name: result for result in checked_in_memory}  # until something is worse
     assert by_name
-    for other in (cell for cell in made.cells if cell.cell.name in by_name):
-        one = by_name[other.cell.name]
-        assert one.judgements == other.judgements
-        assert (one.identical, one.chaos, one.failures) == (other.identical, other.chaos, other.failures)
-    assert overall([cell.verdict for cell in found]) == made.verdict
+    for other in (cell for cell in check.cells if cell.cell.name in by_name):
+        own_cell = by_name[other.cell.name]
+        assert own_cell.judgements == other.judgements
+        assert (own_cell.identical, own_cell.chaos, own_cell.failures) == (other.identical, other.chaos, other.failures)
+    assert overall([cell.verdict for cell in checked_in_memory]) == check.verdict
 
 
 def test_the_page_has_the_figures_that_were_measured() -> None:
     data = json.loads(gate.DATA.read_text())
     assert set(data) == set(gate.WANTED)
-    written = "\n".join(gate.lines(data))
-    assert written in gate.PAGE.read_text()
+    join = "\n".join(gate.lines(data))
+    assert join in gate.PAGE.read_text()
     # what was wanted before, counted here once more
-    assert all(kinds.get("alarm", 0) == 0 for each in data["alarms"].values() for kinds in each["answers"].values())
+    assert all(kinds.get("alarm", 0) == 0 for alarm in data["alarms"].values() for kinds in alarm["answers"].values())
     assert data["power"]["answers"].count("worse") >= 19
     assert -0.033 < data["power"]["change"] < -0.027

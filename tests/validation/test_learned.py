@@ -15,12 +15,12 @@ def run(jain: float | None, goodput: float, loss: float | None = 0.0) -> dict[st
 
 
 def test_every_path_and_cell_of_the_experiments_has_its_column() -> None:
-    shown = {column.path for columns in learned.TABLES.values() for column in columns}
-    assert shown == set(catalog.experiments().find("learned").paths)
+    shown_paths = {column.path for columns in learned.TABLES.values() for column in columns}
+    assert shown_paths == set(catalog.experiments().find("learned").paths)
     cells = {f"{path}.{cell}.{learned.GAP}" for path in learned.FAIR_PATHS for cell in learned.CELLS}
     fairness = resolve(catalog.experiments().find("learned-fairness"))
-    assert cells == {each.path for each in fairness.all_runs()}
-    competition = {each.path for each in resolve(catalog.experiments().find("competition")).all_runs()}
+    assert cells == {one_run.path for one_run in fairness.all_runs()}
+    competition = {one_run.path for one_run in resolve(catalog.experiments().find("competition")).all_runs()}
     assert {learned.COMPETITION + rival for rival in learned.RIVALS} <= competition
 
 

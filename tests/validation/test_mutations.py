@@ -18,12 +18,12 @@ COUNTS = {
 }
 
 
-def listing(folder: Path, **changed: str) -> Path:
+def listing(folder: Path, **changes: str) -> Path:
     """Write a list with one mutation of Reno, with some of its values changed."""
     values = {
         **{"id": "reno-01", "kind": "constant", "file": "reno.rs", "old": "MIN_WINDOW: f64 = 2.0"},
         **{"new": "MIN_WINDOW: f64 = 3.0", "says": "Too large."},
-        **changed,
+        **changes,
     }
     text = "\n".join(["[[mutation]]", *(f"{key} = {value!r}" for key, value in values.items())])
     (folder / "first").mkdir(exist_ok=True)
@@ -35,14 +35,16 @@ def test_the_list_fits_the_sources_and_has_a_hundred_mutations(capsys: pytest.Ca
     main(["--check", "--only", "first"])
     assert capsys.readouterr().out.startswith("100 mutations\n")
     mutations = select(load(), "first")
-    assert {name: sum(each.scheme == name for each in mutations) for name in COUNTS} == COUNTS
+    assert {name: sum(mutation.scheme == name for mutation in mutations) for name in COUNTS} == COUNTS
     assert sum(COUNTS.values()) == len(mutations) == len({mutation.id for mutation in mutations}) == 100
     assert {mutation.kind for mutation in mutations} == set(KINDS)
 
 
 def test_no_two_mutations_of_a_set_make_the_same_change() -> None:
     # those of different sets may: who wrote the second had not seen the first
-    changes = [(each.set, each.file, each.applied(source(each), Path(each.file))) for each in load()]
+    changes = [
+        (mutation.set, mutation.file, mutation.applied(source(mutation), Path(mutation.file))) for mutation in load()
+    ]
     assert len(set(changes)) == len(changes)
 
 
@@ -52,7 +54,7 @@ def source(mutation: Mutation) -> str:
 
 
 @pytest.mark.parametrize(
-    ("changed", "line"),
+    ("changes", "line"),
     [
         ({"old": "no such text"}, "`old` of reno-01 occurs 0 times: expected 1"),
         ({"old": "self.window.packets"}, "times: expected 1"),
@@ -64,12 +66,12 @@ def source(mutation: Mutation) -> str:
         ({"size": "big"}, "unknown key `mutation[reno-01].size`"),
     ],
 )
-def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, changed: dict[str, str], line: str) -> None:
+def test_a_list_that_does_not_fit_is_refused(tmp_path: Path, changes: dict[str, str], line: str) -> None:
     assert [mutation.id for mutation in load(listing(tmp_path))] == ["reno-01"]
-    with pytest.raises(UserError) as refused:
-        load(listing(tmp_path, **changed))
-    assert line in str(refused.value)
-    assert "\n" not in str(refused.value)
+    with pytest.raises(UserError) as error:
+        load(listing(tmp_path, **changes))
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_an_id_stands_once(tmp_path: Path) -> None:
@@ -88,11 +90,11 @@ def test_a_repository_has_the_mutant_beside_the_original(tmp_path: Path, name: s
     before, after = (text.read_text(encoding="utf-8") for text in (schemes / mutation.file, schemes / module))
     assert before == source(mutation)
     lines = [line for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-"]
-    changed = {line[2:].strip() for line in lines if line[0] == "+"}
-    assert changed == {f'name: "{name}",', mutation.new.strip()}
+    changed_lines = {line[2:].strip() for line in lines if line[0] == "+"}
+    assert changed_lines == {f'name: "{name}",', mutation.new.strip()}
     assert len([line for line in lines if line[0] == "-"]) == 2
-    made = {place.name for place in schemes.iterdir()} - {place.name for place in (ROOT / SCHEMES).iterdir()}
-    assert made == {Path(module).parts[0]}
+    made_names = {place.name for place in schemes.iterdir()} - {place.name for place in (ROOT / SCHEMES).iterdir()}
+    assert made_names == {Path(module).parts[0]}
     scheme = read_toml(folder / MUTANTS / f"{name}.toml").raw
     original = read_toml(ROOT / CATALOG / f"{mutation.scheme}.toml").raw
     original.pop("aliases", None)

@@ -237,11 +237,13 @@ def log_of(dumbbell: Dumbbell, tmp_path: Path) -> Callable[..., str]:
         for file, text in (dict.fromkeys(original.sources, "") | STAND_INS[name]).items():
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
             (tree / file).write_text(text)
-        _, theirs = originals.scheme_files(original.pairs[0], originals.build(original, tree, tmp_path), tmp_path)
+        _, original_files = originals.scheme_files(
+            original.pairs[0], originals.build(original, tree, tmp_path), tmp_path
+        )
         path = tmp_path / "marks.toml"
         path.write_text(replace(originals.MARKS, mbps=2.0, loss=loss).toml("marks"))
         flows = ("--flows", "2", "--interval", "1.5", "--duration", "3", "--set", "log=none")
-        dumbbell("run", "--schemes", theirs, "--path", str(path), *flows, "--out", "out", expect=expect)
+        dumbbell("run", "--schemes", original_files, "--path", str(path), *flows, "--out", "out", expect=expect)
         (log,) = (tmp_path / "out").glob("runs/*/*/*/log.txt")
         return log.read_text()
 
@@ -252,7 +254,7 @@ def log_of(dumbbell: Dumbbell, tmp_path: Path) -> Callable[..., str]:
 def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str, str], None]:
     """Make a mistake in a wrapper."""
 
-    def put(wrapper: str, before: str, after: str) -> None:
+    def change_wrapper(wrapper: str, before: str, after: str) -> None:
         text = (originals.WRAPPERS / wrapper).read_text()
         assert before in text
         folder = tmp_path / "wrappers"
@@ -260,7 +262,7 @@ def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
         (folder / wrapper).write_text(text.replace(before, after))
         monkeypatch.setattr(originals, "WRAPPERS", folder)
 
-    return put
+    return change_wrapper
 
 
 def numbers(log: str, word: str) -> list[int]:
@@ -329,10 +331,10 @@ def test_a_wrapper_of_mvfsts_copa_that_takes_a_burst_for_a_packet_is_found(
 def test_a_source_tree_that_is_absent_is_one_line_and_status_2(tmp_path: Path) -> None:
     for name, original in originals.ORIGINALS.items():
         words = ["-m", "validation.originals", name, "--source", str(tmp_path / "none")]
-        done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert done.stdout == ""
-        (line,) = done.stderr.splitlines()
+        result = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert result.returncode == 2
+        assert result.stdout == ""
+        (line,) = result.stderr.splitlines()
         assert f"none: no {original.sources[0]}: expected a source tree of {original.where}" in line
 
 

@@ -25,15 +25,16 @@ def flow(throughput: float) -> dict[str, Any]:
 
 
 def test_a_row_has_each_path_and_numbers_are_rounded() -> None:
-    made = scheme_table.table(["reno"], {"reno": [flow(11.956), flow(5.0), flow(93.0)]})
+    table = scheme_table.table(["reno"], {"reno": [flow(11.956), flow(5.0), flow(93.0)]})
     first = "| `reno` | 12 Mbit/s, 40 ms, 40 packets | 11.96 | 5.98 | 41.3 | 1.23 | 0.456 |"
-    assert made.splitlines()[2] == first
-    assert len(made.splitlines()) == 2 + len(scheme_table.PATHS)
-    assert scheme_table.TABLE.fullmatch(made)
+    assert table.splitlines()[2] == first
+    assert len(table.splitlines()) == 2 + len(scheme_table.PATHS)
+    assert scheme_table.TABLE.fullmatch(table)
     index = "| [`reno`](reno.md), [`cubic`](cubic.md) | 0 / 0 / 0 | 0 / 0 / 0 | 0 / 0 / 0 |"
-    written = scheme_table.index(index, {"reno": [flow(11.956), flow(5.0), flow(93.0)]})
+    index_text = scheme_table.index(index, {"reno": [flow(11.956), flow(5.0), flow(93.0)]})
     assert (
-        written == "| [`reno`](reno.md), [`cubic`](cubic.md) | 12.0 / 41 / 1.23 | 5.0 / 41 / 1.23 | 93.0 / 41 / 1.23 |"
+        index_text
+        == "| [`reno`](reno.md), [`cubic`](cubic.md) | 12.0 / 41 / 1.23 | 5.0 / 41 / 1.23 | 93.0 / 41 / 1.23 |"
     )
 
 
@@ -47,8 +48,8 @@ def test_a_page_says_what_the_index_says(page: Path) -> None:
     assert [row[:2] for row in rows] == [[f"`{name}`", path] for name in schemes for path in scheme_table.PATHS]
     for number, row in enumerate(rows):
         name = schemes[number // len(scheme_table.PATHS)]
-        stated = CELLS[name][number % len(scheme_table.PATHS)]
+        stated_cell = CELLS[name][number % len(scheme_table.PATHS)]
         rate, _, delay, loss, _ = map(float, row[2:])
-        assert rate == pytest.approx(float(stated[0]), abs=0.0551), row
-        assert delay == pytest.approx(float(stated[1]), abs=0.551), row
-        assert loss == float(stated[2]), row
+        assert rate == pytest.approx(float(stated_cell[0]), abs=0.0551), row
+        assert delay == pytest.approx(float(stated_cell[1]), abs=0.551), row
+        assert loss == float(stated_cell[2]), row

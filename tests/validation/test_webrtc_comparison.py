@@ -17,12 +17,15 @@ from validation.webrtc_figures import Call, Figure
 
 
 def call(
-    arrived: list[float], delay: list[float] | None = None, dropped: list[float] | None = None, size: float = 1250.0
+    arrival_times: list[float],
+    delay: list[float] | None = None,
+    drop_times: list[float] | None = None,
+    size: float = 1250.0,
 ) -> Call:
-    times = numpy.array(arrived)
-    delays = numpy.array(delay if delay is not None else [20.0] * len(arrived))
-    sizes = numpy.full(len(arrived), size)
-    return Call(times - delays / 1e3, sizes, times, sizes, delays, numpy.array(dropped or []))
+    times = numpy.array(arrival_times)
+    delays = numpy.array(delay if delay is not None else [20.0] * len(arrival_times))
+    sizes = numpy.full(len(arrival_times), size)
+    return Call(times - delays / 1e3, sizes, times, sizes, delays, numpy.array(drop_times or []))
 
 
 def steady(mbps: float, start: float, end: float) -> list[float]:
@@ -35,40 +38,42 @@ def figure(name: str, path: str = "steady-4mbps") -> Figure:
 
 
 def test_media_starts_with_the_first_large_packet() -> None:
-    made = call([0.5, 0.6, 0.7])
-    assert Call(made.sent, numpy.array([92.0, 128.0, 1200.0]), *([made.arrived] * 4)).start == pytest.approx(0.68)
+    made_call = call([0.5, 0.6, 0.7])
+    assert Call(made_call.sent, numpy.array([92.0, 128.0, 1200.0]), *([made_call.arrived] * 4)).start == pytest.approx(
+        0.68
+    )
     assert math.isinf(call([0.5], size=92.0).start)
 
 
 def test_rates_count_what_arrives_in_the_time() -> None:
-    made = call(steady(2.0, 0.0, 5.0) + steady(4.0, 5.0, 10.0))
-    assert made.rate(1.0, 5.0) == pytest.approx(2.0, rel=0.01)
-    assert made.rate(4.0, 6.0) == pytest.approx(3.0, rel=0.01)
-    assert made.rate(11.0, 12.0) == 0.0
+    made_call = call(steady(2.0, 0.0, 5.0) + steady(4.0, 5.0, 10.0))
+    assert made_call.rate(1.0, 5.0) == pytest.approx(2.0, rel=0.01)
+    assert made_call.rate(4.0, 6.0) == pytest.approx(3.0, rel=0.01)
+    assert made_call.rate(11.0, 12.0) == 0.0
 
 
 def test_a_rate_is_reached_when_its_first_full_second_ends() -> None:
-    made = call(steady(2.0, 0.0, 25.0) + steady(4.0, 25.0, 32.0))
-    assert made.reaches(3.9, 20.0) == pytest.approx(6.0, abs=0.11)
-    assert made.reaches(3.9, 20.0, 3.0) == pytest.approx(8.0, abs=0.21)
-    assert made.reaches(4.5, 20.0) == webrtc_figures.NEVER
+    made_call = call(steady(2.0, 0.0, 25.0) + steady(4.0, 25.0, 32.0))
+    assert made_call.reaches(3.9, 20.0) == pytest.approx(6.0, abs=0.11)
+    assert made_call.reaches(3.9, 20.0, 3.0) == pytest.approx(8.0, abs=0.21)
+    assert made_call.reaches(4.5, 20.0) == webrtc_figures.NEVER
 
 
 def test_the_queue_of_a_drop_is_gone_before_the_first_second_without_late_packets() -> None:
     late = {10.5: 200.0, 11.2: 300.0, 12.1: 130.0, 15.0: 130.0}
     times = [10.0, 10.5, 11.2, 11.5, 12.1, 12.5, 15.0]
-    made = call(times, [late.get(time, 25.0) for time in times])
-    assert made.queued_after(10.0, 20.0) == pytest.approx(2.1)
+    made_call = call(times, [late.get(time, 25.0) for time in times])
+    assert made_call.queued_after(10.0, 20.0) == pytest.approx(2.1)
     assert call([10.0, 11.0]).queued_after(10.0, 20.0) == 0.0
 
 
 def test_loss_counts_packets_dropped_and_delivered() -> None:
-    made = call([1.0, 2.0, 3.0], dropped=[1.5])
-    assert (made.lost(), made.drops(1.0, 2.0), made.drops(2.0, 3.0)) == (25.0, 1.0, 0.0)
+    made_call = call([1.0, 2.0, 3.0], drop_times=[1.5])
+    assert (made_call.lost(), made_call.drops(1.0, 2.0), made_call.drops(2.0, 3.0)) == (25.0, 1.0, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("ours", "real", "apart"),
+    ("own_values", "real", "apart"),
     [
         ([1.0, 2.0], [1.5], 0.0),
         ([1.0, 2.0], [2.5, 3.0], 0.5),
@@ -78,8 +83,8 @@ def test_loss_counts_packets_dropped_and_delivered() -> None:
         ([math.nan, 1.0], [1.0], 0.0),
     ],
 )
-def test_values_are_as_far_apart_as_their_ranges(ours: list[float], real: list[float], apart: float) -> None:
-    assert webrtc_figures.gap(ours, real) == apart
+def test_values_are_as_far_apart_as_their_ranges(own_values: list[float], real: list[float], apart: float) -> None:
+    assert webrtc_figures.gap(own_values, real) == apart
 
 
 def test_a_figure_agrees_up_to_its_share_or_its_least() -> None:
@@ -100,12 +105,14 @@ def test_differences_are_percent_of_rates_and_units_of_the_rest() -> None:
 
 
 def test_a_row_has_our_range_all_of_theirs_and_a_verdict() -> None:
-    ours, real = ([[call(steady(mbps, 0.02, 32.0))] for mbps in several] for several in ((2.0, 2.1, 2.2), (2.0, 1.0)))
+    own_calls, real = (
+        [[call(steady(mbps, 0.02, 32.0))] for mbps in several] for several in ((2.0, 2.1, 2.2), (2.0, 1.0))
+    )
     mean = figure("mean, Mbit/s")
-    made = webrtc.row(mean, ours, [], real, "known")
-    assert made == ["mean, Mbit/s", "2.10 (2.00 to 2.20)", "-", "2.00, 1.00", "+40.0 %", "within"]
-    assert webrtc.row(mean, ours, [], real[1:], "known")[-1] == "known"
-    assert webrtc.row(mean, ours, [], [], "known")[-3:] == ["-", "-", "-"]
+    row = webrtc.row(mean, own_calls, [], real, "known")
+    assert row == ["mean, Mbit/s", "2.10 (2.00 to 2.20)", "-", "2.00, 1.00", "+40.0 %", "within"]
+    assert webrtc.row(mean, own_calls, [], real[1:], "known")[-1] == "known"
+    assert webrtc.row(mean, own_calls, [], [], "known")[-3:] == ["-", "-", "-"]
     two = figure("second, Mbit/s", "two-calls")
     assert webrtc.row(two, [[call([1.0])]], [], [], "known")[1] == "-", "there is no second call"
 
@@ -126,16 +133,16 @@ def test_runs_that_are_not_good_are_left_out_and_listed() -> None:
     assert webrtc.table("steady-4mbps", "gcc", webrtc.Part(), webrtc.Part(), part, webrtc.Notes())[0][-1] == "-"
 
 
-def listed(scheme: str) -> dict[str, Any]:
+def listed_scheme(scheme: str) -> dict[str, Any]:
     return catalog.schemes().find(scheme).table()
 
 
 @pytest.mark.parametrize("scheme", ["gcc", "scream"])
 def test_our_schemes_are_those_of_the_catalog_but_for_their_limits(scheme: str) -> None:
-    own = catalog.experiments().find("webrtc").own_schemes[scheme].table()
-    assert own["controller"] == listed(scheme)["controller"]
-    assert own["transport"] == listed(scheme)["transport"]
-    application = own["application"]
+    table = catalog.experiments().find("webrtc").own_schemes[scheme].table()
+    assert table["controller"] == listed_scheme(scheme)["controller"]
+    assert table["transport"] == listed_scheme(scheme)["transport"]
+    application = table["application"]
     assert (application["fps"], application["start_rate_mbps"], application["max_rate_mbps"]) == (30.0, 0.3, 10.0)
     assert str(catalog.schemes().find("chromium-" + scheme).parameters["max_mbps"]) == "10"
 
