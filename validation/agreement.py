@@ -204,11 +204,11 @@ class Bounds:
     p95: float
     p95_ms: float
 
-    def hold(self, one: Numbers, other: Numbers, around: Spread | None = None) -> bool:
-        """Whether `other` is as `one`, or like the repetitions `around`; values on the bound are."""
-        rate, delay = abs(other.throughput - one.throughput), abs(other.p95 - one.p95)
-        good_rate = rate <= self.throughput * one.throughput
-        good_delay = delay <= self.p95_ms or delay <= self.p95 * one.p95
+    def hold(self, side: Numbers, other: Numbers, around: Spread | None = None) -> bool:
+        """Whether `other` is as `side`, or like the repetitions `around`; values on the bound are."""
+        rate, delay = abs(other.throughput - side.throughput), abs(other.p95 - side.p95)
+        good_rate = rate <= self.throughput * side.throughput
+        good_delay = delay <= self.p95_ms or delay <= self.p95 * side.p95
         if around is not None:
             good_rate |= around.throughput[0] <= other.throughput <= around.throughput[1]
             good_delay |= around.p95[0] <= other.p95 <= around.p95[1]
@@ -249,16 +249,19 @@ def only_flow(run: dict[str, Any] | None) -> Numbers | str:
 
 def first(runs: Runs, path: str, scheme: str) -> Numbers | str:
     """Run 1 of a cell of the experiment."""
-    found = [run for run in runs.get((path, scheme), []) if run["run"] == 1]
-    return only_flow(found[0] if found else None)
+    first_runs = [run for run in runs.get((path, scheme), []) if run["run"] == 1]
+    return only_flow(first_runs[0] if first_runs else None)
 
 
 def spread(runs: list[dict[str, Any]]) -> Spread | None:
     """The range of the runs that are good."""
-    measured = [found for found in map(only_flow, runs) if isinstance(found, Numbers)]
-    if not measured:
+    all_numbers = [flow_numbers for flow_numbers in map(only_flow, runs) if isinstance(flow_numbers, Numbers)]
+    if not all_numbers:
         return None
-    throughput, p95 = [one.throughput for one in measured], [one.p95 for one in measured]
+    throughput, p95 = (
+        [numbers_of_run.throughput for numbers_of_run in all_numbers],
+        [numbers_of_run.p95 for numbers_of_run in all_numbers],
+    )
     return Spread((min(throughput), max(throughput)), (min(p95), max(p95)))
 
 
@@ -280,15 +283,15 @@ class Notes:
 
 
 def verdict(
-    ours: Numbers, other: Numbers, bounds: Bounds, around: Spread | None, reason: str | None, notes: Notes
+    own_numbers: Numbers, other: Numbers, bounds: Bounds, around: Spread | None, reason: str | None, notes: Notes
 ) -> str:
     """One word for a row: within the bounds or the spread of repetitions, or why not."""
     if other.status != "done":
         return f"{other.status} {notes.mark(other.reason)}"
-    if bounds.hold(ours, other):
+    if bounds.hold(own_numbers, other):
         return WITHIN
-    if around is not None and bounds.hold(ours, other, around):
-        return f"{SPREAD if bounds.of_spread.hold(ours, other) else WIDE}: {around}"
+    if around is not None and bounds.hold(own_numbers, other, around):
+        return f"{SPREAD if bounds.of_spread.hold(own_numbers, other) else WIDE}: {around}"
     return UNEXPLAINED if reason is None else notes.mark(reason)
 
 
@@ -297,12 +300,12 @@ def find_reason(reasons: dict[tuple[str, str], str], scheme: str, path: str) -> 
     return reasons.get((scheme, path), reasons.get((scheme, "")))
 
 
-def percent(one: float, other: float) -> str:
+def percent(base: float, other: float) -> str:
     """How much more `other` is, in percent."""
-    return f"{signed(100.0 * (other / one - 1.0))} %" if one else "-"
+    return f"{with_sign(100.0 * (other / base - 1.0))} %" if base else "-"
 
 
-def signed(value: float) -> str:
+def with_sign(value: float) -> str:
     """One decimal with its sign; zero has none."""
     text = f"{value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
@@ -312,33 +315,41 @@ Judge = Callable[[Numbers, Numbers], str]
 """Gives the verdict on two runs."""
 
 
-def row(name: str, ours: Numbers | str, other: Numbers | str, judge: Judge) -> list[str]:
+def row(name: str, own_numbers: Numbers | str, other: Numbers | str, judge: Judge) -> list[str]:
     """A line of a table; `judge` gives the verdict where both runs have numbers."""
-    if isinstance(ours, str) or isinstance(other, str):
-        missing = ours if isinstance(ours, str) else other
+    if isinstance(own_numbers, str) or isinstance(other, str):
+        missing = own_numbers if isinstance(own_numbers, str) else other
         return [name, *["-"] * 6, str(missing)]
     late = "-" if other.late_p99_ms is None else f"{other.late_p99_ms:.2f}"
     return [
         name,
-        f"{ours.throughput:.2f} / {other.throughput:.2f}",
-        percent(ours.throughput, other.throughput),
-        f"{ours.p95:.1f} / {other.p95:.1f}",
-        f"{signed(other.p95 - ours.p95)} ({percent(ours.p95, other.p95)})",
-        f"{100.0 * ours.loss:.2f} / {100.0 * other.loss:.2f}",
+        f"{own_numbers.throughput:.2f} / {other.throughput:.2f}",
+        percent(own_numbers.throughput, other.throughput),
+        f"{own_numbers.p95:.1f} / {other.p95:.1f}",
+        f"{with_sign(other.p95 - own_numbers.p95)} ({percent(own_numbers.p95, other.p95)})",
+        f"{100.0 * own_numbers.loss:.2f} / {100.0 * other.loss:.2f}",
         late,
-        judge(ours, other),
+        judge(own_numbers, other),
     ]
 
 
-def judged(bounds: Bounds, late: list[dict[str, Any]], reason: str | None, notes: Notes) -> Judge:
+def judge_of(bounds: Bounds, late: list[dict[str, Any]], reason: str | None, notes: Notes) -> Judge:
     """The judge of one cell; `late` are the simulated repetitions around it."""
     around = spread(late)
-    return lambda ours, other: verdict(ours, other, bounds, around, reason, notes)
+    return lambda own_numbers, other: verdict(own_numbers, other, bounds, around, reason, notes)
 
 
-def table(names: str, what: str, rows: list[list[str]]) -> list[str]:
-    """Markdown; `what` is compared, the rows are `names`."""
-    titles = [names, f"Mbit/s, {what}", "difference", f"p95 ms, {what}", "difference", f"loss %, {what}", "late p99 ms"]
+def table(names: str, compared_sides: str, rows: list[list[str]]) -> list[str]:
+    """Markdown; `compared_sides` is compared, the rows are `names`."""
+    titles = [
+        names,
+        f"Mbit/s, {compared_sides}",
+        "difference",
+        f"p95 ms, {compared_sides}",
+        "difference",
+        f"loss %, {compared_sides}",
+        "late p99 ms",
+    ]
     return [markdown.render(Table.of([*titles, "verdict"], rows, "lrrrrrrl")), ""]
 
 
@@ -348,7 +359,7 @@ def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: R
     for path, title in titles.items():
         rows = []
         for scheme in schemes:
-            judge = judged(BACKENDS, late.get((path, scheme), []), find_reason(REASONS, scheme, path), notes)
+            judge = judge_of(BACKENDS, late.get((path, scheme), []), find_reason(REASONS, scheme, path), notes)
             rows.append(row(scheme, first(sim, path, scheme), first(emu, path, scheme), judge))
         verdicts += [line[-1] for line in rows]
         lines += [f"### {title}", "", *table("scheme", "sim / emu", rows)]
@@ -359,13 +370,13 @@ def pair_tables(name: str, titles: dict[str, str], emu: Runs, real: Runs, late: 
     """Every real implementation of experiment `name` on every path beside ours, both with real packets."""
     notes, lines, verdicts = Notes(), list[str](), list[str]()
     bounds = BACKENDS if name in STRICT else IMPLEMENTATIONS
-    for scheme, ours in WITH_REAL[name].items():
+    for scheme, own_scheme in WITH_REAL[name].items():
         rows = []
         for path in titles:
-            judge = judged(bounds, late.get((path, ours), []), find_reason(REAL_REASONS, scheme, path), notes)
-            rows.append(row(path, first(emu, path, ours), first(real, path, scheme), judge))
+            judge = judge_of(bounds, late.get((path, own_scheme), []), find_reason(REAL_REASONS, scheme, path), notes)
+            rows.append(row(path, first(emu, path, own_scheme), first(real, path, scheme), judge))
         verdicts += [line[-1] for line in rows]
-        lines += [f"### {scheme} beside our {ours}", "", *table("path", "ours / real", rows)]
+        lines += [f"### {scheme} beside our {own_scheme}", "", *table("path", "ours / real", rows)]
     return [summary(verdicts, bounds), "", *lines, *notes.lines(), *([""] if notes.texts else [])]
 
 
@@ -374,13 +385,13 @@ def summary(verdicts: list[str], bounds: Bounds) -> str:
     within = verdicts.count(WITHIN)
     spread_out, wide = (sum(verdict.startswith(word) for verdict in verdicts) for word in (SPREAD, WIDE))
     reasons = sum(verdict.startswith("[") for verdict in verdicts)
-    unexplained = verdicts.count(UNEXPLAINED)
-    rest = len(verdicts) - within - spread_out - wide - reasons - unexplained
+    count = verdicts.count(UNEXPLAINED)
+    rest = len(verdicts) - within - spread_out - wide - reasons - count
     limits = f"{100 * bounds.throughput:g} % of throughput, {100 * bounds.p95:g} % or {bounds.p95_ms:g} ms of delay"
     return (
         f"Of {len(verdicts)} cells {within} are within bounds ({limits}), {spread_out} more within the spread of "
         f"repetitions, {wide} further apart than a spread can excuse, {reasons} differ for a known reason, "
-        f"{unexplained} are not explained, {rest} have no good run."
+        f"{count} are not explained, {rest} have no good run."
     )
 
 
@@ -443,13 +454,13 @@ TITLES = {
 
 def page(title: str, command: str, duration_s: float, facts: str, backends: list[str], pairs: list[str]) -> str:
     """The document; without `pairs` it has no section about real implementations."""
-    others = ", ".join(f"[{name}]({name}.md)" for name in TITLES if TITLES[name] != title)
+    join = ", ".join(f"[{name}]({name}.md)" for name in TITLES if TITLES[name] != title)
     text = PAGE.format(
         title=title,
         command=command,
         duration_s=duration_s,
         facts=facts,
-        others=f"Other pages: {others}.",
+        others=f"Other pages: {join}.",
         count=REPETITIONS * len(LATE_MS),
         late=", ".join(f"{ms:g}" for ms in LATE_MS),
         backends="\n".join(backends),
@@ -484,11 +495,11 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
 
 def real_experiment(experiment: dict[str, Any], scheme: str, plan: dumbbell.ExperimentFile) -> dict[str, Any]:
     """Return `experiment` with one real implementation over the paths of `plan`, its own ones too."""
-    own = tomllib.loads(Path(plan.file).read_text(encoding="utf-8")).get("path", {})
-    return experiment | {"schemes": [scheme], "paths": plan.paths} | ({"path": own} if own else {})
+    own_paths = tomllib.loads(Path(plan.file).read_text(encoding="utf-8")).get("path", {})
+    return experiment | {"schemes": [scheme], "paths": plan.paths} | ({"path": own_paths} if own_paths else {})
 
 
-def written(keep: Path, name: str, experiment: dict[str, Any]) -> str:
+def write_experiment(keep: Path, name: str, experiment: dict[str, Any]) -> str:
     """The experiment in a file of that name."""
     file = keep / f"{name}.toml"
     file.write_text(tomli_w.dumps(experiment))
@@ -515,11 +526,11 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
     usual = ["--duration", f"{duration_s:g}", "--resume"]
     keep.mkdir(parents=True, exist_ok=True)
     demand(run_command([name, "--backend", "sim", "--out", str(keep / "sim"), *usual]))
-    simulated = tomllib.loads((keep / "sim" / "experiment.toml").read_text(encoding="utf-8"))
+    document = tomllib.loads((keep / "sim" / "experiment.toml").read_text(encoding="utf-8"))
     late: Runs = {}
     for ms in LATE_MS:
         label = f"late-{ms:g}ms"
-        file = written(keep, label, late_experiment(simulated, ms))
+        file = write_experiment(keep, label, late_experiment(document, ms))
         demand(run_command([file, "--log", "none", "--out", str(keep / label), *usual]))
         for key, runs in load(keep / label)[0].items():
             late.setdefault(key, []).extend(runs)
@@ -528,17 +539,19 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
     emu, environment = load(keep / "emu")
     real: Runs = {}
     environments = [environment]
-    listed = tomllib.loads(Path(dumbbell.experiments().find("agreement-real").file).read_text(encoding="utf-8"))
+    listed_experiment = tomllib.loads(
+        Path(dumbbell.experiments().find("agreement-real").file).read_text(encoding="utf-8")
+    )
     plan = dumbbell.experiments().find(name)
-    for scheme, ours in WITH_REAL.get(name, {}).items():
-        file = written(keep, scheme, real_experiment(listed, scheme, plan))
+    for scheme, own_scheme in WITH_REAL.get(name, {}).items():
+        file = write_experiment(keep, scheme, real_experiment(listed_experiment, scheme, plan))
         refusal = run_command([file, "--out", str(keep / scheme), *usual])
         if refusal is None:
-            found, environment = load(keep / scheme)
-            real |= found
+            loaded_runs, environment = load(keep / scheme)
+            real |= loaded_runs
             environments.append(environment)
         else:
-            real |= left_out([scheme], [path for path, name in emu if name == ours], refusal)
+            real |= left_out([scheme], [path for path, name in emu if name == own_scheme], refusal)
     return [sim, emu, late, real], environments
 
 
@@ -564,10 +577,8 @@ def main() -> None:
     except dumbbell.Error as error:
         sys.exit(f"agreement: {error}")
     paths = {path: (plan.own_paths.get(path) or dumbbell.paths().find(path)).title for path in plan.paths}
-    chosen = "" if name == "agreement" else f" --experiment {name}"
-    command = (
-        f"python -m validation.agreement{chosen}{' --quick' if options.quick else ''} --write docs/evidence/{name}.md"
-    )
+    words = ("" if name == "agreement" else f" --experiment {name}") + (" --quick" if options.quick else "")
+    command = f"python -m validation.agreement{words} --write docs/evidence/{name}.md"
     text = page(
         TITLES[name],
         command,

@@ -47,7 +47,7 @@ SLOW = Cell(path="12 Mbit/s, 60 ms, 1 BDP", mbps=12.0, rtt_ms=60.0)
 FAST = Cell(path="50 Mbit/s, 40 ms, 1 BDP", mbps=50.0, rtt_ms=40.0)
 
 
-def listed(name: str) -> Cell:
+def listed_cell(name: str) -> Cell:
     """Return a cell of a shipped path."""
     return Cell(path=f"`{name}`", mbps=0.0, rtt_ms=0.0, listed=name)
 
@@ -61,8 +61,8 @@ EXPERIMENTS = (
     Experiment(cell=replace(FAST, path=f"{FAST.path}, 0.1 % loss", loss=0.001)),
     Experiment(cell=replace(FAST, path=f"{FAST.path}, 1 % loss", loss=0.01)),
     Experiment(cell=replace(FAST, path=f"{FAST.path}, 2 % loss", loss=0.02)),
-    Experiment(cell=listed("policer-12mbps-20ms")),
-    Experiment(cell=listed("cellular-verizon-lte-down")),
+    Experiment(cell=listed_cell("policer-12mbps-20ms")),
+    Experiment(cell=listed_cell("cellular-verizon-lte-down")),
     Experiment(
         cell=Cell(
             path="40 Mbit/s, from 10 s on 10, from 20 s on 40; 40 ms, 1 BDP",
@@ -116,32 +116,36 @@ def samples_of(experiment: Experiment, schemes: list[str], folder: Path, seed: i
         + f'runs = {RUNS}\nseed = {seed}\nlog = "none"\n\n{experiment.flows}'
     )
     with tempfile.TemporaryDirectory(dir=folder) as out:
-        done = dumbbell.run(str(file), out=Path(out) / "out", trust=True)
-        found: dict[str, Samples] = {}
-        for run in sorted(done.runs, key=lambda run: run.run):
+        result = dumbbell.run(str(file), out=Path(out) / "out", trust=True)
+        samples: dict[str, Samples] = {}
+        for run in sorted(result.runs, key=lambda run: run.run):
             if run.statistics["status"] != "done":
                 sys.exit(f"{run.scheme} on {cell.path}: {run.statistics['reason']}")
             flows = run.statistics["flows"][: experiment.compared]
-            found.setdefault(run.scheme, []).append([(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in flows])
-    return [found[Path(scheme).stem] for scheme in schemes]
+            samples.setdefault(run.scheme, []).append(
+                [(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in flows]
+            )
+    return [samples[Path(scheme).stem] for scheme in schemes]
 
 
-def agreement(schemes: list[str], original: str, chosen: str, folder: Path, seed: int) -> str:
+def agreement(schemes: list[str], original: str, path_part: str, folder: Path, seed: int) -> str:
     """Return the table of the schemes beside the original, as Markdown."""
-    rows, agreed = [], dict.fromkeys(schemes, 0)
-    experiments = [each for each in EXPERIMENTS if chosen in each.cell.path]
+    rows, within_count = [], dict.fromkeys(schemes, 0)
+    experiments = [candidate for candidate in EXPERIMENTS if path_part in candidate.cell.path]
     for experiment in experiments:
-        *all_of_ours, theirs = samples_of(experiment, [*schemes, original], folder, seed)
-        for scheme, ours in zip(schemes, all_of_ours, strict=True):
+        *all_of_ours, original_samples = samples_of(experiment, [*schemes, original], folder, seed)
+        for scheme, own_samples in zip(schemes, all_of_ours, strict=True):
             flows = [
                 [
-                    difference([run[flow][metric] for run in ours], [run[flow][metric] for run in theirs])
+                    difference(
+                        [run[flow][metric] for run in own_samples], [run[flow][metric] for run in original_samples]
+                    )
                     for metric in (0, 1)
                 ]
-                for flow in range(len(theirs[0]))
+                for flow in range(len(original_samples[0]))
             ]
             word = verdict(flows, LEAST_MS).replace("open", "within the spread")
-            agreed[scheme] += word == "yes"
+            within_count[scheme] += word == "yes"
             rates, delays = (", ".join(flow[metric].text for flow in flows) for metric in (0, 1))
             rows.append([experiment.cell.path, f"`{scheme}`", rates, delays, word])
             print(markdown.line(rows[-1]), file=sys.stderr, flush=True)
@@ -151,7 +155,7 @@ def agreement(schemes: list[str], original: str, chosen: str, folder: Path, seed
         f"`python -m validation.bbr3_linux TREE --write docs/schemes/bbr3-linux.md`, {date}: means of {RUNS} runs of "
         f"{SECONDS:g} s, built in / original (difference ± half of its 95 % interval); two flows: the first, the "
         + "second. "
-        + " ".join(f"`{scheme}`: {count} of {len(experiments)} cells within." for scheme, count in agreed.items())
+        + " ".join(f"`{scheme}`: {count} of {len(experiments)} cells within." for scheme, count in within_count.items())
         + f"\n\n{markdown.render(Table.of(head, rows, 'llrrl'))}"
     )
 

@@ -58,7 +58,7 @@ EMULATORS = Path(__file__).parent / "data" / "pantheon-emulators.csv"
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPath:
     """A path that somebody measured: its published rows, the model of its parameters, and what a search may try."""
 
     title: str
@@ -75,7 +75,7 @@ class Measured:
 
 
 MEASURED = (
-    Measured(
+    MeasuredPath(
         "Nepal to AWS India, Wi-Fi (result 188)",
         "replication-nepal",
         "nepal-aws-india-188",
@@ -84,8 +84,8 @@ MEASURED = (
         "nepal-aws-india",
         "19.1 % of nine schemes",
     ),
-    Measured("AWS Brazil to Colombia, wired, September 2018", "seed-brazil", "brazil-colombia-2018", "loss", 100),
-    Measured(
+    MeasuredPath("AWS Brazil to Colombia, wired, September 2018", "seed-brazil", "brazil-colombia-2018", "loss", 100),
+    MeasuredPath(
         "AWS California to Mexico, wired (result 1237), three flows",
         "replication-mexico",
         "california-mexico-1237",
@@ -93,7 +93,7 @@ MEASURED = (
         32,
         published="14.4 % per flow of ten schemes, 12.9 % of the totals, which are the data here",
     ),
-    Measured(
+    MeasuredPath(
         "AWS California to Stanford, cellular, January 2018",
         "seed-california",
         "california-stanford-2018",
@@ -137,36 +137,39 @@ def table_of(values: Values, folder: Path) -> Path:
     file = folder / "truth.csv"
     rows = ["scheme,throughput_mbps,delay_p95_ms,loss_rate"]
     for run in results.runs:
-        found = run.statistics["network"]
-        rows.append(f"{run.scheme},{found['throughput_mbps']},{found['delay_p95_ms']},{found['loss_rate']}")
+        network = run.statistics["network"]
+        rows.append(f"{run.scheme},{network['throughput_mbps']},{network['delay_p95_ms']},{network['loss_rate']}")
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return file
 
 
-def recovered(number: int, evaluations: int, runs: int) -> dict[str, Any]:
+def recover(number: int, evaluations: int, runs: int) -> dict[str, Any]:
     """One truth and what was found."""
     values = truth(number)
     with tempfile.TemporaryDirectory(prefix="dumbbell-recovery-") as folder:
         file = table_of(values, Path(folder))
-        began, worked = time.monotonic(), time.process_time()
-        found = dumbbell_calibrate.calibrate_path(
+        began, cpu_start_s = time.monotonic(), time.process_time()
+        calibrate_path = dumbbell_calibrate.calibrate_path(
             file, models=MODEL.name, folds=0, evaluations=evaluations, runs=runs, duration=30, jobs=1
         )
-        took, cpu = time.monotonic() - began, time.process_time() - worked
-        parameters = {each.knob.name: [each.value, each.low, each.high, each.determined] for each in found.parameters}
+        took, cpu = time.monotonic() - began, time.process_time() - cpu_start_s
+        parameters = {
+            parameter.knob.name: [parameter.value, parameter.low, parameter.high, parameter.determined]
+            for parameter in calibrate_path.parameters
+        }
         target = read_target(str(file), TargetOptions(runs=runs, duration_s=30.0, sockets="unlimited"))
-    fit = found.ladder.fits[MODEL.name]
-    ours = lowest(target, [candidate_of(MODEL, values)])[0]
+    fit = calibrate_path.ladder.fits[MODEL.name]
+    true_objective = lowest(target, [candidate_of(MODEL, values)])[0]
     best = lowest(target, [fit.best.candidate])[0]
-    told = {
+    entry = {
         "number": number,
         "truth": values,
         "found": parameters,
-        "error": found.in_sample_error,
+        "error": calibrate_path.in_sample_error,
         "s": took,
         "cpu_s": cpu,
     }
-    return told | {"tried": len(fit.trials), "objective_of_truth": ours, "objective_found": best}
+    return entry | {"tried": len(fit.trials), "objective_of_truth": true_objective, "objective_found": best}
 
 
 def lowest(target: Target, paths: Sequence[Any]) -> list[float]:
@@ -175,25 +178,25 @@ def lowest(target: Target, paths: Sequence[Any]) -> list[float]:
         outcomes = Objective(target, crew, Journal(None, {}, False)).outcomes(paths, target.schemes)
     chance = chances(target.points, target.experiment.runs)
     return [
-        float(each)
-        for each in search_objective(emulated_values(target.points, outcomes), measured_values(target.points), chance)
+        float(value)
+        for value in search_objective(emulated_values(target.points, outcomes), measured_values(target.points), chance)
     ]
 
 
 def recovery(arguments: argparse.Namespace) -> str:
     """The table."""
     keep = arguments.keep
-    done = [json.loads(line) for line in keep.read_text().splitlines()] if keep and keep.is_file() else []
-    known = {entry["number"]: entry for entry in done}
+    old_entries = [json.loads(line) for line in keep.read_text().splitlines()] if keep and keep.is_file() else []
+    entry_of = {entry["number"]: entry for entry in old_entries}
     numbers = numbers_of(arguments)
-    for number in sorted(numbers, key=lambda each: truth(each)["rate_mbps"]):  # the quick ones first
-        if number not in known:
-            known[number] = recovered(number, arguments.evaluations, arguments.runs)
-            print(json.dumps(known[number]), file=sys.stderr, flush=True)
+    for number in sorted(numbers, key=lambda candidate: truth(candidate)["rate_mbps"]):  # the quick ones first
+        if number not in entry_of:
+            entry_of[number] = recover(number, arguments.evaluations, arguments.runs)
+            print(json.dumps(entry_of[number]), file=sys.stderr, flush=True)
             if keep:
                 with keep.open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps(known[number]) + "\n")
-    return recovery_table([known[number] for number in numbers if number in known], arguments)
+                    stream.write(json.dumps(entry_of[number]) + "\n")
+    return recovery_table([entry_of[number] for number in numbers if number in entry_of], arguments)
 
 
 def off(entry: dict[str, Any], name: str) -> float | None:
@@ -204,11 +207,11 @@ def off(entry: dict[str, Any], name: str) -> float | None:
 
 def holds(entry: dict[str, Any], name: str) -> bool:
     """Whether a parameter is within 5 %, or a queue has room for as many packets but one."""
-    true, found = entry["truth"], {key: value[0] for key, value in entry["found"].items()}
+    true, found_values = entry["truth"], {key: value[0] for key, value in entry["found"].items()}
     if name == "queue_ms":
-        sizes = [each["rate_mbps"] * each["queue_ms"] * 125.0 for each in (true, found)]
-        return abs(found[name] / true[name] - 1.0) <= WITHIN or abs(sizes[1] - sizes[0]) <= FULL_PACKET_BYTES
-    return bool(true[name]) and abs(found[name] / true[name] - 1.0) <= WITHIN
+        sizes = [values["rate_mbps"] * values["queue_ms"] * 125.0 for values in (true, found_values)]
+        return abs(found_values[name] / true[name] - 1.0) <= WITHIN or abs(sizes[1] - sizes[0]) <= FULL_PACKET_BYTES
+    return bool(true[name]) and abs(found_values[name] / true[name] - 1.0) <= WITHIN
 
 
 def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
@@ -233,8 +236,8 @@ def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace)
         within = sum(holds(entry, name) for entry in entries)
         aside = " or a packet" if name == "queue_ms" else ""
         spread = f"median {100 * numpy.median(errors):.1f} %, largest {100 * max(errors):.0f} %"
-        covered = f"in the interval {inside} of {len(entries)}"
-        parts.append(f"- {unit.partition(',')[0]}: {within} of {len(errors)} within 5 %{aside}, {spread}; {covered}")
+        coverage = f"in the interval {inside} of {len(entries)}"
+        parts.append(f"- {unit.partition(',')[0]}: {within} of {len(errors)} within 5 %{aside}, {spread}; {coverage}")
     likely = sum(entry["objective_found"] <= entry["objective_of_truth"] for entry in entries)
     parts.append(
         f"- what was found is as likely as the truth, or more, in {likely} of {len(entries)}: there, chance decides"
@@ -243,9 +246,9 @@ def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace)
     return "\n".join([wrote("recovery", len(entries), arguments), "", *parts, "", table])
 
 
-def wrote(what: str, truths: int, arguments: argparse.Namespace) -> str:
+def wrote(table_name: str, truths: int, arguments: argparse.Namespace) -> str:
     """By which command and when a table is written."""
-    words = [what, "--truths", truths, "--evaluations", arguments.evaluations, "--runs", arguments.runs]
+    words = [table_name, "--truths", truths, "--evaluations", arguments.evaluations, "--runs", arguments.runs]
     words += [] if arguments.fastest == FASTEST_MBPS else ["--fastest", f"{arguments.fastest:g}"]
     command = " ".join(map(str, words))
     return f"Written by `python -m validation.calibration {command}`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
@@ -290,7 +293,7 @@ def by_gaussian_process(evaluate: Evaluate, start: list[float], evaluations: int
     """scikit-optimize: a Gaussian process with expected improvement, as Spearmint's, which Pantheon used."""
     from skopt import gp_minimize
 
-    found = gp_minimize(
+    optimum = gp_minimize(
         lambda place: evaluate([list(map(float, place))])[0],
         [(0.0, 1.0)] * len(start),
         x0=[start],
@@ -299,7 +302,7 @@ def by_gaussian_process(evaluate: Evaluate, start: list[float], evaluations: int
         acq_func="EI",
         random_state=seed % 2**31,
     )
-    return [float(u) for u in found.x]
+    return [float(u) for u in optimum.x]
 
 
 def by_chance(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
@@ -321,7 +324,7 @@ OPTIMISERS: dict[str, Ask] = {
 def optimisers(arguments: argparse.Namespace) -> str:
     """How low each gets with the same number of evaluations, and what it takes beside them."""
     numbers = numbers_of(arguments)
-    reached: dict[str, list[list[float]]] = {name: [] for name in OPTIMISERS}
+    reached_values: dict[str, list[list[float]]] = {name: [] for name in OPTIMISERS}
     errors: dict[str, list[float]] = {name: [] for name in OPTIMISERS}
     overhead: dict[str, float] = dict.fromkeys(OPTIMISERS, 0.0)
     for number in numbers:
@@ -332,16 +335,18 @@ def optimisers(arguments: argparse.Namespace) -> str:
             )
         for name, search in OPTIMISERS.items():
             values, place, beside_s = searched_by(search, target, arguments.evaluations, number)
-            reached[name].append(values)
+            reached_values[name].append(values)
             overhead[name] += beside_s / len(numbers)
             true = truth(number)
-            found = values_at(MODEL.at(Hints.of(target.points)), place)
-            errors[name].append(float(numpy.mean([abs(found[key] / true[key] - 1.0) for key in true if true[key]])))
+            best_values = values_at(MODEL.at(Hints.of(target.points)), place)
+            errors[name].append(
+                float(numpy.mean([abs(best_values[key] / true[key] - 1.0) for key in true if true[key]]))
+            )
             print(number, name, values[-1], errors[name][-1], f"{beside_s:.1f} s", file=sys.stderr, flush=True)
     steps = sorted({min(step, arguments.evaluations) for step in (20, 50, 100, 400)})
     head = ["optimiser", *(f"after {step}" for step in steps), "parameters off, %", "s beside the simulator"]
     rows = []
-    for name, runs in reached.items():
+    for name, runs in reached_values.items():
         cells = [name, *(f"{numpy.mean([run[min(step, len(run)) - 1] for run in runs]):.3f}" for step in steps)]
         rows.append([*cells, f"{100 * numpy.median(errors[name]):.1f}", f"{overhead[name]:.1f}"])
     return f"{wrote('optimisers', len(numbers), arguments)}\n\n{markdown.render(Table.of(head, rows))}"
@@ -350,7 +355,7 @@ def optimisers(arguments: argparse.Namespace) -> str:
 def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tuple[list[float], list[float], float]:
     """The least value after each evaluation, the best place, and the time that the optimiser itself took."""
     knobs = MODEL.at(Hints.of(target.points))
-    wanted, chance = measured_values(target.points), chances(target.points, target.experiment.runs)
+    target_values, chance = measured_values(target.points), chances(target.points, target.experiment.runs)
     least: list[float] = []
     simulating = 0.0
     with workers(1, None) as crew:
@@ -362,7 +367,8 @@ def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tup
             paths = [candidate_of(MODEL, values_at(knobs, list(place))) for place in places]
             outcomes = objective.outcomes(paths, target.schemes)
             values = [
-                float(each) for each in search_objective(emulated_values(target.points, outcomes), wanted, chance)
+                float(number_found)
+                for number_found in search_objective(emulated_values(target.points, outcomes), target_values, chance)
             ]
             for value in values:
                 least.append(min(value, least[-1] if least else math.inf))
@@ -377,79 +383,97 @@ def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tup
 
 def paths(arguments: argparse.Namespace) -> str:
     """The table of the measured paths, and each scheme's part of it."""
-    chosen = [each for each in MEASURED if not arguments.only or each.experiment in arguments.only.split(",")]
+    paths_chosen = [path for path in MEASURED if not arguments.only or path.experiment in arguments.only.split(",")]
     head = ["path", "model", "parameters / numbers", "paths tried by a search", "in-sample", "leave-one-out"]
     head += ["in no fit", "shipped path, in-sample", "Pantheon's emulator, in-sample"]
-    rows, schemes, held = [], [], []
-    for each in chosen:
-        found = calibrated(each, arguments, each.shipped)
-        if found.held_out is None or found.truth is None:
-            raise SystemExit(f"{each.experiment}: nothing was held out")
-        held.append(found.held_out.error)
-        others = "; ".join(f"`{name}` {error:.1%}" for (name, _), error in beyond(found))
-        fitted = f"{len(found.fit.knobs)} / {found.fit.numbers}"
-        cells = [each.title, f"`{each.model}`", fitted, each.evaluations, f"{found.in_sample_error:.1%}"]
-        shipped = f"{found.truth.true.error:.1%} (`{each.shipped}`)"
-        rows.append([*cells, spread_text(found.held_out), others or "-", shipped, emulator(each, found, arguments)])
+    rows, schemes, held_out_errors = [], [], []
+    for measured_path in paths_chosen:
+        calibrated_path = calibrate_on(measured_path, arguments, measured_path.shipped)
+        if calibrated_path.held_out is None or calibrated_path.truth is None:
+            raise SystemExit(f"{measured_path.experiment}: nothing was held out")
+        held_out_errors.append(calibrated_path.held_out.error)
+        join = "; ".join(f"`{name}` {error:.1%}" for (name, _), error in beyond(calibrated_path))
+        fit_size = f"{len(calibrated_path.fit.knobs)} / {calibrated_path.fit.numbers}"
+        cells = [
+            measured_path.title,
+            f"`{measured_path.model}`",
+            fit_size,
+            measured_path.evaluations,
+            f"{calibrated_path.in_sample_error:.1%}",
+        ]
+        shipped_error = f"{calibrated_path.truth.true.error:.1%} (`{measured_path.shipped}`)"
+        rows.append(
+            [
+                *cells,
+                spread_text(calibrated_path.held_out),
+                join or "-",
+                shipped_error,
+                emulator(measured_path, calibrated_path, arguments),
+            ]
+        )
         inside = dict(
             zip(
-                found.truth.calibrated_score.by_point, errors(found.target.points, found.fit.best.outcomes), strict=True
+                calibrated_path.truth.calibrated_score.by_point,
+                errors(calibrated_path.target.points, calibrated_path.fit.best.outcomes),
+                strict=True,
             )
         )
-        by_error = sorted(found.held_out.by_point.items(), key=lambda pair: -pair[1])
-        told = ", ".join(f"`{key[0]}` {error:.1%} ({inside[key].replication:.1%})" for key, error in by_error)
-        schemes.append(f"- {each.title}: {told}.")
+        by_error = sorted(calibrated_path.held_out.by_point.items(), key=lambda pair: -pair[1])
+        error_list = ", ".join(f"`{key[0]}` {error:.1%} ({inside[key].replication:.1%})" for key, error in by_error)
+        schemes.append(f"- {measured_path.title}: {error_list}.")
     words = f" --only {arguments.only}" * bool(arguments.only) + " --equal-weights" * arguments.equal_weights
     day = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
-    most, few = (sum(error <= limit for error in held) for limit in (GOAL, GOOD))
-    counted = f"{most} of {len(held)} paths are within {GOAL:.0%}, {few} within {GOOD:.0%}."
+    most_paths, few_paths = (sum(error <= limit for error in held_out_errors) for limit in (GOAL, GOOD))
+    count_text = f"{most_paths} of {len(held_out_errors)} paths are within {GOAL:.0%}, {few_paths} within {GOOD:.0%}."
     return "\n".join(
         [
             f"Written by `python -m validation.calibration paths{words}`, {day}.",
             "",
             markdown.render(Table.of(head, rows)),
             "",
-            f"Leave-one-out: {counted} Of each scheme, leave-one-out and in brackets in-sample:",
+            f"Leave-one-out: {count_text} Of each scheme, leave-one-out and in brackets in-sample:",
             "",
             *schemes,
         ]
     )
 
 
-def calibrated(each: Measured, arguments: argparse.Namespace, truth: str) -> dumbbell_calibrate.CalibratedPath:
+def calibrate_on(path: MeasuredPath, arguments: argparse.Namespace, truth: str) -> dumbbell_calibrate.CalibratedPath:
     """The fit to all schemes, and one without each."""
     keep: Path | None = arguments.keep
-    out = None if keep is None else keep / f"{each.experiment}.toml"
+    out = None if keep is None else keep / f"{path.experiment}.toml"
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-    words: dict[str, Any] = {"models": each.model, "folds": LEAVE_ONE_OUT, "evaluations": each.evaluations, "runs": 1}
+    words: dict[str, Any] = {"models": path.model, "folds": LEAVE_ONE_OUT, "evaluations": path.evaluations, "runs": 1}
     words["equal_weights"] = arguments.equal_weights
     return dumbbell_calibrate.calibrate_path(
-        each.experiment, out, name=each.experiment, path=each.shipped, truth=truth, jobs=1, resume=True, **words
+        path.experiment, out, name=path.experiment, path=path.shipped, truth=truth, jobs=1, resume=True, **words
     )
 
 
-def beyond(found: dumbbell_calibrate.CalibratedPath) -> list[tuple[tuple[str, int], float]]:
+def beyond(calibrated_path: dumbbell_calibrate.CalibratedPath) -> list[tuple[tuple[str, int], float]]:
     """The schemes that are in no fit."""
-    return [] if found.unfitted is None else list(found.unfitted.by_point.items())
+    return [] if calibrated_path.unfitted is None else list(calibrated_path.unfitted.by_point.items())
 
 
-def emulator(each: Measured, found: dumbbell_calibrate.CalibratedPath, arguments: argparse.Namespace) -> str:
+def emulator(
+    path: MeasuredPath, calibrated_path: dumbbell_calibrate.CalibratedPath, arguments: argparse.Namespace
+) -> str:
     """What the paper says of its emulator; where its points are known, of these schemes, and built-in ones on it."""
-    if not each.emulator:
-        return each.published
+    if not path.emulator:
+        return path.published
     with EMULATORS.open(encoding="utf-8") as stream:
-        points = {row["scheme"]: row for row in csv.DictReader(stream) if row["path"] == each.emulator}
-    theirs = {
+        points = {row["scheme"]: row for row in csv.DictReader(stream) if row["path"] == path.emulator}
+    emulator_outcomes = {
         point.key: Outcome(
             float(points[point.scheme]["throughput_mbps"]), float(points[point.scheme]["delay_p95_ms"]), None
         )
-        for point in found.target.points
+        for point in calibrated_path.target.points
     }
-    error = replication_error(errors(found.target.points, theirs))
-    truth = calibrated(each, arguments, each.emulator).truth
-    ours = "-" if truth is None else f"{truth.true.error:.1%}"
-    return f"{each.published}, {error:.1%} of these {len(theirs)}; built-in schemes on it {ours}"
+    error = replication_error(errors(calibrated_path.target.points, emulator_outcomes))
+    truth = calibrate_on(path, arguments, path.emulator).truth
+    own_error = "-" if truth is None else f"{truth.true.error:.1%}"
+    return f"{path.published}, {error:.1%} of these {len(emulator_outcomes)}; built-in schemes on it {own_error}"
 
 
 def main() -> None:

@@ -75,20 +75,20 @@ def simulate(cca: str, path: str, seed: int) -> dict[str, float]:
         "path": dumbbell.paths().find(path).spec(),
         "flows": [flow],
     }
-    ours: dict[str, Any] = dumbbell.simulate(spec).statistics["flows"][0]
+    own_flow: dict[str, Any] = dumbbell.simulate(spec).statistics["flows"][0]
     return {
-        "mean_throughput_l4": ours["goodput_mbps"],
-        "mean_srtt_l4": ours["mean_srtt_ms"],
-        "total_retransmissions_l4": ours["retransmissions"],
-        "mean_cwnd_l4": ours["mean_cwnd_bytes"] / 1448,
+        "mean_throughput_l4": own_flow["goodput_mbps"],
+        "mean_srtt_l4": own_flow["mean_srtt_ms"],
+        "total_retransmissions_l4": own_flow["retransmissions"],
+        "mean_cwnd_l4": own_flow["mean_cwnd_bytes"] / 1448,
     }
 
 
-def deviation(ours: float, ns3: float) -> float:
+def deviation(own_value: float, ns3: float) -> float:
     """Relative to ns-3; infinite where only one of them is nothing."""
-    if ours == ns3:
+    if own_value == ns3:
         return 0.0
-    return (ours - ns3) / ns3 if ns3 else float("inf")
+    return (own_value - ns3) / ns3 if ns3 else float("inf")
 
 
 def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
@@ -98,10 +98,10 @@ def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
     deviations: dict[str, list[float]] = {metric: [] for _, metric, _ in COLUMNS[:2]}
     for cca in SCHEMES:
         for path in STEADY:
-            ours, cells = simulate(cca, path, 42), []
+            own_flow, cells = simulate(cca, path, 42), []
             for _, metric, digits in COLUMNS:
                 ns3 = runs[cca, path, metric]
-                differs = deviation(ours[metric], ns3)
+                differs = deviation(own_flow[metric], ns3)
                 mark = ""
                 if abs(differs) > EXPLAINED:
                     reason = REASONS.get((cca, path, metric), "not explained")
@@ -109,7 +109,7 @@ def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
                     mark = f" [{len(notes)}]"
                 if cca in JUDGED and metric in deviations:
                     deviations[metric].append(abs(differs))
-                cells += [f"{ours[metric]:.{digits}f} / {ns3:.{digits}f}", f"{differs * 100:+.1f} %{mark}"]
+                cells += [f"{own_flow[metric]:.{digits}f} / {ns3:.{digits}f}", f"{differs * 100:+.1f} %{mark}"]
             rows.append([cca, path.removeprefix("static."), *cells])
     head = [title for heading, _, _ in COLUMNS for title in (f"{heading}, ours / ns-3", "deviation")]
     table = markdown.render(Table.of(["ns-3", "path", *head], rows, "ll" + "r" * len(head)))
@@ -140,9 +140,9 @@ def main() -> None:
     runs = ns3_runs(arguments.runs)
     table, deviations, notes = steady(runs)
     medians = {metric: statistics.median(values) for metric, values in deviations.items()}
-    made = f"`python -m validation.ccperf --runs FILE`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
+    origin = f"`python -m validation.ccperf --runs FILE`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
     text = [
-        f"Written by {made}. {SECONDS:g} s, one flow.",
+        f"Written by {origin}. {SECONDS:g} s, one flow.",
         "",
         "### Without random loss",
         "",

@@ -66,12 +66,12 @@ def equal(interval: int, first: int) -> Steps:
 
 def by_rtt(srtt_ms: Sequence[float], factor: float, first: int, tick: int = 1) -> Steps:
     """Return samples that are `factor` smoothed RTTs apart, each at a multiple of `tick` steps."""
-    found, at = [], float(first)
+    sample_times, at = [], float(first)
     while at <= STEPS:
-        found.append(max(int(at) // tick * tick, 1))
-        srtt = srtt_ms[found[-1]]
-        at = found[-1] + factor * (BASE_RTT_MS if np.isnan(srtt) else srtt) * MS
-    return np.array(found)
+        sample_times.append(max(int(at) // tick * tick, 1))
+        srtt = srtt_ms[sample_times[-1]]
+        at = sample_times[-1] + factor * (BASE_RTT_MS if np.isnan(srtt) else srtt) * MS
+    return np.array(sample_times)
 
 
 def simulate(**transport: float) -> tuple[Series, Means]:
@@ -95,18 +95,18 @@ def simulate(**transport: float) -> tuple[Series, Means]:
         }
     )
     series = Series(
-        held(run.samples(1, "srtt"), float("nan")),
-        held(run.links("data/bottleneck", "queue"), 0.0),
-        held(run.links("data/bottleneck", "delivered"), 0.0),
+        hold(run.samples(1, "srtt"), float("nan")),
+        hold(run.links("data/bottleneck", "queue"), 0.0),
+        hold(run.links("data/bottleneck", "delivered"), 0.0),
     )
     statistics: dict[str, Any] = run.statistics
     (flow_found,) = statistics["flows"]
-    link = next(each for each in statistics["links"] if each["link"] == "data/bottleneck")
+    link = next(candidate for candidate in statistics["links"] if candidate["link"] == "data/bottleneck")
     queue = link["mean_qdisc_length_l2"]
     return series, (flow_found["mean_est_qdelay_l4"], queue, link["mean_qdisc_delay_l2"], queue * PACKET_MS)
 
 
-def held(table: Any, before: float) -> Any:  # noqa: ANN401 (a table of arrays)
+def hold(table: Any, before: float) -> Any:  # noqa: ANN401 (a table of arrays)
     """Return the latest value at every step."""
     latest = np.full(STEPS + 1, -1)
     values = np.asarray(table["value"], dtype=float)
@@ -122,18 +122,18 @@ def rows(series: Series, exact: Means) -> Iterable[list[str]]:
     yield ["the same, timestamps without a tick", *numbers(simulate(timestamp_ms=0.0)[1]), ""]
     yield ["the same without the last 70 ms", *numbers(series.means(np.arange(1, STEPS + 1 - 70 * MS))[:2]), "", "", ""]
     part = slice(400 * MS, 750 * MS)
-    shares = [float(np.sum(each[part]) / STEPS) for each in (series.srtt_ms - BASE_RTT_MS, series.queue)]
+    shares = [float(np.sum(values[part]) / STEPS) for values in (series.srtt_ms - BASE_RTT_MS, series.queue)]
     yield ["of the mean: from 0.40 to 0.75 s", *numbers(shares), "", "", ""]
     yield ["every 10 ms", *numbers(series.means(equal(10 * MS, 10 * MS))), ""]
     intervals = range(60, 111, 2)
-    found = [series.means(equal(ms * MS, first * MS)) for ms in intervals for first in range(1, ms + 1)]
-    yield ["every 60 to 110 ms, each first sample", *spreads(found)]
-    spaced: Callable[[float, int], list[Means]] = lambda factor, tick: [  # noqa: E731 (two rows of each)
+    means = [series.means(equal(ms * MS, first * MS)) for ms in intervals for first in range(1, ms + 1)]
+    yield ["every 60 to 110 ms, each first sample", *spreads(means)]
+    means_apart: Callable[[float, int], list[Means]] = lambda factor, tick: [  # noqa: E731 (two rows of each)
         series.means(by_rtt(series.srtt_ms, factor, first * MS, tick)) for first in range(1, int(BASE_RTT_MS * factor))
     ]
-    for tick, rounded in ((1, ""), (MS, ", in whole ms")):
+    for tick, rounding in ((1, ""), (MS, ", in whole ms")):
         for factor in (1.0, 1.25, 1.5, 2.0):
-            yield [f"smoothed RTT x {factor:g} apart{rounded}", *spreads(spaced(factor, tick))]
+            yield [f"smoothed RTT x {factor:g} apart{rounding}", *spreads(means_apart(factor, tick))]
 
 
 def numbers(means: Sequence[float]) -> list[str]:
@@ -141,17 +141,21 @@ def numbers(means: Sequence[float]) -> list[str]:
     return [f"{value:.{digits}f}" for value, digits in zip(means, (2, 2, 3, 3), strict=False)]
 
 
-def spreads(found: Sequence[Means]) -> list[str]:
+def spreads(means: Sequence[Means]) -> list[str]:
     """Return median and range of each figure, and how often all three are near the published ones."""
-    low, middle, high = (np.quantile(found, part, axis=0) for part in (0.0, 0.5, 1.0))
+    low, middle, high = (np.quantile(means, part, axis=0) for part in (0.0, 0.5, 1.0))
     cells = [
         f"{middle[at]:.{digits}f} [{low[at]:.{digits}f}, {high[at]:.{digits}f}]"
         for at, digits in enumerate((2, 2, 3, 3))
     ]
     near = sum(
-        all(abs(value / known - 1) <= NEAR for value, known in zip(each, PUBLISHED, strict=False)) for each in found
+        all(
+            abs(value / published_value - 1) <= NEAR
+            for value, published_value in zip(mean_values, PUBLISHED, strict=False)
+        )
+        for mean_values in means
     )
-    return [*cells, f"{near} of {len(found)}"]
+    return [*cells, f"{near} of {len(means)}"]
 
 
 def main() -> None:
@@ -162,10 +166,10 @@ def main() -> None:
     head = ["samples", "estimated queueing delay, ms", "queue, packets", "queue delay, ms"]
     head += ["queue x time of a packet, ms", f"all three within {NEAR:.0%}"]
     table = markdown.render(Table.of(head, list(rows(*simulate())), "lrrrrr"))
-    made = f"Written by `python -m validation.ccperf_sampling`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
+    origin = f"Written by `python -m validation.ccperf_sampling`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
     print(table)
     if page:
-        replace_block(page, "ccperf-sampling", f"{made} Medians, with the smallest and the largest value.\n\n{table}")
+        replace_block(page, "ccperf-sampling", f"{origin} Medians, with the smallest and the largest value.\n\n{table}")
 
 
 if __name__ == "__main__":

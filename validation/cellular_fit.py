@@ -64,7 +64,7 @@ LINKS = [
 
 
 @dataclass(frozen=True)
-class Found:
+class LinkFigures:
     """The same statistics of generated links, and the share of time in gaps beyond a second."""
 
     mean_kbps: float
@@ -73,14 +73,14 @@ class Found:
     long_gaps: float
 
 
-def shipped(link: Link) -> dict[str, Any]:
+def shipped_element(link: Link) -> dict[str, Any]:
     """The preset's element."""
     path = dumbbell.paths().find(link.preset)
     elements = path.data if link.direction == "data" else path.ack
     return next(element for element in elements if element["kind"] == "cellular")
 
 
-def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int = 1) -> Found:
+def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int = 1) -> LinkFigures:
     """Statistics of runs of the recording's length that make up `seconds`, on slow links up to six times."""
     path = {"data": [element], "ack": []}
     gaps: list[NDArray[np.float64]] = []
@@ -94,7 +94,7 @@ def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int
         gaps.append(np.diff(times, prepend=0.0, append=link.seconds * 1e3))
         longest.append(float(gaps[-1].max()))
     every = np.concatenate(gaps)
-    return Found(
+    return LinkFigures(
         mean_kbps=count * 12.0 / (runs * link.seconds),
         age_p95_ms=ONE_WAY_MS + age(every, 0.95),
         gap_ms=float(np.median(longest)),
@@ -104,11 +104,11 @@ def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int
 
 def age(gaps: NDArray[np.float64], share: float) -> float:
     """The time since the last opportunity that is exceeded for no more than 1 - `share` of the time."""
-    ordered = np.sort(gaps)[::-1]
-    sums, number = np.cumsum(ordered), np.arange(1, len(ordered) + 1)
+    ordered_gaps = np.sort(gaps)[::-1]
+    sums, number = np.cumsum(ordered_gaps), np.arange(1, len(ordered_gaps) + 1)
     # with the n longest gaps above a, the time beyond a is their sum - n a
-    ages = (sums - (1.0 - share) * ordered.sum()) / number
-    following = np.append(ordered[1:], 0.0)
+    ages = (sums - (1.0 - share) * ordered_gaps.sum()) / number
+    following = np.append(ordered_gaps[1:], 0.0)
     return float(ages[np.argmax(ages >= following)])
 
 
@@ -116,11 +116,11 @@ def fit(link: Link, seconds: float) -> dict[str, Any]:
     """The element whose statistics are the link's."""
     element: dict[str, Any] = {"kind": "cellular", "mean_mbps": link.mean_kbps / 1e3, "outage_escape_per_s": 1.0}
     low, high = SLOWEST, FASTEST
-    for spent in (seconds, seconds, 4.0 * seconds, 4.0 * seconds):
-        reversion = match_age(element, link, spent, low, high)
+    for budget_s in (seconds, seconds, 4.0 * seconds, 4.0 * seconds):
+        reversion = match_age(element, link, budget_s, low, high)
         element["reversion_per_s"] = reversion
         if link.gap_ms is not None:
-            ratio = measure(element, link, spent).gap_ms / link.gap_ms
+            ratio = measure(element, link, budget_s).gap_ms / link.gap_ms
             element["outage_escape_per_s"] = round_to(element["outage_escape_per_s"] * ratio)
         low, high = reversion / 2.0, reversion * 2.0
     element["reversion_per_s"] = match_age(element, link, 10.0 * seconds, low, high)
@@ -144,18 +144,18 @@ def round_to(value: float) -> float:
 def row(task: tuple[Link, bool, float]) -> list[str]:
     """Return one link of the table."""
     link, check, seconds = task
-    element = shipped(link) if check else fit(link, seconds)
+    element = shipped_element(link) if check else fit(link, seconds)
     # not the seeds of the search
-    found = measure(element, link, 10.0 * seconds, first_seed=100_001)
+    figures = measure(element, link, 10.0 * seconds, first_seed=100_001)
     gap = "-" if link.gap_ms is None else f"{link.gap_ms:.0f}"
     return [
         f"`{link.preset}`, {link.direction}",
         f"{element['reversion_per_s']:.3g}",
         f"{element['outage_escape_per_s']:.3g}",
-        f"{found.mean_kbps:.0f} / {link.mean_kbps:.0f}",
-        f"{found.age_p95_ms:.0f} / {link.age_p95_ms:.0f}",
-        f"{found.gap_ms:.0f} / {gap}",
-        f"{100.0 * found.long_gaps:.1f}",
+        f"{figures.mean_kbps:.0f} / {link.mean_kbps:.0f}",
+        f"{figures.age_p95_ms:.0f} / {link.age_p95_ms:.0f}",
+        f"{figures.gap_ms:.0f} / {gap}",
+        f"{100.0 * figures.long_gaps:.1f}",
     ]
 
 

@@ -65,11 +65,11 @@ def specification(preset: str, seed: int, seconds: float) -> dict[str, Any]:
     }
 
 
-def age_p95_ms(arrived: NDArray[np.float64], sent: NDArray[np.float64], until: float) -> float:
+def age_p95_ms(arrival_times: NDArray[np.float64], send_times: NDArray[np.float64], until: float) -> float:
     """95th percentile over time, in steps of 1 ms, of the time since the newest of the arrived packets was sent."""
-    newest = np.maximum.accumulate(sent)
+    newest = np.maximum.accumulate(send_times)
     clock = np.arange(SKIPPED_S, until, 1e-3)
-    last = np.searchsorted(arrived, clock, side="right") - 1
+    last = np.searchsorted(arrival_times, clock, side="right") - 1
     return float(np.percentile((clock - newest[last])[last >= 0], 95) * 1e3)
 
 
@@ -81,19 +81,19 @@ def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
         simulate(spec, Path(folder))
         _, times, delays = core.delay_points(str(Path(folder) / "packets.parquet"), "data", 1 << 30)
         points = series(str(Path(folder) / "packets.parquet"), 1.0)
-    arrived, delay = np.frombuffer(times), np.frombuffer(delays) / 1e3
+    arrival_times, delay = np.frombuffer(times), np.frombuffer(delays) / 1e3
     rates = points["flows"][0]["egress_mbps"]
     # egress counts IP and UDP headers; sizes differ, so the headers are subtracted packet by packet
-    counted = arrived >= SKIPPED_S
-    bits = 1e6 * sum(rates[int(SKIPPED_S) :]) - 8 * IP_UDP_BYTES * int(counted.sum())
-    offered = np.array(opportunities(spec["path"], "data", seed, seconds)) / 1e9
-    omniscient = age_p95_ms(offered, offered - ONE_WAY_S, seconds)
+    is_counted = arrival_times >= SKIPPED_S
+    bits = 1e6 * sum(rates[int(SKIPPED_S) :]) - 8 * IP_UDP_BYTES * int(is_counted.sum())
+    opportunity_times = np.array(opportunities(spec["path"], "data", seed, seconds)) / 1e9
+    omniscient = age_p95_ms(opportunity_times, opportunity_times - ONE_WAY_S, seconds)
     kbits = 1e3 * (seconds - SKIPPED_S)
     return (
         bits / kbits,
-        age_p95_ms(arrived, arrived - delay, seconds),
+        age_p95_ms(arrival_times, arrival_times - delay, seconds),
         omniscient,
-        int((offered >= SKIPPED_S).sum()) * 12e3 / kbits,
+        int((opportunity_times >= SKIPPED_S).sum()) * 12e3 / kbits,
     )
 
 
@@ -108,10 +108,10 @@ def main() -> None:
     print(markdown.render(Table.of([*head, "self-inflicted ms", "paper", "over the trace"], [])))
     with ProcessPoolExecutor() as pool:
         for preset, (paper, paper_ms, trace, trace_ms, share) in PUBLISHED.items():
-            found = list(pool.map(run, [(preset, seed, arguments.seconds) for seed in seeds]))
-            rate, age, least, offered = (statistics.mean(column) for column in zip(*found, strict=True))
+            results = list(pool.map(run, [(preset, seed, arguments.seconds) for seed in seeds]))
+            rate, age, least, offered_rate = (statistics.mean(column) for column in zip(*results, strict=True))
             beside = [f"{rate:.0f}", f"{paper} ({rate / paper:.2f})", f"{trace} ({rate / trace:.2f})"]
-            cells = [*beside, f"{100.0 * rate / offered:.0f}", share, f"{age - least:.0f}", paper_ms, trace_ms]
+            cells = [*beside, f"{100.0 * rate / offered_rate:.0f}", share, f"{age - least:.0f}", paper_ms, trace_ms]
             print(markdown.line([f"`{preset}`", *cells]), flush=True)
 
 

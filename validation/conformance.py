@@ -30,7 +30,7 @@ REAL = {
 """Schemes and cases with real packets: those of both transports that packets alone show, in some minutes."""
 
 
-def simulated(folder: Path) -> list[dumbbell_conformance.Conformance]:
+def simulate(folder: Path) -> list[dumbbell_conformance.Conformance]:
     """Return every suite with the schemes that it names."""
     return [dumbbell_conformance.check_conformance(name, out=folder / name) for name in ORDER]
 
@@ -39,33 +39,33 @@ def real(folder: Path) -> str:
     """Return the part of the page with real packets."""
     parts = ["## With real packets", f"`python -m validation.conformance --write --real`, {dumbbell.__version__}."]
     for name, (schemes, cases) in REAL.items():
-        found = dumbbell_conformance.check_conformance(
+        check_conformance = dumbbell_conformance.check_conformance(
             name, schemes=schemes, cases=cases, backend="emu", out=folder / f"{name}-real"
         )
-        parts += [f"### {found.suite.title}, real packets", markdown.render(found.table())]
-        parts.append("\n".join(f"- {line}" for line in found.reasons if ": not applicable" not in line))
+        parts += [f"### {check_conformance.suite.title}, real packets", markdown.render(check_conformance.table())]
+        parts.append("\n".join(f"- {line}" for line in check_conformance.reasons if ": not applicable" not in line))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def summary(found: list[dumbbell_conformance.Conformance]) -> str:
+def summary(results: list[dumbbell_conformance.Conformance]) -> str:
     """Return how many cases of each suite each scheme passes and fails."""
     counts: dict[str, dict[str, Counter[str]]] = {}
-    for each in found:
-        for verdict in each.verdicts:
-            counts.setdefault(verdict.scheme, {}).setdefault(each.suite.name, Counter())[verdict.verdict] += 1
-    names = [each.suite.name for each in found]
+    for suite_result in results:
+        for verdict in suite_result.verdicts:
+            counts.setdefault(verdict.scheme, {}).setdefault(suite_result.suite.name, Counter())[verdict.verdict] += 1
+    names = [result.suite.name for result in results]
 
-    def cell(of: Counter[str] | None) -> str:
-        return "" if of is None else f"{of['pass']} / {of['fail']}"
+    def cell(counts_of: Counter[str] | None) -> str:
+        return "" if counts_of is None else f"{counts_of['pass']} / {counts_of['fail']}"
 
     rows = [[f"`{scheme}`", *(cell(suites.get(name)) for name in names)] for scheme, suites in sorted(counts.items())]
     return markdown.render(Table.of(["scheme", *names], rows, "l" * (1 + len(names))))
 
 
-def page(found: list[dumbbell_conformance.Conformance], with_packets: str) -> str:
+def page(results: list[dumbbell_conformance.Conformance], with_packets: str) -> str:
     """Return the page."""
-    parts = [HEAD.read_text(encoding="utf-8").format(summary=summary(found))]
-    parts += [each.markdown() for each in found]
+    parts = [HEAD.read_text(encoding="utf-8").format(summary=summary(results))]
+    parts += [result.markdown() for result in results]
     return "\n".join([*parts, with_packets])
 
 
@@ -78,8 +78,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="dumbbell-conformance-") as folder:
         if arguments.real:
             KEPT.write_text(real(Path(folder)), encoding="utf-8")
-        kept = KEPT.read_text(encoding="utf-8") if KEPT.exists() else ""
-        text = page(simulated(Path(folder)), kept)
+        kept_page = KEPT.read_text(encoding="utf-8") if KEPT.exists() else ""
+        text = page(simulate(Path(folder)), kept_page)
     if arguments.write:
         PAGE.write_text(text, encoding="utf-8")
     else:

@@ -141,28 +141,28 @@ def _working(jobs: int | None) -> Iterator[tuple[Path, Execution, Progress]]:
         yield Path(folder), Execution(jobs=jobs), progress
 
 
-def checked(
+def check_apart(
     candidate: Scheme, baseline: Scheme, suite: CheckSuite, seed: int, jobs: int | None, rows: int | None = None
 ) -> list[CellResult]:
     """Return what a check finds."""
     sides = [Side(BASELINE, baseline.name, baseline), Side(CANDIDATE, candidate.name, candidate)]
-    with _working(jobs) as (folder, how, progress):
-        return Comparison(suite, sides, folder, how, seed, progress, rows).compare()
+    with _working(jobs) as (folder, workers, progress):
+        return Comparison(suite, sides, folder, workers, seed, progress, rows).compare()
 
 
 def pool(
-    scheme: Scheme, suite: CheckSuite, runs: int, seed: int, workers: Executor, nudged: bool
+    scheme: Scheme, suite: CheckSuite, runs: int, seed: int, workers: Executor, is_nudged: bool
 ) -> dict[str, Observed]:
-    """Return the runs of a scheme in each cell; `nudged` on paths that are 1 ns longer."""
+    """Return the runs of a scheme in each cell; `is_nudged` on paths that are 1 ns longer."""
     with Progress() as progress:
         comparison = Comparison(suite, [Side(CANDIDATE, scheme.name, scheme)], Path(), Execution(), seed, progress)
-    found = {}
+    observations = {}
     for cell in comparison.cells:
         memory = _MemoryCell(cell.cell, cell.sides, 1, runs)
         experiment = comparison.experiment(cell, MORE, runs)
-        memory.make(MORE, on_longer_paths(experiment) if nudged else experiment, 1, workers)
-        found[cell.cell.name] = memory.observed(CANDIDATE, MORE)
-    return found
+        memory.make(MORE, on_longer_paths(experiment) if is_nudged else experiment, 1, workers)
+        observations[cell.cell.name] = memory.observed(CANDIDATE, MORE)
+    return observations
 
 
 def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
@@ -173,43 +173,45 @@ def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
     """
     suite = catalog.check_suites().find(SUITE)
     rows = sum(len(cell.metrics) for cell in suite.cells)
-    found: dict[str, Any] = {}
+    alarm_entries: dict[str, Any] = {}
     for name in names:
         scheme = catalog.schemes().find(name)
         with ProcessPoolExecutor(jobs) as workers:
-            plain = pool(scheme, suite, POOL, 1001, workers, nudged=False)
-            moved = pool(scheme, suite, POOL, 1001, workers, nudged=True)
+            plain = pool(scheme, suite, POOL, 1001, workers, is_nudged=False)
+            moved_pool = pool(scheme, suite, POOL, 1001, workers, is_nudged=True)
         draw = random.Random(name)
-        pools = {cell.name: (plain[cell.name], moved[cell.name]) for cell in suite.cells}
+        pools = {cell.name: (plain[cell.name], moved_pool[cell.name]) for cell in suite.cells}
         chaotic = [cell.name for cell in suite.cells if most_moved(name, cell.metrics, *pools[cell.name])]
         answers: dict[str, dict[str, int]] = {"pairs": {}, "others": {}}
-        unresolved: dict[str, int] = {}
+        unresolved_counts: dict[str, int] = {}
         for _ in range(COMPARISONS):
             for kind in answers:
                 verdicts = []
                 for cell in suite.cells:
-                    rows_found = _compared(cell, pools[cell.name], kind, cell.name in chaotic, rows, draw)
+                    rows_found = _compare_cell(cell, pools[cell.name], kind, cell.name in chaotic, rows, draw)
                     for metric, verdict in rows_found.items():
                         if kind == "pairs" and verdict == "not resolved":
-                            unresolved[f"{cell.name} {metric}"] = unresolved.get(f"{cell.name} {metric}", 0) + 1
+                            unresolved_counts[f"{cell.name} {metric}"] = (
+                                unresolved_counts.get(f"{cell.name} {metric}", 0) + 1
+                            )
                     verdicts += rows_found.values()
                 answer = "alarm" if {"worse", "better"} & set(verdicts) else overall(verdicts)
                 answers[kind][answer] = answers[kind].get(answer, 0) + 1
-        found[name] = {"answers": answers, "chaotic": chaotic, "unresolved": unresolved}
-    return found
+        alarm_entries[name] = {"answers": answers, "chaotic": chaotic, "unresolved": unresolved_counts}
+    return alarm_entries
 
 
-def _compared(
+def _compare_cell(
     cell: CheckCell, pools: tuple[Observed, Observed], kind: str, chaotic: bool, rows: int, draw: random.Random
 ) -> dict[str, str]:
     """Return the answers of a sequential comparison whose runs are drawn from pools."""
     plain, _ = pools
     seeds = list(plain.of(cell.metrics[0]))
     draw.shuffle(seeds)
-    most = min(cell.most_runs, len(seeds) // 2)
-    first, second = seeds[:most], seeds[most : 2 * most]
-    found: dict[str, str] = {}
-    for count in looks(most)[1:]:
+    run_count = min(cell.most_runs, len(seeds) // 2)
+    first, second = seeds[:run_count], seeds[run_count : 2 * run_count]
+    answer_of: dict[str, str] = {}
+    for count in looks(run_count)[1:]:
         for metric in cell.metrics:
             if kind == "pairs":
                 sides = [{seed: pool.of(metric)[seed] for seed in first[:count]} for pool in pools]
@@ -217,12 +219,12 @@ def _compared(
                 halves = (first[:count], second[:count])
                 sides = [{place: plain.of(metric)[seed] for place, seed in enumerate(half)} for half in halves]
             answer = judge(
-                metric, *sides, paired=kind == "pairs" and not chaotic, rows=rows, most_runs=most, fair=50.0
+                metric, *sides, paired=kind == "pairs" and not chaotic, rows=rows, most_runs=run_count, fair=50.0
             ).verdict
-            found[metric.name] = answer
-        if "not resolved" not in found.values():
+            answer_of[metric.name] = answer
+        if "not resolved" not in answer_of.values():
             break
-    return found
+    return answer_of
 
 
 VARIANTS = 6
@@ -237,18 +239,18 @@ def rules(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
     cases = catalog.check_suites().find(SUITE).safety
     schemes = {name: catalog.schemes().find(name) for name in names}
     compared_pairs, alarms_raised = 0, []
-    shown: list[dict[str, dict[str, Shown]]] = []
+    shown_values: list[dict[str, dict[str, Shown]]] = []
     for longer_ns in range(VARIANTS):
-        moved = [_on_longer_path(case, longer_ns) for case in cases]
-        with _working(jobs) as (folder, how, progress):
+        moved_cases = [_on_longer_path(case, longer_ns) for case in cases]
+        with _working(jobs) as (folder, execution, progress):
 
             def perform(
-                plans: Sequence[PlannedCase], how: Execution = how, progress: Progress = progress
+                plans: Sequence[PlannedCase], runner: Execution = execution, progress: Progress = progress
             ) -> Sequence[ResultsDirectory]:
-                return perform_apart([(each.folder, each.experiment) for each in plans], how, progress)[0]
+                return perform_apart([(plan.folder, plan.experiment) for plan in plans], runner, progress)[0]
 
-            shown.append(shown_by(moved, schemes, folder, perform, progress))
-    for first, second in itertools.permutations(shown, 2):
+            shown_values.append(shown_by(moved_cases, schemes, folder, perform, progress))
+    for first, second in itertools.permutations(shown_values, 2):
         for case in cases:
             rule = rule_name(case)
             for name in schemes:
@@ -276,13 +278,13 @@ def power(jobs: int | None) -> dict[str, Any]:
     slower = replace(cubic, name="slower", parameters=cubic.parameters | SLOWER)
     goodput = lossy.cells[0].metrics[0]
     with ProcessPoolExecutor(jobs) as workers:
-        sides = [pool(scheme, lossy, POWER_POOL, 2001, workers, nudged=False) for scheme in (cubic, slower)]
+        sides = [pool(scheme, lossy, POWER_POOL, 2001, workers, is_nudged=False) for scheme in (cubic, slower)]
     before, after = (side[POWER_CELL].of(goodput) for side in sides)
     change = sum(after[seed] - before[seed] for seed in before) / sum(before.values())
     answers, runs, seconds = [], [], []
     for seed in range(1, CHECKS + 1):
         began = time.monotonic()
-        (result,) = checked(slower, cubic, lossy, 3000 + seed, jobs, rows)
+        (result,) = check_apart(slower, cubic, lossy, 3000 + seed, jobs, rows)
         row = result.judgements[0]
         answers.append(row.verdict)
         runs.append(row.runs)
@@ -296,10 +298,10 @@ class _MemoryCell(ComparedCell):
     def make(self, part: str, experiment: Experiment, first: int, pool: Executor) -> None:
         """Make the runs of a part from run number `first` on."""
         runs = [run for run in experiment.all_runs() if run.run >= first]
-        made = pool.map(_simulate, [experiment.specification(run) for run in runs])
-        for run, table in zip(runs, made, strict=True):
-            seen = self.seen.setdefault((part, run.scheme), Observed())
-            seen.add(run, table, self.cell.metrics, experiment.duration_s)
+        statistics_made = pool.map(_simulate, [experiment.specification(run) for run in runs])
+        for run, table in zip(runs, statistics_made, strict=True):
+            seen_values = self.seen.setdefault((part, run.scheme), Observed())
+            seen_values.add(run, table, self.cell.metrics, experiment.duration_s)
 
 
 def _simulate(specification: Mapping[str, object]) -> Any:  # noqa: ANN401 (a part of a run's table)
@@ -350,42 +352,45 @@ def _compared_in_memory(comparison: Comparison, cell: _MemoryCell, pool: Executo
             had = count - FIRST
             if all(row.verdict != "not resolved" for row in cell.judgements()):
                 break
-    judged = cell.judgements()
+    row_judgements = cell.judgements()
     if cell.identical:
-        judged = [replace(row, verdict="same") for row in judged]
+        row_judgements = [replace(row, verdict="same") for row in row_judgements]
     failures = tuple(cell.observed(CANDIDATE, LOGGED, NUDGED, MORE).failures)
-    return CellResult(cell.cell, tuple(judged), cell.identical, cell.chaos, None, failures)
+    return CellResult(cell.cell, tuple(row_judgements), cell.identical, cell.chaos, None, failures)
 
 
 def mutants(folder: Path, jobs: int | None, only: Sequence[str], file: Path) -> dict[str, Any]:
     """Return the answer to each mutation, and the cells in which something is worse; kept in `file` one by one."""
     suite = catalog.check_suites().find(SUITE)
-    found: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
+    answers: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
     with ProcessPoolExecutor(jobs) as pool:
-        for each in sorted((folder / "mutants").glob("*.toml")):
-            name = each.stem
-            if name in found or (only and name not in only):
+        for mutant_file in sorted((folder / "mutants").glob("*.toml")):
+            name = mutant_file.stem
+            if name in answers or (only and name not in only):
                 continue
-            mutant = catalog.schemes().find(str(each))
+            mutant = catalog.schemes().find(str(mutant_file))
             original = catalog.schemes().find(name.rpartition("-")[0])
-            results = checked(mutant, original, replace(suite, cells=()), 1, jobs)
+            results = check_apart(mutant, original, replace(suite, cells=()), 1, jobs)
             if overall([result.verdict for result in results]) != "worse":
                 results += checked_in_memory(mutant, original, suite, GROUPS, pool)
-            found[name] = {
+            answers[name] = {
                 "verdict": overall([result.verdict for result in results]),
                 "worse": _rows_that_are("worse", results),
                 "better": _rows_that_are("better", results),
                 "failed": [r.cell.name for r in results if r.failures],
                 "differ": [r.cell.name for r in results if r.compares_packets and not r.identical],
             }
-            print(name, found[name]["verdict"], found[name]["worse"][:3], flush=True)
-            file.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n")
-    return found
+            print(name, answers[name]["verdict"], answers[name]["worse"][:3], flush=True)
+            file.write_text(json.dumps(answers, indent=1, sort_keys=True) + "\n")
+    return answers
 
 
 def _rows_that_are(verdict: str, results: Sequence[CellResult]) -> list[str]:
     return [
-        f"{each.cell.name} {row.metric.name}" for each in results for row in each.judgements if row.verdict == verdict
+        f"{result.cell.name} {row.metric.name}"
+        for result in results
+        for row in result.judgements
+        if row.verdict == verdict
     ]
 
 
@@ -400,29 +405,29 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         )
         yield ""
         rows = []
-        for name, found in data["alarms"].items():
+        for name, entry in data["alarms"].items():
             for kind, words in (("pairs", "1 ns longer"), ("others", "other seeds")):
-                answers = found["answers"][kind]
-                counts = [answers.get(each, 0) for each in ("alarm", "same", "not resolved")]
-                rows.append((name, words, *counts, ", ".join(found["chaotic"]) or "none"))
+                answers = entry["answers"][kind]
+                counts = [answers.get(answer, 0) for answer in ("alarm", "same", "not resolved")]
+                rows.append((name, words, *counts, ", ".join(entry["chaotic"]) or "none"))
         head = ["scheme", "compared with itself", "alarms", "same", "not resolved", "chaotic cells"]
         yield from (markdown.render(Table.of(head, rows)), "")
     if "rules" in data:
-        found = data["rules"]
-        raised = ", ".join(found["alarms"]) or "none"
+        entry = data["rules"]
+        alarm_names = ", ".join(entry["alarms"]) or "none"
         yield (
-            f"**Nor by the rules of safety.** Each of {found['schemes']} schemes ran over every case on paths of "
+            f"**Nor by the rules of safety.** Each of {entry['schemes']} schemes ran over every case on paths of "
             f"{VARIANTS} lengths, 1 ns apart, and each of these runs was compared with each other: "
-            f"{found['comparisons']} comparisons of equal sides. Scheme and rule of the alarms: {raised}."
+            f"{entry['comparisons']} comparisons of equal sides. Scheme and rule of the alarms: {alarm_names}."
         )
         yield ""
     if "power" in data:
-        found = data["power"]
+        entry = data["power"]
         yield (
             f"**What matters is found.** Wanted: {WANTED['power']}. A CUBIC with `beta` = {SLOWER['beta']} has "
-            f"{-100 * found['change']:.2f} % less goodput in the cell `lossy` (the mean of {POWER_POOL} pairs of runs "
-            f"with other seeds). Of {len(found['answers'])} checks with seeds of their own, "
-            f"{found['answers'].count('worse')} say `worse`, after {min(found['runs'])} to {max(found['runs'])} runs "
+            f"{-100 * entry['change']:.2f} % less goodput in the cell `lossy` (the mean of {POWER_POOL} pairs of runs "
+            f"with other seeds). Of {len(entry['answers'])} checks with seeds of their own, "
+            f"{entry['answers'].count('worse')} say `worse`, after {min(entry['runs'])} to {max(entry['runs'])} runs "
             "of each side."
         )
         yield ""
@@ -434,24 +439,24 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     rules = {rule_name(case) for case in catalog.check_suites().find(SUITE).safety}
     for group in [name for name in SETS if name in data.get("mutants", {})]:
-        found = data["mutants"][group]
-        verdicts = [each["verdict"] for each in found.values()]
-        others = {name: each for name, each in sorted(found.items()) if each["verdict"] != "worse"}
-        better = sum(bool(each["better"]) for each in others.values())
-        differ = sum(bool(each["differ"] or each["worse"]) for each in found.values())
-        unsafe = sum(any(row.partition(" ")[0] in rules for row in each["worse"]) for each in found.values())
-        shown = verdicts.count("worse") + better
+        entry = data["mutants"][group]
+        verdicts = [answer["verdict"] for answer in entry.values()]
+        other_answers = {name: answer for name, answer in sorted(entry.items()) if answer["verdict"] != "worse"}
+        better = sum(bool(answer["better"]) for answer in other_answers.values())
+        differ = sum(bool(answer["differ"] or answer["worse"]) for answer in entry.values())
+        unsafe = sum(any(row.partition(" ")[0] in rules for row in answer["worse"]) for answer in entry.values())
+        shown_count = verdicts.count("worse") + better
         yield (
-            f"{SETS[group]} It has {len(found)} slips of built-in controllers "
+            f"{SETS[group]} It has {len(entry)} slips of built-in controllers "
             f"([list]({REPOSITORY}/validation/mutations/{group})). "
             f"{differ} change packets of the suite, which `--identical` "
             f"finds. {verdicts.count('worse')} are answered `worse` ({unsafe} of them `worse: unsafe`), and {better} "
-            f"more have quantities that are better, which is said too: {shown} in all."
+            f"more have quantities that are better, which is said too: {shown_count} in all."
         )
         yield ""
         rows = [
-            (name, each["verdict"], len(each["differ"]), ", ".join(each["better"]) or "-")
-            for name, each in others.items()
+            (name, answer["verdict"], len(answer["differ"]), ", ".join(answer["better"]) or "-")
+            for name, answer in other_answers.items()
         ]
         if rows:
             head = ["slip", "answer", "cells with other packets", "better"]
@@ -464,8 +469,8 @@ def write_page() -> None:
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(begin)
     _, _, tail = rest.partition(end)
-    written = "\n".join(lines(json.loads(DATA.read_text())))
-    PAGE.write_text(f"{head}{begin}\n\n{written}\n{end}{tail}", encoding="utf-8")
+    join = "\n".join(lines(json.loads(DATA.read_text())))
+    PAGE.write_text(f"{head}{begin}\n\n{join}\n{end}{tail}", encoding="utf-8")
 
 
 def main() -> None:
@@ -490,9 +495,9 @@ def main() -> None:
     else:
         if options.folder is None:
             parser.error("mutants: name the folder")
-        found = mutants(options.folder, options.jobs, only, options.folder / "gate.json")
+        answers = mutants(options.folder, options.jobs, only, options.folder / "gate.json")
         groups = {mutation.id: mutation.set for mutation in load()}
-        for name, answer in found.items():
+        for name, answer in answers.items():
             data.setdefault("mutants", {}).setdefault(groups[name], {})[name] = answer
     DATA.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n")
 

@@ -34,11 +34,11 @@ Delays = np.ndarray[Any, np.dtype[np.float64]]
 
 def answers(times_ns: Delays, events: Delays, cause: int, effect: int) -> Delays:
     """Time from each `cause` to the `effect` that is the next of the two, us."""
-    either = (events == cause) | (events == effect)
-    times, kinds = times_ns[either], events[either]
-    answered = (kinds[:-1] == cause) & (kinds[1:] == effect)
-    found: Delays = (times[1:][answered] - times[:-1][answered]) / 1e3
-    return found
+    is_relevant = (events == cause) | (events == effect)
+    times, kinds = times_ns[is_relevant], events[is_relevant]
+    is_answered = (kinds[:-1] == cause) & (kinds[1:] == effect)
+    delays: Delays = (times[1:][is_answered] - times[:-1][is_answered]) / 1e3
+    return delays
 
 
 def summary(delays: Delays) -> dict[str, float]:
@@ -48,7 +48,7 @@ def summary(delays: Delays) -> dict[str, float]:
     return {"answers": len(delays), "jitter": float(np.mean(np.clip(jitter, 0.0, None))), **figures}
 
 
-def measured(scheme: str, rate_mbps: float, seconds: float) -> dict[str, Any]:
+def measure(scheme: str, rate_mbps: float, seconds: float) -> dict[str, Any]:
     """One flow over a link with 20 ms of delay and a queue of a BDP."""
     kernel = {"kernel": {"congestion_control": scheme.removeprefix("kernel-")}}
     flow = kernel if scheme.startswith("kernel-") else {"controller": scheme, "transport": {"profile": "tcp"}}
@@ -83,7 +83,7 @@ def main() -> None:
         sys.exit(str(error))
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.busy)]
     try:
-        found = [measured(scheme, options.rate, options.seconds) for scheme in ("kernel-cubic", "cubic")]
+        measurements = [measure(scheme, options.rate, options.seconds) for scheme in ("kernel-cubic", "cubic")]
     finally:
         for process in busy:
             process.kill()
@@ -91,16 +91,16 @@ def main() -> None:
     load = os.getloadavg()[0]
     print(f"{options.rate:g} Mbit/s, {os.cpu_count()} processors, load {load:.1f}, {options.busy} of it ours; us\n")
     rows = []
-    for one in found:
+    for measurement in measurements:
         for side in SIDES:
-            figures = one[side]
+            figures = measurement[side]
             numbers = [f"{figures[f'p{percent:g}']:.0f}" for percent in PERCENTILES]
-            rows.append([one["scheme"], side, figures["answers"], f"{figures['jitter']:.1f}", *numbers])
+            rows.append([measurement["scheme"], side, figures["answers"], f"{figures['jitter']:.1f}", *numbers])
     print(
         markdown.render(Table.of(["end", "side", "answers", "jitter, mean", "median", "90th", "99th", "99.9th"], rows))
     )
     if options.json:
-        options.json.write_text(json.dumps({"load": load, "busy": options.busy, "ends": found}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"load": load, "busy": options.busy, "ends": measurements}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -56,16 +56,16 @@ def _coverage(path: str, scheme: str, title: str, values: list[float]) -> Covera
     truth = statistics.fmean(values)
     within, near = {}, {}
     for count in COUNTS:
-        found = [Estimate.of(generator.sample(values, count)) for _ in range(SAMPLES)]
-        misses = [max((each.low or 0.0) - truth, truth - (each.high or 0.0), 0.0) for each in found]
+        estimates = [Estimate.of(generator.sample(values, count)) for _ in range(SAMPLES)]
+        misses = [max((estimate.low or 0.0) - truth, truth - (estimate.high or 0.0), 0.0) for estimate in estimates]
         within[count] = 100.0 * statistics.fmean(miss <= 1e-12 * abs(truth) for miss in misses)
         near[count] = 100.0 * statistics.fmean(miss <= NEAR * abs(truth) for miss in misses)
     return Coverage(path, scheme, title, values, within, near)
 
 
-def page(found: list[Coverage], runs: int) -> str:
+def page(coverage_rows: list[Coverage], runs: int) -> str:
     """Return the page in Markdown."""
-    count = len(found)
+    count = len(coverage_rows)
     head = [
         "runs",
         f"of {count} rows: at least 90 of 100 contain the mean",
@@ -75,13 +75,16 @@ def page(found: list[Coverage], runs: int) -> str:
     rows = [
         [
             number,
-            sum(each.within[number] >= LOW for each in found),
-            sum(each.near[number] >= LOW for each in found),
-            f"{statistics.median(each.within[number] for each in found):.1f}",
+            sum(coverage.within[number] >= LOW for coverage in coverage_rows),
+            sum(coverage.near[number] >= LOW for coverage in coverage_rows),
+            f"{statistics.median(coverage.within[number] for coverage in coverage_rows):.1f}",
         ]
         for number in COUNTS
     ]
-    worst = sorted((each for each in found if each.near[COUNTS[0]] < LOW), key=lambda each: each.near[COUNTS[0]])
+    worst = sorted(
+        (coverage for coverage in coverage_rows if coverage.near[COUNTS[0]] < LOW),
+        key=lambda coverage: coverage.near[COUNTS[0]],
+    )
     return _PAGE.format(
         runs=runs,
         samples=SAMPLES,
@@ -114,13 +117,20 @@ _HEAD = [
 ]
 
 
-def _row(each: Coverage) -> list[object]:
-    digits = next(digits for _, title, digits in METRICS if title == each.metric)
-    modes = two_modes(each.values)
-    said = " and ".join(f"{mode.mean:.{digits}f} ({mode.runs} runs)" for mode in modes) if modes else "no"
-    ends = (min(each.values), statistics.fmean(each.values), max(each.values))
-    covered = (f"{each.near[count]:.0f}" for count in COUNTS)
-    return [each.path, each.scheme, each.metric, *covered, *(f"{value:.{digits}f}" for value in ends), said]
+def _row(coverage: Coverage) -> list[object]:
+    digits = next(digits for _, title, digits in METRICS if title == coverage.metric)
+    modes = two_modes(coverage.values)
+    mode_text = " and ".join(f"{mode.mean:.{digits}f} ({mode.runs} runs)" for mode in modes) if modes else "no"
+    ends = (min(coverage.values), statistics.fmean(coverage.values), max(coverage.values))
+    coverage_texts = (f"{coverage.near[count]:.0f}" for count in COUNTS)
+    return [
+        coverage.path,
+        coverage.scheme,
+        coverage.metric,
+        *coverage_texts,
+        *(f"{value:.{digits}f}" for value in ends),
+        mode_text,
+    ]
 
 
 def main() -> int:
@@ -130,11 +140,11 @@ def main() -> int:
     parser.add_argument("--write", type=Path, help="the page; default: print it")
     arguments = parser.parse_args()
     results = dumbbell.open(arguments.results)
-    found = list(coverages(results))
-    if not found:
+    coverage_rows = list(coverages(results))
+    if not coverage_rows:
         print(f"{arguments.results}: more than {2 * COUNTS[-1]} runs of each scheme are needed", file=sys.stderr)
         return 2
-    text = page(found, results.experiment.runs)
+    text = page(coverage_rows, results.experiment.runs)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")
     else:

@@ -177,15 +177,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         command = "python -m validation.kernel_sources TREE --write docs/evidence/kernel-sources.md"
-        how = f"`{command}`, {date}, {version(options.tree)}"
-        pairs = compiled(options.tree, NAMESAKES, folder)
+        origin = f"`{command}`, {date}, {version(options.tree)}"
+        pairs = compile_sources(options.tree, NAMESAKES, folder)
         if options.only:
             pairs = {name: pairs[name] for name in options.only.split(",")}
         cells = [CELLS[name] for name in (options.cells.split(",") if options.cells else CELLS)]
         rows = [
-            (cell, ours, theirs) for cell in cells for ours, theirs in pairs.items() if cell.marks == (ours == "dctcp")
+            (cell, own_scheme, pair)
+            for cell in cells
+            for own_scheme, pair in pairs.items()
+            if cell.marks == (own_scheme == "dctcp")
         ]
-        text = agreement(rows, folder, how, options.runs)
+        text = agreement(rows, folder, origin, options.runs)
         if not (options.only or options.cells):
             text += "\n" + without_namesake(options.tree, folder)
     if options.write:
@@ -193,12 +196,12 @@ def main() -> None:
     print(text)
 
 
-def compiled(tree: Path, names: dict[str, str], folder: Path) -> dict[str, str]:
+def compile_sources(tree: Path, names: dict[str, str], folder: Path) -> dict[str, str]:
     """Return the scheme files of the kernel's sources, by the built-in schemes in `names`."""
     files = {}
-    for ours, name in names.items():
+    for own_name, name in names.items():
         source = tree / "net" / "ipv4" / f"tcp_{name}.c"
-        files[ours] = str(dumbbell.compile_kernel_controller(source, folder / f"libtcp_{name}.so").scheme)
+        files[own_name] = str(dumbbell.compile_kernel_controller(source, folder / f"libtcp_{name}.so").scheme)
     return files
 
 
@@ -211,7 +214,7 @@ def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> S
     file = folder / "cell.toml"
     file.write_text(cell.toml("cell"))
     with tempfile.TemporaryDirectory(dir=folder) as out:
-        done = dumbbell.run(
+        result = dumbbell.run(
             schemes=() if cell.beside else scheme,
             mixes=scheme if cell.beside else (),
             path=cell.listed or str(file),
@@ -224,75 +227,84 @@ def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> S
             out=Path(out) / "out",
             trust=True,
         )
-        for run in done.runs:
+        for run in result.runs:
             if run.statistics["status"] != "done":
                 sys.exit(f"{run.scheme} on {cell.title}: {run.statistics['reason']}")
-        flows = [run.statistics["flows"] for run in sorted(done.runs, key=lambda run: run.run)]
-    return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in each] for each in flows]
+        flows = [run.statistics["flows"] for run in sorted(result.runs, key=lambda run: run.run)]
+    return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in flow] for flow in flows]
 
 
-def differences(cell: Cell, ours: str, theirs: str, folder: Path, runs: int, seed: int) -> list[list[Difference]]:
-    """Return the differences in throughput and in delay of each flow of `ours` from that of `theirs`."""
+def differences(
+    cell: Cell, own_scheme: str, original: str, folder: Path, runs: int, seed: int
+) -> list[list[Difference]]:
+    """Return the differences in throughput and in delay of each flow of `own_scheme` from that of `original`."""
     if cell.beside:
-        both = samples_of(cell, f"{ours}+{theirs}", folder, runs, seed)
-        first, second = [each[:1] for each in both], [each[1:] for each in both]
+        joint_samples = samples_of(cell, f"{own_scheme}+{original}", folder, runs, seed)
+        first, second = (
+            [run_samples[:1] for run_samples in joint_samples],
+            [run_samples[1:] for run_samples in joint_samples],
+        )
     else:
-        first, second = (samples_of(cell, scheme, folder, runs, seed) for scheme in (ours, theirs))
+        first, second = (samples_of(cell, scheme, folder, runs, seed) for scheme in (own_scheme, original))
     return [
         [difference([run[flow][metric] for run in first], [run[flow][metric] for run in second]) for metric in (0, 1)]
         for flow in range(len(first[0]))
     ]
 
 
-def difference(ours: list[float], theirs: list[float]) -> Difference:
+def difference(own_values: list[float], original_values: list[float]) -> Difference:
     """Return the difference between paired values."""
-    apart = [one - other for one, other in zip(ours, theirs, strict=True)]
+    apart = [own_value - other for own_value, other in zip(own_values, original_values, strict=True)]
     half = STUDENT[len(apart)] * statistics.stdev(apart) / math.sqrt(len(apart))
-    mean = statistics.mean(theirs)
-    return Difference(statistics.mean(ours), mean, half / mean)
+    mean = statistics.mean(original_values)
+    return Difference(statistics.mean(own_values), mean, half / mean)
 
 
 def verdict(flows: list[list[Difference]], least_ms: float = 0.0) -> str:
     """Return the worst verdict of all flows and metrics; a difference in delay up to `least_ms` is within."""
     leasts = (0.0, least_ms)
     all_of = {
-        each.verdict(limit, least)
+        metric_difference.verdict(limit, least)
         for flow in flows
-        for each, limit, least in zip(flow, TOLERANCES, leasts, strict=True)
+        for metric_difference, limit, least in zip(flow, TOLERANCES, leasts, strict=True)
     }
     return next(worst for worst in ("no", "open", "yes") if worst in all_of)
 
 
-def agreement(rows: Iterable[tuple[Cell, str, str]], folder: Path, how: str, usual: int, least_ms: float = 0.0) -> str:
+def agreement(
+    rows: Iterable[tuple[Cell, str, str]], folder: Path, origin: str, usual: int, least_ms: float = 0.0
+) -> str:
     """Return the table of cells with a built-in scheme and the scheme file of its original, as Markdown."""
     lines = []
-    for cell, ours, theirs in rows:
-        found, runs = differences(cell, ours, theirs, folder, usual, 1), usual
-        if verdict(found, least_ms) == "open":
-            found, runs = differences(cell, ours, theirs, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
-        word = verdict(found, least_ms).replace("open", "within the spread")
-        rates, delays = (", ".join(flow[metric].text for flow in found) for metric in (0, 1))
-        lines.append([cell.title, Path(ours).stem, rates, delays, word + (f" ({runs} runs)" if runs != usual else "")])
+    for cell, own_scheme, original in rows:
+        run_differences, runs = differences(cell, own_scheme, original, folder, usual, 1), usual
+        if verdict(run_differences, least_ms) == "open":
+            run_differences, runs = differences(cell, own_scheme, original, folder, MORE_RUNS, FRESH_SEED), MORE_RUNS
+        word = verdict(run_differences, least_ms).replace("open", "within the spread")
+        rates, delays = (", ".join(flow[metric].text for flow in run_differences) for metric in (0, 1))
+        lines.append(
+            [cell.title, Path(own_scheme).stem, rates, delays, word + (f" ({runs} runs)" if runs != usual else "")]
+        )
         print(markdown.line(lines[-1]), file=sys.stderr, flush=True)
     within = "within 5 % and 10 %" + (f" or {least_ms:g} ms" if least_ms else "")
     head = ["path", "scheme", "Mbit/s", "p95 of the one-way delay, ms", within]
     return (
-        f"{how}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % interval); "
-        f"two flows: the first, the second.\n\n{markdown.render(Table.of(head, lines, 'llrrl'))}"
+        f"{origin}: means of {usual} runs of {SECONDS:g} s, built in / original (difference ± half of its 95 % "
+        f"interval); two flows: the first, the second.\n\n{markdown.render(Table.of(head, lines, 'llrrl'))}"
     )
 
 
 def without_namesake(tree: Path, folder: Path) -> str:
     """Return a table of the kernel's files that no built-in scheme stands for, as Markdown."""
-    files = compiled(tree, {name: name for name in OTHERS}, folder)
+    files = compile_sources(tree, {name: name for name in OTHERS}, folder)
     rows = []
     for cell in CELLS.values():
         if cell.beside or cell.marks:
             continue
         means = []
         for scheme in files.values():
-            found = [run[0] for run in samples_of(cell, scheme, folder, RUNS, 1)]
-            rate, delay = (statistics.mean(run[metric] for run in found) for metric in (0, 1))
+            samples = [run[0] for run in samples_of(cell, scheme, folder, RUNS, 1)]
+            rate, delay = (statistics.mean(run[metric] for run in samples) for metric in (0, 1))
             means.append(f"{rate:.2f}, {delay:.1f} ms")
         rows.append([cell.title, *means])
     table = markdown.render(Table.of(["path", *OTHERS], rows, "l" + "r" * len(OTHERS)))

@@ -90,19 +90,19 @@ COMPETITION = "default.bw_factor-4.qlen_bdp-1.versus-"
 def run(name: str, folder: Path, *options: str) -> Runs:
     """What `dumbbell run NAME` leaves in the folder; ends the script if a run is not good."""
     command = [sys.executable, "-m", "dumbbell", "run", name, *options, "--out", str(folder), "--json"]
-    done = subprocess.run([*command, "--resume"] if folder.exists() else command, stdout=subprocess.PIPE, check=False)
-    if done.returncode:
-        sys.exit(f"learned: {' '.join(command)}: exit status {done.returncode}")
+    result = subprocess.run([*command, "--resume"] if folder.exists() else command, stdout=subprocess.PIPE, check=False)
+    if result.returncode:
+        sys.exit(f"learned: {' '.join(command)}: exit status {result.returncode}")
     runs: Runs = {}
-    for each in json.loads(done.stdout)["runs"]:
-        runs.setdefault((each["path"], each["scheme"]), []).append(each)
+    for made_run in json.loads(result.stdout)["runs"]:
+        runs.setdefault((made_run["path"], made_run["scheme"]), []).append(made_run)
     return runs
 
 
 def mean(runs: Sequence[dict[str, Any]], metric: str) -> float | None:
     """The mean over the runs of a metric of all flows together; None where no run has it."""
-    known = [each["network"][metric] for each in runs if each["network"][metric] is not None]
-    return statistics.fmean(known) if known else None
+    values = [made_run["network"][metric] for made_run in runs if made_run["network"][metric] is not None]
+    return statistics.fmean(values) if values else None
 
 
 def number(value: float | None) -> str:
@@ -122,9 +122,9 @@ def single(runs: Runs, columns: Sequence[Column], schemes: Sequence[str]) -> str
     """Goodput, p95 of one-way delay and loss of one flow on these paths."""
 
     def cell(scheme: str, index: int) -> str:
-        found = runs[columns[index].path, scheme]
-        loss = mean(found, "packet_loss_rate")
-        parts = (mean(found, "goodput_mbps"), mean(found, "owd_p95_ms"), None if loss is None else 100.0 * loss)
+        path_runs = runs[columns[index].path, scheme]
+        loss = mean(path_runs, "packet_loss_rate")
+        parts = (mean(path_runs, "goodput_mbps"), mean(path_runs, "owd_p95_ms"), None if loss is None else 100.0 * loss)
         return " / ".join(number(part) for part in parts)
 
     return table([column.title for column in columns], schemes, cell)
@@ -134,11 +134,11 @@ def together(runs: Runs, path: str, schemes: Sequence[str]) -> str:
     """Jain's index, the share of the link that all flows get, and loss."""
 
     def cell(scheme: str, index: int) -> str:
-        found = runs[f"{path}.{list(CELLS)[index]}.{GAP}", scheme]
-        jain, goodput, loss = (mean(found, name) for name in ("jain_index", "goodput_mbps", "packet_loss_rate"))
+        cell_runs = runs[f"{path}.{list(CELLS)[index]}.{GAP}", scheme]
+        jain, goodput, loss = (mean(cell_runs, name) for name in ("jain_index", "goodput_mbps", "packet_loss_rate"))
         assert goodput is not None
-        share, lost = 100.0 * goodput / FAIR_PATHS[path], None if loss is None else 100.0 * loss
-        return f"{'-' if jain is None else f'{jain:.2f}'} / {share:.0f} / {number(lost)}"
+        share, loss_percent = 100.0 * goodput / FAIR_PATHS[path], None if loss is None else 100.0 * loss
+        return f"{'-' if jain is None else f'{jain:.2f}'} / {share:.0f} / {number(loss_percent)}"
 
     return table(list(CELLS.values()), schemes, cell)
 
@@ -148,10 +148,12 @@ def against(runs: Runs, schemes: Sequence[str]) -> str:
 
     def cell(scheme: str, index: int) -> str:
         rival = RIVALS[index // 2]
-        found = runs[COMPETITION + rival, scheme]
+        rival_runs = runs[COMPETITION + rival, scheme]
         if index % 2:
-            return number(mean(found, "owd_p95_ms"))
-        sides = [statistics.fmean(each["flows"][side]["goodput_mbps"] for each in found) for side in (0, 1)]
+            return number(mean(rival_runs, "owd_p95_ms"))
+        sides = [
+            statistics.fmean(made_run["flows"][side]["goodput_mbps"] for made_run in rival_runs) for side in (0, 1)
+        ]
         return " / ".join(number(side) for side in sides)
 
     columns = [text for rival in RIVALS for text in (f"it / `{rival}`, Mbit/s", "p95 ms")]
@@ -206,8 +208,8 @@ def main() -> None:
     for path in FAIR_PATHS:
         replace_block(PAGE, path, together(fair, path, schemes))
     replace_block(PAGE, "against", against(beside, schemes))
-    made = f"`python -m validation.learned`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
-    replace_block(PAGE, "made", f"Tables and figures: {made}")
+    origin = f"`python -m validation.learned`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
+    replace_block(PAGE, "made", f"Tables and figures: {origin}")
     for name, svg in (("learned-links", links(alone, schemes)), ("learned-fairness", shares(fair, schemes))):
         (IMAGES / f"{name}.png").write_bytes(figure_as("png", svg))
 

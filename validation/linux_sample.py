@@ -12,20 +12,28 @@ from pathlib import Path
 import dumbbell
 from dumbbell.present.tables import Table, markdown
 from scripts.blocks import replace_block
-from validation.fidelity.checks.r11_linux_grid import measured, published
+from validation.fidelity.checks.r11_linux_grid import measure, published_percents
 from validation.fidelity.measured import Runs
 
 
 def table(directory: Path) -> str:
     """The cells in which the machine kept up, with the difference in points of utilisation."""
-    ours, theirs = measured(Runs.of(directory)), published()
-    shared = [key for key in theirs if key in ours]
+    own_percents, linux_percents = measure(Runs.of(directory)), published_percents()
+    shared_keys = [key for key in linux_percents if key in own_percents]
     head = ["controller", "buffer kB", "Mbit/s", "RTT ms", "published %", "here %", "points"]
-    rows = [[*key, f"{theirs[key]:.1f}", f"{ours[key]:.1f}", f"{ours[key] - theirs[key]:+.1f}"] for key in shared]
-    errors = [abs(ours[key] - theirs[key]) for key in shared]
+    rows = [
+        [
+            *key,
+            f"{linux_percents[key]:.1f}",
+            f"{own_percents[key]:.1f}",
+            f"{own_percents[key] - linux_percents[key]:+.1f}",
+        ]
+        for key in shared_keys
+    ]
+    errors = [abs(own_percents[key] - linux_percents[key]) for key in shared_keys]
     kernel = dumbbell.open(directory).environment["kernel"]
     summary = (
-        f"{kernel}: {len(shared)} runs of 60 s, the median {statistics.median(errors):.1f} points off, "
+        f"{kernel}: {len(shared_keys)} runs of 60 s, the median {statistics.median(errors):.1f} points off, "
         f"the largest {max(errors):.1f}."
     )
     return f"{summary}\n\n{markdown.render(Table.of(head, rows))}"
@@ -36,10 +44,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The running kernel over cells of linux-grid.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--write", type=Path)
-    given = parser.parse_args()
-    text = table(given.directory)
-    if given.write:
-        replace_block(given.write, "linux-grid-real", text)
+    args = parser.parse_args()
+    text = table(args.directory)
+    if args.write:
+        replace_block(args.write, "linux-grid-real", text)
     print(text)
 
 

@@ -49,7 +49,7 @@ def policer(mbps: float, burst_bytes: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownPath:
     """A path that is known: its elements each way, and what is set up at its far end."""
 
     data: list[dict[str, Any]]
@@ -57,12 +57,12 @@ class Known:
     setup: str = ":"
 
 
-def plain(mbps: float, rtt_ms: float, bdp: float, loss: float = 0.0) -> Known:
+def plain(mbps: float, rtt_ms: float, bdp: float, loss: float = 0.0) -> KnownPath:
     """The same rate both ways; a queue of so many bandwidth-delay products there, of one back; loss there."""
     product = mbps * 125.0 * rtt_ms
     lossy = [{"kind": "loss", "probability": loss}] if loss else []
-    there = [link(mbps, max(product * bdp, 1600)), *lossy, delay(rtt_ms / 2)]
-    return Known(there, [link(mbps, max(product, 3200)), delay(rtt_ms / 2)])
+    forward = [link(mbps, max(product * bdp, 1600)), *lossy, delay(rtt_ms / 2)]
+    return KnownPath(forward, [link(mbps, max(product, 3200)), delay(rtt_ms / 2)])
 
 
 PATHS = {
@@ -74,10 +74,10 @@ PATHS = {
     "loss-2": plain(20, 100, 0.2, 0.02),
     "loss-half": plain(100, 40, 1, 0.005),
     "loss-1-deep": plain(5, 200, 4, 0.01),
-    "asymmetric": Known([link(10, 100_000), delay(10)], [link(2, 20_000), delay(70)]),
-    "policer-12": Known([policer(12, 60_000), delay(20)], [delay(20)]),
-    "policer-20": Known([policer(20, 200_000), link(100, 250_000), delay(10)], [link(100, 250_000), delay(10)]),
-    "unsteady": Known(
+    "asymmetric": KnownPath([link(10, 100_000), delay(10)], [link(2, 20_000), delay(70)]),
+    "policer-12": KnownPath([policer(12, 60_000), delay(20)], [delay(20)]),
+    "policer-20": KnownPath([policer(20, 200_000), link(100, 250_000), delay(10)], [link(100, 250_000), delay(10)]),
+    "unsteady": KnownPath(
         [
             link(30, 150_000),
             {"kind": "duplicate", "probability": 0.01},
@@ -86,15 +86,15 @@ PATHS = {
         ],
         [link(30, 150_000), delay(20), {"kind": "jitter", "distribution": "exponential", "mean_ms": 3.0}],
     ),
-    "bleached": Known([link(20, 200_000), delay(20)], [link(20, 100_000), delay(20)], BLEACHING),
-    "marking": Known(
+    "bleached": KnownPath([link(20, 200_000), delay(20)], [link(20, 100_000), delay(20)], BLEACHING),
+    "marking": KnownPath(
         [{"kind": "link", "rate_mbps": 20, "queue": {"kind": "step", "bytes": 200_000, "threshold_ms": 1}}, delay(20)],
         [link(20, 100_000), delay(20)],
     ),
 }
 
 
-def enter(file: Path, emulated: subprocess.Popen[str]) -> list[str]:
+def enter(file: Path, emulation: subprocess.Popen[str]) -> list[str]:
     """Return the command that enters the network whose link in `/proc` is written to `file` by a process inside.
 
     Raises:
@@ -102,13 +102,13 @@ def enter(file: Path, emulated: subprocess.Popen[str]) -> list[str]:
         AssertionError: there is no such process.
     """
     while not file.exists():
-        if emulated.poll() is not None:
-            raise RuntimeError(f"the path has ended: {emulated.stderr.read() if emulated.stderr else ''}")
+        if emulation.poll() is not None:
+            raise RuntimeError(f"the path has ended: {emulation.stderr.read() if emulation.stderr else ''}")
         time.sleep(0.05)
     return ["nsenter", "--net", "--target", str(process_in(file.read_text().strip()))]
 
 
-def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:
+def measure(known_path: KnownPath, options: list[str], seed: str) -> dict[str, Any]:
     """What `dumbbell path --json` says of it.
 
     Raises:
@@ -116,20 +116,22 @@ def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:
     """
     with tempfile.TemporaryDirectory(prefix="measured-path-") as name:
         folder = Path(name)
-        (folder / "known.toml").write_text(tomli_w.dumps({"name": "known", "data": known.data, "ack": known.ack}))
+        (folder / "known.toml").write_text(
+            tomli_w.dumps({"name": "known", "data": known_path.data, "ack": known_path.ack})
+        )
         # Each end of the path has process numbers of its own; its network has one name for all.
         ends = {end: folder / end for end in ("near", "far")}
         for end, file in ends.items():
             file.with_suffix(".sh").write_text(
-                f"{known.setup if end == 'far' else ':'}\n"
+                f"{known_path.setup if end == 'far' else ':'}\n"
                 f"readlink /proc/self/ns/net > {file}.part && mv {file}.part {file}\nexec sleep 3600\n"
             )
         path = [*DUMBBELL, "emulate", "--seed", seed, "--path", str(folder / "known.toml"), "--quiet"]
         path += ["--server", f"sh {folder / 'far.sh'}", "--", "sh", str(folder / "near.sh")]
-        with subprocess.Popen(path, cwd=folder, stderr=subprocess.PIPE, text=True) as emulated:
+        with subprocess.Popen(path, cwd=folder, stderr=subprocess.PIPE, text=True) as emulation:
             try:
-                entered = {end: enter(file, emulated) for end, file in ends.items()}
-                serve = " ".join([*entered["far"], *DUMBBELL, "remote", "serve"])
+                commands = {end: enter(file, emulation) for end, file in ends.items()}
+                serve = " ".join([*commands["far"], *DUMBBELL, "remote", "serve"])
                 (folder / "ssh").write_text(
                     "#!/bin/sh\n"
                     f'case " $* " in *" -G "*) echo "hostname {PEER}"; exit 0;; esac\n'
@@ -138,30 +140,31 @@ def measured(known: Known, options: list[str], seed: str) -> dict[str, Any]:
                 )
                 (folder / "ssh").chmod(0o755)
                 environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}"}
-                words = [*entered["near"], *DUMBBELL, "path", PEER, "--json", "--out", str(folder / "found.toml")]
-                done = subprocess.run(
+                words = [*commands["near"], *DUMBBELL, "path", PEER, "--json", "--out", str(folder / "found.toml")]
+                result = subprocess.run(
                     [*words, *options], env=environment, capture_output=True, text=True, cwd=folder, check=False
                 )
             finally:
-                emulated.terminate()
-        if done.returncode != 0:
-            raise RuntimeError(f"{done.returncode}: {done.stderr[-2000:]}")
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found | {"toml": (folder / "found.toml").read_text()}
+                emulation.terminate()
+        if result.returncode != 0:
+            raise RuntimeError(f"{result.returncode}: {result.stderr[-2000:]}")
+        document: dict[str, Any] = json.loads(result.stdout)
+        return document | {"toml": (folder / "found.toml").read_text()}
 
 
 def truth(elements: list[dict[str, Any]]) -> dict[str, float | None]:
     """The same quantities of elements that are known."""
-    of = {element["kind"]: element for element in elements}
-    bucket, narrow = of.get("policer"), of.get("link")
+    element_of = {element["kind"]: element for element in elements}
+    bucket, narrow = element_of.get("policer"), element_of.get("link")
     mbps = bucket["rate_mbps"] if bucket else narrow and narrow["rate_mbps"]
     return {
         "rate_mbps": mbps,
         "queue_bytes": None if bucket or not narrow else narrow["queue"]["bytes"],
-        "loss": of.get("loss", {}).get("probability", 0.0),
-        "duplication": of.get("duplicate", {}).get("probability", 0.0),
-        "reordering": of.get("reorder", {}).get("probability", 0.0),
-        "delay_ms": of["delay"]["delay_ms"] + (of_small(mbps if not bucket else narrow and narrow["rate_mbps"])),
+        "loss": element_of.get("loss", {}).get("probability", 0.0),
+        "duplication": element_of.get("duplicate", {}).get("probability", 0.0),
+        "reordering": element_of.get("reorder", {}).get("probability", 0.0),
+        "delay_ms": element_of["delay"]["delay_ms"]
+        + (of_small(mbps if not bucket else narrow and narrow["rate_mbps"])),
         "burst_bytes": bucket["burst_bytes"] if bucket else None,
     }
 
@@ -177,23 +180,23 @@ IN = {"rate_mbps": 1.0, "queue_bytes": 1e-3, "loss": 100.0, "delay_ms": 1.0}
 ELSE = {"burst_bytes": ("burst, kB", 1e-3), "duplication": ("copies, %", 100.0), "reordering": ("reordered, %", 100.0)}
 
 
-def row(name: str, way: str, known: Known, found: dict[str, Any]) -> list[str]:
+def row(name: str, way: str, known_path: KnownPath, measurement: dict[str, Any]) -> list[str]:
     """A line of the table: truth, and what was found with its interval."""
-    told = found["ways"][way]
-    told = told | {"burst_bytes": (told["policer"] or {}).get("burst_bytes")}
-    true = truth(known.data if way == "there" else known.ack)
-    outside = [quantity for quantity, value in true.items() if not holds(value, told[quantity])]
-    fields = [_both(true[quantity], told[quantity], factor) for quantity, factor in IN.items()]
-    others = [
-        f"{label}: {_both(true[quantity], told[quantity], factor)}"
+    estimates = measurement["ways"][way]
+    estimates = estimates | {"burst_bytes": (estimates["policer"] or {}).get("burst_bytes")}
+    true = truth(known_path.data if way == "there" else known_path.ack)
+    outside = [quantity for quantity, value in true.items() if not holds(value, estimates[quantity])]
+    fields = [_value_pair(true[quantity], estimates[quantity], factor) for quantity, factor in IN.items()]
+    other_texts = [
+        f"{label}: {_value_pair(true[quantity], estimates[quantity], factor)}"
         for quantity, (label, factor) in ELSE.items()
-        if true[quantity] or (told[quantity] and told[quantity]["value"])
+        if true[quantity] or (estimates[quantity] and estimates[quantity]["value"])
     ]
-    verdicts = set(told["ecn"].values())
-    marked = told["ecn_marked"]["value"]
-    others += ["ECN bleached"] if "bleached" in verdicts else []
-    others += [f"{100 * marked:.0f} % of trains marked"] if marked else []
-    return [name, way, *fields, "; ".join(others), ", ".join(outside)]
+    verdicts = set(estimates["ecn"].values())
+    marked_share = estimates["ecn_marked"]["value"]
+    other_texts += ["ECN bleached"] if "bleached" in verdicts else []
+    other_texts += [f"{100 * marked_share:.0f} % of trains marked"] if marked_share else []
+    return [name, way, *fields, "; ".join(other_texts), ", ".join(outside)]
 
 
 def holds(value: float | None, estimate: dict[str, Any] | None) -> bool:
@@ -206,12 +209,14 @@ def holds(value: float | None, estimate: dict[str, Any] | None) -> bool:
     return (low is None or low <= value) and (high is None or value <= high)
 
 
-def _both(value: float | None, estimate: dict[str, Any] | None, factor: float) -> str:
+def _value_pair(value: float | None, estimate: dict[str, Any] | None, factor: float) -> str:
     if estimate is None or (value is None and estimate["value"] is None and estimate["low"] is None):
         return "-" if value is None else f"{_text(value, factor)} / -"
     low, high = (_text(estimate[side], factor) for side in ("low", "high"))
-    told = f"{_text(estimate['value'], factor)} ({low} to {high})" if estimate["value"] is not None else f"above {low}"
-    return f"{_text(value, factor)} / {told}"
+    estimate_text = (
+        f"{_text(estimate['value'], factor)} ({low} to {high})" if estimate["value"] is not None else f"above {low}"
+    )
+    return f"{_text(value, factor)} / {estimate_text}"
 
 
 def _text(value: float | None, factor: float) -> str:
@@ -227,17 +232,17 @@ def main() -> int:
     parser.add_argument("--seed", default="1", help="of what the emulated paths draw")
     parser.add_argument("--again", type=Path, help="the table of what --json has kept")
     arguments = parser.parse_args()
-    kept = json.loads(arguments.again.read_text()) if arguments.again else {}
+    old_measurements = json.loads(arguments.again.read_text()) if arguments.again else {}
     print(markdown.render(Table.of(HEAD, [])))
-    everything = {}
-    for name in kept or arguments.only.split(","):
-        found = everything[name] = kept.get(name) or measured(
+    measurements = {}
+    for name in old_measurements or arguments.only.split(","):
+        measurement = measurements[name] = old_measurements.get(name) or measure(
             PATHS[name], ["--duration", arguments.duration], arguments.seed
         )
         for way in ("there", "back"):
-            print(markdown.line(row(name, way, PATHS[name], found)), flush=True)
+            print(markdown.line(row(name, way, PATHS[name], measurement)), flush=True)
     if arguments.json:
-        arguments.json.write_text(json.dumps(everything))
+        arguments.json.write_text(json.dumps(measurements))
     return 0
 
 

@@ -55,7 +55,9 @@ def flow(name: str, receiver: object, start_s: float = 0.0) -> dict[str, Any]:
     }
 
 
-def simulated(path: dict[str, Any], flows: list[dict[str, Any]], duration_s: float, seed: int) -> list[dict[str, Any]]:
+def simulate_flows(
+    path: dict[str, Any], flows: list[dict[str, Any]], duration_s: float, seed: int
+) -> list[dict[str, Any]]:
     """The flows' statistics."""
     specification = {"seed": seed, "duration_s": duration_s, "log": "none", "path": path, "flows": flows}
     flows = dumbbell.simulate(specification).statistics["flows"]
@@ -67,7 +69,7 @@ def share(name: str, receiver: object, seeds: int) -> float:
     shares = []
     for seed in range(1, seeds + 1):
         late_s = round(random.Random(seed).uniform(0.0, 0.1), 6)
-        lying, honest = simulated(PATH, [flow(name, receiver), flow(name, HONEST, late_s)], DURATION_S, seed)
+        lying, honest = simulate_flows(PATH, [flow(name, receiver), flow(name, HONEST, late_s)], DURATION_S, seed)
         shares.append(lying["throughput_mbps"] / (lying["throughput_mbps"] + honest["throughput_mbps"]))
     return statistics.median(shares)
 
@@ -75,7 +77,8 @@ def share(name: str, receiver: object, seeds: int) -> float:
 def head_start(name: str, receiver: object) -> float:
     """Bytes delivered within four round trips where nothing limits, over those with an honest receiver."""
     lying, honest = (
-        simulated(START_PATH, [flow(name, kind)], START_S, 1)[0]["data_bytes_delivered"] for kind in (receiver, HONEST)
+        simulate_flows(START_PATH, [flow(name, kind)], START_S, 1)[0]["data_bytes_delivered"]
+        for kind in (receiver, HONEST)
     )
     return float(lying) / float(honest)
 
@@ -98,8 +101,8 @@ def field(name: str, receiver: Any, seeds: int) -> str:  # noqa: ANN401 (a value
 def text(schemes: tuple[str, ...], seeds: int) -> str:
     """The section of the document."""
     rows = [[label, *(field(name, kind, seeds) for name in schemes)] for label, kind in RECEIVERS.items()]
-    made = markdown.render(Table.of(["receiver", *schemes], rows, "l" + "r" * len(schemes)))
-    return TEXT.format(seeds=seeds, table=made)
+    table_text = markdown.render(Table.of(["receiver", *schemes], rows, "l" + "r" * len(schemes)))
+    return TEXT.format(seeds=seeds, table=table_text)
 
 
 def main() -> None:

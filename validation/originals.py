@@ -274,9 +274,9 @@ def main() -> None:
             parser.exit(2, f"{parser.prog}: {error}\n")
         files = [scheme_files(pair, library, folder) for pair in original.pairs]
         command = f"python -m validation.originals {options.scheme} --source DIR"
-        how = f"`{command}`, {date}, {version(original, options.source)}"
-        rows = [(cell, ours, theirs) for cell in cells for ours, theirs in files]
-        text = agreement(rows, folder, how, options.runs, LEAST_MS)
+        origin = f"`{command}`, {date}, {version(original, options.source)}"
+        rows = [(cell, own_scheme, original_scheme) for cell in cells for own_scheme, original_scheme in files]
+        text = agreement(rows, folder, origin, options.runs, LEAST_MS)
     if options.write:
         replace_block(ROOT / "docs" / "schemes" / f"{original.page}.md", f"original {options.scheme}", text)
     print(text)
@@ -301,7 +301,7 @@ def build(original: Original, tree: Path, folder: Path) -> Path:
     includes += [tree / name for name in original.folders]
     library = folder / "liboriginal.so"
     command = [compiler, "-O2", "-shared", "-fPIC", "-w", *(["-std=c++17"] if is_cpp else []), *original.options]
-    command += [word for each in includes for word in ("-I", str(each))]
+    command += [word for include in includes for word in ("-I", str(include))]
     command += [
         str(WRAPPERS / original.wrapper),
         *(str(tree / name) for name in original.sources),
@@ -309,33 +309,37 @@ def build(original: Original, tree: Path, folder: Path) -> Path:
         str(library),
         "-lm",
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        errors = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines() or ["?"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        errors = [line for line in result.stderr.splitlines() if "error" in line] or result.stderr.splitlines() or ["?"]
         raise SourceError(f"{original.wrapper} does not compile with {tree}, expected {original.where}: {errors[0]}")
     return library
 
 
 def scheme_files(pair: Pair, library: Path, folder: Path) -> tuple[str, str]:
     """Return the scheme files of the built-in controller and of the original, which differ in nothing else."""
-    found = catalog.schemes().find(pair.scheme)
+    listed_scheme = catalog.schemes().find(pair.scheme)
     label = pair.label or pair.scheme
-    transport = {**found.transport, **pair.transport}
-    ours = replace(
-        found, name=label, aliases=(), transport=transport, parameters=found.parameters | dict(pair.parameters)
+    transport = {**listed_scheme.transport, **pair.transport}
+    own_scheme = replace(
+        listed_scheme,
+        name=label,
+        aliases=(),
+        transport=transport,
+        parameters=listed_scheme.parameters | dict(pair.parameters),
     )
-    theirs = replace(
-        ours,
+    original_scheme = replace(
+        own_scheme,
         name=f"{label}-original",
         kind="plugin",
         code=str(library),
         controller="original",
         parameters=dict(pair.original),
     )
-    return _written(ours, folder), _written(theirs, folder)
+    return _write_scheme(own_scheme, folder), _write_scheme(original_scheme, folder)
 
 
-def _written(scheme: Scheme, folder: Path) -> str:
+def _write_scheme(scheme: Scheme, folder: Path) -> str:
     file = folder / f"{scheme.name}.toml"
     file.write_text(scheme.to_toml())
     return str(file)
@@ -344,10 +348,10 @@ def _written(scheme: Scheme, folder: Path) -> str:
 def version(original: Original, tree: Path) -> str:
     """Return the repository and the commit of the tree; without git, the one that the wrapper was written for."""
     repository, _, commit = original.where.partition("@")
-    done = subprocess.run(["git", "-C", str(tree), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
-    if done.returncode:
+    result = subprocess.run(["git", "-C", str(tree), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
+    if result.returncode:
         return f"{repository}, written for {commit}"
-    return f"{repository}@{done.stdout[:7]}"
+    return f"{repository}@{result.stdout[:7]}"
 
 
 if __name__ == "__main__":

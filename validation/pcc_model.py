@@ -43,7 +43,7 @@ class Interval:
             return math.nan
         times, rtts = zip(*self.points, strict=True)
         time, rtt = sum(times) / len(times), sum(rtts) / len(rtts)
-        spread = sum((one - time) ** 2 for one in times)
+        spread = sum((other_time - time) ** 2 for other_time in times)
         return sum((a - time) * (b - rtt) for a, b in self.points) / spread if spread else math.nan
 
 
@@ -78,8 +78,8 @@ def run(scheme: Scheme, link: Link, until: float, *, seed: int, batch: int, sinc
     chance, free, due = random.Random(seed), 0.0, 0.0
     intervals = [Interval(scheme.begin(0), 0.0)]
     reports: deque[tuple[float, list[tuple[int, int, float]], float]] = deque()
-    held: list[tuple[int, int, float]] = []
-    first_open, sent, delivered = 0, 0, 0
+    held_reports: list[tuple[int, int, float]] = []
+    first_open, sent_count, delivered_count = 0, 0, 0
     while due <= until:
         while reports and reports[0][0] <= due:
             now, packets, rtt = reports.popleft()
@@ -99,21 +99,21 @@ def run(scheme: Scheme, link: Link, until: float, *, seed: int, batch: int, sinc
                     first_open += 1
         number, interval = len(intervals) - 1, intervals[-1]
         backlog = max(0.0, free - due) * link.rate_mbps * 1e6 / 8
-        sent += due >= since
+        sent_count += due >= since
         if backlog + PACKET_BITS / 8 <= link.queue_bytes:
             free = max(free, due) + PACKET_BITS / link.rate_mbps / 1e6
             if chance.random() >= link.loss:
-                delivered += due >= since
-                held.append((number, interval.sent, due))
-                if len(held) == batch:
-                    reports.append((free + link.rtt_s, held, free + link.rtt_s - due))
-                    held = []
+                delivered_count += due >= since
+                held_reports.append((number, interval.sent, due))
+                if len(held_reports) == batch:
+                    reports.append((free + link.rtt_s, held_reports, free + link.rtt_s - due))
+                    held_reports = []
         interval.sent += 1
         interval.end = due
         if interval.sent == interval.planned:
             intervals.append(Interval(scheme.begin(len(intervals)), due))
         due += PACKET_BITS / scheme.rate / 1e6
-    return delivered * PACKET_BITS / (until - since) / 1e6, 100.0 * (1.0 - delivered / sent)
+    return delivered_count * PACKET_BITS / (until - since) / 1e6, 100.0 * (1.0 - delivered_count / sent_count)
 
 
 class Pcc:
@@ -186,9 +186,9 @@ class Pcc:
     def decide(self, newest: int) -> None:
         """Both pairs of probes have to agree."""
         votes = 0
-        for one, other in ((0, 1), (2, 3)):
-            better = self.results[one] - self.results[other]
-            votes += 1 if better * (self.probes[one] - self.probes[other]) > 0 else -1
+        for first, other in ((0, 1), (2, 3)):
+            better = self.results[first] - self.results[other]
+            votes += 1 if better * (self.probes[first] - self.probes[other]) > 0 else -1
         self.probes = []
         if votes == 0:
             self.phase, self.sent = "probe", 0
@@ -305,29 +305,29 @@ class Vivace:
             self.value_before = value
         elif self.state == "record" and 0 <= number - self.first < self.sent:
             self.results[number - self.first] = sample
-            known = [one for one in self.results if one]
-            if len(known) == len(self.results):
-                self.compare(known)
+            finished_results = [result for result in self.results if result]
+            if len(finished_results) == len(self.results):
+                self.compare(finished_results)
         elif self.state == "move":
             self.target_result = sample if self.target_number == number else self.target_result
             self.move_on(number, newest)
 
     def compare(self, samples: list[Sample]) -> None:
         """The probes are in: which way, and how far."""
-        joint = sum(one.lost for one in samples) / sum(one.planned for one in samples)
-        worst = max(one.lost / one.planned for one in samples)
-        values, lost, rates, votes = [0.0, 0.0], [0, 0], [0.0, 0.0], 0
+        joint = sum(one_sample.lost for one_sample in samples) / sum(one_sample.planned for one_sample in samples)
+        worst = max(one_sample.lost / one_sample.planned for one_sample in samples)
+        values, lost_counts, rates, votes = [0.0, 0.0], [0, 0], [0.0, 0.0], 0
         for at in range(0, len(samples), 2):
             pair = []
             for sample, (rate, up) in zip(samples[at : at + 2], self.probes[at : at + 2], strict=True):
                 loss = joint if joint <= 0.01 else worst if self.lte and joint >= 0.05 else sample.lost / sample.planned
                 value = self.value(sample, loss)
                 values[up] += value
-                lost[up] += sample.lost
+                lost_counts[up] += sample.lost
                 rates[up] = rate
                 pair.append((up, value))
             votes += 1 if dict(pair)[True] > dict(pair)[False] else -1
-        if lost[False] - lost[True] > 2 and votes > 0 and lost[True] and joint >= 0.05:
+        if lost_counts[False] - lost_counts[True] > 2 and votes > 0 and lost_counts[True] and joint >= 0.05:
             self.trend, votes = (2, votes) if self.doubts else (self.trend, 0)
             self.doubts = not self.doubts
         if votes == 0:
@@ -346,11 +346,11 @@ class Vivace:
         if not self.reference or not self.reference[2] or not self.target_result:
             return
         rate, before, after, last = self.reference[1], self.reference[2], self.target_result, self.previous
-        values = [self.value(one, one.lost / one.planned) for one in (before, after)]
+        values = [self.value(sample, sample.lost / sample.planned) for sample in (before, after)]
         change = self.change(values[0], values[1], rate, self.target)
         more = after.lost - before.lost
-        much = abs(more) > 2 or (after.lost + before.lost) / (after.planned + before.planned) >= 0.05
-        if more * (self.target - rate) < 0 and much:
+        is_large = abs(more) > 2 or (after.lost + before.lost) / (after.planned + before.planned) >= 0.05
+        if more * (self.target - rate) < 0 and is_large:
             self.trend, self.previous, self.state = 2, 0.0, "search"
         elif change * last <= 0:
             self.base, self.state = self.base + change, "search"
@@ -363,16 +363,16 @@ class Vivace:
     def change(self, low: float, high: float, from_rate: float, to_rate: float) -> float:
         """The gradient, amplified by confidence and bounded."""
         change = (high - low) / (to_rate - from_rate)
-        turned, kept = change * self.previous < 0, change * self.previous > 0
-        if turned:
+        has_turned, goes_on = change * self.previous < 0, change * self.previous > 0
+        if has_turned:
             self.amplifier, self.hits, self.swing = 0.0, 0, min(2, self.swing + 1)
         confidence = self.amplifier
         factors = ((3, 1, 1), (6, 2, -2), (9, 4, -14), (math.inf, 8, -50))
         slope, offset = next((slope, offset) for below, slope, offset in factors if confidence < below)
         change *= slope * confidence + offset
-        if turned:
+        if has_turned:
             self.trend = 0
-        elif kept:
+        elif goes_on:
             self.trend += 1
             if self.swing == 0:
                 self.amplifier += 0.5 if self.amplifier > 3 else 1.0
@@ -383,7 +383,7 @@ class Vivace:
             change, self.hits = math.copysign(bound, change), self.hits + 1
         elif self.hits >= 1:
             self.hits -= 1
-        if turned:
+        if has_turned:
             self.amplifier, self.hits = 0.0, 0
         self.previous = math.copysign(max(abs(change), self.least), change)
         return self.previous
@@ -393,8 +393,8 @@ def show(name: str, outcomes: list[tuple[float, float]]) -> None:
     """Least, median and most."""
     texts = []
     for values in zip(*outcomes, strict=True):
-        ordered = sorted(values)
-        texts.append("/".join(f"{ordered[at]:.1f}" for at in (0, len(ordered) // 2, -1)))
+        ordered_values = sorted(values)
+        texts.append("/".join(f"{ordered_values[at]:.1f}" for at in (0, len(ordered_values) // 2, -1)))
     print(f"{name}: {texts[0]} Mbit/s, {texts[1]} % lost", flush=True)
 
 
@@ -415,8 +415,8 @@ def main() -> None:
     links = {"850 kB": deep, "one BDP": Link(), "12 Mbit/s, 60 ms": Link(12.0, 0.06, 90_000)}
     links |= {f"one BDP, {loss:.0%}": Link(loss=loss) for loss in (0.01, 0.03, 0.05)}
     for name, scheme in schemes.items():
-        for where, link in links.items():
-            show(f"{name}, {where}", [run(scheme(seed), link, 30.0, seed=seed, batch=1) for seed in seeds])
+        for place, link in links.items():
+            show(f"{name}, {place}", [run(scheme(seed), link, 30.0, seed=seed, batch=1) for seed in seeds])
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one path; the page stays as it is")
     parser.add_argument("--runs", type=int, default=1)
     options = parser.parse_args()
-    found: dict[str, Errors] = defaultdict(Errors)
+    errors_of: dict[str, Errors] = defaultdict(Errors)
     for truth in TRUTHS[:1] if options.quick else TRUTHS:
         for flows in (1, FLOWS):
             with tempfile.TemporaryDirectory() as folder:
@@ -86,9 +86,9 @@ def main() -> None:
                     result = dumbbell_reproduce.reproduce(
                         place / kind, place / f"{kind}-out", runs=options.runs, jobs=1, sockets=UNLIMITED
                     )
-                    _take(found[kind], truth, result, flows)
+                    _take(errors_of[kind], truth, result, flows)
         print(f"{truth} is done", file=sys.stderr)
-    text = f"{markdown.render(_paths(found))}\n\n{markdown.render(_flows(found))}"
+    text = f"{markdown.render(_paths(errors_of))}\n\n{markdown.render(_flows(errors_of))}"
     print(text)
     if not options.quick:
         replace_block(PAGE, "recorded", text)
@@ -100,36 +100,46 @@ def _take(errors: Errors, truth: Truth, result: dumbbell_reproduce.Reproduction,
         return
     errors.rows.append(result)
     model = result.paths[0].model
-    link = next(each for each in model.data if each["kind"] == "link")
+    link = next(element for element in model.data if element["kind"] == "link")
     errors.rate.append(abs(link["rate_mbps"] / truth.rate_mbps - 1.0))
     errors.rtt.append(abs(model.describe().base_rtt_ms / truth.rtt_ms - 1.0))
     queue = (link.get("queue") or {}).get("bytes")
     errors.queue.append(1.0 if queue is None else abs(queue / truth.queue_bytes - 1.0))
 
 
-def _paths(found: dict[str, Errors]) -> Table:
+def _paths(errors_of: dict[str, Errors]) -> Table:
     head = ["set", "rate, median and largest error", "round trip", "queue", "runs within both", "runs", "causes told"]
     rows = []
-    for kind, errors in found.items():
+    for kind, errors in errors_of.items():
         values = (errors.rate, errors.rtt, errors.queue)
-        spans = [f"{100 * median(each):.1f} %, {100 * max(each):.1f} %" for each in values]
+        spans = [f"{100 * median(value):.1f} %, {100 * max(value):.1f} %" for value in values]
         scores = [result.scores["exact"] for result in errors.rows]
         causes = [cause.kind for result in errors.rows for row in result.rows for cause in row.causes]
-        told = ", ".join(f"{causes.count(each)} {each}" for each in dict.fromkeys(causes)) or "none"
-        rows.append([kind, *spans, sum(each.within_both for each in scores), sum(each.rows for each in scores), told])
+        cause_text = ", ".join(f"{causes.count(cause)} {cause}" for cause in dict.fromkeys(causes)) or "none"
+        rows.append(
+            [
+                kind,
+                *spans,
+                sum(path_score.within_both for path_score in scores),
+                sum(path_score.rows for path_score in scores),
+                cause_text,
+            ]
+        )
     return Table.of(head, rows, "lrrrrrl")
 
 
-def _flows(found: dict[str, Errors]) -> Table:
+def _flows(errors_of: dict[str, Errors]) -> Table:
     head = ["set of three flows", "flows", "median error of throughput", "of the delay", "of the sum's throughput"]
     rows = []
-    for kind, errors in found.items():
-        counted = [row for result in errors.flows for row in result.rows if row.counts]
-        if not counted:
+    for kind, errors in errors_of.items():
+        counted_rows = [row for result in errors.flows for row in result.rows if row.counts]
+        if not counted_rows:
             continue
-        single, whole = (score(row.exact for row in counted if (row.flow > 0) == level) for level in (True, False))
-        values = (single.median_throughput, single.median_delay, whole.median_throughput)
-        rows.append([kind, single.rows, *("-" if each is None else f"{100 * each:.0f} %" for each in values)])
+        single, whole_score = (
+            score(row.exact for row in counted_rows if (row.flow > 0) == level) for level in (True, False)
+        )
+        values = (single.median_throughput, single.median_delay, whole_score.median_throughput)
+        rows.append([kind, single.rows, *("-" if value is None else f"{100 * value:.0f} %" for value in values)])
     return Table.of(head, rows, "lrrrr")
 
 

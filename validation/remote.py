@@ -59,9 +59,9 @@ schedule = [{{ at_s = {at_s}, delay_ms = {delay_ms} }}]"""
 
 def results(words: list[str], prefix: list[str], **more: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (of subprocess)
     """The runs of an experiment, as `show --json` has them."""
-    done = subprocess.run([*prefix, *words, "--json"], stdout=subprocess.PIPE, text=True, check=False, **more)
-    found: list[dict[str, Any]] = json.loads(done.stdout)["runs"] if done.stdout else []
-    return found
+    result = subprocess.run([*prefix, *words, "--json"], stdout=subprocess.PIPE, text=True, check=False, **more)
+    runs: list[dict[str, Any]] = json.loads(result.stdout)["runs"] if result.stdout else []
+    return runs
 
 
 @contextmanager
@@ -105,19 +105,24 @@ def wire(folder: Path, mbps: int | None = None) -> Iterator[list[str]]:
 def tunnel(runs: int) -> str:
     """Rates over a virtual wire: both ends, both tunnels and TCP on the processors of one machine."""
     rows = []
-    asked = [(name, "auto", mbps) for mbps in (550, None) for name in TUNNEL_SCHEMES] + [("cubic", "sealed", None)]
-    for scheme, kind, mbps in asked:
+    cases = [(name, "auto", mbps) for mbps in (550, None) for name in TUNNEL_SCHEMES] + [("cubic", "sealed", None)]
+    for scheme, kind, mbps in cases:
         with tempfile.TemporaryDirectory() as place, wire(Path(place), mbps) as prefix:
             words = ["run", "--backend", "remote:10.5.0.2", "--schemes", scheme, "--tunnel", kind, *CAP]
             words += ["--duration", "8", "--runs", str(runs), "--out", f"{place}/results"]
-            found = results(words, prefix)
-            rates = [run["flows"][0]["throughput_mbps"] for run in found if run["flows"]]
-            kept = [json.loads(file.read_text()) for file in Path(place).glob("results/runs/*/*/*/stats.json")]
-        lost = sum(each["remote"]["lost_at_ends"] + each["remote"]["flows"][0]["dropped"] for each in kept)
-        status = ", ".join(sorted({run["status"] for run in found}))
+            tunnel_runs = results(words, prefix)
+            rates = [run["flows"][0]["throughput_mbps"] for run in tunnel_runs if run["flows"]]
+            statistics_files = [
+                json.loads(file.read_text()) for file in Path(place).glob("results/runs/*/*/*/stats.json")
+            ]
+        lost_packets = sum(
+            run_statistics["remote"]["lost_at_ends"] + run_statistics["remote"]["flows"][0]["dropped"]
+            for run_statistics in statistics_files
+        )
+        status = ", ".join(sorted({run["status"] for run in tunnel_runs}))
         packets = "our tunnel" if kind == "sealed" or scheme.startswith("kernel") else "datagrams of our own"
-        reached = f"{min(rates):.0f} to {max(rates):.0f}"
-        rows.append([scheme, packets, mbps or "no limit", reached, lost, status])
+        rate_range = f"{min(rates):.0f} to {max(rates):.0f}"
+        rows.append([scheme, packets, mbps or "no limit", rate_range, lost_packets, status])
         print(markdown.line(rows[-1]), file=sys.stderr)
     return markdown.render(Table.of(["scheme", "packets in", "wire Mbit/s", "Mbit/s", "lost by us", "status"], rows))
 
@@ -140,7 +145,7 @@ def paths() -> dict[str, str]:
 def clocks(runs: int, seconds: float) -> str:
     """How far from the truth, over paths and clocks."""
     head = ["path, there + back", "packets", "differences: median, p99 (us)", "stated interval (ms)", "in it"]
-    rows, whole, inside = [], 0, 0
+    rows, case_count, inside = [], 0, 0
     for number, (name, text) in enumerate(paths().items()):
         errors, shares, widths = [], [], []
         for run in range(runs):
@@ -161,13 +166,13 @@ def clocks(runs: int, seconds: float) -> str:
                     shares.append(float(good.mean()))
                 widths.append(high - low)
         every = np.concatenate(errors)
-        whole, inside = whole + len(shares), inside + sum(share == 1.0 for share in shares)
+        case_count, inside = case_count + len(shares), inside + sum(share == 1.0 for share in shares)
         differences = f"{np.median(every):.0f}, {np.quantile(every, 0.99):.0f}"
         interval = f"{min(widths):.1f} to {max(widths):.1f}"
         rows.append([name, f"{len(every):,}", differences, interval, f"{statistics.mean(shares):.2%}"])
         print(markdown.line(rows[-1]), file=sys.stderr)
-    told = f"All packets of a direction were in the stated interval in {inside} of {whole} cases."
-    return f"{markdown.render(Table.of(head, rows))}\n\n{told}"
+    summary = f"All packets of a direction were in the stated interval in {inside} of {case_count} cases."
+    return f"{markdown.render(Table.of(head, rows))}\n\n{summary}"
 
 
 def agreement(runs: int, seconds: float) -> str:
@@ -187,18 +192,22 @@ def agreement(runs: int, seconds: float) -> str:
             words = ["--schemes", scheme, "--duration", str(seconds), "--runs", str(runs)]
             out = bed.near.folder / "results"
             bed.dumbbell("run", "--backend", f"remote:{bed.host}", *words, "--out", out, *CAP, expect=None)
-            there = [json.loads(file.read_text()) for file in out.glob("runs/*/*/*/stats.json")]
+            remote_runs = [json.loads(file.read_text()) for file in out.glob("runs/*/*/*/stats.json")]
         with tempfile.TemporaryDirectory() as place:
             file = Path(place) / "path.toml"
             # packets as long as they are between the machines: with a tunnel's 60 bytes, or a tag's 16 in their place
             overhead, mtu = (60, 1500) if real else (16, 1456)
             file.write_text(f"overhead_bytes = {overhead}\n{path_text(mtu=mtu)}")
             words = ["run", "--backend", "emu", "--path", str(file), *words, "--out", f"{place}/results"]
-            here = results(words, DUMBBELL)
-        rows = [[each["flows"][0][key] for each in which if each["flows"]] for which in (there, here) for key in KEYS]
+            local_runs = results(words, DUMBBELL)
+        rows = [
+            [one_side["flows"][0][key] for one_side in made_run if one_side["flows"]]
+            for made_run in (remote_runs, local_runs)
+            for key in KEYS
+        ]
         if not all(rows):
-            why = [each["reason"] for each in [*there, *here] if each["reason"]]
-            lines.append([scheme, "-", "-", "-", "-", why[0] if why else "no result"])
+            reasons = [made_run["reason"] for made_run in [*remote_runs, *local_runs] if made_run["reason"]]
+            lines.append([scheme, "-", "-", "-", "-", reasons[0] if reasons else "no result"])
             print(markdown.line(lines[-1]), file=sys.stderr)
             continue
         remote_rate, remote_delay, emu_rate, emu_delay = (statistics.median(row) for row in rows)

@@ -49,7 +49,7 @@ def mahimahi_path(
     """`mm-delay DELAY mm-link TRACE TRACE`, and what the host adds `after` either link."""
     link: dict[str, Any] = {"kind": "trace", "mode": "mahimahi", "times_ms": list(times_ms)}
     delay = [{"kind": "delay", "delay_ms": delay_ms}] if delay_ms else []
-    late = [dict(each) for each in after]
+    late = [dict(element) for element in after]
     data = [link | ({"queue": dict(queue)} if queue else {}), *delay, *late]
     return PathModel("truth", "truth", overhead_bytes=OVERHEAD_BYTES, data=data, ack=[*delay, link, *late])
 
@@ -59,11 +59,11 @@ def slow(rate_mbps: float) -> dict[str, Any]:
     return {"kind": "link", "rate_mbps": rate_mbps}
 
 
-def limited(scheme: str, most_bytes: int | None = None) -> Scheme:
+def limit_scheme(scheme: str, most_bytes: int | None = None) -> Scheme:
     """A scheme of the kernel's TCP, with Linux's socket buffers, or with a sending buffer of other size."""
-    found = as_on_linux(catalog.schemes().find(scheme), LINUX, has_fq=False)
+    linux_scheme = as_on_linux(catalog.schemes().find(scheme), LINUX, has_fq=False)
     memory = {} if most_bytes is None else {"tcp_wmem": [4096, 16384, most_bytes]}
-    return replace(found, transport=found.transport | memory)
+    return replace(linux_scheme, transport=linux_scheme.transport | memory)
 
 
 def write_set(
@@ -81,12 +81,12 @@ def write_set(
 
     `delay_ms` and the `packets` of the queue are what the metadata say of the path; `more` are settings of the run.
     """
-    known = catalog.schemes()
-    ran = {key: known.find(each) if isinstance(each, str) else each for key, each in schemes.items()}
+    catalog_schemes = catalog.schemes()
+    ran = {key: catalog_schemes.find(scheme) if isinstance(scheme, str) else scheme for key, scheme in schemes.items()}
     # what is called bbr there may be anything here: the files are renamed below
-    own = {key: replace(each, name=f"ran-{key}", title=key) for key, each in ran.items()}
+    own_schemes = {key: replace(one_scheme, name=f"ran-{key}", title=key) for key, one_scheme in ran.items()}
     dumbbell.run(
-        schemes=list(own.values()),
+        schemes=list(own_schemes.values()),
         path=path,
         runs=runs,
         duration=duration_s,
@@ -110,8 +110,8 @@ def write_set(
         metadata["extra_mm_link_args"] = f"--uplink-queue=droptail --uplink-queue-args=packets={packets}"
     (place / "pantheon_metadata.json").write_text(json.dumps(metadata))
     performance = json.loads((place / "pantheon_perf.json").read_text())
-    renamed = {key.removeprefix("ran-"): value for key, value in performance.items()}
-    (place / "pantheon_perf.json").write_text(json.dumps(renamed))
+    renamed_values = {key.removeprefix("ran-"): value for key, value in performance.items()}
+    (place / "pantheon_perf.json").write_text(json.dumps(renamed_values))
     return place
 
 
@@ -135,7 +135,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Planted:
+class PlantedCause:
     """A cause, the schemes that it is planted in, and what it does to schemes and path."""
 
     kind: str
@@ -148,24 +148,24 @@ class Planted:
 
 TCP = ("cubic", "bbr", "vegas")
 PLANTED = (
-    Planted("", ()),
-    Planted(BUFFER, ("cubic",), {"cubic": limited("cubic", SMALL_BUFFER)}),
-    Planted(JITTER, SCHEMES, late=True),
-    Planted(CUBIC, ("bbr", "vegas"), {"bbr": limited("cubic"), "vegas": limited("cubic")}),
-    Planted(CARRY, SCHEMES, carried=0.6),
+    PlantedCause("", ()),
+    PlantedCause(BUFFER, ("cubic",), {"cubic": limit_scheme("cubic", SMALL_BUFFER)}),
+    PlantedCause(JITTER, SCHEMES, late=True),
+    PlantedCause(CUBIC, ("bbr", "vegas"), {"bbr": limit_scheme("cubic"), "vegas": limit_scheme("cubic")}),
+    PlantedCause(CARRY, SCHEMES, carried=0.6),
 )
 
 
-def reproduced(
-    folder: Path, planted: Planted, link: Sequence[float], delay_ms: float, packets: int | None, runs: int
+def reproduce_set(
+    folder: Path, planted_cause: PlantedCause, link: Sequence[float], delay_ms: float, packets: int | None, runs: int
 ) -> list[Row]:
     """The rows of one set with a cause."""
     rate = 12.0 * len(link) / link[-1]
-    after = [LATE] if planted.late else [slow(planted.carried * rate)] if planted.carried else []
+    after = [LATE] if planted_cause.late else [slow(planted_cause.carried * rate)] if planted_cause.carried else []
     queue = {"kind": "droptail", "packets": packets} if packets else None
     path = mahimahi_path(delay_ms, queue, after, link)
-    keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: limited(key) for key in TCP}
-    place = write_set(folder, keys | dict(planted.schemes), path, delay_ms, packets, runs=1, duration_s=30.0)
+    keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: limit_scheme(key) for key in TCP}
+    place = write_set(folder, keys | dict(planted_cause.schemes), path, delay_ms, packets, runs=1, duration_s=30.0)
     return list(dumbbell_reproduce.reproduce(place, folder / "out", runs=runs, jobs=1).rows)
 
 
@@ -177,29 +177,31 @@ def main() -> None:
     options = parser.parse_args()
     counts = {kind: Count() for kind in TOLD}
     cells = [(link, delay, queue) for link in LINKS for delay in DELAYS_MS for queue in QUEUES]
-    total, missed = 0, Counter[str]()
-    for planted in PLANTED:
+    total, misses = 0, Counter[str]()
+    for planted_cause in PLANTED:
         for link, delay_ms, packets in cells[3:4] if options.quick else cells:
             with tempfile.TemporaryDirectory() as folder:
-                rows = reproduced(Path(folder), planted, link, delay_ms, packets, options.runs)
+                rows = reproduce_set(Path(folder), planted_cause, link, delay_ms, packets, options.runs)
             for row in rows:
                 total += 1
                 kinds = {cause.kind for cause in row.causes}
-                is_planted = row.run.name in planted.keys
+                is_planted = row.run.name in planted_cause.keys
                 for kind in kinds & set(TOLD):
                     # a host that carries less is late, too
-                    if not (is_planted and kind == planted.kind):
+                    if not (is_planted and kind == planted_cause.kind):
                         counts[kind].false += 1
-                        missed[f"{kind} told of {row.run.name} ({planted.kind or 'plain'})"] += 1
-                if is_planted and planted.kind:
-                    count = counts[planted.kind]
+                        misses[f"{kind} told of {row.run.name} ({planted_cause.kind or 'plain'})"] += 1
+                if is_planted and planted_cause.kind:
+                    count = counts[planted_cause.kind]
                     count.planted += 1
                     off = surprise({**row.exact, LOSS: None}) > 1.0
                     count.off += off
-                    count.found += off and planted.kind in kinds
-                    count.alone += planted.kind in kinds and not off
-        print(f"{planted.kind or 'plain'}: {counts}", file=sys.stderr)
-    rows_of = [[kind, each.planted, each.off, each.found, each.alone, each.false] for kind, each in counts.items()]
+                    count.found += off and planted_cause.kind in kinds
+                    count.alone += planted_cause.kind in kinds and not off
+        print(f"{planted_cause.kind or 'plain'}: {counts}", file=sys.stderr)
+    rows_of = [
+        [kind, entry.planted, entry.off, entry.found, entry.alone, entry.false] for kind, entry in counts.items()
+    ]
     head = [
         "cause",
         "planted in runs",
@@ -210,8 +212,8 @@ def main() -> None:
     ]
     text = markdown.render(Table.of(head, rows_of))
     print(text)
-    for what, often in missed.most_common():
-        print(f"{often} times: {what}")
+    for description, often in misses.most_common():
+        print(f"{often} times: {description}")
     print(f"{total} runs")
     if not options.quick:
         replace_block(PAGE, "planted", f"{text}\n\n{total} runs in all, {len(cells)} paths.")

@@ -30,29 +30,29 @@ PATHS = {
 }
 SECONDS = 30.0
 
-Measured = dict[str, list[dict[str, Any]]]
+FlowsOfScheme = dict[str, list[dict[str, Any]]]
 """The statistics of each scheme's flow, path by path."""
 
 
-def measured(schemes: list[str]) -> Measured:
+def measure_flows(schemes: list[str]) -> FlowsOfScheme:
     """Run each scheme on each path."""
-    found: Measured = {scheme: [] for scheme in schemes}
+    flows_of: FlowsOfScheme = {scheme: [] for scheme in schemes}
     paths = [dumbbell.make_path(**words) for words in PATHS.values()]
     with tempfile.TemporaryDirectory() as folder:
-        done = dumbbell.run(
+        result = dumbbell.run(
             schemes=schemes, path=paths, runs=1, duration=SECONDS, exact=True, out=Path(folder) / "out", log="none"
         )
-        runs = {(run.statistics["path"], run.scheme): run.statistics for run in done.runs}
+        runs = {(run.statistics["path"], run.scheme): run.statistics for run in result.runs}
     for path in paths:
         for scheme in schemes:
             run = runs[path.name, scheme]
             if run["status"] != "done":
                 sys.exit(f"{scheme} on {path.name}: {run['reason']}")
-            found[scheme].append(run["flows"][0])
-    return found
+            flows_of[scheme].append(run["flows"][0])
+    return flows_of
 
 
-def index(text: str, flows: Measured) -> str:
+def index(text: str, flows: FlowsOfScheme) -> str:
     """Return the index with Mbit/s, p95 of the one-way delay in ms, and loss in % in its cells."""
 
     def row(match: re.Match[str]) -> str:
@@ -65,13 +65,13 @@ def index(text: str, flows: Measured) -> str:
     return ROW.sub(row, text)
 
 
-def listed(page: Path, text: str) -> list[str]:
+def listed_schemes(page: Path, text: str) -> list[str]:
     """Return the schemes of a page's table; of one without names, the scheme of the page."""
-    found = TABLE.search(text)
-    return list(dict.fromkeys(NAME.findall(found["rows"]) or [page.stem])) if found else []
+    search = TABLE.search(text)
+    return list(dict.fromkeys(NAME.findall(search["rows"]) or [page.stem])) if search else []
 
 
-def table(schemes: list[str], flows: Measured) -> str:
+def table(schemes: list[str], flows: FlowsOfScheme) -> str:
     """Return the table of a page."""
     rows = []
     for scheme in schemes:
@@ -89,18 +89,20 @@ def main() -> None:
     options = parser.parse_args()
     text = INDEX.read_text(encoding="utf-8")
     pages = {page: page.read_text(encoding="utf-8") for page in sorted(FOLDER.glob("*.md")) if page != INDEX}
-    of_pages = {page: listed(page, content) for page, content in pages.items()}
+    of_pages = {page: listed_schemes(page, content) for page, content in pages.items()}
     names = [row["scheme"] for row in ROW.finditer(text)]
-    flows = measured(list(dict.fromkeys([*names, *(name for some in of_pages.values() for name in some)])))
+    flows = measure_flows(
+        list(dict.fromkeys([*names, *(name for page_schemes in of_pages.values() for name in page_schemes)]))
+    )
     text = index(text, flows)
     if not options.write:
         print("\n".join(row[0] for row in ROW.finditer(text)))
         return
     INDEX.write_text(text, encoding="utf-8")
     for page, content in pages.items():
-        if found := TABLE.search(content):
-            made = table(of_pages[page], flows)
-            page.write_text(content[: found.start()] + made + content[found.end() :], encoding="utf-8")
+        if search := TABLE.search(content):
+            table_text = table(of_pages[page], flows)
+            page.write_text(content[: search.start()] + table_text + content[search.end() :], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -76,10 +76,10 @@ ORIGINALS = {
 def run(experiment: str, *arguments: str) -> dict[str, Any]:
     """What `dumbbell run --json` prints; ends the script if a run is not good."""
     command = [sys.executable, "-m", "dumbbell", "run", experiment, *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"seed_reports: {' '.join(command)}:\n{done.stderr.strip()}")
-    content: dict[str, Any] = json.loads(done.stdout)
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        sys.exit(f"seed_reports: {' '.join(command)}:\n{result.stderr.strip()}")
+    content: dict[str, Any] = json.loads(result.stdout)
     return content
 
 
@@ -109,7 +109,7 @@ def beside(content: dict[str, Any]) -> str:
     """A table for each path."""
     parts = []
     experiment = content["experiment"]
-    errors = {each["path"]: each for each in content["published"]["replication"]}
+    errors = {entry["path"]: entry for entry in content["published"]["replication"]}
     for path in experiment["paths"]:
         head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published", "error")]
         rows = []
@@ -126,23 +126,25 @@ def beside(content: dict[str, Any]) -> str:
         title = experiment["path"][path]["title"]
         table = markdown.render(Table.of(["scheme", *head], rows))
         parts.append(f"### {path}: {title}\n\n{table}\n\n{replication(errors[path])}")
-    return "\n\n".join([f"{written()} Published: {content['published']['source']}.", *parts])
+    return "\n\n".join([f"{origin()} Published: {content['published']['source']}.", *parts])
 
 
 def draw(content: dict[str, Any]) -> None:
     """Published and our points of every path that counts, into `docs/images/`."""
-    for found in content["published"]["replication"]:
-        path = found["path"]
+    for path_entry in content["published"]["replication"]:
+        path = path_entry["path"]
         rows = [
-            row for row in content["published"]["rows"] if row["path"] == path and row["scheme"] in found["schemes"]
+            row
+            for row in content["published"]["rows"]
+            if row["path"] == path and row["scheme"] in path_entry["schemes"]
         ]
-        known = {scheme.name: scheme for scheme in dumbbell.schemes()}
-        looks = styles((row["scheme"], known[row["scheme"]].color, known[row["scheme"]].marker) for row in rows)
+        scheme_of = {scheme.name: scheme for scheme in dumbbell.schemes()}
+        looks = styles((row["scheme"], scheme_of[row["scheme"]].color, scheme_of[row["scheme"]].marker) for row in rows)
         points = [
             ReplicationPoint(row["title"], looks[row["scheme"]], point(row["published"]), point(row["ours"]))
             for row in rows
         ]
-        title = f"{content['experiment']['path'][path]['title']}: {found['error']:.1%} off"
+        title = f"{content['experiment']['path'][path]['title']}: {path_entry['error']:.1%} off"
         drawing = for_print(replication_figure("calibration", title, points))
         (DOCS / "images" / f"replication-{path}.png").write_bytes(figure_as("png", drawing))
 
@@ -152,7 +154,7 @@ def point(side: dict[str, Any]) -> tuple[float, float]:
     return side["delay_p95_ms"]["mean"], side["throughput_mbps"]["mean"]
 
 
-def written() -> str:
+def origin() -> str:
     """By what and when a table is written."""
     return f"Written by `python -m validation.seed_reports`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
 
@@ -163,40 +165,40 @@ def originals(experiment: str, folder: Path, scratch: Path) -> str:
     rows = []
     for number, original in enumerate(ORIGINALS[experiment]):
         sets = [f"{original.scheme}.{original.parameter}={folder / original.file}", *original.changes]
-        settings = [word for each in sets for word in ("--set", each)]
+        settings = [word for setting in sets for word in ("--set", setting)]
         out = str(scratch / f"original-{number}")
         content = run(experiment, "--schemes", original.scheme, *settings, "--runs", RUNS, "--out", out)
-        published = {row["title"]: row["published"] for row in content["published"]["rows"]}[original.title]
+        published_values = {row["title"]: row["published"] for row in content["published"]["rows"]}[original.title]
         for path in content["experiment"]["paths"]:
-            found = [each["network"] for each in content["runs"] if each["path"] == path]
+            networks = [made_run["network"] for made_run in content["runs"] if made_run["path"] == path]
             cells = []
             for metric, factor, digits in METRICS:
-                values = [each[metric] for each in found]
-                ours = {"mean": sum(values) / len(values), "low": min(values), "high": max(values)}
-                cells += [field(side, factor, digits) for side in (ours, published[metric])]
-            changed = "".join(f", `{change}`" for change in original.changes)
-            name = f"`{original.scheme}`, {Path(original.file).name}{changed}"
+                values = [values_of_run[metric] for values_of_run in networks]
+                own_range = {"mean": sum(values) / len(values), "low": min(values), "high": max(values)}
+                cells += [field(side, factor, digits) for side in (own_range, published_values[metric])]
+            change_text = "".join(f", `{change}`" for change in original.changes)
+            name = f"`{original.scheme}`, {Path(original.file).name}{change_text}"
             rows.append([name, path, *cells])
-    return f"{written()}\n\n{markdown.render(Table.of(['scheme', 'path', *head], rows))}"
+    return f"{origin()}\n\n{markdown.render(Table.of(['scheme', 'path', *head], rows))}"
 
 
 def speeds(scratch: Path) -> list[tuple[str, float]]:
     """Wall-clock seconds of the whole command for every built-in scheme, and for all of them together."""
     names = [scheme.name for scheme in dumbbell.schemes() if scheme.kind == "core"]
-    found = []
+    times = []
     for schemes in [*names, ",".join(names)]:
         start = time.perf_counter()
-        chosen = ("--schemes", schemes, "--path", SPEED_PATH, "--runs", "3")
-        run(EXPERIMENT, *chosen, "--out", str(scratch / f"speed-{len(found)}"))
-        found.append((schemes if "," not in schemes else "all in one command", time.perf_counter() - start))
-        print(f"{found[-1][0]}: {found[-1][1]:.2f} s", file=sys.stderr)
-    return found
+        options = ("--schemes", schemes, "--path", SPEED_PATH, "--runs", "3")
+        run(EXPERIMENT, *options, "--out", str(scratch / f"speed-{len(times)}"))
+        times.append((schemes if "," not in schemes else "all in one command", time.perf_counter() - start))
+        print(f"{times[-1][0]}: {times[-1][1]:.2f} s", file=sys.stderr)
+    return times
 
 
-def speed_table(found: list[tuple[str, float]]) -> str:
+def speed_table(times: list[tuple[str, float]]) -> str:
     """The times in Markdown."""
     machine = environment([])
-    slowest = max(found[:-1], key=lambda one: one[1])
+    slowest = max(times[:-1], key=lambda entry: entry[1])
     lines = [
         f"`python -m validation.seed_reports`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, {machine['cpu']}, "
         f"{cpus()} processors: wall-clock time of",
@@ -204,7 +206,7 @@ def speed_table(found: list[tuple[str, float]]) -> str:
         "and time series, start of the command included, with whatever else the machine had to do. Allowed are "
         f"{ALLOWED_S:g} s per scheme; the slowest is `{slowest[0]}` with {slowest[1]:.1f} s.",
         "",
-        markdown.render(Table.of(["scheme", "s"], [(name, f"{seconds:.2f}") for name, seconds in found])),
+        markdown.render(Table.of(["scheme", "s"], [(name, f"{seconds:.2f}") for name, seconds in times])),
     ]
     return "\n".join(lines)
 
@@ -231,9 +233,9 @@ def main() -> None:
                 print("seed_reports: LEARNED_WEIGHTS is not set: the originals' tables stay", file=sys.stderr)
         if only_tables:
             return
-        found = speeds(scratch)
-    replace_block(SPEED_PAGE, "seed-california", speed_table(found))
-    slow = [f"{scheme} ({seconds:.1f} s)" for scheme, seconds in found[:-1] if seconds > ALLOWED_S]
+        times = speeds(scratch)
+    replace_block(SPEED_PAGE, "seed-california", speed_table(times))
+    slow = [f"{scheme} ({seconds:.1f} s)" for scheme, seconds in times[:-1] if seconds > ALLOWED_S]
     if slow:
         sys.exit(f"seed_reports: more than {ALLOWED_S:g} s: {', '.join(slow)}")
 

@@ -64,7 +64,7 @@ def encoder() -> dict[str, Any]:
     return {"fps": 30.0, "min_rate_mbps": 0.03, "start_rate_mbps": START_KBPS / 1e3, "max_rate_mbps": MAX_MBPS}
 
 
-def measured(packets: Path) -> Call:
+def read_call(packets: Path) -> Call:
     """The figures of a packet log."""
     options = {"duration_s": DURATION_S, "flows": [{"flow": 1, "scheme": "gcc", "start_s": 0.0}]}
     (flow,) = measure_log(str(packets), options)["flows"]
@@ -99,7 +99,7 @@ def run_ours(path: dict[str, Any], seed: int, folder: Path) -> Call:
         "flows": [flow],
     }
     simulate(spec, folder)
-    return measured(folder / "packets.parquet")
+    return read_call(folder / "packets.parquet")
 
 
 def build() -> Path:
@@ -129,7 +129,7 @@ def run_str0m(program: Path, path: dict[str, Any], seed: int, folder: Path, foll
     packets = folder / "packets.parquet"
     packets.unlink(missing_ok=True)
     import_merged_log(str(log), None, str(packets), strict=True)
-    return measured(packets)
+    return read_call(packets)
 
 
 FIGURES: list[tuple[str, Callable[[Call], float], int]] = [  # name, value, decimals
@@ -147,7 +147,7 @@ def field(values: list[float], decimals: int) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
-def judged(difference: float) -> str:
+def difference_text(difference: float) -> str:
     """A difference; bold if it is too large."""
     return f"{difference:+.1%}" if abs(difference) <= BOUND else f"**{difference:+.1%}**"
 
@@ -156,10 +156,10 @@ def rows(title: str, calls: dict[str, list[Call]]) -> list[list[str]]:
     """Return the rows of one path; only the rates have a bound."""
     lines = []
     for name, value, decimals in FIGURES:
-        found = {who: [value(call) for call in made] for who, made in calls.items()}
-        fields = [field(values, decimals) for values in found.values()]
-        ours, *theirs = (statistics.mean(values) for values in found.values())
-        differences = [judged(ours / other - 1) if "Mbit/s" in name else "-" for other in theirs]
+        values_of = {caller: [value(call) for call in made_calls] for caller, made_calls in calls.items()}
+        fields = [field(values, decimals) for values in values_of.values()]
+        own_mean, *other_means = (statistics.mean(values) for values in values_of.values())
+        differences = [difference_text(own_mean / other - 1) if "Mbit/s" in name else "-" for other in other_means]
         lines.append([title, name, *fields, *differences])
         title = ""
     return lines
@@ -172,13 +172,13 @@ def compare(program: Path, seeds: int, keep: Path) -> str:
     for title, path in PATHS.items():
         calls: dict[str, list[Call]] = {"ours": [], "raw": [], "reported": []}
         for seed in range(1, seeds + 1):
-            for who, made in calls.items():
-                folder = keep / title.replace(", ", "-").replace(" ", "-").replace("/", "") / f"{who}-{seed}"
+            for caller, call in calls.items():
+                folder = keep / title.replace(", ", "-").replace(" ", "-").replace("/", "") / f"{caller}-{seed}"
                 folder.mkdir(parents=True, exist_ok=True)
-                if who == "ours":
-                    made.append(run_ours(path_of(*path), seed, folder))
+                if caller == "ours":
+                    call.append(run_ours(path_of(*path), seed, folder))
                 else:
-                    made.append(run_str0m(program, path_of(*path), seed, folder, who))
+                    call.append(run_str0m(program, path_of(*path), seed, folder, caller))
         lines += rows(title, calls)
     return markdown.render(Table.of(titles, lines, "llrrrrr"))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import dumbbell
 from dumbbell.present.tables import Table, markdown
-from validation.fidelity.judging import SCORECARD, judged
+from validation.fidelity.judging import SCORECARD, judge_results
 from validation.fidelity.page import anchor
 from validation.fidelity.published_check import load
 
@@ -44,12 +44,12 @@ class Evidence:
 
 def schemes_of_pages(index: str) -> dict[str, list[str]]:
     """The schemes that each page is about, as the index links them, in its order."""
-    found: dict[str, list[str]] = {}
+    schemes_of: dict[str, list[str]] = {}
     for names, page in re.findall(r"\[(`[^\]]+`)\]\(([\w.-]+)\.md\)", index):
         for scheme in re.findall(r"`([\w.+-]+)`", names):
-            if scheme not in found.setdefault(page, []):
-                found[page].append(scheme)
-    return found
+            if scheme not in schemes_of.setdefault(page, []):
+                schemes_of[page].append(scheme)
+    return schemes_of
 
 
 def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
@@ -65,7 +65,7 @@ def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
 def count(verdicts: list[str]) -> str:
     """Verdicts in words."""
     within = verdicts.count(WITHIN)
-    spread, wide = (sum(one.startswith(word) for one in verdicts) for word in (SPREAD, WIDE))
+    spread, wide = (sum(verdict.startswith(word) for verdict in verdicts) for word in (SPREAD, WIDE))
     rest = len(verdicts) - within - spread - wide
     parts = [f"{within} within bounds"] * bool(within) + [f"{spread} within the spread of repetitions"] * bool(spread)
     parts += [f"{wide} further apart than a spread can excuse"] * bool(wide)
@@ -84,28 +84,28 @@ def agreement(evidence: dict[str, Evidence]) -> None:
                 pairs.setdefault((pair[1], pair[2]), []).append(cells[-1])
             elif not pair and cells[0] in evidence:
                 verdicts.setdefault(cells[0], []).append(cells[-1])
-        for scheme, found in verdicts.items():
-            evidence[scheme].packets.append(f"{count(found)} ([{name}](../evidence/{name}.md))")
-        for (real, ours), found in pairs.items():
-            text = f"{count(found)} ([{name}](../evidence/{name}.md#real-implementations-and-ours))"
-            for scheme, other in ((ours, real), (real, ours)):
+        for scheme, verdict in verdicts.items():
+            evidence[scheme].packets.append(f"{count(verdict)} ([{name}](../evidence/{name}.md))")
+        for (real, own_scheme), verdict in pairs.items():
+            text = f"{count(verdict)} ([{name}](../evidence/{name}.md#real-implementations-and-ours))"
+            for scheme, other in ((own_scheme, real), (real, own_scheme)):
                 if scheme in evidence:
                     evidence[scheme].real.append(f"`{other}`: {text}")
 
 
-def called(scheme: str) -> re.Pattern[str]:
+def name_pattern(scheme: str) -> re.Pattern[str]:
     """What finds a scheme in a sentence: its name, or its title without the protocol's."""
     title = dumbbell.schemes().find(scheme).title.removeprefix("TCP ")
     words = "|".join(re.escape(word) for word in {scheme, title})
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
 
-def published(evidence: dict[str, Evidence]) -> None:
+def collect_results(evidence: dict[str, Evidence]) -> None:
     """Results of papers, from the scorecard."""
-    for outcome in judged(load(SCORECARD)):
+    for outcome in judge_results(load(SCORECARD)):
         claim = outcome.claim
-        for scheme, found in evidence.items():
-            rows = [row for row in outcome.rows if row.values or row.real if called(scheme).search(row.row.what)]
+        for scheme, scheme_evidence in evidence.items():
+            rows = [row for row in outcome.rows if row.values or row.real if name_pattern(scheme).search(row.row.what)]
             verdicts = [row.passed for row in rows if row.passed is not None]
             if not rows:
                 continue
@@ -114,7 +114,9 @@ def published(evidence: dict[str, Evidence]) -> None:
             text += f", {wide} uninformative" if wide else ""
             far = sum(bool(row.contradictions()) for row in rows)
             text += f", {far} with a contradiction" if far else ""
-            found.results.append(f"[{claim.id}](../evidence/fidelity.md#{anchor(claim)}) {claim.title}: {text}")
+            scheme_evidence.results.append(
+                f"[{claim.id}](../evidence/fidelity.md#{anchor(claim)}) {claim.title}: {text}"
+            )
 
 
 def reports(evidence: dict[str, Evidence]) -> None:
@@ -147,13 +149,13 @@ def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str
     never: dict[str, list[str]] = {}
     for scheme in schemes:
         for way, title, missing in WAYS:
-            found: list[str] = getattr(evidence[scheme], way)
-            if found:
-                rows.append([f"`{scheme}`", title, "; ".join(found)])
+            texts: list[str] = getattr(evidence[scheme], way)
+            if texts:
+                rows.append([f"`{scheme}`", title, "; ".join(texts)])
             else:
                 never.setdefault(missing, []).append(f"`{scheme}`")
     table = [markdown.render(Table.of(["scheme", "compared with", "what came of it"], rows, "lll")), ""] if rows else []
-    missing = [f"- with {what}: {', '.join(names)}" for what, names in never.items()]
+    missing = [f"- with {ground}: {', '.join(names)}" for ground, names in never.items()]
     by_hand = (
         "What was compared by hand, with a program's source or with numbers of its authors, is in the sections above."
         if "Distance from" in page or "What was verified" in page
@@ -164,26 +166,26 @@ def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str
 
 def sections() -> dict[Path, str]:
     """The section of every page."""
-    found = schemes_of_pages((PAGES / "README.md").read_text(encoding="utf-8"))
-    known = {scheme.name for scheme in dumbbell.schemes()}
-    evidence = {scheme: Evidence() for schemes in found.values() for scheme in schemes if scheme in known}
-    for gather in (agreement, published, reports):
+    page_schemes = schemes_of_pages((PAGES / "README.md").read_text(encoding="utf-8"))
+    known_names = {scheme.name for scheme in dumbbell.schemes()}
+    evidence = {scheme: Evidence() for schemes in page_schemes.values() for scheme in schemes if scheme in known_names}
+    for gather in (agreement, collect_results, reports):
         gather(evidence)
-    made = {}
+    section_of = {}
     for page in sorted(PAGES.glob("*.md")):
         if page.stem not in NOT_SCHEMES:
-            schemes = [scheme for scheme in found.get(page.stem, []) if scheme in evidence]
-            made[page] = section(page.read_text(encoding="utf-8"), schemes, evidence)
-    return made
+            schemes = [scheme for scheme in page_schemes.get(page.stem, []) if scheme in evidence]
+            section_of[page] = section(page.read_text(encoding="utf-8"), schemes, evidence)
+    return section_of
 
 
-def with_section(text: str, made: str) -> str:
+def with_section(text: str, section_text: str) -> str:
     """The page with the section, at its end where it had none."""
-    whole = f"{HEADING}\n\n{OPENING}\n\n{made}\n\n{CLOSING}\n"
+    whole_section = f"{HEADING}\n\n{OPENING}\n\n{section_text}\n\n{CLOSING}\n"
     if OPENING not in text:
-        return f"{text.rstrip()}\n\n{whole}"
+        return f"{text.rstrip()}\n\n{whole_section}"
     before, _, rest = text.partition(f"{HEADING}\n\n{OPENING}")
-    return before + whole + rest.partition(f"{CLOSING}\n")[2]
+    return before + whole_section + rest.partition(f"{CLOSING}\n")[2]
 
 
 def main() -> None:
@@ -191,11 +193,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="How sure are we, in each scheme's page.")
     parser.add_argument("--write", action="store_true")
     write = parser.parse_args().write
-    for page, made in sections().items():
+    for page, section_text in sections().items():
         if write:
-            page.write_text(with_section(page.read_text(encoding="utf-8"), made), encoding="utf-8")
+            page.write_text(with_section(page.read_text(encoding="utf-8"), section_text), encoding="utf-8")
         else:
-            sys.stdout.write(f"{page.stem}\n{made}\n\n")
+            sys.stdout.write(f"{page.stem}\n{section_text}\n\n")
 
 
 if __name__ == "__main__":

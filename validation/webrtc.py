@@ -20,7 +20,7 @@ import polars
 import dumbbell
 from dumbbell.present.tables import Table, markdown
 from validation.agreement import Notes, demand, machine, run_command
-from validation.webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, known, middle
+from validation.webrtc_figures import ABSENT, QUEUED_MS, SCENARIOS, Call, Figure, Times, finite_values, middle
 from validation.webrtc_reasons import REASONS
 
 PAIRS = {  # ours: Chromium's
@@ -94,12 +94,12 @@ def samples_of(folder: Path, name: str, flow: int) -> tuple[Times, Times]:
 def browser_load(folder: Path, flows: int) -> dict[str, float]:
     """The largest load of any of the run's browsers, and the lowest rate of frames."""
     fields = {"sender_cpu": max, "receiver_cpu": max, "encode_time": max, "encoded_frame_rate": min}
-    found = {}
+    loads = {}
     for name, worst in fields.items():
         means = [float(values.mean()) for flow in range(flows) if len(values := samples_of(folder, name, flow + 1)[1])]
         if means:
-            found[name] = worst(means)
-    return found
+            loads[name] = worst(means)
+    return loads
 
 
 def read_part(directory: Path) -> Part:
@@ -122,44 +122,51 @@ Runs = list[list[Call]]
 """Runs of one cell, each with its calls."""
 
 
-def row(figure: Figure, ours: Runs, emu: Runs, real: Runs, judge: str) -> list[str]:
+def row(figure: Figure, own_runs: Runs, emu: Runs, real: Runs, judge: str) -> list[str]:
     """A line of a table; `judge` is the verdict on values that differ."""
-    simulated, emulated, measured = ([figure.value(calls) for calls in runs] for runs in (ours, emu, real))
-    cells = [figure.name, ranged(figure, simulated), values(figure, emulated), values(figure, measured)]
-    mine = known(simulated + emulated)
-    if not mine or not known(measured):
+    simulated_values, emulated_values, measured_values = (
+        [figure.value(calls) for calls in runs] for runs in (own_runs, emu, real)
+    )
+    cells = [
+        figure.name,
+        range_text(figure, simulated_values),
+        values(figure, emulated_values),
+        values(figure, measured_values),
+    ]
+    model_values = finite_values(simulated_values + emulated_values)
+    if not model_values or not finite_values(measured_values):
         return [*cells, "-", "-"]
-    verdict = WITHIN if figure.agrees(mine, measured) else judge
-    return [*cells, figure.difference(mine, measured), verdict]
+    verdict = WITHIN if figure.agrees(model_values, measured_values) else judge
+    return [*cells, figure.difference(model_values, measured_values), verdict]
 
 
-def ranged(figure: Figure, found: list[float]) -> str:
+def range_text(figure: Figure, values_found: list[float]) -> str:
     """Median and range of the values, as text."""
-    good = known(found)
+    good = finite_values(values_found)
     if not good:
         return "-"
-    least, most = figure.text(min(good)), figure.text(max(good))
-    return figure.text(middle(good)) + (f" ({least} to {most})" if least != most else "")
+    least, highest = figure.text(min(good)), figure.text(max(good))
+    return figure.text(middle(good)) + (f" ({least} to {highest})" if least != highest else "")
 
 
-def values(figure: Figure, found: list[float]) -> str:
+def values(figure: Figure, values_found: list[float]) -> str:
     """All of them."""
-    return ", ".join(map(figure.text, found)) or "-"
+    return ", ".join(map(figure.text, values_found)) or "-"
 
 
 def table(path: str, scheme: str, sim: Part, emu: Part, real: Part, notes: Notes) -> list[list[str]]:
     """The rows of one pair of schemes on one path."""
     runs = sim.calls.get((path, scheme), []), emu.calls.get((path, scheme), [])
-    measured = real.calls.get((path, PAIRS[scheme]), [])
+    measured_runs = real.calls.get((path, PAIRS[scheme]), [])
     alike = sim.calls.get((path, LIKE_CHROMIUM.get(scheme, "")), [])
     rows = []
     for figure in SCENARIOS[path]:
-        made = row(figure, *runs, measured, UNEXPLAINED)
-        if made[-1] == UNEXPLAINED and (reason := REASONS.get((path, scheme, figure.name))):
-            made[-1] = notes.mark(reason)
+        cells = row(figure, *runs, measured_runs, UNEXPLAINED)
+        if cells[-1] == UNEXPLAINED and (reason := REASONS.get((path, scheme, figure.name))):
+            cells[-1] = notes.mark(reason)
         if scheme in LIKE_CHROMIUM:
-            made.insert(4, ranged(figure, [figure.value(calls) for calls in alike]))
-        rows.append(made)
+            cells.insert(4, range_text(figure, [figure.value(calls) for calls in alike]))
+        rows.append(cells)
     return rows
 
 
@@ -185,11 +192,12 @@ def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[
 
 def summary(verdicts: list[str]) -> str:
     """How many figures came out how."""
-    judged = [verdict for verdict in verdicts if verdict != "-"]
-    reasons = sum(verdict.startswith("[") for verdict in judged)
+    judged_verdicts = [verdict for verdict in verdicts if verdict != "-"]
+    reasons = sum(verdict.startswith("[") for verdict in judged_verdicts)
+    within = judged_verdicts.count(WITHIN)
     return (
-        f"Of {len(judged)} figures {judged.count(WITHIN)} are within bounds, {reasons} differ for reasons that "
-        f"stand below the tables (some are part of it only), {judged.count(UNEXPLAINED)} are not explained."
+        f"Of {len(judged_verdicts)} figures {within} are within bounds, {reasons} differ for reasons that "
+        f"stand below the tables (some are part of it only), {judged_verdicts.count(UNEXPLAINED)} are not explained."
     )
 
 
@@ -269,11 +277,11 @@ def measure(keep: Path, repetitions: int) -> tuple[list[Part], list[tuple[float,
     """Executes what is not finished: ours simulated, ours with real packets, Chromium's; and the load meanwhile."""
     keep.mkdir(parents=True, exist_ok=True)
     parts, loads = [], []
-    theirs = list(PAIRS.values())
+    browser_schemes = list(PAIRS.values())
     for name, backend, labels, runs in (
         ("sim", "sim", [*PAIRS, *LIKE_CHROMIUM.values()], SEEDS),
         ("emu", "emu", list(PAIRS), 1),
-        ("real", "emu", theirs, repetitions),
+        ("real", "emu", browser_schemes, repetitions),
     ):
         schemes = ",".join(label for label in labels if "+" not in label)
         usual = ["webrtc", "--backend", backend, "--schemes", schemes, "--runs", str(runs), "--resume"]
@@ -283,12 +291,12 @@ def measure(keep: Path, repetitions: int) -> tuple[list[Part], list[tuple[float,
             before = os.getloadavg()[0]
             demand(run_command([*usual, *more, "--out", str(directory)]))
             if backend == "emu":
-                loads.append(noted(directory / "load.json", before))
-        parts.append(joined(read_part(keep / name), read_part(keep / f"{name}-two")))
+                loads.append(note_load(directory / "load.json", before))
+        parts.append(join_parts(read_part(keep / name), read_part(keep / f"{name}-two")))
     return parts, loads
 
 
-def noted(file: Path, before: float) -> tuple[float, float]:
+def note_load(file: Path, before: float) -> tuple[float, float]:
     """The load before and after the runs; that of a directory's first call is kept."""
     if not file.exists():
         file.write_text(json.dumps([before, os.getloadavg()[0]]))
@@ -296,16 +304,17 @@ def noted(file: Path, before: float) -> tuple[float, float]:
     return float(first), float(last)
 
 
-def joined(one: Part, other: Part) -> Part:
+def join_parts(first: Part, other: Part) -> Part:
     """Two parts as one."""
-    return Part(one.calls | other.calls, one.runs + other.runs, one.load | other.load, one.environment)
+    return Part(first.calls | other.calls, first.runs + other.runs, first.load | other.load, first.environment)
 
 
 def load_text(loads: list[tuple[float, float]]) -> str:
     """How busy the machine was."""
-    found = [load for pair in loads for load in pair]
+    all_loads = [load for pair in loads for load in pair]
     return (
-        f"Load average before and after the groups of emulated runs: {min(found):.1f} to {max(found):.1f}. The path's\n"
+        f"Load average before and after the groups of emulated runs: {min(all_loads):.1f} to "
+        f"{max(all_loads):.1f}. The path's\n"
         "threads have real-time priority, the browsers have not: see [validity](#validity)."
     )
 

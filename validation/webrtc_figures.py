@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
-from validation.agreement import signed
+from validation.agreement import with_sign
 
 SCORED_S = 30.0  # from the first packet of media on
 SETTLED_S = 10.0
@@ -52,13 +52,13 @@ class Call:
 
     def rate(self, start: float, end: float) -> float:
         """Mbit/s of IP that arrived from `start` to `end`."""
-        chosen = (self.arrived >= start) & (self.arrived < end)
-        return float(self.arrived_bytes[chosen].sum()) * 8e-6 / (end - start)
+        is_within = (self.arrived >= start) & (self.arrived < end)
+        return float(self.arrived_bytes[is_within].sum()) * 8e-6 / (end - start)
 
     def delay_at(self, share: float) -> float:
         """One-way delay that this share of the scored packets do not exceed, in ms."""
-        chosen = (self.arrived >= self.start) & (self.arrived < self.end)
-        return float(numpy.quantile(self.delay[chosen], share)) if chosen.any() else ABSENT
+        is_counted = (self.arrived >= self.start) & (self.arrived < self.end)
+        return float(numpy.quantile(self.delay[is_counted], share)) if is_counted.any() else ABSENT
 
     def queued_after(self, instant: float, before: float) -> float:
         """How long after `instant` the queue was gone: the last late packet before a second without any."""
@@ -106,44 +106,44 @@ class Figure:
             return "-"
         return "never" if math.isinf(value) else f"{value:.{self.decimals}f}"
 
-    def agrees(self, ours: list[float], real: list[float]) -> bool:
+    def agrees(self, own_values: list[float], real: list[float]) -> bool:
         """Whether the ranges overlap, or nearly; of ours that without the ends, or one odd seed would decide."""
-        return gap(usual(ours), real) <= max(self.share * middle(real), self.least)
+        return gap(usual(own_values), real) <= max(self.share * middle(real), self.least)
 
-    def difference(self, ours: list[float], real: list[float]) -> str:
+    def difference(self, own_values: list[float], real: list[float]) -> str:
         """Median less median; rates in percent."""
-        one, other = middle(ours), middle(real)
-        if math.isinf(one) or math.isinf(other):
+        own_middle, other = middle(own_values), middle(real)
+        if math.isinf(own_middle) or math.isinf(other):
             return "-"
         if self.name.endswith("Mbit/s") and other:
-            return f"{signed(100.0 * (one / other - 1.0))} %"
-        text = f"{one - other:+.{self.decimals}f}"
+            return f"{with_sign(100.0 * (own_middle / other - 1.0))} %"
+        text = f"{own_middle - other:+.{self.decimals}f}"
         return text if float(text) else text[1:]
 
 
-def one(value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
+def of_first(value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
     """The figure of the run's only call."""
     return lambda calls: value(calls[0])
 
 
 def rate(name: str, value: Callable[[Call], float]) -> Figure:
     """A rate: 10 % are allowed, repetitions of the browser differ by as much."""
-    return Figure(name, one(value), 0.10, 0.1)
+    return Figure(name, of_first(value), 0.10, 0.1)
 
 
 def delay(name: str, value: Callable[[Call], float], share: float = 0.20) -> Figure:
     """A delay: repetitions differ by more than those of a rate."""
-    return Figure(name, one(value), share, 5.0, decimals=0)
+    return Figure(name, of_first(value), share, 5.0, decimals=0)
 
 
 def seconds(name: str, value: Callable[[Call], float]) -> Figure:
     """A duration."""
-    return Figure(name, one(value), 0.25, 0.5, decimals=1)
+    return Figure(name, of_first(value), 0.25, 0.5, decimals=1)
 
 
 def count(name: str, value: Callable[[Call], float], least: float) -> Figure:
     """A number of packets or freezes."""
-    return Figure(name, one(value), 0.25, least, decimals=0)
+    return Figure(name, of_first(value), 0.25, least, decimals=0)
 
 
 def freezes() -> list[Figure]:
@@ -162,7 +162,7 @@ def jain(calls: list[Call]) -> float:
     return sum(rates) ** 2 / squares if squares else ABSENT
 
 
-def of(index: int, value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
+def of_call(index: int, value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
     """The figure of one of several calls."""
     return lambda calls: value(calls[index]) if index < len(calls) else ABSENT
 
@@ -175,7 +175,7 @@ SCENARIOS: dict[str, list[Figure]] = {
         delay("delay p50, ms", lambda call: call.delay_at(0.50)),
         delay("delay p95, ms", lambda call: call.delay_at(0.95)),
         delay("delay max, ms", lambda call: call.delay_at(1.0)),
-        Figure("loss, %", one(Call.lost), 0.0, 0.2),
+        Figure("loss, %", of_first(Call.lost), 0.0, 0.2),
         *freezes(),
     ],
     "drop-5-1-5mbps": [
@@ -200,41 +200,41 @@ SCENARIOS: dict[str, list[Figure]] = {
         *freezes(),
     ],
     "two-calls": [
-        Figure("first, Mbit/s", of(0, lambda call: call.rate(call.start, END_S)), 0.10, 0.1),
-        Figure("second, Mbit/s", of(1, lambda call: call.rate(call.start, END_S)), 0.10, 0.1),
+        Figure("first, Mbit/s", of_call(0, lambda call: call.rate(call.start, END_S)), 0.10, 0.1),
+        Figure("second, Mbit/s", of_call(1, lambda call: call.rate(call.start, END_S)), 0.10, 0.1),
         Figure("Jain's index", jain, 0.0, 0.05, decimals=3),
         delay("delay p50, ms", lambda call: call.delay_at(0.50)),
         delay("delay p95, ms", lambda call: call.delay_at(0.95)),
-        Figure("loss of the first, %", of(0, Call.lost), 0.0, 0.2),
-        Figure("loss of the second, %", of(1, Call.lost), 0.0, 0.2),
-        Figure("freezes of the first after 2 s", of(0, lambda call: call.freezes), 0.25, 1.0, decimals=0),
-        Figure("freezes of the second after 2 s", of(1, lambda call: call.freezes), 0.25, 1.0, decimals=0),
+        Figure("loss of the first, %", of_call(0, Call.lost), 0.0, 0.2),
+        Figure("loss of the second, %", of_call(1, Call.lost), 0.0, 0.2),
+        Figure("freezes of the first after 2 s", of_call(0, lambda call: call.freezes), 0.25, 1.0, decimals=0),
+        Figure("freezes of the second after 2 s", of_call(1, lambda call: call.freezes), 0.25, 1.0, decimals=0),
     ],
 }
 
 
-def known(values: list[float]) -> list[float]:
+def finite_values(values: list[float]) -> list[float]:
     """The values that are not missing."""
     return [value for value in values if not math.isnan(value)]
 
 
 def usual(values: list[float]) -> list[float]:
     """Their middle half, rounded up."""
-    good = sorted(known(values))
+    good = sorted(finite_values(values))
     ends = len(good) // 4
     return good[ends : len(good) - ends]
 
 
 def middle(values: list[float]) -> float:
     """The median of the values that are not missing; 0 if there are none."""
-    return statistics.median(known(values) or [0.0])
+    return statistics.median(finite_values(values) or [0.0])
 
 
-def gap(ours: list[float], real: list[float]) -> float:
+def gap(own_values: list[float], real: list[float]) -> float:
     """How far the ranges are apart; 0 where they overlap."""
-    ours, real = known(ours), known(real)
-    if not ours or not real:
+    own_values, real = finite_values(own_values), finite_values(real)
+    if not own_values or not real:
         return 0.0
-    if max(ours) >= min(real) and max(real) >= min(ours):
+    if max(own_values) >= min(real) and max(real) >= min(own_values):
         return 0.0
-    return min(real) - max(ours) if max(ours) < min(real) else min(ours) - max(real)
+    return min(real) - max(own_values) if max(own_values) < min(real) else min(own_values) - max(real)

@@ -35,8 +35,8 @@ def _needs() -> None:
 @pytest.mark.parametrize("name_server", [ROUTER, "127.0.0.53"])
 def test_a_page_comes_by_name_through_the_path(folder: Path, name_server: str) -> None:
     with Internet(folder, name_server) as internet:
-        done = internet.emulate(*PATH, "--", sys.executable, "-c", FETCH)
-        seconds, is_there = done.stdout.split()
+        emulate = internet.emulate(*PATH, "--", sys.executable, "-c", FETCH)
+        seconds, is_there = emulate.stdout.split()
         assert is_there == "True"
         # a lookup, a handshake, and a request with its answer
         assert float(seconds) >= 0.180
@@ -47,16 +47,16 @@ def test_a_page_comes_by_name_through_the_path(folder: Path, name_server: str) -
 def test_ipv6_is_forwarded_where_the_machine_forwards_it(folder: Path) -> None:
     fetch = FETCH.replace(NAME, f"[{SERVER6}]")
     with Internet(folder, forwards_ipv6=True) as internet:
-        done = internet.emulate(*PATH, "--", sys.executable, "-c", fetch)
-        assert float(done.stdout.split()[0]) >= 0.120
+        emulate = internet.emulate(*PATH, "--", sys.executable, "-c", fetch)
+        assert float(emulate.stdout.split()[0]) >= 0.120
         assert internet.visitors() == [MACHINE6]
         assert internet.left_behind() == ""
         # A router announces its groups; the devices of the path are none.
-        waited = internet.emulate(*PATH[:-1], "--", "sleep", "2").stderr
-        assert waited.splitlines()[-1] == "dumbbell: no packet has passed"
+        errors = internet.emulate(*PATH[:-1], "--", "sleep", "2").stderr
+        assert errors.splitlines()[-1] == "dumbbell: no packet has passed"
     with Internet(folder) as internet:
-        done = internet.emulate(*PATH, "--", sys.executable, "-c", fetch, expect=1)
-        assert "Network is unreachable" in done.stderr
+        emulate = internet.emulate(*PATH, "--", sys.executable, "-c", fetch, expect=1)
+        assert "Network is unreachable" in emulate.stderr
 
 
 @pytest.mark.browser
@@ -94,8 +94,8 @@ def test_nothing_is_left_in_the_machine_however_dumbbell_ends(folder: Path, numb
 
 def test_a_machine_that_does_not_forward_is_refused_with_the_fix(folder: Path) -> None:
     with Internet(folder, forwards=False) as internet:
-        done = internet.emulate(*PATH, "--", "true", expect=2)
-        assert done.stderr == (
+        emulate = internet.emulate(*PATH, "--", "true", expect=2)
+        assert emulate.stderr == (
             "dumbbell: internet: this machine forwards no packets (net.ipv4.ip_forward is 0): "
             "allow it with `sysctl -w net.ipv4.ip_forward=1`\n"
         )
@@ -103,5 +103,5 @@ def test_a_machine_that_does_not_forward_is_refused_with_the_fix(folder: Path) -
 
 
 def test_the_internet_is_not_behind_a_server(dumbbell: Dumbbell) -> None:
-    done = dumbbell("emulate", "--rate", "1mbit", "--rtt", "1ms", "--internet", "--server", "x", "true", expect=2)
-    assert done.stderr.splitlines()[-1] == "dumbbell: emulate --internet: not with --server"
+    result = dumbbell("emulate", "--rate", "1mbit", "--rtt", "1ms", "--internet", "--server", "x", "true", expect=2)
+    assert result.stderr.splitlines()[-1] == "dumbbell: emulate --internet: not with --server"

@@ -43,7 +43,7 @@ LINKS = [
 def test_presets_have_the_mean_rate_and_the_age_of_their_links(link: cellular_fit.Link) -> None:
     # Deviations of half the mean that fade within 3 to 6 s leave a standard error of 2 % of the mean in 10000 s (slow
     # links get six times that). The age lies on the tail of the outages, where 10 % more of them are 100 ms.
-    figures = cellular_fit.measure(cellular_fit.shipped(link), link, 10_000.0, first_seed=500)
+    figures = cellular_fit.measure(cellular_fit.shipped_element(link), link, 10_000.0, first_seed=500)
     assert figures.mean_kbps == pytest.approx(link.mean_kbps, rel=0.05)
     assert figures.age_p95_ms == pytest.approx(link.age_p95_ms, rel=0.3)
     assert link.gap_ms is None or figures.gap_ms == pytest.approx(link.gap_ms, rel=0.3)

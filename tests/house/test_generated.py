@@ -12,5 +12,5 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("script", ["commands_doc", "contract", "metrics_doc", "run_arguments", "schemas"])
 def test_files_are_what_their_script_writes(script: str) -> None:
     command = [sys.executable, "-m", f"scripts.{script}", "--check"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")

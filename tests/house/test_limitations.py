@@ -11,8 +11,8 @@ TEXT = (Path(__file__).parents[2] / "LIMITATIONS.md").read_text(encoding="utf-8"
 
 
 def test_what_copa_uses_of_a_trace_in_milliseconds_and_of_a_precise_link(tmp_path: Path) -> None:
-    stated = re.search(r"Copa with delta 0.5 uses (\d+) % of the India preset and (\d+) % of a precise link", TEXT)
-    assert stated is not None
+    match = re.search(r"Copa with delta 0.5 uses (\d+) % of the India preset and (\d+) % of a precise link", TEXT)
+    assert match is not None
     precise = dumbbell.make_path(rate="100.42mbit", rtt="54ms", queue="173p")
     results = dumbbell.run(
         schemes=["copa"], path=["india-aws-india", precise], runs=2, duration=30, log="none", out=tmp_path / "out"
@@ -23,6 +23,6 @@ def test_what_copa_uses_of_a_trace_in_milliseconds_and_of_a_precise_link(tmp_pat
     ]
     # five runs of the preset lay from 68 to 71 %
     assert [100 * share for share in used] == [
-        pytest.approx(float(stated[1]), abs=4),
-        pytest.approx(float(stated[2]), abs=2),
+        pytest.approx(float(match[1]), abs=4),
+        pytest.approx(float(match[2]), abs=2),
     ]

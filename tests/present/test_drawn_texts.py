@@ -70,9 +70,9 @@ def test_what_cannot_be_shown_is_refused_before_anything_runs(
 ) -> None:
     # The report died of it when all runs were done.
     (folder / "mine.toml").write_text(content)
-    done = dumbbell("run", "--schemes", "mine.toml", *RUN, "--out", "out", expect=2)
-    assert transcript(done.stderr, folder) == expected
-    assert done.stderr.count("\n") == 1
+    result = dumbbell("run", "--schemes", "mine.toml", *RUN, "--out", "out", expect=2)
+    assert transcript(result.stderr, folder) == expected
+    assert result.stderr.count("\n") == 1
     assert not (folder / "out").exists()
 
 

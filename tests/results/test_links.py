@@ -52,8 +52,8 @@ def test_a_journal_beside_a_database_of_many_removes_no_file(dumbbell: Dumbbell,
     victim = folder / "thesis.txt"
     victim.write_text("years of work")
     journal = journal_that_removes(victim, folder / "all.sqlite")
-    said = dumbbell(*run, "two", expect=None).stderr
-    assert "all.sqlite-journal: names another file, and is not of dumbbell: remove it" in said
+    errors = dumbbell(*run, "two", expect=None).stderr
+    assert "all.sqlite-journal: names another file, and is not of dumbbell: remove it" in errors
     assert victim.read_text() == "years of work"
     journal.write_bytes(b"")
     connection = sqlite3.connect(folder / "all.sqlite")
@@ -72,8 +72,8 @@ def test_a_database_of_many_is_no_link(dumbbell: Dumbbell, once: Dumbbell, folde
     journal_that_removes(victim, folder / "real.sqlite")
     target = victim if suffix else folder / "real.sqlite"
     (folder / f"all.sqlite{suffix}").symlink_to(target)
-    said = dumbbell(*run, "two", "--db-path", "all.sqlite", expect=2).stderr
-    assert f"all.sqlite{suffix}: is a symbolic link: remove it, or name the file that it leads to" in said
+    errors = dumbbell(*run, "two", "--db-path", "all.sqlite", expect=2).stderr
+    assert f"all.sqlite{suffix}: is a symbolic link: remove it, or name the file that it leads to" in errors
     assert victim.read_text() == "years of work"
 
 
@@ -89,8 +89,8 @@ def test_a_link_in_the_place_of_a_calibrations_journal_changes_no_file(
     (folder / "x.calibration").mkdir()
     (folder / "x.calibration" / "evaluations.jsonl").symlink_to(victim)
     words = ("calibrate", "out", "--out", "x.toml", "--evaluations", "2", "--folds", "0", *resume)
-    said = dumbbell(*words, expect=2).stderr
-    assert "x.calibration/evaluations.jsonl: is a symbolic link: remove it" in said
+    errors = dumbbell(*words, expect=2).stderr
+    assert "x.calibration/evaluations.jsonl: is a symbolic link: remove it" in errors
     assert (victim.read_text() if victim.exists() else None) == content
 
 
@@ -105,10 +105,10 @@ def test_links_in_results_bring_no_file_of_elsewhere(dumbbell: Dumbbell, once: D
     (runs / "reno/1/links.parquet").symlink_to(folder / "secret.txt")
     (runs / "cubic").rename(folder / "elsewhere")
     (runs / "cubic").symlink_to(folder / "elsewhere")
-    shown = dumbbell("show", "out", expect=1).stdout
-    assert "cubic on small, run 1: stats.json: leads out of out: out/runs/small/cubic" in shown
-    said = dumbbell("verify", "out", expect=1).stdout
-    assert "packets.parquet is not among what was recorded" in said
+    output = dumbbell("show", "out", expect=1).stdout
+    assert "cubic on small, run 1: stats.json: leads out of out: out/runs/small/cubic" in output
+    printed_text = dumbbell("verify", "out", expect=1).stdout
+    assert "packets.parquet is not among what was recorded" in printed_text
     dumbbell(*run, "--resume", "--db-path", "all.sqlite", expect=None)
     assert not any(file.read_bytes() == b"secret" for file in (folder / "all.sqlite.series").rglob("*.parquet"))
     assert (folder / "secret.txt").read_text() == "secret"
@@ -170,15 +170,15 @@ def test_a_page_of_a_benchmark_is_not_written_through_a_link(dumbbell: Dumbbell,
 def test_nothing_is_written_through_a_link_beside_what_was_named(
     dumbbell: Dumbbell, folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    mine = tmp_path_factory.mktemp("mine")
+    mktemp = tmp_path_factory.mktemp("mine")
     names = (".path.toml.part", "w.safetensors.part", "x.parquet.tmp")
     for name in names:
-        (mine / name).write_text("mine")
-        (folder / name).symlink_to(mine / name)
+        (mktemp / name).write_text("mine")
+        (folder / name).symlink_to(mktemp / name)
     export_policy(folder / "w.safetensors", "dense", {"0.kernel": numpy.zeros((2, 1)), "0.bias": numpy.zeros(1)})
     _core.import_mahimahi(str(_mahimahi_log(folder)), None, str(folder / "x.parquet"), strict=True)
     assert (folder / "x.parquet").read_bytes()[:4] == b"PAR1"
-    assert [(mine / name).read_text() for name in names] == ["mine"] * 3
+    assert [(mktemp / name).read_text() for name in names] == ["mine"] * 3
 
 
 def test_a_calibrations_folder_is_no_link(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
@@ -221,10 +221,10 @@ def test_a_trace_file_elsewhere_is_not_read(
     text, kind = file.read_text(), '{ kind = "link", '
     assert kind in text
     file.write_text(text.replace(kind, f'{{ kind = "trace", file = "{name}", ', 1))
-    said = dumbbell(*command, "out", expect=2).stderr
-    assert f"out/experiment.toml: trace `file` = {name}: " in said
-    assert "leads out of out" in said
-    assert "nobody may know" not in said
+    errors = dumbbell(*command, "out", expect=2).stderr
+    assert f"out/experiment.toml: trace `file` = {name}: " in errors
+    assert "leads out of out" in errors
+    assert "nobody may know" not in errors
 
 
 @pytest.mark.parametrize("place", ["runs/.unfinished", "runs/small/reno/1", "runs/small/reno"])
@@ -235,9 +235,9 @@ def test_a_pipe_in_the_place_of_a_folder_is_waited_for_by_nobody(
     once(*run)
     shutil.rmtree(folder / "out" / place, ignore_errors=True)
     os.mkfifo(folder / "out" / place)
-    done = dumbbell("run", "--resume", "--out", "out", expect=None)
-    assert done.returncode == (1 if place.endswith("reno") else 0)
-    assert (folder / "out/runs/small/reno/1/stats.json").is_file() == (done.returncode == 0)
+    result = dumbbell("run", "--resume", "--out", "out", expect=None)
+    assert result.returncode == (1 if place.endswith("reno") else 0)
+    assert (folder / "out/runs/small/reno/1/stats.json").is_file() == (result.returncode == 0)
 
 
 def test_a_folder_that_is_exchanged_for_a_link_loses_nothing_elsewhere(tmp_path: Path) -> None:
@@ -262,20 +262,20 @@ def test_a_trace_file_that_is_exchanged_for_a_link_is_not_read(
 ) -> None:
     (folder / "lte.trace").write_text("".join(f"{ms}\n" for ms in range(1, 2000)))
     dumbbell("run", "--schemes", "reno", "--trace", "lte.trace", "--duration", "1", "--out", "out")
-    (kept,) = (folder / "out/traces").iterdir()
+    (iterdir,) = (folder / "out/traces").iterdir()
     (folder / "secret.txt").write_text("nobody may know")
     real = Entry.require_beneath
 
     def exchange(entry: Entry) -> None:
         real(entry)
-        if entry.path == kept and not kept.is_symlink():
-            kept.unlink()
-            kept.symlink_to(folder / "secret.txt")
+        if entry.path == iterdir and not iterdir.is_symlink():
+            iterdir.unlink()
+            iterdir.symlink_to(folder / "secret.txt")
 
     monkeypatch.setattr(Entry, "require_beneath", exchange)
     monkeypatch.setattr(trace_files, "_times", trace_files._times.__wrapped__)
     file = folder / "out/experiment.toml"
     file.write_text(re.sub(r', sha256 = "[0-9a-f]{64}"|^sha256 = .*$', "", file.read_text(), flags=re.MULTILINE))
-    done = dumbbell("show", "out", expect=2)
-    assert "missing: results have that of each trace file" in done.stderr
-    assert "nobody may know" not in done.stderr + done.stdout
+    result = dumbbell("show", "out", expect=2)
+    assert "missing: results have that of each trace file" in result.stderr
+    assert "nobody may know" not in result.stderr + result.stdout

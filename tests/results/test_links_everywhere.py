@@ -51,8 +51,8 @@ def test_a_link_brings_nothing_of_elsewhere(dumbbell: Dumbbell, once: Dumbbell, 
         target.unlink(missing_ok=True)
     target.symlink_to(elsewhere / place)
     for words in (("show", "out", "--json"), ("verify", "out"), ("diff", "out", "out"), ("size", "out")):
-        done = dumbbell(*words, expect=None)
-        assert MARK not in done.stdout + done.stderr, words
-        assert "Traceback" not in done.stderr, words
+        result = dumbbell(*words, expect=None)
+        assert MARK not in result.stdout + result.stderr, words
+        assert "Traceback" not in result.stderr, words
     dumbbell("run", "--resume", "--out", "out", expect=None)
     assert contents(elsewhere) == before

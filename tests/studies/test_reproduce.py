@@ -22,11 +22,11 @@ from dumbbell_reproduce.score import MeasureComparison
 from dumbbell_reproduce.viewpoint import DELAY
 from support.commands.in_process import run_in_process
 from support.told import transcript
-from validation.reproduction import LATE, SMALL_BUFFER, limited, mahimahi_path, slow, write_set
+from validation.reproduction import LATE, SMALL_BUFFER, limit_scheme, mahimahi_path, slow, write_set
 
 CUBIC = dumbbell.catalog.schemes().find("cubic")
-LIMITED = limited("cubic")
-SMALL = limited("cubic", SMALL_BUFFER)
+LIMITED = limit_scheme("cubic")
+SMALL = limit_scheme("cubic", SMALL_BUFFER)
 
 pytestmark = pytest.mark.usefixtures("runs_made_here")
 
@@ -173,7 +173,7 @@ def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Pa
     assert of_delay(row.exact) > 0.5
     # and a host whose sockets hold more than Linux's: the measured window goes beyond the simulated one
     shutil.rmtree(tmp_path / "out")
-    large = write_set(tmp_path / "large", {"cubic": limited("cubic", 2**23)}, mahimahi_path(), duration_s=60.0)
+    large = write_set(tmp_path / "large", {"cubic": limit_scheme("cubic", 2**23)}, mahimahi_path(), duration_s=60.0)
     (row,) = reproduce(large, tmp_path).rows
     assert [cause.kind for cause in row.causes] == ["buffer"]
     with pytest.raises(UserError, match=r"sockets `linus` .*: allowed are linux, unlimited"):
@@ -182,11 +182,11 @@ def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Pa
 
 def test_a_kernel_that_paces_tcp_is_told_by_the_log(tmp_path: Path) -> None:
     # Vegas over bursts had 0.26 Mbit/s, and 0.54 without the pacing of `fq`
-    paced_log = limited("vegas")
+    paced_log = limit_scheme("vegas")
     paced_log = replace(paced_log, transport=paced_log.transport | {"fq": True})
     queue = {"kind": "droptail", "packets": 300}
     place = write_set(
-        tmp_path, {"vegas": paced_log, "cubic": limited("cubic")}, mahimahi_path(100.0, queue), 100.0, 300
+        tmp_path, {"vegas": paced_log, "cubic": limit_scheme("cubic")}, mahimahi_path(100.0, queue), 100.0, 300
     )
     result = reproduce(place, tmp_path)
     assert not any(path.has_fq for path in result.paths)  # one paces, the other does not

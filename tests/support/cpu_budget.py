@@ -92,7 +92,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def describe_excess(used: float, allowed_units: float, unit_s: float) -> str:
-    """Return the complaint about a test that took `used` loops where `allowed_units` are recorded; empty if there is none."""
+    """Return the complaint about a test that used more loops than its budget allows; empty if there is none."""
     limit = max(MOST * allowed_units, ALWAYS_S / unit_s)
     if used <= limit:
         return ""

@@ -263,7 +263,7 @@ def test_a_real_implementation_has_the_seeds_of_ours(name: str) -> None:
 
 
 def test_differences_of_zero_have_no_sign() -> None:
-    assert [agreement.signed(value) for value in (0.04, -0.04, 0.06, -0.06)] == ["0.0", "0.0", "+0.1", "-0.1"]
+    assert [agreement.with_sign(value) for value in (0.04, -0.04, 0.06, -0.06)] == ["0.0", "0.0", "+0.1", "-0.1"]
 
 
 def test_facts_name_machine_version_and_dates_once() -> None:

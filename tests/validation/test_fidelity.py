@@ -19,9 +19,9 @@ from validation.fidelity.checks import r11_linux_grid, r15_mathis
 from validation.fidelity.claims import FOLDER, MATTERING, check_mattering, load as load_claim, parse
 from validation.fidelity.drawn_seeds import seed
 from validation.fidelity.measured import Runs
-from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, order, save
-from validation.fidelity.quotes import quoted, quoting_pages
-from validation.fidelity.registration import Unregistered, committed_blob, history, verified
+from validation.fidelity.published_check import Check, Real, Results, RowValues, RunFailure, Work, load, order, save
+from validation.fidelity.quotes import quote, quoting_pages
+from validation.fidelity.registration import UnregisteredError, committed_blob, history, verify
 from validation.fidelity.repetition import compare
 from validation.fidelity.rule import RULE, Ruling, is_wide, simulated_range
 from validation.fidelity.verdict import NEWER, NEWER_ROW, NEWER_RULE, UNCOMMITTED, Count, JudgedResult, distance, judge
@@ -84,7 +84,7 @@ class Repository:
         return self.git("rev-parse", "--short", "HEAD")
 
     def judged(self, results: Results | None) -> JudgedResult:
-        claim, past = verified(self.file)
+        claim, past = verify(self.file)
         return judge(claim, results, past)
 
 
@@ -93,11 +93,11 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
-def measure(share: float, other: float = 1.0, queue_ms: float = 15.0) -> Measured:
+def measure(share: float, other: float = 1.0, queue_ms: float = 15.0) -> RowValues:
     return {"share": {"share": share, "queue_ms": queue_ms}, "shown": {"share": other}}
 
 
-def results(blob: str, *repetitions: Measured, real: Real | None = None, rule: int = RULE) -> Results:
+def results(blob: str, *repetitions: RowValues, real: Real | None = None, rule: int = RULE) -> Results:
     name = "0.1.0 (abc)"
     return Results("R1", name, f"dumbbell {name}", blob, ("dumbbell run x",), 2.0, repetitions, real, "", rule)
 
@@ -195,12 +195,12 @@ def test_a_wrong_claim_is_refused_in_one_line(before: str, after: str, message: 
 
 def test_a_tolerance_that_is_not_committed_judges_nothing(repository: Repository) -> None:
     repository.file.write_text(text(WIDE))
-    with pytest.raises(Unregistered, match=r"r01.toml: not committed"):
+    with pytest.raises(UnregisteredError, match=r"r01.toml: not committed"):
         committed_blob(repository.file)
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
     repository.file.write_text(text(WIDE, NARROW))
-    with pytest.raises(Unregistered, match=r"r01.toml: changed since its last commit"):
+    with pytest.raises(UnregisteredError, match=r"r01.toml: changed since its last commit"):
         committed_blob(repository.file)
     early, late = repository.judged(results(blob, measure(0.5))).rows[0].judgements
     assert early.passed is True
@@ -255,12 +255,12 @@ def test_a_tolerance_cannot_be_taken_back(repository: Repository) -> None:
     for changed_text in (text(NARROW), text(), text(WIDE).replace("0.6", "0.7")):
         repository.file.write_text(changed_text)
         with pytest.raises(
-            Unregistered, match=f"row `share`: the tolerance of 2026-01-01, committed in {commit}, is gone"
+            UnregisteredError, match=f"row `share`: the tolerance of 2026-01-01, committed in {commit}, is gone"
         ):
-            verified(repository.file)
+            verify(repository.file)
     repository.file.write_text(text(WIDE).replace("a reason", "a better reason"))
     assert len(history(repository.file).versions) == 1
-    verified(repository.file)
+    verify(repository.file)
 
 
 def test_registration_survives_a_cherry_pick(repository: Repository) -> None:
@@ -303,7 +303,7 @@ def test_contradictions_are_found_by_rule(repository: Repository) -> None:
     repository.commit(WIDE)
     blob = committed_blob(repository.file)
 
-    def contradictions(*repetitions: Measured, real: Real | None = None) -> list[list[str]]:
+    def contradictions(*repetitions: RowValues, real: Real | None = None) -> list[list[str]]:
         return [row.contradictions() for row in repository.judged(results(blob, *repetitions, real=real)).rows]
 
     assert contradictions(measure(0.5, 1.09)) == [[], []]
@@ -368,9 +368,9 @@ def test_quoted_numbers_are_those_of_the_results(repository: Repository) -> None
     repository.commit(WIDE)
     judged_results = [repository.judged(results(committed_blob(repository.file), measure(0.9), measure(0.7)))]
     page_text = "has 0.5<!-- R1 share share --> of the link, and 12 %"
-    assert quoted(page_text, judged_results, "a.md") == "has 0.80<!-- R1 share share --> of the link, and 12 %"
+    assert quote(page_text, judged_results, "a.md") == "has 0.80<!-- R1 share share --> of the link, and 12 %"
     with pytest.raises(UserError, match=r"a\.md: `<!-- R1 shar share -->`: the scorecard has no such number"):
-        quoted("1<!-- R1 shar share -->", judged_results, "a.md")
+        quote("1<!-- R1 shar share -->", judged_results, "a.md")
 
 
 def test_a_number_without_a_claim_is_left_out(repository: Repository) -> None:
@@ -379,18 +379,16 @@ def test_a_number_without_a_claim_is_left_out(repository: Repository) -> None:
     extra = {key: values | {"least": 0.1} for key, values in measure(0.5).items()}
     (judged_result,) = [repository.judged(results(committed_blob(repository.file), extra))]
     assert judged_result.rows[0].medians() == {"share": 0.5, "queue_ms": 15.0}
-    assert quoted("no quote", [judged_result], "a.md") == "no quote"
+    assert quote("no quote", [judged_result], "a.md") == "no quote"
 
 
 def test_pages_quote_the_scorecard() -> None:
-    judged_results = judging.judged(load(judging.SCORECARD))
+    judged_results = judging.judge_results(load(judging.SCORECARD))
     pages = list(quoting_pages())
     assert {page.name for page in pages} >= {"ware.md", "nsperf.md", "ledbat.md", "copa-fairness.md"}
     for file in pages:
         text = file.read_text(encoding="utf-8")
-        assert quoted(text, judged_results, file.name) == text, (
-            f"{file}: python -m validation.fidelity --no-run --write"
-        )
+        assert quote(text, judged_results, file.name) == text, f"{file}: python -m validation.fidelity --no-run --write"
 
 
 def test_results_survive_being_written(tmp_path: Path) -> None:
@@ -415,8 +413,8 @@ def test_simulated_and_real_results_are_kept_apart(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(command, "committed_blob", lambda file: f"blob of {file.name}")
     namespace = argparse.Namespace(repetitions=None)
 
-    def no_run(*_: object) -> list[Measured]:
-        raise Failed("it broke")
+    def no_run(*_: object) -> list[RowValues]:
+        raise RunFailure("it broke")
 
     good = Check("R4", "r04_pantheon_table", lambda work, count: [measure(1 / 3)] * count, lambda work: measure(0.6))
     bad = Check("R4", "r04_pantheon_table", no_run, no_run)
@@ -458,13 +456,13 @@ def test_results_are_resumed_and_made_anew_when_the_experiment_changed(tmp_path:
         assert run.stat().st_mtime_ns == st_mtime_ns
         file.write_text(words.replace("1.0", "2.0"))
         assert Runs.of(work.results(str(file))).mean("network.duration_s") > 1.5
-        with pytest.raises(Failed, match="dumbbell run none: dumbbell: unknown experiment `none`"):
+        with pytest.raises(RunFailure, match="dumbbell run none: dumbbell: unknown experiment `none`"):
             work.results("none")
         assert work.map(len, ["a", "bb"]) == [1, 2]
         own_work = work.for_check()
         runs = Runs.of(own_work.repetitions(str(file), count=4))
         assert own_work.commands == [f"dumbbell run {file} --runs 4 --seed {seed('a', str(file))}"]
-        assert [len(repetition.runs) for repetition in runs.repetitions(2, each=2)] == [2, 2]
+        assert [len(repetition.runs) for repetition in runs.repetitions(2, group_size=2)] == [2, 2]
         assert [run["run"] for run in runs.repetitions(4)[3].runs] == [4]
 
 
@@ -481,12 +479,12 @@ def test_runs_are_chosen_by_scheme_axes_and_competitor() -> None:
     )
     assert runs.where(versus="cubic").mean("flows.0.x") == 2.5
     assert runs.where("bbr", versus="4-cubic", q=1.0).mean("flows.0.x") == 2.0
-    with pytest.raises(Failed, match="no good run to judge"):
+    with pytest.raises(RunFailure, match="no good run to judge"):
         runs.where("cubic").mean("flows.0.x")
 
 
 def test_the_published_grid_is_whole() -> None:
-    cells = r11_linux_grid.published()
+    cells = r11_linux_grid.published_percents()
     assert len(cells) == 2 * (128 - 8)
     # kernel 5.15, 100 kB: 8.653 of 100 Mbit/s and 24 % of 250 are those of the published table
     assert round(cells["cubic", 100, 100, 100]) == 73
@@ -787,7 +785,7 @@ def test_rows_name_schemes_of_the_catalog() -> None:
 def test_a_rule_that_is_not_committed_judges_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "RULE_FILE", tmp_path / "rule.py")
     namespace = argparse.Namespace(again=False, draw=None, only="R4", no_run=False, real=False)
-    with pytest.raises(Unregistered, match=r"rule.py: not committed: commit it before results are judged by it"):
+    with pytest.raises(UnregisteredError, match=r"rule.py: not committed: commit it before results are judged by it"):
         command.run(namespace)
 
 

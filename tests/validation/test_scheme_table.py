@@ -44,7 +44,7 @@ def test_a_page_says_what_the_index_says(page: Path) -> None:
     table = scheme_table.TABLE.search(text)
     assert table is not None
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table["rows"].splitlines()]
-    schemes = scheme_table.listed(page, text)
+    schemes = scheme_table.listed_schemes(page, text)
     assert [row[:2] for row in rows] == [[f"`{name}`", path] for name in schemes for path in scheme_table.PATHS]
     for number, row in enumerate(rows):
         name = schemes[number // len(scheme_table.PATHS)]

@@ -30,10 +30,20 @@ from dumbbell.machine.emulation import require_emulation
 from dumbbell.results.environment import environment
 from validation.fidelity import checks, page
 from validation.fidelity.claims import load as load_claim
-from validation.fidelity.judging import SCORECARD, judged
-from validation.fidelity.published_check import Check, Failed, Measured, Real, Results, Work, load, rounded, save
+from validation.fidelity.judging import SCORECARD, judge_results
+from validation.fidelity.published_check import (
+    Check,
+    Real,
+    Results,
+    RowValues,
+    RunFailure,
+    Work,
+    load,
+    round_values,
+    save,
+)
 from validation.fidelity.quotes import write_quotes
-from validation.fidelity.registration import Unregistered, committed_blob
+from validation.fidelity.registration import UnregisteredError, committed_blob
 from validation.fidelity.repetition import REPETITION, Repetition, compare
 from validation.fidelity.rule import FILE as RULE_FILE, RULE
 
@@ -57,21 +67,21 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def chosen(only: str | None) -> list[Check]:
+def choose(only: str | None) -> list[Check]:
     """The checks to run.
 
     Raises:
         UserError: `only` names none of them.
     """
-    known = checks.every()
+    all_checks = checks.every()
     if only is None:
-        return known
+        return all_checks
     names = only.split(",")
-    unknown = [name for name in names if name not in {check.id for check in known}]
+    unknown = [name for name in names if name not in {check.id for check in all_checks}]
     if unknown:
-        allowed = ", ".join(check.id for check in known)
-        raise UserError(f"--only: no check is called `{unknown[0]}`: expected {allowed}")
-    return [check for check in known if check.id in names]
+        allowed_ids = ", ".join(check.id for check in all_checks)
+        raise UserError(f"--only: no check is called `{unknown[0]}`: expected {allowed_ids}")
+    return [check for check in all_checks if check.id in names]
 
 
 def release() -> str:
@@ -79,18 +89,18 @@ def release() -> str:
     now = environment(sys.argv)
     if not now.get("git"):
         return str(now["dumbbell"])
-    changed = [file for file in now["git"]["changed"] if not file.startswith(("docs/", "validation/data/"))]
-    return f"{now['dumbbell']} ({now['git']['commit'][:7]}{'+' if changed else ''})"
+    changed_files = [file for file in now["git"]["changed"] if not file.startswith(("docs/", "validation/data/"))]
+    return f"{now['dumbbell']} ({now['git']['commit'][:7]}{'+' if changed_files else ''})"
 
 
-def simulate(check: Check, given: argparse.Namespace, work: Work, version: str, before: Results | None) -> Results:
+def simulate(check: Check, arguments: argparse.Namespace, work: Work, version: str, before: Results | None) -> Results:
     """Simulate the repetitions of a check; one that fails is in the page with the reason."""
     began = time.monotonic()
     blob = committed_blob(check.file)
-    count = given.repetitions or load_claim(check.file).repetitions
+    count = arguments.repetitions or load_claim(check.file).repetitions
     function = check.simulated
     print(f"{check.id}: {count} repetitions", file=sys.stderr)
-    values, failed = attempt(lambda: function(work, count)) if function else ([], "")
+    values, failure = attempt(lambda: function(work, count)) if function else ([], "")
     return Results(
         check.id,
         version,
@@ -98,9 +108,9 @@ def simulate(check: Check, given: argparse.Namespace, work: Work, version: str, 
         blob,
         tuple(dict.fromkeys(work.commands)),
         round(time.monotonic() - began, 1),
-        tuple(map(rounded, values)),
+        tuple(map(round_values, values)),
         before.real if before else None,
-        failed,
+        failure,
         RULE,
     )
 
@@ -111,103 +121,116 @@ def emulate(check: Check, work: Work, version: str, before: Results | None) -> R
     if function is None:
         return None
     print(f"{check.id}: real packets", file=sys.stderr)
-    values, failed = attempt(lambda: [function(work)])
-    if failed:
-        print(f"{check.id}: with real packets: {failed}", file=sys.stderr)
+    values, failure = attempt(lambda: [function(work)])
+    if failure:
+        print(f"{check.id}: with real packets: {failure}", file=sys.stderr)
         return None
-    known = before or Results(check.id, "", "", "", (), 0.0, ())
-    return replace(known, real=Real(rounded(values[0]), version, blob, tuple(work.commands)))
+    old_results = before or Results(check.id, "", "", "", (), 0.0, ())
+    return replace(old_results, real=Real(round_values(values[0]), version, blob, tuple(work.commands)))
 
 
-def attempt(function: page.Measuring) -> tuple[list[Measured], str]:
+def attempt(function: page.Measuring) -> tuple[list[RowValues], str]:
     """What was measured, and why not if it was not."""
     try:
         return function(), ""
-    except (Failed, dumbbell.Error) as error:
+    except (RunFailure, dumbbell.Error) as error:
         return [], one_line(error)
     except Exception as error:  # what the others found is not lost with it
         return [], f"{type(error).__name__}: {one_line(error)}"
 
 
-def write(results: Mapping[str, Results], given: argparse.Namespace) -> Repetition | None:
+def write(results: Mapping[str, Results], arguments: argparse.Namespace) -> Repetition | None:
     """What is known so far: the pages that are asked for, and with the first of them what was measured."""
-    again = results if given.again else load(REPETITION)
-    known = load(SCORECARD) if given.again else results
-    if given.write or given.again:
-        save(results.values(), REPETITION if given.again else SCORECARD)
-    first = judged(known)
-    repetition = compare(first, judged(again))
-    for file, text in ((given.write, page.markdown), (given.html, page.html)):
+    again = results if arguments.again else load(REPETITION)
+    main_results = load(SCORECARD) if arguments.again else results
+    if arguments.write or arguments.again:
+        save(results.values(), REPETITION if arguments.again else SCORECARD)
+    first = judge_results(main_results)
+    repetition = compare(first, judge_results(again))
+    for file, text in ((arguments.write, page.markdown), (arguments.html, page.html)):
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text(first, repetition), encoding="utf-8")
-    if given.write:
+    if arguments.write:
         write_quotes(first)
     return repetition
 
 
-def run(given: argparse.Namespace) -> bool:
+def run(arguments: argparse.Namespace) -> bool:
     """Run checks, print what came of each, and write the pages; False if one failed."""
-    if given.again and not given.draw:
+    if arguments.again and not arguments.draw:
         raise UserError("--again: needs --draw NAME: the name that other seeds are drawn from")
-    before = load(REPETITION if given.again else SCORECARD)
-    selection = chosen(given.only)
-    if given.no_run:
+    before = load(REPETITION if arguments.again else SCORECARD)
+    selection = choose(arguments.only)
+    if arguments.no_run:
         selection = []
     selection.sort(key=lambda check: before[check.id].seconds if check.id in before else math.inf)
-    judged(before)  # refuses now what it would refuse afterwards
+    judge_results(before)  # refuses now what it would refuse afterwards
     for check in selection:
         committed_blob(check.file)
     if selection:
         committed_blob(RULE_FILE)
-    if given.real:
+    if arguments.real:
         require_emulation()
     for check in selection:
         fewest = load_claim(check.file).repetitions
-        if given.write and given.repetitions and given.repetitions < fewest:
-            raise UserError(f"--repetitions {given.repetitions}: {check.id}: expected {fewest} or more with --write")
+        if arguments.write and arguments.repetitions and arguments.repetitions < fewest:
+            raise UserError(
+                f"--repetitions {arguments.repetitions}: {check.id}: expected {fewest} or more with --write"
+            )
     version = release()
-    deadline = time.monotonic() + 60.0 * given.budget
+    deadline = time.monotonic() + 60.0 * arguments.budget
     context = multiprocessing.get_context("forkserver")  # threads are about
-    known, done = dict(before), []
+    results_by_id, finished_ids = dict(before), []
     with tempfile.TemporaryDirectory(prefix="dumbbell-fidelity-") as temporary:
-        directory = given.keep or Path(temporary)
+        directory = arguments.keep or Path(temporary)
         directory.mkdir(parents=True, exist_ok=True)
-        with ProcessPoolExecutor(given.jobs, mp_context=context) as pool, ThreadPoolExecutor(given.jobs) as threads:
-            work = Work(directory.resolve(), pool, draw=given.draw or f"dumbbell {version}")
+        with (
+            ProcessPoolExecutor(arguments.jobs, mp_context=context) as pool,
+            ThreadPoolExecutor(arguments.jobs) as threads,
+        ):
+            work = Work(directory.resolve(), pool, draw=arguments.draw or f"dumbbell {version}")
 
             def begin(check: Check) -> Results | None:
                 if time.monotonic() > deadline:
                     print(f"{check.id}: not run: the time was over", file=sys.stderr)
                     return None
-                if given.real:
+                if arguments.real:
                     return emulate(check, work.for_check(), version, before.get(check.id))
-                return simulate(check, given, work.for_check(), version, before.get(check.id))
+                return simulate(check, arguments, work.for_check(), version, before.get(check.id))
 
             futures = [threads.submit(begin, check) for check in selection]
             try:
                 for future in as_completed(futures):
                     result = future.result()
                     if result:
-                        known[result.id] = result
-                        done.append(result.id)
+                        results_by_id[result.id] = result
+                        finished_ids.append(result.id)
                         print(f"{result.id}: {result.seconds:.0f} s {result.failed}".rstrip(), file=sys.stderr)
-                        write(known, given)
+                        write(results_by_id, arguments)
             except BaseException:
                 threads.shutdown(cancel_futures=True)  # what has not begun does not
                 raise
-    repetition = write(known, given)
-    print(page.plain([one for one in judged(known) if given.no_run or one.claim.id in done]))
-    if given.again and repetition is not None:
+    repetition = write(results_by_id, arguments)
+    print(
+        page.plain(
+            [
+                judged_result
+                for judged_result in judge_results(results_by_id)
+                if arguments.no_run or judged_result.claim.id in finished_ids
+            ]
+        )
+    )
+    if arguments.again and repetition is not None:
         print(repetition.sentence)
-    return not any(known[name].failed for name in done)
+    return not any(results_by_id[name].failed for name in finished_ids)
 
 
 def main() -> None:
     """Run the command; an error is one line."""
     try:
         good = run(options())
-    except (Unregistered, dumbbell.Error) as error:
+    except (UnregisteredError, dumbbell.Error) as error:
         print(f"fidelity: {one_line(error)}", file=sys.stderr)
         sys.exit(2)
     sys.exit(not good)

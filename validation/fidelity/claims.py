@@ -135,7 +135,7 @@ def _claim(table: TomlTable, file: Path) -> Claim:
         figure=table.text("figure"),
         setup=table.text("setup"),
         repetition=table.text("repetition"),
-        rows=tuple(_row(each) for each in table.tables("row", named_by="key")),
+        rows=tuple(_row(row_table) for row_table in table.tables("row", named_by="key")),
         repetitions=table.integer("repetitions", REPETITIONS, least=1),
         fewer=table.text("fewer", ""),
         file=file,
@@ -155,8 +155,8 @@ def _claim(table: TomlTable, file: Path) -> Claim:
 
 
 def _row(table: TomlTable) -> ClaimRow:
-    given = table.table("metric")
-    metrics = {name: _metric(given.table(name)) for name in given.raw}
+    metric_table = table.table("metric")
+    metrics = {name: _metric(metric_table.table(name)) for name in metric_table.raw}
     if not metrics:
         raise table.fail("metric", {}, "a table with a metric at least")
     row = ClaimRow(
@@ -164,7 +164,7 @@ def _row(table: TomlTable) -> ClaimRow:
         what=table.text("what"),
         published=table.text("published"),
         metrics=metrics,
-        tolerances=tuple(_tolerance(each, metrics) for each in table.tables("tolerance")),
+        tolerances=tuple(_tolerance(tolerance_table, metrics) for tolerance_table in table.tables("tolerance")),
         why=table.text("why", ""),
         illustration=table.text("illustration", ""),
         published_runs=table.integer("published_runs", least=1) if table.has("published_runs") else 0,
@@ -184,8 +184,8 @@ def _row(table: TomlTable) -> ClaimRow:
 
 
 def _check_published_run(table: TomlTable, row: ClaimRow) -> None:
-    judged = row.tolerances[-1].limits if row.tolerances else ()
-    missing = next((metric for metric in judged if row.metrics[metric].published is None), None)
+    judged_metrics = row.tolerances[-1].limits if row.tolerances else ()
+    missing = next((metric for metric in judged_metrics if row.metrics[metric].published is None), None)
     if row.published_runs == 1 and missing:
         raise table.fail("published_runs", 1, f"1 with a published number in each judged metric, `{missing}` too")
 
@@ -204,21 +204,22 @@ def check_mattering(claims: Iterable[Claim]) -> None:
     Raises:
         UserError: More rows than `MATTERING`.
     """
-    found = [(claim, row) for claim in claims for row in claim.rows if row.matters]
-    if len(found) > MATTERING:
-        claim, row = found[MATTERING]
+    mattering_rows = [(claim, row) for claim in claims for row in claim.rows if row.matters]
+    if len(mattering_rows) > MATTERING:
+        claim, row = mattering_rows[MATTERING]
+        count = len(mattering_rows)
         raise UserError(
-            f"{claim.file.name}: row `{row.key}`: `matters` = true in {len(found)} rows: allowed are {MATTERING}"
+            f"{claim.file.name}: row `{row.key}`: `matters` = true in {count} rows: allowed are {MATTERING}"
         )
 
 
 def _metric(table: TomlTable) -> Metric:
-    metric = Metric(table.text("show"), _published(table), table.flag("change", False))
+    metric = Metric(table.text("show"), _published_range(table), table.flag("change", False))
     table.finish()
     return metric
 
 
-def _published(table: TomlTable) -> Interval | None:
+def _published_range(table: TomlTable) -> Interval | None:
     """The published interval; a single number is both of its ends."""
     if not table.has("published"):
         return None
@@ -244,8 +245,10 @@ def _tolerance(table: TomlTable, metrics: Collection[str]) -> Tolerance:
 
 
 def _limits(table: TomlTable, key: str, metrics: Collection[str]) -> Limits:
-    given = table.table(key)
-    known = sorted(filter(given.has, metrics), key=list(given.raw).index)  # pages show them in the order of the file
-    limits = {metric: given.interval(metric) for metric in known}
-    given.finish()
+    limits_table = table.table(key)
+    metric_names = sorted(
+        filter(limits_table.has, metrics), key=list(limits_table.raw).index
+    )  # pages show them in the order of the file
+    limits = {metric: limits_table.interval(metric) for metric in metric_names}
+    limits_table.finish()
     return limits

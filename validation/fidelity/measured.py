@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import dumbbell
-from validation.fidelity.published_check import Failed
+from validation.fidelity.published_check import RunFailure
 
 Run = dict[str, Any]
 """A run as in `show --json`."""
@@ -30,36 +30,38 @@ class Runs:
         """Those of a scheme, with a label of the axis `versus` and values of other axes; `path` is one."""
 
         def fits(run: Run) -> bool:
-            given = run["axes"] or {"path": run["path"]}
+            run_axes = run["axes"] or {"path": run["path"]}
             return (
                 scheme in (None, run["scheme"])
                 and run["path"].endswith(f".versus-{versus}" if versus else "")
-                and all(given.get(key) == value for key, value in axes.items())
+                and all(run_axes.get(key) == value for key, value in axes.items())
             )
 
         return Runs(tuple(filter(fits, self.runs)))
 
-    def repetitions(self, count: int, each: int = 1) -> list[Runs]:
-        """The runs of each of `count` repetitions, which are `each` runs of every scheme and cell."""
-        return [Runs(tuple(run for run in self.runs if (run["run"] - 1) // each == number)) for number in range(count)]
+    def repetitions(self, count: int, group_size: int = 1) -> list[Runs]:
+        """The runs of each of `count` repetitions, which are `group_size` runs of every scheme and cell."""
+        return [
+            Runs(tuple(run for run in self.runs if (run["run"] - 1) // group_size == number)) for number in range(count)
+        ]
 
-    def mean(self, what: str | Callable[[Run], float]) -> float:
+    def mean(self, quantity: str | Callable[[Run], float]) -> float:
         """Mean over the runs of a metric, such as `flows.0.goodput_mbps`, or of what a function makes of a run.
 
         Raises:
             Failed: there is no good run, or it does not have the metric.
         """
         if not self.runs:
-            raise Failed("no good run to judge")
-        function = what if callable(what) else lambda run: value(run, what)
+            raise RunFailure("no good run to judge")
+        function = quantity if callable(quantity) else lambda run: value(run, quantity)
         return statistics.mean(map(function, self.runs))
 
     def groups(self, *axes: str) -> Iterator[tuple[tuple[Any, ...], Runs]]:
         """The runs by scheme and the values of some axes."""
-        found: dict[tuple[Any, ...], list[Run]] = {}
+        runs_of: dict[tuple[Any, ...], list[Run]] = {}
         for run in self.runs:
-            found.setdefault((run["scheme"], *(run["axes"].get(axis) for axis in axes)), []).append(run)
-        yield from ((key, Runs(tuple(runs))) for key, runs in found.items())
+            runs_of.setdefault((run["scheme"], *(run["axes"].get(axis) for axis in axes)), []).append(run)
+        yield from ((key, Runs(tuple(runs))) for key, runs in runs_of.items())
 
 
 def value(run: Run, metric: str) -> float:
@@ -68,15 +70,15 @@ def value(run: Run, metric: str) -> float:
     Raises:
         Failed: the run does not have it.
     """
-    found: Any = run
+    node: Any = run
     for part in metric.split("."):
-        found = found[int(part)] if isinstance(found, list) else found[part]
-    if found is None:
-        raise Failed(f"{run['path']}, {run['scheme']}: no {metric}")
-    return float(found)
+        node = node[int(part)] if isinstance(node, list) else node[part]
+    if node is None:
+        raise RunFailure(f"{run['path']}, {run['scheme']}: no {metric}")
+    return float(node)
 
 
 def carried_mbps(run: Run, flow: int) -> float:
     """What the path carried to a flow's receiver after the warm-up, headers included, Mbit/s."""
-    whole, payload = (value(run, f"flows.{flow}.{what}") for what in ("bytes_delivered", "data_bytes_delivered"))
-    return value(run, f"flows.{flow}.goodput_mbps") * whole / payload
+    whole_bytes, payload = (value(run, f"flows.{flow}.{key}") for key in ("bytes_delivered", "data_bytes_delivered"))
+    return value(run, f"flows.{flow}.goodput_mbps") * whole_bytes / payload

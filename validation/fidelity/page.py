@@ -11,12 +11,12 @@ from pathlib import Path
 from dumbbell.present.tables import Table
 from dumbbell.present.tables.markdown import render
 from validation.fidelity.claims import MATTERING, Claim, Limits, Metric
-from validation.fidelity.published_check import Measured, order
+from validation.fidelity.published_check import RowValues, order
 from validation.fidelity.repetition import HEAD as REPEATED, Repetition, section as repeated_section
 from validation.fidelity.rule import simulated_range
 from validation.fidelity.verdict import FAR, NEWER_RULE, PASSING, JudgedResult, JudgedRow, Judgement
 
-Measuring = Callable[[], list[Measured]]
+Measuring = Callable[[], list[RowValues]]
 WORDS: dict[bool | None, str] = {True: "pass", False: "miss", None: "shown"}
 _ROW = (
     "quantity",
@@ -45,33 +45,33 @@ STYLE = Path(__file__).with_name("page.css")
 
 def sentence(results: list[JudgedResult]) -> str:
     """Return how many results and rows came out how."""
-    numbered = [one for one in results if one.claim.id.startswith("R")]
-    judged = [one for one in numbered if one.passed is not None]
-    rows = [row for one in results for row in one.rows]
+    numbered_results = [result for result in results if result.claim.id.startswith("R")]
+    judged_results = [result for result in numbered_results if result.passed is not None]
+    rows = [row for result in results for row in result.rows]
     verdicts = [row.passed for row in rows if row.passed is not None]
-    shown = [row for row in rows if not row.judgements and row.values]
-    far = sum(bool(row.contradictions()) for row in shown)
+    shown_rows = [row for row in rows if not row.judgements and row.values]
+    far = sum(bool(row.contradictions()) for row in shown_rows)
     return " ".join(
         [
-            f"{sum(one.passed is True for one in judged)} of {len(judged)} judged results pass,",
-            f"of {len(numbered)} results in all.",
+            f"{sum(result.passed is True for result in judged_results)} of {len(judged_results)} judged results pass,",
+            f"of {len(numbered_results)} results in all.",
             f"{sum(verdicts)} of {len(verdicts)} judged rows pass.",
             f"Uninformative rows, which count for nothing: {sum(row.uninformative for row in rows)}.",
-            f"Rows that have no tolerance and contradict their publication: {far} of {len(shown)}.",
-            *_unjudged(rows),
+            f"Rows that have no tolerance and contradict their publication: {far} of {len(shown_rows)}.",
+            *_unjudged_note(rows),
         ]
     )
 
 
-def _unjudged(rows: list[JudgedRow]) -> list[str]:
+def _unjudged_note(rows: list[JudgedRow]) -> list[str]:
     """Return the sentences on rows whose results are older than the rule."""
     latest = [row.judgements[-1] for row in rows if row.judgements]
-    earlier = [each.earlier for each in latest if each.refused == NEWER_RULE]
+    earlier = [judgement.earlier for judgement in latest if judgement.refused == NEWER_RULE]
     if not earlier:
         return []
     return [
         f"Rows with results older than the rule, which are not judged: {len(earlier)}.",
-        f"By the earlier rule {sum(each is True for each in earlier)} of these pass.",
+        f"By the earlier rule {sum(earlier_verdict is True for earlier_verdict in earlier)} of these pass.",
     ]
 
 
@@ -87,15 +87,15 @@ def quantity(row: JudgedRow) -> str:
     return f"{row.row.what} (set-up corrected)" if row.row.corrected else row.row.what
 
 
-def simulated(row: JudgedRow) -> str:
+def simulated_text(row: JudgedRow) -> str:
     """Return the median of each metric with the 95 % range, and the figure before a correction of the set-up."""
     texts = []
     for name, metric in row.row.metrics.items():
-        values = [each[name] for each in row.values if name in each]
+        values = [value[name] for value in row.values if name in value]
         if not values:
             continue
         numbers = (statistics.median(values), *simulated_range(values))
-        middle, low, high = (metric.show.format(each) for each in numbers)
+        middle, low, high = (metric.show.format(number) for number in numbers)
         texts.append(middle if low == high else f"{middle} ({low} to {high})")
     text = ", ".join(texts) or "-"
     return f"{text}; before: {row.row.before}" if row.row.before else text
@@ -103,8 +103,8 @@ def simulated(row: JudgedRow) -> str:
 
 def real(row: JudgedRow) -> str:
     """What was measured with real packets, and what the latest tolerance says of it."""
-    found = ((metric.show, row.real[name]) for name, metric in row.row.metrics.items() if name in row.real)
-    text = ", ".join(show.format(value) for show, value in found)
+    shown_values = ((metric.show, row.real[name]) for name, metric in row.row.metrics.items() if name in row.real)
+    text = ", ".join(show.format(value) for show, value in shown_values)
     last = row.judgements[-1] if text and row.judgements else None
     if last and last.real is not None:
         return f"{text} ({WORDS[last.real]})"
@@ -119,16 +119,20 @@ def limits(row: JudgedRow, judgement: Judgement) -> str:
     text = _limits(tolerance.limits, row.row.metrics)
     if tolerance.real is not None:
         text = "; real: ".join([*([text] if text else []), _limits(tolerance.real, row.row.metrics)])
-    where = f"{tolerance.set}, {commit.commit}" if commit else f"{tolerance.set}, not committed"
-    return f"{text} [{where}]"
+    label = f"{tolerance.set}, {commit.commit}" if commit else f"{tolerance.set}, not committed"
+    return f"{text} [{label}]"
 
 
-def _limits(given: Limits, metrics: Mapping[str, Metric]) -> str:
+def _limits(bounds: Limits, metrics: Mapping[str, Metric]) -> str:
     texts = []
-    for name, (low, high) in given.items():
-        least, most = (metrics[name].show.format(value) for value in (low, high))
+    for name, (low, high) in bounds.items():
+        least, highest = (metrics[name].show.format(value) for value in (low, high))
         words = (
-            f">= {least}" if high == float("inf") else f"<= {most}" if low == -float("inf") else f"{least} to {most}"
+            f">= {least}"
+            if high == float("inf")
+            else f"<= {highest}"
+            if low == -float("inf")
+            else f"{least} to {highest}"
         )
         texts.append(words if len(metrics) == 1 else f"{name} {words}")
     return ", ".join(texts)
@@ -150,23 +154,30 @@ def verdict(judgement: Judgement) -> str:
 def plain(results: list[JudgedResult]) -> str:
     """For the terminal."""
     lines = []
-    for one in results:
-        lines.append(f"{one.claim.id} {one.claim.title}: {word(one)} {one.failed}".rstrip())
-        lines += [f"    {' | '.join(cells[:7])}" for row in one.rows for cells in _lines(row)]
+    for result in results:
+        lines.append(f"{result.claim.id} {result.claim.title}: {word(result)} {result.failed}".rstrip())
+        lines += [f"    {' | '.join(cells[:7])}" for row in result.rows for cells in _lines(row)]
     return "\n".join([*lines, sentence(results)])
 
 
 def _lines(row: JudgedRow) -> Iterable[list[str]]:
     """The lines of a row in `HEAD`'s columns: one for each tolerance, the latest first."""
-    known = row.row
-    first = [quantity(row), known.published, simulated(row), real(row) or "-"]
+    claim_row = row.row
+    first = [quantity(row), claim_row.published, simulated_text(row), real(row) or "-"]
     if not row.judgements:
-        yield [*first, "-", "-", _unjudged_word(row), "-", " ".join(filter(None, [known.illustration, known.why]))]
+        yield [
+            *first,
+            "-",
+            "-",
+            _unjudged_word(row),
+            "-",
+            " ".join(filter(None, [claim_row.illustration, claim_row.why])),
+        ]
     for number, judgement in enumerate(reversed(row.judgements)):
         within = str(judgement.simulated) if judgement.simulated else "-"
         earlier = "-" if judgement.earlier is None else WORDS[judgement.earlier]
         lead = first if number == 0 else ["the same, by its earlier tolerance", "", "", ""]
-        remark = known.why if number == 0 else ""
+        remark = claim_row.why if number == 0 else ""
         yield [*lead, limits(row, judgement), within, verdict(judgement), earlier, remark]
 
 
@@ -177,10 +188,10 @@ def _unjudged_word(row: JudgedRow) -> str:
 
 def mattering(results: list[JudgedResult], link: Callable[[Claim], str]) -> list[list[str]]:
     """Return the rows that matter by scheme; `link` names a result."""
-    found = [(row.row.scheme, one.claim, row) for one in results for row in one.rows if row.row.matters]
+    rows = [(row.row.scheme, result.claim, row) for result in results for row in result.rows if row.row.matters]
     return [
-        [scheme, quantity(row), row.row.published, simulated(row), _short(row), link(claim)]
-        for scheme, claim, row in sorted(found, key=lambda each: each[0])
+        [scheme, quantity(row), row.row.published, simulated_text(row), _short(row), link(claim)]
+        for scheme, claim, row in sorted(rows, key=lambda entry: entry[0])
     ]
 
 
@@ -204,30 +215,30 @@ def anchor(claim: Claim) -> str:
 
 def first_page(results: list[JudgedResult]) -> list[list[str]]:
     """Return the rows outside their tolerance, and those that contradict their publication without one."""
-    found = []
-    for one in results:
-        if one.failed:
-            found.append([one.claim.id, one.claim.title, "", "", "", "", "", "failed", one.failed])
-        for row in one.rows:
+    rows = []
+    for result in results:
+        if result.failed:
+            rows.append([result.claim.id, result.claim.title, "", "", "", "", "", "failed", result.failed])
+        for row in result.rows:
             far = row.contradictions()
             if not row.missed and not far:
                 continue
             last = row.judgements[-1] if row.judgements else None
-            words = [_missed(last)] if last and row.missed else []
+            words = [_miss_reason(last)] if last and row.missed else []
             words += [f"contradicts: {', '.join(far)}"] if far else []
-            found.append(
+            rows.append(
                 [
-                    *(one.claim.id, quantity(row), row.row.published, simulated(row), real(row) or "-"),
+                    *(result.claim.id, quantity(row), row.row.published, simulated_text(row), real(row) or "-"),
                     limits(row, last) if last else "-",
                     str(last.simulated) if last and last.simulated else "-",
                     "; ".join(words),
                     row.row.why or UNKNOWN,
                 ]
             )
-    return found
+    return rows
 
 
-def _missed(judgement: Judgement) -> str:
+def _miss_reason(judgement: Judgement) -> str:
     """Return in which way a row is outside of its tolerance."""
     if judgement.passed is not False:
         return f"real packets are outside{', not judged' if judgement.real_refused else ''}"
@@ -276,7 +287,7 @@ judge figures that are older than itself. The page says only whether such figure
 
 def markdown(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
     """Return the page; `repetition` is the comparison with other seeds."""
-    results = sorted(results, key=lambda one: order(one.claim.id))
+    results = sorted(results, key=lambda entry: order(entry.claim.id))
     lines = [
         "# Fidelity",
         "",
@@ -292,18 +303,18 @@ def markdown(results: list[JudgedResult], repetition: Repetition | None = None) 
     matter = mattering(results, lambda claim: f"[{claim.id}](#{anchor(claim)})")
     if matter:
         lines += ["## Reliance by scheme", "", RELIANCE, "", render(Table.of(MATTERS, matter, "l" * len(MATTERS))), ""]
-    found = first_page(results)
+    rows = first_page(results)
     lines += [
         "## Misses and contradictions",
         "",
-        render(Table.of(FIRST, found, "l" * len(FIRST))) if found else "None.",
+        render(Table.of(FIRST, rows, "l" * len(FIRST))) if rows else "None.",
         "",
     ]
     lines += ["## How results are judged", "", METHOD, ""]
     lines += ["## Results", "", render(Table.of(RESULTS, map(_result_line, results))), ""]
     lines += repeated_section(repetition)
-    for one in results:
-        lines += section(one)
+    for result in results:
+        lines += section(result)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -313,27 +324,27 @@ RELIANCE = (
 )
 
 
-def _result_line(one: JudgedResult) -> list[str]:
-    judged = [row.passed for row in one.rows if row.passed is not None]
-    known = one.results
+def _result_line(result: JudgedResult) -> list[str]:
+    verdicts = [row.passed for row in result.rows if row.passed is not None]
+    numbers = result.results
     return [
-        *(one.claim.id, one.claim.title, f"**{word(one)}**" if one.passed is False else word(one)),
-        "-" if one.earlier is None else WORDS[one.earlier],
-        f"{sum(judged)} of {len(judged)}" if judged else "-",
-        str(sum(row.uninformative for row in one.rows) or "-"),
-        "-" if known is None else f"{len(known.simulated)}",
+        *(result.claim.id, result.claim.title, f"**{word(result)}**" if result.passed is False else word(result)),
+        "-" if result.earlier is None else WORDS[result.earlier],
+        f"{sum(verdicts)} of {len(verdicts)}" if verdicts else "-",
+        str(sum(row.uninformative for row in result.rows) or "-"),
+        "-" if numbers is None else f"{len(numbers.simulated)}",
     ]
 
 
-def word(one: JudgedResult) -> str:
+def word(result: JudgedResult) -> str:
     """The verdict on a result."""
-    judgeable = any(row.judgements for row in one.rows)
-    return "not judged" if one.passed is None and judgeable else WORDS[one.passed]
+    judgeable = any(row.judgements for row in result.rows)
+    return "not judged" if result.passed is None and judgeable else WORDS[result.passed]
 
 
-def section(one: JudgedResult) -> list[str]:
+def section(result: JudgedResult) -> list[str]:
     """Everything that was compared for one result."""
-    claim, known = one.claim, one.results
+    claim, numbers = result.claim, result.results
     lines = [
         f"## {claim.id}: {claim.title}",
         "",
@@ -345,25 +356,28 @@ def section(one: JudgedResult) -> list[str]:
     ]
     if claim.fewer:
         lines[-1] += f" Only {claim.repetitions}: {claim.fewer}"
-    lines += ["", *provenance(one), ""]
-    if known and known.failed:
-        lines += [f"It failed: {known.failed}", ""]
-    rows = [cells for row in one.rows for cells in _lines(row)]
+    lines += ["", *provenance(result), ""]
+    if numbers and numbers.failed:
+        lines += [f"It failed: {numbers.failed}", ""]
+    rows = [cells for row in result.rows for cells in _lines(row)]
     lines += [render(Table.of(HEAD, rows, "l" * len(HEAD))), ""]
-    return lines + corrections(one) + reasons(one)
+    return lines + corrections(result) + reasons(result)
 
 
-def provenance(one: JudgedResult) -> list[str]:
+def provenance(result: JudgedResult) -> list[str]:
     """By which dumbbell, with which seeds and by which commands."""
-    known, lines = one.results, []
-    if known and known.simulated:
+    numbers, lines = result.results, []
+    if numbers and numbers.simulated:
         lines.append(
-            f'Simulated by dumbbell {known.dumbbell}, seeds drawn from "{known.draw}"{_commands(known.commands)}'
+            f'Simulated by dumbbell {numbers.dumbbell}, seeds drawn from "{numbers.draw}"{_commands(numbers.commands)}'
         )
     else:
         lines.append("Nothing was simulated.")
-    if known and known.real:
-        lines += ["", f"With real packets: dumbbell {known.real.dumbbell}{_commands(known.real.commands)}"]
+    if numbers and numbers.real:
+        lines += [
+            "",
+            f"With real packets: dumbbell {numbers.real.dumbbell}{_commands(numbers.real.commands)}",
+        ]
     return lines
 
 
@@ -371,41 +385,48 @@ def _commands(commands: tuple[str, ...]) -> str:
     return f": {', '.join(f'`{command}`' for command in commands)}." if commands else "."
 
 
-def corrections(one: JudgedResult) -> list[str]:
+def corrections(result: JudgedResult) -> list[str]:
     """Return the causes that were changed in set-ups: one line for all rows that share them."""
-    found: dict[str, list[str]] = {}
-    for row in one.rows:
+    rows_by_cause: dict[str, list[str]] = {}
+    for row in result.rows:
         if row.row.corrected:
-            found.setdefault("; ".join(row.row.corrected), []).append(f"`{row.row.key}`")
-    lines = [f"- {', '.join(keys)}: {causes}" for causes, keys in found.items()]
+            rows_by_cause.setdefault("; ".join(row.row.corrected), []).append(f"`{row.row.key}`")
+    lines = [f"- {', '.join(keys)}: {causes}" for causes, keys in rows_by_cause.items()]
     return ["Set-up corrected, with the causes:", "", *lines, ""] if lines else []
 
 
-def reasons(one: JudgedResult) -> list[str]:
+def reasons(result: JudgedResult) -> list[str]:
     """Why each tolerance is what it is: one line for all rows that share a reason."""
-    found: dict[str, list[str]] = {}
-    for row in one.rows:
+    rows_by_reason: dict[str, list[str]] = {}
+    for row in result.rows:
         for judgement in row.judgements:
             tolerance = judgement.tolerance
-            carried = "carried over" if tolerance.carried_over else "new"
-            found.setdefault(f"({tolerance.set}, {carried}) {tolerance.reason}", []).append(f"`{row.row.key}`")
-    if not found:
+            age = "carried over" if tolerance.carried_over else "new"
+            rows_by_reason.setdefault(f"({tolerance.set}, {age}) {tolerance.reason}", []).append(f"`{row.row.key}`")
+    if not rows_by_reason:
         return []
-    return ["Reasons for the tolerances:", "", *(f"- {', '.join(keys)} {why}" for why, keys in found.items()), ""]
+    return [
+        "Reasons for the tolerances:",
+        "",
+        *(f"- {', '.join(keys)} {reason}" for reason, keys in rows_by_reason.items()),
+        "",
+    ]
 
 
 def html(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
     """Return the same page as one file that loads nothing."""
-    results = sorted(results, key=lambda one: order(one.claim.id))
+    results = sorted(results, key=lambda result: order(result.claim.id))
     overview = "".join(map(_html_link, results))
     matter = mattering(results, lambda claim: claim.id)
     top = f"<section><h2>Reliance by scheme</h2><p>{RELIANCE}</p>{_table(MATTERS, matter)}</section>" if matter else ""
     misses = _table(FIRST, first_page(results))
     method = "".join(map(_paragraph, METHOD.split("\n\n")))
-    repeated = ""
+    repetition_section = ""
     if repetition is not None:
         table = _table(REPEATED, repetition.changed) if repetition.changed else ""
-        repeated = f"<section><h2>Repeated with other seeds</h2>{_paragraph(repetition.sentence)}{table}</section>"
+        repetition_section = (
+            f"<section><h2>Repeated with other seeds</h2>{_paragraph(repetition.sentence)}{table}</section>"
+        )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>dumbbell: fidelity</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -414,14 +435,14 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
         f"<p>{escape(CHANGED)}</p>"
         f"{top}<section><h2>Misses and contradictions</h2>{misses}</section>"
         f"<section><h2>How results are judged</h2>{method}</section>"
-        f'<section><h2>Results</h2><ul class="overview">{overview}</ul></section>{repeated}'
+        f'<section><h2>Results</h2><ul class="overview">{overview}</ul></section>{repetition_section}'
         f"{''.join(map(_html_section, results))}</main></body></html>\n"
     )
 
 
-def _html_link(one: JudgedResult) -> str:
-    claim = one.claim
-    return f'<li class="{WORDS[one.passed]}"><a href="#{claim.id}"><b>{claim.id}</b> {escape(claim.title)}</a></li>'
+def _html_link(result: JudgedResult) -> str:
+    claim = result.claim
+    return f'<li class="{WORDS[result.passed]}"><a href="#{claim.id}"><b>{claim.id}</b> {escape(claim.title)}</a></li>'
 
 
 def _paragraph(text: str) -> str:
@@ -432,15 +453,21 @@ def _text(markdown: str) -> str:
     return escape(markdown.replace("`", ""))
 
 
-def _html_section(one: JudgedResult) -> str:
-    claim = one.claim
-    lines = [claim.source, f"Set-up: {claim.setup}", f"Repetition: {claim.repetition}", *provenance(one), one.failed]
-    lines += corrections(one)
+def _html_section(result: JudgedResult) -> str:
+    claim = result.claim
+    lines = [
+        claim.source,
+        f"Set-up: {claim.setup}",
+        f"Repetition: {claim.repetition}",
+        *provenance(result),
+        result.failed,
+    ]
+    lines += corrections(result)
     texts = "".join(_paragraph(line) for line in lines if line)
-    rows = (cells for row in one.rows for cells in _lines(row))
+    rows = (cells for row in result.rows for cells in _lines(row))
     return (
-        f'<section id="{claim.id}" class="{WORDS[one.passed]}"><h2><span>{claim.id}</span> {escape(claim.title)}'
-        f"<em>{word(one)}</em></h2>"
+        f'<section id="{claim.id}" class="{WORDS[result.passed]}"><h2><span>{claim.id}</span> {escape(claim.title)}'
+        f"<em>{word(result)}</em></h2>"
         f"{texts}{_table(HEAD, rows)}</section>"
     )
 
@@ -451,7 +478,7 @@ _COLOURS = {"pass": "pass", "miss": "miss", "failed": "miss", "contradicts": "mi
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     heads = list(heads)
-    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join(f"<tr>{''.join(map(_cell, heads, cells))}</tr>" for cells in rows)
     return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
@@ -459,5 +486,5 @@ def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 def _cell(head: str, cell: str) -> str:
     word = re.match(r"\w*", cell)
     kind = _COLOURS.get(word[0], "") if word and head == "verdict" else ""
-    opened = f'<td class="{kind}">' if kind else "<td>"
-    return f"{opened}{_text(cell)}</td>"
+    opening_tag = f'<td class="{kind}">' if kind else "<td>"
+    return f"{opening_tag}{_text(cell)}</td>"

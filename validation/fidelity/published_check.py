@@ -20,14 +20,14 @@ from validation.fidelity.drawn_seeds import seed
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-Measured = Mapping[str, Mapping[str, float]]
+RowValues = Mapping[str, Mapping[str, float]]
 """What one repetition measured: the metrics of each row, by its key."""
 
 _OF_ANOTHER = "it has results of another experiment"  # the catalog's file has changed since
 _DIGITS = 6  # that are kept of a number
 
 
-class Failed(Exception):
+class RunFailure(Exception):
     """A run of a check did not come to its end; the message is the reason, in one line."""
 
 
@@ -44,8 +44,8 @@ class Check:
 
     id: str
     name: str
-    simulated: Callable[[Work, int], list[Measured]] | None
-    real: Callable[[Work], Measured] | None = None
+    simulated: Callable[[Work, int], list[RowValues]] | None
+    real: Callable[[Work], RowValues] | None = None
 
     @property
     def file(self) -> Path:
@@ -94,21 +94,21 @@ class Work:
             Failed: the command was refused, or runs failed.
         """
         self.commands.append(f"dumbbell run {' '.join([name, *words])}")
-        told = json.dumps([name, *words])
-        out = self.directory / f"{Path(name.lstrip('-')).stem}-{hashlib.sha256(told.encode()).hexdigest()[:8]}"
+        task_text = json.dumps([name, *words])
+        out = self.directory / f"{Path(name.lstrip('-')).stem}-{hashlib.sha256(task_text.encode()).hexdigest()[:8]}"
         with self._guard:
             lock = self._locks.setdefault(out, threading.Lock())
         with lock:
             # Checks are what is spread over processors. Simulations give way to what is in real time.
             before = [] if "emu" in words else ["nice", "-n", "15"]
             command = [*before, sys.executable, "-m", "dumbbell", "run", name, *words, "--jobs", "1", "--out", str(out)]
-            done = _ran([*command, "--resume"] if (out / "experiment.toml").exists() else command)
-            if _OF_ANOTHER in done.stderr:
+            result = _ran([*command, "--resume"] if (out / "experiment.toml").exists() else command)
+            if _OF_ANOTHER in result.stderr:
                 shutil.rmtree(out)
-                done = _ran(command)
-        if done.returncode:
-            reason = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
-            raise Failed(f"dumbbell run {' '.join([name, *words])}: {reason}")
+                result = _ran(command)
+        if result.returncode:
+            reason = (result.stderr.strip() or f"exit status {result.returncode}").splitlines()[-1]
+            raise RunFailure(f"dumbbell run {' '.join([name, *words])}: {reason}")
         return out
 
     def map(self, function: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
@@ -120,7 +120,7 @@ class Work:
 class Real:
     """What was measured with real packets: by which dumbbell, with which version of the claim, and how."""
 
-    values: Measured
+    values: RowValues
     dumbbell: str
     blob: str
     commands: tuple[str, ...]
@@ -142,7 +142,7 @@ class Results:
     blob: str
     commands: tuple[str, ...]
     seconds: float
-    simulated: tuple[Measured, ...]
+    simulated: tuple[RowValues, ...]
     real: Real | None = None
     failed: str = ""
     rule: int = 1
@@ -158,20 +158,20 @@ def order(check: str) -> tuple[int, str]:
     return (int(digits) if check[0] == "R" and digits.isdigit() else 1000, check)
 
 
-def rounded(measured: Measured) -> Measured:
+def round_values(values_by_row: RowValues) -> RowValues:
     """Return the numbers with as many digits as are kept, which judge too."""
     return {
         row: {metric: float(f"{value:.{_DIGITS}g}") for metric, value in metrics.items()}
-        for row, metrics in measured.items()
+        for row, metrics in values_by_row.items()
     }
 
 
 def save(results: Iterable[Results], file: Path) -> None:
     """Writes results as JSON, in the order of their names, a line for each repetition."""
     lines = []
-    for one in sorted(results, key=lambda one: order(one.id)):
-        content = asdict(one)
-        repetitions = ",\n".join(f"   {_json(each)}" for each in content.pop("simulated"))
+    for check_results in sorted(results, key=lambda entry: order(entry.id)):
+        content = asdict(check_results)
+        repetitions = ",\n".join(f"   {_json(row_values)}" for row_values in content.pop("simulated"))
         lines.append(f' {_json(content)[:-1]},\n  "simulated": [\n{repetitions}\n  ]}}')
     file.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 

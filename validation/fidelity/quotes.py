@@ -20,24 +20,24 @@ def quoting_pages() -> Iterator[Path]:
     return (file for file in sorted(DOCS.rglob("*.md")) if _QUOTE.search(file.read_text(encoding="utf-8")))
 
 
-def quoted(text: str, results: Iterable[JudgedResult], page: str) -> str:
+def quote(text: str, results: Iterable[JudgedResult], page: str) -> str:
     """Return the text of a page with the numbers of the results.
 
     Raises:
         UserError: The text quotes what no result has.
     """
-    known = {
-        (one.claim.id, row.row.key, metric): row.row.metrics[metric].show.format(value)
-        for one in results
-        for row in one.rows
+    text_of = {
+        (result.claim.id, row.row.key, metric): row.row.metrics[metric].show.format(value)
+        for result in results
+        for row in result.rows
         for metric, value in row.medians().items()
     }
 
     def number(match: re.Match[str]) -> str:
         name = (match["id"], match["row"], match["metric"])
-        if name not in known:
+        if name not in text_of:
             raise UserError(f"{page}: `<!-- {' '.join(name)} -->`: the scorecard has no such number")
-        value = known[name].replace("%", " %")
+        value = text_of[name].replace("%", " %")
         unit = "" if "%" in value else match["unit"] or ""
         return f"{value}{unit}<!-- {' '.join(name)} -->"
 
@@ -48,5 +48,5 @@ def write_quotes(results: list[JudgedResult]) -> None:
     """Bring the numbers that pages quote up to date."""
     for file in quoting_pages():
         text = file.read_text(encoding="utf-8")
-        if (now := quoted(text, results, file.name)) != text:
+        if (now := quote(text, results, file.name)) != text:
             file.write_text(now, encoding="utf-8")

@@ -14,7 +14,7 @@ from dumbbell.base.errors import UserError
 from validation.fidelity.claims import Claim, Tolerance, load, parse
 
 
-class Unregistered(Exception):
+class UnregisteredError(Exception):
     """Results may not be judged or made; the message is the reason, in one line."""
 
 
@@ -37,8 +37,8 @@ class History:
     def registered(self, row: str, tolerance: Tolerance) -> int | None:
         """Return the index of the first version that has this tolerance, or None if no commit has it."""
         for index, version in enumerate(self.versions):
-            found = version.claim.row(row)
-            if found and any(tolerance.same(each) for each in found.tolerances):
+            old_row = version.claim.row(row)
+            if old_row and any(tolerance.same(old_tolerance) for old_tolerance in old_row.tolerances):
                 return index
         return None
 
@@ -56,8 +56,8 @@ class History:
             for row in version.claim.rows:
                 now = claim.row(row.key)
                 for tolerance in row.tolerances:
-                    if now is None or not any(tolerance.same(each) for each in now.tolerances):
-                        raise Unregistered(
+                    if now is None or not any(tolerance.same(new_tolerance) for new_tolerance in now.tolerances):
+                        raise UnregisteredError(
                             f"{claim.file.name}: row `{row.key}`: the tolerance of {tolerance.set}, committed in"
                             f" {version.commit}, is gone: expected earlier tolerances before the new one"
                         )
@@ -86,15 +86,17 @@ def committed_blob(file: Path) -> str:
     Raises:
         Unregistered: The file is not committed as it is.
     """
-    now, committed = _git(file, "hash-object", file.name), _git(file, "rev-parse", f"HEAD:./{file.name}")
-    if committed is None:
-        raise Unregistered(f"{file.name}: not committed: commit it before results are judged by it")
-    if now != committed:
-        raise Unregistered(f"{file.name}: changed since its last commit: commit it before results are judged by it")
-    return committed.strip()
+    now, committed_version = _git(file, "hash-object", file.name), _git(file, "rev-parse", f"HEAD:./{file.name}")
+    if committed_version is None:
+        raise UnregisteredError(f"{file.name}: not committed: commit it before results are judged by it")
+    if now != committed_version:
+        raise UnregisteredError(
+            f"{file.name}: changed since its last commit: commit it before results are judged by it"
+        )
+    return committed_version.strip()
 
 
-def verified(file: Path) -> tuple[Claim, History]:
+def verify(file: Path) -> tuple[Claim, History]:
     """Return a claim with its history.
 
     Raises:
@@ -108,5 +110,5 @@ def verified(file: Path) -> tuple[Claim, History]:
 
 def _git(file: Path, *words: str) -> str | None:
     """Return what git says in the file's folder, or None if it refuses."""
-    done = subprocess.run(["git", *words], cwd=file.parent, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else None
+    result = subprocess.run(["git", *words], cwd=file.parent, capture_output=True, text=True, check=False)
+    return result.stdout if result.returncode == 0 else None

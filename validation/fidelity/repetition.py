@@ -39,10 +39,10 @@ class Repetition:
         lacking = f" Not repeated: {', '.join(self.lacking)}." if self.lacking else ""
         if not self.rows and not self.uninformative:
             return f"Seeds were drawn from `{self.draw}`. No row is compared: none was judged both times.{lacking}"
-        same = self.rows - len(self.changed)
-        percent = f" ({100 * same / self.rows:.0f} %)" if self.rows else ""
+        equal = self.rows - len(self.changed)
+        percent = f" ({100 * equal / self.rows:.0f} %)" if self.rows else ""
         return (
-            f"With seeds drawn from `{self.draw}` {same} of {self.rows} judged rows have the same verdict{percent}."
+            f"With seeds drawn from `{self.draw}` {equal} of {self.rows} judged rows have the same verdict{percent}."
             f" Uninformative rows, which count for nothing: {self.uninformative} (in at least one draw).{lacking}"
         )
 
@@ -52,24 +52,30 @@ def compare(first: Sequence[JudgedResult], again: Sequence[JudgedResult]) -> Rep
 
     Both have the same results in the same order. Rows where all repetitions are equal have no seeds, and do not count.
     """
-    rows, changed, uninformative, lacking, draws = 0, [], 0, [], dict[str, None]()
-    for one, other in zip(first, again, strict=True):
+    rows, changes, uninformative, lacking, draws = 0, [], 0, [], dict[str, None]()
+    for first_result, other in zip(first, again, strict=True):
         if not (other.results and other.results.simulated):
-            lacking += [one.claim.id] if one.results and one.results.simulated else []
+            lacking += [first_result.claim.id] if first_result.results and first_result.results.simulated else []
             continue
         draws[other.results.draw] = None
-        for row, repeated in zip(one.rows, other.rows, strict=True):
-            found = [each.judgements[-1] for each in (row, repeated) if each.judgements and each.judgements[-1].ruling]
-            if len(found) < 2 or all(each.simulated and each.simulated.equal for each in found):
+        for row, again_row in zip(first_result.rows, other.rows, strict=True):
+            judgements = [
+                judged_row.judgements[-1]
+                for judged_row in (row, again_row)
+                if judged_row.judgements and judged_row.judgements[-1].ruling
+            ]
+            if len(judgements) < 2 or all(
+                judgement.simulated and judgement.simulated.equal for judgement in judgements
+            ):
                 continue
-            if any(each.uninformative for each in found):
+            if any(judgement.uninformative for judgement in judgements):
                 uninformative += 1
                 continue
             rows += 1
-            if len({each.ruling.passed for each in found if each.ruling}) > 1:
-                before, after = (f"{each.ruling}; {each.simulated} within" for each in found)
-                changed.append((one.claim.id, row.row.what, before, after))
-    return Repetition(", ".join(draws), rows, tuple(changed), uninformative, tuple(lacking)) if draws else None
+            if len({judgement.ruling.passed for judgement in judgements if judgement.ruling}) > 1:
+                before, after = (f"{judgement.ruling}; {judgement.simulated} within" for judgement in judgements)
+                changes.append((first_result.claim.id, row.row.what, before, after))
+    return Repetition(", ".join(draws), rows, tuple(changes), uninformative, tuple(lacking)) if draws else None
 
 
 def section(repetition: Repetition | None) -> list[str]:

@@ -49,14 +49,14 @@ class Ruling:
 
 def simulated_range(values: Sequence[float]) -> Interval:
     """Return the 2.5th and the 97.5th percentile, interpolated linearly."""
-    ordered = sorted(values)
-    return _percentile(ordered, _LOW), _percentile(ordered, _HIGH)
+    ordered_values = sorted(values)
+    return _percentile(ordered_values, _LOW), _percentile(ordered_values, _HIGH)
 
 
-def _percentile(ordered: Sequence[float], part: float) -> float:
-    below, share = divmod(part * (len(ordered) - 1), 1.0)
-    low = ordered[int(below)]
-    return low + share * (ordered[int(below) + 1] - low) if share else low
+def _percentile(ordered_values: Sequence[float], part: float) -> float:
+    below, share = divmod(part * (len(ordered_values) - 1), 1.0)
+    low = ordered_values[int(below)]
+    return low + share * (ordered_values[int(below) + 1] - low) if share else low
 
 
 def is_wide(ends: Interval, *, change: bool = False) -> bool:
@@ -71,20 +71,27 @@ def is_wide(ends: Interval, *, change: bool = False) -> bool:
     return not 0 < low <= high <= WIDEST * low
 
 
-def overlap(one: Interval, other: Interval) -> bool:
+def overlap(first: Interval, other: Interval) -> bool:
     """Return True if two ranges have a value in common."""
-    return one[0] <= other[1] and other[0] <= one[1]
+    return first[0] <= other[1] and other[0] <= first[1]
 
 
 def ruling(row: ClaimRow, values: Sequence[Mapping[str, float]], limits: Limits) -> Ruling:
     """Return the verdict on the repetitions. Repetitions that are all equal are judged by the median alone."""
-    columns = {metric: [each[metric] for each in values] for metric in limits}
+    columns = {metric: [value[metric] for value in values] for metric in limits}
     ends = {metric: simulated_range(column) for metric, column in columns.items()}
     median = all(low <= statistics.median(columns[metric]) <= high for metric, (low, high) in limits.items())
-    if all(each == values[0] for each in values):
+    if all(value == values[0] for value in values):
         return Ruling((), median)
     wide = tuple(metric for metric in limits if is_wide(ends[metric], change=row.metrics[metric].change))
-    published = {metric: row.metrics[metric].published for metric in limits}
-    if row.published_runs != 1 or None in published.values():
+    published_ranges = {metric: row.metrics[metric].published for metric in limits}
+    if row.published_runs != 1 or None in published_ranges.values():
         return Ruling(wide, median)
-    return Ruling(wide, median, all(each and overlap(each, ends[metric]) for metric, each in published.items()))
+    return Ruling(
+        wide,
+        median,
+        all(
+            published_range and overlap(published_range, ends[metric])
+            for metric, published_range in published_ranges.items()
+        ),
+    )

@@ -43,8 +43,8 @@ class Count:
     @property
     def interval(self) -> Interval:
         """The 95 % interval of Clopper and Pearson."""
-        found = share(self.within, self.of, "")
-        return found.low or 0.0, found.high or 0.0
+        estimate = share(self.within, self.of, "")
+        return estimate.low or 0.0, estimate.high or 0.0
 
     def __str__(self) -> str:
         if self.equal:
@@ -81,12 +81,12 @@ class Judgement:
         """Verdict on simulated and real packets; None if one may not be judged, or the row is uninformative."""
         if self.refused or self.uninformative:
             return None
-        return _all(self.ruling.passed if self.ruling else None, self.real)
+        return _all_of(self.ruling.passed if self.ruling else None, self.real)
 
     @property
     def earlier(self) -> bool | None:
         """Verdict by the earlier rule; None if nothing was judged."""
-        return _all(self.simulated.passed if self.simulated else None, self.real)
+        return _all_of(self.simulated.passed if self.simulated else None, self.real)
 
     @property
     def uninformative(self) -> bool:
@@ -125,8 +125,8 @@ class JudgedRow:
 
     def medians(self) -> dict[str, float]:
         """Return the median over the repetitions of each metric that the claim has."""
-        known = [metric for metric in self.row.metrics if self.values and metric in self.values[0]]
-        return {metric: statistics.median(each[metric] for each in self.values) for metric in known}
+        known_metrics = [metric for metric in self.row.metrics if self.values and metric in self.values[0]]
+        return {metric: statistics.median(value[metric] for value in self.values) for metric in known_metrics}
 
     def contradictions(self) -> list[str]:
         """Return the metrics that no tolerance judges and that are far from the published number.
@@ -135,27 +135,27 @@ class JudgedRow:
         """
         limits: Limits = self.judgements[-1].tolerance.limits if self.judgements else {}
         with_packets: Limits = self.judgements[-1].tolerance.with_packets if self.judgements else {}
-        found = []
-        for metric, known in self.row.metrics.items():
-            if known.published is None:
+        metrics = []
+        for metric, row_metric in self.row.metrics.items():
+            if row_metric.published is None:
                 continue
             sources = [(self.real, with_packets)]
-            if not self._excused(metric, known.published):
+            if not self._excused(metric, row_metric.published):
                 sources.append((self.medians(), limits))
             if any(
-                metric in has and metric not in judged and distance(has[metric], known.published) > FAR
-                for has, judged in sources
+                metric in has and metric not in judged_metrics and distance(has[metric], row_metric.published) > FAR
+                for has, judged_metrics in sources
             ):
-                found.append(metric)
-        return found
+                metrics.append(metric)
+        return metrics
 
-    def _excused(self, metric: str, published: Interval) -> bool:
-        values = [each[metric] for each in self.values if metric in each]
+    def _is_excused(self, metric: str, published_range: Interval) -> bool:
+        values = [value[metric] for value in self.values if metric in value]
         if not self.ranged or not values:
             return False
         ends = simulated_range(values)
         wide = is_wide(ends, change=self.row.metrics[metric].change)
-        return overlap(published, ends) and (wide or self.row.published_runs == 1)
+        return overlap(published_range, ends) and (wide or self.row.published_runs == 1)
 
 
 @dataclass(frozen=True)
@@ -178,17 +178,17 @@ class JudgedResult:
             return False
         if self.results and self.results.simulated and self.results.rule < RULE:
             return None
-        return _all(*(row.passed for row in self.rows))
+        return _all_of(*(row.passed for row in self.rows))
 
     @property
     def earlier(self) -> bool | None:
         """Verdict by the earlier rule; None if none of its rows was judged."""
-        return False if self.failed else _all(*(row.judgements[-1].earlier for row in self.rows if row.judgements))
+        return False if self.failed else _all_of(*(row.judgements[-1].earlier for row in self.rows if row.judgements))
 
 
-def distance(value: float, published: Interval) -> float:
+def distance(value: float, published_range: Interval) -> float:
     """Return how far a value is from a published range, relative to the nearer end; 0 within it."""
-    low, high = published
+    low, high = published_range
     if low <= value <= high:
         return 0.0
     near = low if value < low else high
@@ -202,62 +202,72 @@ def within(values: Mapping[str, float], limits: Limits) -> bool:
 
 def judge(claim: Claim, results: Results | None, past: History) -> JudgedResult:
     """Return the verdicts on what was measured, by the tolerances that were committed before."""
-    return JudgedResult(claim, results, tuple(_judged(row, results, past) for row in claim.rows))
+    return JudgedResult(claim, results, tuple(_judge_row(row, results, past) for row in claim.rows))
 
 
-def _judged(row: ClaimRow, results: Results | None, past: History) -> JudgedRow:
-    simulated = tuple(each[row.key] for each in results.simulated if row.key in each) if results else ()
+def _judge_row(row: ClaimRow, results: Results | None, past: History) -> JudgedRow:
+    simulated_values = (
+        tuple(row_values[row.key] for row_values in results.simulated if row.key in row_values) if results else ()
+    )
     real = results.real.values.get(row.key, {}) if results and results.real else {}
-    made = past.index_of(results.blob) if results else None
+    version_index = past.index_of(results.blob) if results else None
     real_made = past.index_of(results.real.blob) if results and results.real else None
-    newer = NEWER_RULE if results and results.rule < RULE else "" if _asked_then(row, past, made) else NEWER_ROW
+    newer = (
+        NEWER_RULE if results and results.rule < RULE else "" if _asked_then(row, past, version_index) else NEWER_ROW
+    )
     judgements = []
     for tolerance in row.tolerances:
         first = past.registered(row.key, tolerance)
-        limits = {metric: each for metric, each in tolerance.with_packets.items() if metric in real}
-        refused, real_refused = _refused(first, made), _refused(first, real_made)
+        limits = {metric: bounds for metric, bounds in tolerance.with_packets.items() if metric in real}
+        refusal, real_refused = _refusal(first, version_index), _refusal(first, real_made)
         good = within(real, limits) if limits else None
-        counted = bool(simulated and tolerance.limits)
+        has_limits = bool(simulated_values and tolerance.limits)
         judgements.append(
             Judgement(
                 tolerance,
                 None if first is None else past.versions[first],
-                (refused or newer) if counted else "",
-                _count(simulated, tolerance.limits) if counted and not refused else None,
-                ruling(row, simulated, tolerance.limits) if counted and not refused and not newer else None,
+                (refusal or newer) if has_limits else "",
+                _count(simulated_values, tolerance.limits) if has_limits and not refusal else None,
+                ruling(row, simulated_values, tolerance.limits) if has_limits and not refusal and not newer else None,
                 None if real_refused else good,
                 real_refused if good is not None else "",
                 good is False,
             )
         )
-    return JudgedRow(row, simulated, real, tuple(judgements), not newer)
+    return JudgedRow(row, simulated_values, real, tuple(judgements), not newer)
 
 
-def _asked_then(row: ClaimRow, past: History, made: int | None) -> bool:
+def _asked_then(row: ClaimRow, past: History, version_index: int | None) -> bool:
     """Return True if the claim's file of the results asks of the row's metrics what it asks now."""
-    then = past.versions[made].claim.row(row.key) if made is not None else None
-    return then is not None and _asked(then) == _asked(row)
+    then = past.versions[version_index].claim.row(row.key) if version_index is not None else None
+    return then is not None and _questions(then) == _questions(row)
 
 
-def _asked(row: ClaimRow) -> list[object]:
+def _questions(row: ClaimRow) -> list[object]:
     """Return what the rule reads of a row besides the limits."""
-    one = row.published_runs == 1
-    return [one, *((name, each.change, each.published if one else None) for name, each in sorted(row.metrics.items()))]
+    is_single = row.published_runs == 1
+    return [
+        is_single,
+        *(
+            (name, metric.change, metric.published if is_single else None)
+            for name, metric in sorted(row.metrics.items())
+        ),
+    ]
 
 
-def _refused(first: int | None, made: int | None) -> str:
+def _refusal(first: int | None, version_index: int | None) -> str:
     """Say why a tolerance may not judge results, by the versions of the claim's file that have both."""
     if first is None:
         return UNCOMMITTED
-    return NEWER if made is None or made < first else ""
+    return NEWER if version_index is None or version_index < first else ""
 
 
 def _count(values: Sequence[Mapping[str, float]], limits: Limits) -> Count:
-    verdicts = [within(each, limits) for each in values]
-    return Count(sum(verdicts), len(verdicts), len(values) > 1 and all(each == values[0] for each in values))
+    verdicts = [within(value, limits) for value in values]
+    return Count(sum(verdicts), len(verdicts), len(values) > 1 and all(value == values[0] for value in values))
 
 
-def _all(*verdicts: bool | None) -> bool | None:
+def _all_of(*verdicts: bool | None) -> bool | None:
     """Return whether all of the verdicts that are given are passes; None if none is given."""
-    given = [each for each in verdicts if each is not None]
-    return all(given) if given else None
+    given_verdicts = [verdict for verdict in verdicts if verdict is not None]
+    return all(given_verdicts) if given_verdicts else None

@@ -25,7 +25,7 @@ def summary(mutations: Sequence[Mutation]) -> str:
     """Return how many mutations each kind and each controller has."""
     kinds, schemes = (
         ", ".join(f"{name} {count}" for name, count in sorted(Counter(names).items()))
-        for names in ([each.kind for each in mutations], [each.scheme for each in mutations])
+        for names in ([mutation.kind for mutation in mutations], [mutation.scheme for mutation in mutations])
     )
     return f"{len(mutations)} mutations\n{schemes}\n{kinds}"
 
@@ -41,13 +41,13 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", metavar="ID|SET[,...]", help="only these mutations [default: all]")
     options = parser.parse_args(words)
     try:
-        chosen = select(load(), options.only)
+        mutations_chosen = select(load(), options.only)
         if options.make:
-            make(chosen, options.make)
+            make(mutations_chosen, options.make)
     except dumbbell.Error as error:
         print(f"mutations: {one_line(error)}", file=sys.stderr)
         sys.exit(2)
-    print(summary(chosen))
+    print(summary(mutations_chosen))
 
 
 if __name__ == "__main__":

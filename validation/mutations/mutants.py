@@ -28,7 +28,7 @@ def make(mutations: Sequence[Mutation], folder: Path, root: Path = ROOT) -> None
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
         copy = Path(temporary, "copy")
-        for name in tracked(root):
+        for name in tracked_files(root):
             place = copy / name
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, place, follow_symlinks=False)
@@ -39,7 +39,7 @@ def make(mutations: Sequence[Mutation], folder: Path, root: Path = ROOT) -> None
         copy.rename(folder)
 
 
-def tracked(root: Path) -> list[str]:
+def tracked_files(root: Path) -> list[str]:
     """Return the files that git tracks in `root` and that are there.
 
     Raises:
@@ -59,11 +59,11 @@ def add_controller(mutation: Mutation, root: Path) -> None:
     if original.is_dir():
         module = schemes / mutation.module
         shutil.copytree(original, module)
-        main, changed = module / "mod.rs", module / Path(mutation.file).relative_to(mutation.source)
+        main, changed_file = module / "mod.rs", module / Path(mutation.file).relative_to(mutation.source)
     else:
-        main = changed = schemes / f"{mutation.module}.rs"
+        main = changed_file = schemes / f"{mutation.module}.rs"
         shutil.copy2(original, main)
-    changed.write_text(mutation.applied(changed.read_text(encoding="utf-8"), changed), encoding="utf-8")
+    changed_file.write_text(mutation.applied(changed_file.read_text(encoding="utf-8"), changed_file), encoding="utf-8")
     text, name = main.read_text(encoding="utf-8"), f'    name: "{mutation.scheme}",\n'
     if text.count(name) != 1:
         raise UserError(f"{main}: `{name.strip()}` occurs {text.count(name)} times: expected 1, in ENTRY")

@@ -58,15 +58,15 @@ class Mutation:
         """Return the file or directory of the controller, below `SCHEMES`."""
         return Path(Path(self.file).parts[0])
 
-    def applied(self, text: str, where: Path) -> str:
-        """Return `text`, the content of the file `where`, with the mutation in it.
+    def applied(self, text: str, place: Path) -> str:
+        """Return `text`, the content of the file `place`, with the mutation in it.
 
         Raises:
             UserError: The replaced text does not occur exactly once.
         """
         count = text.count(self.old)
         if count != 1:
-            raise UserError(f"{where}: `old` of {self.id} occurs {count} times: expected 1")
+            raise UserError(f"{place}: `old` of {self.id} occurs {count} times: expected 1")
         return text.replace(self.old, self.new)
 
 
@@ -81,12 +81,12 @@ def load(folder: Path = FOLDER, root: Path = ROOT) -> list[Mutation]:
     for mutation in mutations:
         if counts[mutation.id] > 1:
             raise UserError(f"{folder}: two mutations have the id `{mutation.id}`: expected unique ids")
-        where = root / SCHEMES / mutation.file
+        place = root / SCHEMES / mutation.file
         try:
-            text = where.read_text(encoding="utf-8")
+            text = place.read_text(encoding="utf-8")
         except OSError as error:
-            raise UserError(f"{where}: {error.strerror}: `file` of {mutation.id}") from None
-        mutation.applied(text, where)
+            raise UserError(f"{place}: {error.strerror}: `file` of {mutation.id}") from None
+        mutation.applied(text, place)
     return mutations
 
 
@@ -98,14 +98,16 @@ def select(mutations: Sequence[Mutation], names: str | None) -> list[Mutation]:
     """
     if names is None:
         return list(mutations)
-    known = {mutation.id: [mutation] for mutation in mutations}
+    mutations_of = {mutation.id: [mutation] for mutation in mutations}
     for name in dict.fromkeys(mutation.set for mutation in mutations):
-        known[name] = [mutation for mutation in mutations if mutation.set == name]
-    chosen = dict.fromkeys(names.split(","))
-    for name in chosen:
-        if name not in known:
-            raise UserError(f"--only: no mutation `{name}`{nearest(name, known)}: expected {listed(known)}")
-    return list(dict.fromkeys(mutation for name in chosen for mutation in known[name]))
+        mutations_of[name] = [mutation for mutation in mutations if mutation.set == name]
+    fromkeys = dict.fromkeys(names.split(","))
+    for name in fromkeys:
+        if name not in mutations_of:
+            raise UserError(
+                f"--only: no mutation `{name}`{nearest(name, mutations_of)}: expected {listed(mutations_of)}"
+            )
+    return list(dict.fromkeys(mutation for name in fromkeys for mutation in mutations_of[name]))
 
 
 def _read(file: Path) -> list[Mutation]:

@@ -216,9 +216,8 @@ def main() -> int:
         return len(findings)
     targets = [TARGETS[name] for name in options.targets or TARGETS]
     end = time.monotonic() + options.seconds
-    print(
-        f"fuzz: seed {options.seed}, {options.seconds:g} s, {options.jobs} processes: {', '.join(t.name for t in targets)}"
-    )
+    names = ", ".join(target.name for target in targets)
+    print(f"fuzz: seed {options.seed}, {options.seconds:g} s, {options.jobs} processes: {names}")
     sys.stdout.flush()
     children = []
     for place in range(options.jobs):

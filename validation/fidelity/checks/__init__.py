@@ -8,5 +8,5 @@ from validation.fidelity.published_check import Check, order
 
 def every() -> list[Check]:
     """All checks, by their names."""
-    found = [import_module(f"{__name__}.{module.name}").CHECK for module in iter_modules(__path__)]
-    return sorted(found, key=lambda check: order(check.id))
+    all_checks = [import_module(f"{__name__}.{module.name}").CHECK for module in iter_modules(__path__)]
+    return sorted(all_checks, key=lambda check: order(check.id))

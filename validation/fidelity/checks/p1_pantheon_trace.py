@@ -1,7 +1,7 @@
 """Pantheon's own run of 2022 over its default trace of 12 Mbit/s."""
 
 from validation.fidelity.drawn_seeds import seed
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 from validation.fidelity.simulated import BBR, HOST_OF_2022, TCP, simulate
 
 LIBUTP = {
@@ -20,7 +20,7 @@ LIBUTP = {
 TRANSPORTS = {"cubic": {**TCP, "max_window_bytes": 2_700_000}, "vegas": TCP, "bbr": BBR, "libutp-ledbat": LIBUTP}
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate_logs(work: Work, count: int) -> list[RowValues]:
     """Throughput and delay of four schemes."""
     return [
         {controller: _run(controller, seed(work.draw, "P1", number)) for controller in TRANSPORTS}
@@ -35,4 +35,4 @@ def _run(controller: str, seed: int) -> dict[str, float]:
     return {"p95_ms": stats["delay_p95_ms"], "mbps": stats["throughput_mbps"]}
 
 
-CHECK = Check("P1", "p1_pantheon_trace", simulated)
+CHECK = Check("P1", "p1_pantheon_trace", simulate_logs)

@@ -2,7 +2,7 @@
 
 import dumbbell
 from validation.fidelity.drawn_seeds import seed
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 from validation.fidelity.simulated import HOST_OF_2022, delay, simulate
 
 SCHEMES = ("fillp2", "fillp-sheep")
@@ -12,7 +12,7 @@ PATHS = (  # Mbit/s, one-way delay in ms; 30 s, infinite queue
 )
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate_logs(work: Work, count: int) -> list[RowValues]:
     """Throughput and delay of both schemes on each path."""
     return [
         {
@@ -25,19 +25,19 @@ def simulated(work: Work, count: int) -> list[Measured]:
 
 
 def _run(scheme: str, mbps: int, one_way_ms: int, seed: int) -> dict[str, float]:
-    found = dumbbell.schemes().find(scheme)
+    listed_scheme = dumbbell.schemes().find(scheme)
     elements = [delay(one_way_ms), {"kind": "trace", "mode": "mahimahi", "times_ms": [12 // mbps]}]
     stats = simulate(
-        found.controller,
+        listed_scheme.controller,
         [*elements, dict(HOST_OF_2022["data"])],
         [*(dict(element) for element in elements), dict(HOST_OF_2022["ack"])],
         30.0,
-        transport=found.transport,
-        parameters=found.parameters,
+        transport=listed_scheme.transport,
+        parameters=listed_scheme.parameters,
         path={"overhead_bytes": 36, "mtu_bytes": 1500, "fragment": True},
         seed=seed,
     )
     return {"p95_ms": stats["delay_p95_ms"], "mbps": stats["throughput_mbps"]}
 
 
-CHECK = Check("P2", "p2_fillp_logs", simulated)
+CHECK = Check("P2", "p2_fillp_logs", simulate_logs)

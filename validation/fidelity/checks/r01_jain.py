@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from validation.fidelity.published_check import Check, Failed, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, RunFailure, Work
 from validation.fidelity.staircase import FAST, QUICK, SCHEMES, values
 
 EMULATED = (
@@ -14,37 +14,37 @@ FIRST = {"plain": "mahimahi-46"}
 """The first publication's link, with a plain queue; by the schedule of its script."""
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Medians of Jain's index: on the first publication's link, and on the reproduction's."""
     words = ("--path", *FIRST.values(), *FAST)
     first = values(work.repetitions("copa-fairness-original", *words, count=count), count, paths=FIRST)
     again = values(work.repetitions("copa-fairness", *FAST, count=count), count)
     return [
-        measured(one)
-        | {f"{scheme}/plain": {"jain": one["plain", scheme]} for scheme in SCHEMES}
+        measure(first_values)
+        | {f"{scheme}/plain": {"jain": first_values["plain", scheme]} for scheme in SCHEMES}
         | {f"{scheme}/shared": {"jain": other["shared", scheme]} for scheme in SCHEMES}
-        for one, other in zip(first, again, strict=True)
+        for first_values, other in zip(first, again, strict=True)
     ]
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The same over the plain queue, with the kernel's CUBIC and BBR."""
-    (found,) = values(work.results("copa-fairness", *EMULATED), 1)
-    return measured({(queue, scheme.removeprefix("kernel-")): jain for (queue, scheme), jain in found.items()})
+    (jain_values,) = values(work.results("copa-fairness", *EMULATED), 1)
+    return measure({(queue, scheme.removeprefix("kernel-")): jain for (queue, scheme), jain in jain_values.items()})
 
 
-def measured(found: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
+def measure(jain_values: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
     """Return each scheme's median over the plain queue, and how far Copa's is above the largest of the others.
 
     Raises:
         Failed: a scheme has no good run.
     """
     for scheme in SCHEMES:
-        if ("plain", scheme) not in found:
-            raise Failed(f"{scheme}: no good run to judge")
-    own = {scheme: found["plain", scheme] for scheme in SCHEMES}
-    lead = own[COPA] - max(jain for scheme, jain in own.items() if scheme != COPA)
-    return {scheme: {"jain": jain} for scheme, jain in own.items()} | {"fairest": {"lead": lead}}
+        if ("plain", scheme) not in jain_values:
+            raise RunFailure(f"{scheme}: no good run to judge")
+    plain_jain = {scheme: jain_values["plain", scheme] for scheme in SCHEMES}
+    lead = plain_jain[COPA] - max(jain for scheme, jain in plain_jain.items() if scheme != COPA)
+    return {scheme: {"jain": jain} for scheme, jain in plain_jain.items()} | {"fairest": {"lead": lead}}
 
 
-CHECK = Check("R1", "r01_jain", simulated, real)
+CHECK = Check("R1", "r01_jain", simulate, real)

@@ -1,10 +1,10 @@
 """What it does to share the limit of the queue with the delay line before it, as Mininet builds links."""
 
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 from validation.fidelity.staircase import FAST, QUEUES, values
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Utilisation and delay over both queues."""
     directory = work.repetitions("copa-fairness", *FAST, count=count)
     used, delays = (values(directory, count, metric) for metric in ("utilization", "owd_p95_ms"))
@@ -18,4 +18,4 @@ def simulated(work: Work, count: int) -> list[Measured]:
     ]
 
 
-CHECK = Check("R3", "r03_shared_limit", simulated)
+CHECK = Check("R3", "r03_shared_limit", simulate)

@@ -1,7 +1,7 @@
 """Random loss: figure 7 of the Copa paper."""
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 RATE_MBPS = 12.0
 CASES = (("copa", 0.01), ("bbr", 0.01), ("cubic", 0.02), ("pcc", 0.01), ("copa", 0.05), ("reno", 0.02), ("vegas", 0.01))
@@ -18,18 +18,19 @@ def share(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
     return {"share": runs.where(scheme, loss_both_ways=loss).mean("flows.0.throughput_mbps") / RATE_MBPS}
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Shares of 12 Mbit/s."""
     runs = Runs.of(work.repetitions("copa-random-loss", *CELLS, count=count))
     return [
-        {f"{scheme}/{loss:g}": share(one, scheme, loss) for scheme, loss in CASES} for one in runs.repetitions(count)
+        {f"{scheme}/{loss:g}": share(repetition, scheme, loss) for scheme, loss in CASES}
+        for repetition in runs.repetitions(count)
     ]
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The same with the kernel's BBR and CUBIC."""
     runs = Runs.of(work.results("copa-random-loss", *REAL, *REAL_CELLS))
     return {f"{scheme}/{loss:g}": share(runs, REAL_NAMES.get(scheme, scheme), loss) for scheme, loss in REAL_CASES}
 
 
-CHECK = Check("R5", "r05_copa_loss", simulated, real)
+CHECK = Check("R5", "r05_copa_loss", simulate, real)

@@ -1,7 +1,7 @@
 """Two flows over a satellite: figure 9 of the Copa paper."""
 
 from validation.fidelity.measured import Run, Runs, carried_mbps, value
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 RATE_MBPS, ONE_WAY_MS, LOSS = 42.0, 400.0, 0.0074
 OURS = ("copa", "copa-gcc2017")
@@ -25,32 +25,34 @@ def use(run: Run) -> float:
     return (carried_mbps(run, 0) + carried_mbps(run, 1)) / (1.0 - LOSS) / RATE_MBPS
 
 
-def found(runs: Runs, scheme: str) -> dict[str, float]:
+def measure(runs: Runs, scheme: str) -> dict[str, float]:
     """Use of the link and queue after the warm-up."""
     cell = runs.where(scheme)
     return {"share": cell.mean(use), "queue_ms": cell.mean(queue_ms)}
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Use and queue with a buffer of one BDP."""
-    told = Runs.of(work.repetitions("copa-satellite", "--schemes", "copa", *CELL, *TOLD, count=count))
-    ours = Runs.of(work.repetitions("copa-satellite", "--schemes", ",".join(OURS), *CELL, count=count))
+    runs_told = Runs.of(work.repetitions("copa-satellite", "--schemes", "copa", *CELL, *TOLD, count=count))
+    own_runs = Runs.of(work.repetitions("copa-satellite", "--schemes", ",".join(OURS), *CELL, count=count))
     words = ("--schemes", ",".join(PUBLISHED.values()), *WHOLE, *CELL)
-    others = Runs.of(work.repetitions("copa-satellite", *words, count=count))
+    other_runs = Runs.of(work.repetitions("copa-satellite", *words, count=count))
     return [
-        {"told": found(one, "copa")}
-        | {scheme: found(two, scheme) for scheme in OURS}
-        | {key: found(three, scheme) for key, scheme in PUBLISHED.items()}
-        for one, two, three in zip(*(runs.repetitions(count) for runs in (told, ours, others)), strict=True)
+        {"told": measure(first, "copa")}
+        | {scheme: measure(two, scheme) for scheme in OURS}
+        | {key: measure(three, scheme) for key, scheme in PUBLISHED.items()}
+        for first, two, three in zip(
+            *(runs.repetitions(count) for runs in (runs_told, own_runs, other_runs)), strict=True
+        )
     ]
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """Copa that knows the base RTT, and the kernel's CUBIC over 40 s."""
-    told = Runs.of(work.results("copa-satellite", *REAL, "--schemes", "copa", *TOLD))
+    runs_told = Runs.of(work.results("copa-satellite", *REAL, "--schemes", "copa", *TOLD))
     words = (*REAL, "--schemes", "kernel-cubic", "--duration", "40")
     cubic = Runs.of(work.results("copa-satellite", *words))
-    return {"told": found(told, "copa"), "cubic": found(cubic, "kernel-cubic")}
+    return {"told": measure(runs_told, "copa"), "cubic": measure(cubic, "kernel-cubic")}
 
 
-CHECK = Check("R6", "r06_copa_satellite", simulated, real)
+CHECK = Check("R6", "r06_copa_satellite", simulate, real)

@@ -7,7 +7,7 @@ from typing import Any
 
 import dumbbell
 from validation.fidelity.drawn_seeds import seed
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 from validation.fidelity.simulated import delay
 
 NETWORKS = 100
@@ -69,7 +69,7 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
     flows = []
     for name, count in ((CUBIC, network.cubics), (scheme, network.others)):
         sockets = {f"{name}.transport.profile": "linux"} if name in OF_IPERF else {}
-        given = dumbbell.specification(
+        specification = dumbbell.specification(
             name,
             path,
             duration=SECONDS,
@@ -79,29 +79,29 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
             log="none",
             settings={"start_spread_ms": 100.0, **sockets},
         )
-        flows += given["flows"]
-    late = [element for element in given["path"]["ack"] if element.get("name") == "host"]
-    ours = {**given["path"], **elements, "ack": [*elements["ack"], *late]}
-    found = dumbbell.simulate(given | {"flows": flows, "path": ours}).statistics["flows"]
+        flows += specification["flows"]
+    late = [element for element in specification["path"]["ack"] if element.get("name") == "host"]
+    own_path = {**specification["path"], **elements, "ack": [*elements["ack"], *late]}
+    flow_results = dumbbell.simulate(specification | {"flows": flows, "path": own_path}).statistics["flows"]
     fair = network.rate_mbps / (network.cubics + network.others)
-    multiples = [flow["throughput_mbps"] / fair for flow in found]
+    multiples = [flow["throughput_mbps"] / fair for flow in flow_results]
     return multiples[: network.cubics], multiples[network.cubics :]
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """CUBIC beside each scheme, compared with CUBIC beside CUBIC, over networks that each repetition draws anew."""
     return [_repetition(work, seed(work.draw, "R7", number)) for number in range(1, count + 1)]
 
 
-def _repetition(work: Work, seed: int) -> Measured:
-    drawn = networks(seed)
-    tasks = [(row, network) for row in SCHEMES for network in drawn]
+def _repetition(work: Work, seed: int) -> RowValues:
+    drawn_networks = networks(seed)
+    tasks = [(row, network) for row in SCHEMES for network in drawn_networks]
     cubic: dict[str, list[float]] = {row: [] for row in SCHEMES}
     other: dict[str, list[float]] = {row: [] for row in SCHEMES}
-    shared = work.map(shares, [(SCHEMES[row], network) for row, network in tasks])
-    for (row, _), (beside, own) in zip(tasks, shared, strict=True):
+    all_shares = work.map(shares, [(SCHEMES[row], network) for row, network in tasks])
+    for (row, _), (beside, own_shares) in zip(tasks, all_shares, strict=True):
         cubic[row] += beside
-        other[row] += own
+        other[row] += own_shares
     means = {row: statistics.fmean(cubic[row]) for row in SCHEMES}
     return {
         row: {
@@ -113,4 +113,4 @@ def _repetition(work: Work, seed: int) -> Measured:
     }
 
 
-CHECK = Check("R7", "r07_competitors", simulated)
+CHECK = Check("R7", "r07_competitors", simulate)

@@ -4,7 +4,7 @@ from pathlib import Path
 from statistics import fmean
 
 import dumbbell
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 OURS, KERNEL = "ledbat-2017", "bpf-ledbat-2017"
 REAL = ("--backend", "emu", "--schemes", KERNEL, "--mix", f"{KERNEL}*2", "--duration", "8")
@@ -26,7 +26,7 @@ def steady(values: list[float]) -> dict[str, float]:
     return {"mean": fmean(values[1:]), "least": min(values[1:])}
 
 
-def found(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str, float]]:
+def measure(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str, float]]:
     """One stream and two in one zone and to another continent."""
     total = rates(directory, "zone", f"{scheme}*2", number, None)
     return {
@@ -39,29 +39,29 @@ def found(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str, 
     }
 
 
-def whole(directory: Path, number: int) -> dict[str, dict[str, float]]:
+def measure_whole(directory: Path, number: int) -> dict[str, dict[str, float]]:
     """What the first second is part of, in the 17.5 s of the published transfer."""
-    one, two = (rates(directory, "zone", scheme, number) for scheme in (OURS, f"{OURS}*2"))
-    return {"zone/average": {"mean": fmean(one)}, "zone/transfer": {"kbytes": sum(two) + _HALF * two[-1]}}
+    single_rates, two = (rates(directory, "zone", scheme, number) for scheme in (OURS, f"{OURS}*2"))
+    return {"zone/average": {"mean": fmean(single_rates)}, "zone/transfer": {"kbytes": sum(two) + _HALF * two[-1]}}
 
 
 _HALF = 0.5
 """Of a second: the last interval of 17.5 s, in which the rate is that of the second before it."""
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """One stream, two, near and far."""
     usual = work.repetitions("ledbat-2017", count=count)
     near = work.repetitions("ledbat-2017", *NEAR, count=count)
     return [
-        found(usual, OURS, number) | whole(usual, number) | {"near": steady(rates(near, "2ms", OURS, number))}
+        measure(usual, OURS, number) | measure_whole(usual, number) | {"near": steady(rates(near, "2ms", OURS, number))}
         for number in range(1, count + 1)
     ]
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The same rule in the kernel, as a controller in BPF."""
-    return found(work.results("ledbat-2017", *REAL), KERNEL)
+    return measure(work.results("ledbat-2017", *REAL), KERNEL)
 
 
-CHECK = Check("R8", "r08_stop_and_wait", simulated, real)
+CHECK = Check("R8", "r08_stop_and_wait", simulate, real)

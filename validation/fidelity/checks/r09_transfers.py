@@ -4,7 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import dumbbell
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 # iperf 2.0.5, src/Locale.c: report_bw_header, report_bw_format and report_sum_bw_format
 HEADER = "[ ID] Interval       Transfer     Bandwidth"
@@ -42,7 +42,7 @@ def amount(payload_bytes: int, seconds: float = 1.0) -> str:
 
 def wrong_lines(transfers: dumbbell.Transfers, view: str) -> int:
     """Lines that differ from what iperf's formats make of the same bytes, sums added up here."""
-    wanted = [HEADER]
+    expected_lines = [HEADER]
     for total in (False, True):
         flows: dict[tuple[float, float], dict[int, int]] = defaultdict(dict)
         for row in transfers.of(view, total=total):
@@ -50,12 +50,16 @@ def wrong_lines(transfers: dumbbell.Transfers, view: str) -> int:
                 flows[row.start_s, row.end_s][row.flow] = row.bytes
         for (start, end), parts in flows.items():
             for flow, part in parts.items():
-                wanted.append(FORMATS[False] % (flow, start, end, amount(part), amount(part, end - start)))
+                expected_lines.append(FORMATS[False] % (flow, start, end, amount(part), amount(part, end - start)))
             if len(parts) > 1:
-                whole = sum(parts.values())
-                wanted.append(FORMATS[True] % (start, end, amount(whole), amount(whole, end - start)))
-    given = transfers.text(view).splitlines()
-    return abs(len(given) - len(wanted)) + sum(mine != theirs for mine, theirs in zip(given, wanted, strict=False))
+                total_bytes = sum(parts.values())
+                expected_lines.append(
+                    FORMATS[True] % (start, end, amount(total_bytes), amount(total_bytes, end - start))
+                )
+    lines = transfers.text(view).splitlines()
+    return abs(len(lines) - len(expected_lines)) + sum(
+        line != expected_line for line, expected_line in zip(lines, expected_lines, strict=False)
+    )
 
 
 def totals(directory: Path) -> tuple[int, int, int, dict[tuple[str, str], float]]:
@@ -75,7 +79,7 @@ def totals(directory: Path) -> tuple[int, int, int, dict[tuple[str, str], float]
     return lines, wrong, apart, rates
 
 
-def found(directory: Path, names: dict[str, str]) -> dict[str, dict[str, float]]:
+def measure(directory: Path, names: dict[str, str]) -> dict[str, dict[str, float]]:
     """What the layout has wrong, and what was transferred by schemes with other names in the claim."""
     lines, wrong, apart, rates = totals(directory)
     return {"lines": {"wrong": wrong, "lines": lines}, "ends": {"runs": apart}} | {
@@ -85,16 +89,16 @@ def found(directory: Path, names: dict[str, str]) -> dict[str, dict[str, float]]
     }
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """The layout, and what was transferred: the published run measured no LEDBAT (R8)."""
     directory = work.repetitions("ledbat-transfer", *SIMULATED, count=1)
-    return [found(directory, {name: name for name in ("ledbat", "ledbat*2", "libutp-ledbat", "cubic")})] * count
+    return [measure(directory, {name: name for name in ("ledbat", "ledbat*2", "libutp-ledbat", "cubic")})] * count
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The same with a controller in BPF and with libutp."""
     names = {"ledbat": "bpf-ledbat", "ledbat*2": "bpf-ledbat*2", "libutp-ledbat": "libutp"}
-    return found(work.results("ledbat-transfer", *REAL), names)
+    return measure(work.results("ledbat-transfer", *REAL), names)
 
 
-CHECK = Check("R9", "r09_transfers", simulated, real)
+CHECK = Check("R9", "r09_transfers", simulate, real)

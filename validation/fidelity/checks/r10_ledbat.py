@@ -1,7 +1,7 @@
 """LEDBAT: what RFC 6817 promises and what was measured of it, and what LEDBAT++ mends."""
 
 from validation.fidelity.measured import Runs, value
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 LINK_MBPS = 10.0
 TOGETHER = (  # what is needed of the experiment's five paths
@@ -29,7 +29,7 @@ def ratio(runs: Runs, path: str, mix: str) -> dict[str, float]:
     return {"ratio": (1.0 - first) / first}
 
 
-def measured(together: Runs, late: Runs) -> Measured:
+def measure(together: Runs, late: Runs) -> RowValues:
     """L1 to L8: shares and delays from 60 to 200 s."""
     alone, deep = together.where("ledbat"), together.where(path="deep")
     use = alone.where(path="two-targets").mean(lambda run: value(run, "links.0.throughput_mbps") / LINK_MBPS)
@@ -50,13 +50,13 @@ def measured(together: Runs, late: Runs) -> Measured:
     }
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Both flows at once, and the second one 10 s later."""
     parts = (work.repetitions("ledbat-evaluation", *words, count=count) for words in TOGETHER)
     together = Runs(tuple(run for part in parts for run in Runs.of(part).runs))
     late = Runs.of(work.repetitions("ledbat-evaluation", *LATE, count=count))
     pairs = zip(together.repetitions(count), late.repetitions(count), strict=True)
-    return [measured(*pair) for pair in pairs]
+    return [measure(*pair) for pair in pairs]
 
 
-CHECK = Check("R10", "r10_ledbat", simulated)
+CHECK = Check("R10", "r10_ledbat", simulate)

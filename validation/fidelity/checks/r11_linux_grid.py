@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "linux-5.15-cubic-bbr.csv"
 CONTROLLERS = ("cubic", "bbr")
@@ -33,36 +33,38 @@ def table() -> dict[Key, dict[str, str]]:
         }
 
 
-def published() -> dict[Key, float]:
+def published_percents() -> dict[Key, float]:
     """Utilisation in percent of every cell."""
-    found = {key: 100.0 * float(cell["goodput_mean_mbit"]) / key[2] for key, cell in table().items()}
+    percent_of = {key: 100.0 * float(cell["goodput_mean_mbit"]) / key[2] for key, cell in table().items()}
     # Published values of 10 Mbit/s with 10 MB of buffer count bytes that drained after the end.
-    return {key: value for key, value in found.items() if key[1:3] != (10000, 10)}
+    return {key: value for key, value in percent_of.items() if key[1:3] != (10000, 10)}
 
 
-def measured(runs: Runs) -> dict[Key, float]:
+def measure(runs: Runs) -> dict[Key, float]:
     """Ours of the same cells, as far as they were run."""
-    found = {}
+    percent_of = {}
     for (scheme, queue, rate, rtt), cell in runs.groups("queue_bytes", "bw_factor", "rtt_ms"):
         key = (scheme.removeprefix("kernel-"), queue // 1024, round(rate), round(rtt))
-        found[key] = 100.0 * cell.mean("flows.0.goodput_mbps") / rate
-    return found
+        percent_of[key] = 100.0 * cell.mean("flows.0.goodput_mbps") / rate
+    return percent_of
 
 
-def off(ours: dict[Key, float], theirs: dict[Key, float], keys: list[Key]) -> dict[str, float]:
+def off(own_percents: dict[Key, float], linux_percents: dict[Key, float], keys: list[Key]) -> dict[str, float]:
     """The mean, and the median of the absolute differences in points."""
     return {
-        "mean": statistics.fmean(ours[key] for key in keys),
-        "median_off": statistics.median(abs(ours[key] - theirs[key]) for key in keys),
+        "mean": statistics.fmean(own_percents[key] for key in keys),
+        "median_off": statistics.median(abs(own_percents[key] - linux_percents[key]) for key in keys),
     }
 
 
-def grid_rows(ours: dict[Key, float], theirs: dict[Key, float]) -> Iterator[tuple[str, dict[str, float]]]:
+def grid_rows(
+    own_percents: dict[Key, float], linux_percents: dict[Key, float]
+) -> Iterator[tuple[str, dict[str, float]]]:
     """One for each controller and part of the grid."""
     for cca in CONTROLLERS:
         for buffer, rates in GROUPS:
-            keys = [key for key in theirs if key[0] == cca and key[1] == buffer and key[2] in rates]
-            yield f"{cca}/{buffer}/{min(key[2] for key in keys)}", off(ours, theirs, keys)
+            keys = [key for key in linux_percents if key[0] == cca and key[1] == buffer and key[2] in rates]
+            yield f"{cca}/{buffer}/{min(key[2] for key in keys)}", off(own_percents, linux_percents, keys)
 
 
 def names(keys: Iterable[tuple[int, int, int]]) -> str:
@@ -70,34 +72,37 @@ def names(keys: Iterable[tuple[int, int, int]]) -> str:
     return ",".join(f"linux.queue_bytes-{queue}.bw_factor-{rate}.rtt_ms-{rtt}" for queue, rate, rtt in keys)
 
 
-def late_rows(found: Runs, theirs: dict[Key, float]) -> Iterator[tuple[str, dict[str, float]]]:
+def late_rows(late_runs: Runs, linux_percents: dict[Key, float]) -> Iterator[tuple[str, dict[str, float]]]:
     """The cells that the simulated hosts' promptness matters for, with hosts as late as those of the table."""
-    ours = measured(found)
+    own_percents = measure(late_runs)
     for cca in CONTROLLERS:
-        yield f"{cca}/late", off(ours, theirs, [key for key in theirs if key[0] == cca and key[1:] in SHORT])
+        yield (
+            f"{cca}/late",
+            off(own_percents, linux_percents, [key for key in linux_percents if key[0] == cca and key[1:] in SHORT]),
+        )
     cca, _, rate, rtt = RETRANSMITTED
-    cell = found.where(cca, bw_factor=float(rate), rtt_ms=float(rtt))
+    cell = late_runs.where(cca, bw_factor=float(rate), rtt_ms=float(rtt))
     yield f"{cca}/retransmissions", {"packets": cell.mean("flows.0.retransmissions")}
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """The grid, and a part of it with late hosts."""
-    theirs = published()
+    linux_percents = published_percents()
     cells = names((102400, rate, rtt) for _, rate, rtt in [*SHORT, RETRANSMITTED[1:]])
     exact = Runs.of(work.repetitions("linux-grid", count=count))
     late = Runs.of(
         work.repetitions("linux-grid", "--set", f"host_jitter_us={TESTBED_US}", "--cell", cells, count=count)
     )
     return [
-        {**dict(grid_rows(measured(one), theirs)), **dict(late_rows(other, theirs))}
-        for one, other in zip(exact.repetitions(count), late.repetitions(count), strict=True)
+        {**dict(grid_rows(measure(repetition), linux_percents)), **dict(late_rows(other, linux_percents))}
+        for repetition, other in zip(exact.repetitions(count), late.repetitions(count), strict=True)
     ]
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The running kernel over some cells."""
-    ours = measured(Runs.of(work.results("linux-grid", *REAL, "--cell", names(REAL_CELLS))))
-    return {"kernel": off(ours, published(), list(ours))}
+    own_percents = measure(Runs.of(work.results("linux-grid", *REAL, "--cell", names(REAL_CELLS))))
+    return {"kernel": off(own_percents, published_percents(), list(own_percents))}
 
 
-CHECK = Check("R11", "r11_linux_grid", simulated, real)
+CHECK = Check("R11", "r11_linux_grid", simulate, real)

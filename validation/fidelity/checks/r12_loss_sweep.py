@@ -1,7 +1,7 @@
 """Throughput under random loss: figure 8 of the BBR paper, as ReBBR measured it again."""
 
 from validation.fidelity.measured import Run, Runs, carried_mbps
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 CUBIC = (1e-5, 1e-4, 1e-3, 1e-2, 2e-2, 5e-2)
 BEFORE = CUBIC
@@ -18,7 +18,7 @@ def cells(path: str, axis: str, losses: tuple[float, ...]) -> tuple[str, str]:
     return "--cell", ",".join(f"{path}.{axis}-{loss:g}" for loss in losses)
 
 
-def delivered(run: Run) -> float:
+def delivery_rate(run: Run) -> float:
     """What the receiver's end of the path saw after the start, headers included, Mbit/s."""
     return carried_mbps(run, 0)
 
@@ -26,10 +26,10 @@ def delivered(run: Run) -> float:
 def rule(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
     """BBR's throughput where loss comes first, as netem has it: of the whole minute, and after the start."""
     cell = runs.where(scheme, loss_before=loss)
-    return {"whole": cell.mean("flows.0.throughput_mbps"), "started": cell.mean(delivered)}
+    return {"whole": cell.mean("flows.0.throughput_mbps"), "started": cell.mean(delivery_rate)}
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """ReBBR's table with the loss behind the link, and BBR's rule with the loss in front of it."""
     losses = tuple(sorted({*CUBIC, *BEHIND}))
     table = ("--schemes", f"{PUBLISHED_CUBIC},{PUBLISHED_BBR}", *cells("loss-behind", "loss", losses))
@@ -37,23 +37,23 @@ def simulated(work: Work, count: int) -> list[Measured]:
     rules = ("--schemes", "bbr", *STARTED, *cells("loss-before", "loss_before", BEFORE))
     before = Runs.of(work.repetitions("bbr-loss-before", *rules, count=count))
     return [
-        {f"cubic/{loss:g}": sent(one, PUBLISHED_CUBIC, loss) for loss in CUBIC}
-        | {f"behind/{loss:g}": sent(one, PUBLISHED_BBR, loss) for loss in BEHIND}
+        {f"cubic/{loss:g}": measure_sent(repetition, PUBLISHED_CUBIC, loss) for loss in CUBIC}
+        | {f"behind/{loss:g}": measure_sent(repetition, PUBLISHED_BBR, loss) for loss in BEHIND}
         | {f"rule/{loss:g}": rule(other, "bbr", loss) for loss in BEFORE}
-        for one, other in zip(behind.repetitions(count), before.repetitions(count), strict=True)
+        for repetition, other in zip(behind.repetitions(count), before.repetitions(count), strict=True)
     ]
 
 
-def sent(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
+def measure_sent(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
     """What the link sent in the whole minute, before the loss behind it."""
     return {"mbps": runs.where(scheme, loss=loss).mean("links.0.throughput_mbps")}
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The kernel's BBR with the loss in front of the link."""
     words = (*STARTED, *REAL, *cells("loss-before", "loss_before", REAL_LOSSES))
     runs = Runs.of(work.results("bbr-loss-before", *words))
     return {f"rule/{loss:g}": rule(runs, "kernel-bbr", loss) for loss in REAL_LOSSES}
 
 
-CHECK = Check("R12", "r12_loss_sweep", simulated, real)
+CHECK = Check("R12", "r12_loss_sweep", simulate, real)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 BASE_RTT_MS = 30.0
 SHALLOW_REAL = ("--rate", "100mbit", "--rtt", "100ms", "--queue", "0.02bdp", "--flows", "10", "--interval", "0.139")
@@ -12,7 +12,7 @@ KERNEL = ("--schemes", "kernel-cubic,kernel-bbr")
 COEXIST = (*EMU, "--mix", "kernel-cubic+kernel-bbr", "--interval", "2", "--duration", "40", "--warmup", "10")
 COEXIST_MIX = "kernel-cubic+kernel-bbr"
 DEPTHS = {0.1: "at_0_1", 1.0: "at_1", 8.0: "at_8", 16.0: "at_16"}
-Found = dict[str, dict[str, float]]
+Figures = dict[str, dict[str, float]]
 
 
 def cells(*labels: str) -> tuple[str, str]:
@@ -20,21 +20,21 @@ def cells(*labels: str) -> tuple[str, str]:
     return "--cell", ",".join(f"nsperf.{label}" for label in labels)
 
 
-def coexist(runs: Runs) -> Found:
+def coexist(runs: Runs) -> Figures:
     """BBR's share beside CUBIC, over buffers."""
     share = {
         scheme: {name: runs.where(scheme, qlen_bdp=b).mean("flows.1.payload_share") for b, name in DEPTHS.items()}
         for scheme in ("bbr", "bbr3")
     }
     bbr = share["bbr"]
-    unfair = {name: max(abs(one - 0.5) for one in share[name].values()) for name in share}
+    unfair = {name: max(abs(flow_share - 0.5) for flow_share in share[name].values()) for name in share}
     return {
         "coexist/bbr": bbr | {"fall": bbr["at_1"] - max(bbr["at_8"], bbr["at_16"])},
         "coexist/bbr3": unfair | {"closer": unfair["bbr"] - unfair["bbr3"]},
     }
 
 
-def random_loss(runs: Runs) -> Found:
+def random_loss(runs: Runs) -> Figures:
     """Throughput over loss on 1 Gbit/s, of what BBR has at the least."""
 
     def ratio(scheme: str, loss: float) -> float:
@@ -48,7 +48,7 @@ def random_loss(runs: Runs) -> Found:
     }
 
 
-def shallow(runs: Runs) -> Found:
+def shallow(runs: Runs) -> Figures:
     """Losses in a buffer of 0.02 BDP."""
     loss = {
         scheme: max(runs.where(scheme, k=k).mean("network.packet_loss_rate") for k in (10, 100))
@@ -57,7 +57,7 @@ def shallow(runs: Runs) -> Found:
     return shallow_rows(loss["bbr"], loss["cubic"]) | {"shallow/bbr3": {"loss": loss["bbr3"]}}
 
 
-def shallow_rows(bbr: float, cubic: float) -> Found:
+def shallow_rows(bbr: float, cubic: float) -> Figures:
     """BBR's losses, and CUBIC's, also as a part of BBR's."""
     return {"shallow/bbr": {"loss": bbr}, "shallow/cubic": {"loss": cubic, "of_bbr": cubic / bbr}}
 
@@ -67,7 +67,7 @@ def queue_bdp(run: Run) -> float:
     return (value(run, "flows.0.owd_p50_ms") - BASE_RTT_MS / 2) / BASE_RTT_MS
 
 
-def bufferbloat(runs: Runs) -> Found:
+def bufferbloat(runs: Runs) -> Figures:
     """The queue that two flows keep."""
     return {
         f"bufferbloat/{scheme}": {f"in_{b:.0f}": runs.where(scheme, qlen_bdp=b).mean(queue_bdp) for b in (10.0, 100.0)}
@@ -75,7 +75,7 @@ def bufferbloat(runs: Runs) -> Found:
     }
 
 
-def ecn(runs: Runs) -> Found:
+def ecn(runs: Runs) -> Figures:
     """The queue under marks, beside DCTCP's."""
     queue = {
         scheme.replace("-", "_"): runs.where(scheme, k=10).mean("links.0.mean_queue_delay_ms")
@@ -85,7 +85,7 @@ def ecn(runs: Runs) -> Found:
 
 
 SCENARIOS: dict[
-    Callable[[Runs], Found], list[tuple[str, ...]]
+    Callable[[Runs], Figures], list[tuple[str, ...]]
 ] = {  # the runs of each scenario, by the cells and schemes that are needed of them, and what they say
     coexist: [
         ("nsperf-coexist", "--schemes", "bbr,bbr3", *cells(*(f"qlen_bdp-{b:g}" for b in DEPTHS))),
@@ -107,26 +107,26 @@ SCENARIOS: dict[
 }
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """All five."""
-    found: list[Found] = [{} for _ in range(count)]
+    figures_of: list[Figures] = [{} for _ in range(count)]
     for scenario, experiments in SCENARIOS.items():
         runs = [run for words in experiments for run in Runs.of(work.repetitions(*words, count=count)).runs]
-        for measured, repetition in zip(found, Runs(tuple(runs)).repetitions(count), strict=True):
-            measured |= scenario(repetition)
-    return list(found)
+        for figures, repetition in zip(figures_of, Runs(tuple(runs)).repetitions(count), strict=True):
+            figures |= scenario(repetition)
+    return list(figures_of)
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The kernel's CUBIC and BBR in three of them, shorter; with shallow buffers at a tenth of the rate."""
     together = Runs.of(work.results("nsperf-coexist", *COEXIST, *cells("qlen_bdp-1", "qlen_bdp-16")))
-    one, deep = (together.where(COEXIST_MIX, qlen_bdp=b).mean("flows.1.payload_share") for b in (1.0, 16.0))
+    one_bdp, deep = (together.where(COEXIST_MIX, qlen_bdp=b).mean("flows.1.payload_share") for b in (1.0, 16.0))
     lossy = Runs.of(work.results("--duration", "20", *EMU, *KERNEL, *SHALLOW_REAL))
     bbr, cubic = (lossy.where(f"kernel-{name}").mean("network.packet_loss_rate") for name in ("bbr", "cubic"))
     words = (*EMU, *KERNEL, *cells("qlen_bdp-10"), "--duration", "30", "--warmup", "10")
     bloat = Runs.of(work.results("nsperf-bufferbloat", *words))
     return {
-        "coexist/bbr": {"at_1": one, "at_16": deep, "fall": one - deep},
+        "coexist/bbr": {"at_1": one_bdp, "at_16": deep, "fall": one_bdp - deep},
         **shallow_rows(bbr, cubic),
         **{
             f"bufferbloat/{name}": {"in_10": bloat.where(f"kernel-{name}").mean(queue_bdp)} for name in ("cubic", "bbr")
@@ -134,4 +134,4 @@ def real(work: Work) -> Measured:
     }
 
 
-CHECK = Check("R13", "r13_nsperf", simulated, real)
+CHECK = Check("R13", "r13_nsperf", simulate, real)

@@ -1,7 +1,7 @@
 """BBR beside loss-based flows: the model of Ware et al."""
 
 from validation.fidelity.measured import Runs
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 DEEP = ("cubic", "2-cubic", "4-cubic", "8-cubic", "16-cubic", "reno")
 BUFFERS = (4.0, 16.0, 64.0)
@@ -12,39 +12,39 @@ def cells(path: str, labels: list[str]) -> tuple[str, str]:
     return "--cell", ",".join(f"{path}.{label}" for label in labels)
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """The deep queue after convergence, and 240 s over buffers."""
     words = cells("ware-deep", [f"versus-{name}" for name in DEEP])
     deep = Runs.of(work.repetitions("bbr-share-deep", *words, count=count))
     words = cells("ware", [f"qlen_bdp-{buffer:g}.versus-cubic" for buffer in BUFFERS])
     start = Runs.of(work.repetitions("bbr-share", *words, count=count))
     return [
-        converged(one)
+        converged_shares(repetition)
         | {
             f"start/{buffer:g}": {"share": other.where(qlen_bdp=buffer).mean("flows.0.payload_share")}
             for buffer in BUFFERS
         }
-        for one, other in zip(deep.repetitions(count), start.repetitions(count), strict=True)
+        for repetition, other in zip(deep.repetitions(count), start.repetitions(count), strict=True)
     ]
 
 
-def converged(runs: Runs) -> dict[str, dict[str, float]]:
+def converged_shares(runs: Runs) -> dict[str, dict[str, float]]:
     """Shares beside one flow, and how far they differ between 1 and 16."""
     share = {name: runs.where(versus=name).mean("flows.0.payload_share") for name in DEEP}
-    cubic = [one for name, one in share.items() if name != "reno"]
+    cubic = [value for name, value in share.items() if name != "reno"]
     return {
         **{f"deep/{name}": {"share": share[name]} for name in ("cubic", "reno")},
         "deep/number": {"spread": max(cubic) - min(cubic)},
     }
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """The same short run with the kernel's flows and with ours."""
     words = (*cells("ware", ["qlen_bdp-4.versus-cubic"]), "--duration", "60", "--runs", "1")
-    kernel, ours = (
+    kernel, simulated_share = (
         Runs.of(work.results(name, *words)).mean("flows.0.payload_share") for name in ("bbr-share-real", "bbr-share")
     )
-    return {"kernel": {"kernel": kernel, "ours": ours, "apart": abs(ours - kernel)}}
+    return {"kernel": {"kernel": kernel, "ours": simulated_share, "apart": abs(simulated_share - kernel)}}
 
 
-CHECK = Check("R14", "r14_bbr_share", simulated, real)
+CHECK = Check("R14", "r14_bbr_share", simulate, real)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 Place = dict[str, Any]
 CASES: dict[str, tuple[str, Place, Place]] = {
@@ -18,28 +18,28 @@ BOTH_MODES = "copa-remembers"
 
 def ratio(run: Run) -> float:
     """Goodput of the flow that has more over the other's."""
-    one, other = (value(run, f"flows.{flow}.goodput_mbps") for flow in (0, 1))
-    return max(one, other) / max(min(one, other), 1e-6)
+    first, other = (value(run, f"flows.{flow}.goodput_mbps") for flow in (0, 1))
+    return max(first, other) / max(min(first, other), 1e-6)
 
 
-def starved(runs: Runs) -> dict[str, float]:
+def starvation(runs: Runs) -> dict[str, float]:
     """Both flows' goodput, and their ratio."""
-    one, two = (runs.mean(f"flows.{flow}.goodput_mbps") for flow in (0, 1))
-    return {"one": one, "two": two, "ratio": runs.mean(ratio)}
+    first, two = (runs.mean(f"flows.{flow}.goodput_mbps") for flow in (0, 1))
+    return {"one": first, "two": two, "ratio": runs.mean(ratio)}
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Each pair under the adversary, and without."""
-    found: list[dict[str, dict[str, float]]] = [{} for _ in range(count)]
+    figures_of: list[dict[str, dict[str, float]]] = [{} for _ in range(count)]
     for name, (scheme, adversarial, control) in CASES.items():
         schemes = f"{scheme},{BOTH_MODES}" if name == "copa" else scheme
         runs = Runs.of(work.repetitions(f"starvation-{name}", "--schemes", schemes, count=count))
-        for measured, one in zip(found, runs.repetitions(count), strict=True):
-            measured[name] = starved(one.where(scheme, **adversarial))
-            measured[f"{name}/control"] = {"ratio": one.where(scheme, **control).mean(ratio)}
+        for figures, repetition in zip(figures_of, runs.repetitions(count), strict=True):
+            figures[name] = starvation(repetition.where(scheme, **adversarial))
+            figures[f"{name}/control"] = {"ratio": repetition.where(scheme, **control).mean(ratio)}
             if name == "copa":
-                measured["copa-both"] = starved(one.where(BOTH_MODES, **adversarial))
-    return list(found)
+                figures["copa-both"] = starvation(repetition.where(BOTH_MODES, **adversarial))
+    return list(figures_of)
 
 
-CHECK = Check("R17", "r17_starvation", simulated)
+CHECK = Check("R17", "r17_starvation", simulate)

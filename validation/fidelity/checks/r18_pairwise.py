@@ -4,7 +4,7 @@ from itertools import combinations
 from statistics import fmean
 
 from validation.fidelity.measured import Run, Runs, value
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 SCHEMES = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "vivace", "pcc")
 PATHS = ("8mbit", "50mbit")
@@ -19,9 +19,9 @@ def of_fair(run: Run) -> float:
     return 2.0 * value(run, "flows.0.payload_share")
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """Self-pairs; in the first repetition also what the loser of a pair has."""
-    own = [
+    own_runs = [
         run
         for name in SCHEMES
         for run in Runs.of(
@@ -31,13 +31,13 @@ def simulated(work: Work, count: int) -> list[Measured]:
             )
         ).runs
     ]
-    found = [
-        {f"{path}/own": extremes(one.where(path=path)) for path in PATHS}
-        for one in Runs(tuple(own)).repetitions(count, EACH)
+    values = [
+        {f"{path}/own": extremes(repetition.where(path=path)) for path in PATHS}
+        for repetition in Runs(tuple(own_runs)).repetitions(count, EACH)
     ]
     every = Runs.of(work.repetitions("pairwise", count=EACH))
-    found[0] |= {f"{path}/loser": {"share": loser(every.where(path=path))} for path in PATHS}
-    return list(found)
+    values[0] |= {f"{path}/loser": {"share": loser(every.where(path=path))} for path in PATHS}
+    return list(values)
 
 
 def extremes(runs: Runs) -> dict[str, float]:
@@ -52,10 +52,10 @@ def loser(runs: Runs) -> float:
     return fmean(min(share[pair], share[pair[::-1]]) for pair in combinations(SCHEMES, 2))
 
 
-def real(work: Work) -> Measured:
+def real(work: Work) -> RowValues:
     """Self-pairs of the kernel's."""
     pairs = Runs.of(work.results(*REAL))
     return {"kernel": {name: pairs.where(f"kernel-{name}").mean(of_fair) for name in ("cubic", "bbr")}}
 
 
-CHECK = Check("R18", "r18_pairwise", simulated, real)
+CHECK = Check("R18", "r18_pairwise", simulate, real)

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 
 import dumbbell
-from validation.fidelity.published_check import Check, Measured, Work
+from validation.fidelity.published_check import Check, RowValues, Work
 
 STEP_S = 0.05
 SETTLED_S = 15.0
@@ -43,17 +43,19 @@ class Flight:
     marked: float
 
 
-def observed(run: dumbbell.RunResults) -> Flight:
+def observe(run: dumbbell.RunResults) -> Flight:
     """What the path sees: a packet is in flight until it was dropped, or its ACK is back."""
     log = run.packets()
     time_s, event = np.asarray(log["time_ns"]) / 1e9, np.asarray(log["event"])
-    back_s = sum(each["delay_ms"] for each in run.specification["path"]["ack"] if each["kind"] == "delay") / 1e3
-    sent, dropped, arrived = (time_s[event == kind] for kind in ("send", "drop", "deliver"))
+    back_s = (
+        sum(element["delay_ms"] for element in run.specification["path"]["ack"] if element["kind"] == "delay") / 1e3
+    )
+    sent_times, dropped_times, arrival_times = (time_s[event == kind] for kind in ("send", "drop", "deliver"))
     least_s = np.min(np.asarray(log["one_way_delay_ns"])[event == "deliver"]) / 1e9
     grid = np.arange(SETTLED_S, run.specification["duration_s"], STEP_S)
-    gone = np.searchsorted(dropped, grid) + np.searchsorted(arrived + back_s, grid)
-    rate = np.sum(arrived > SETTLED_S) / (grid[-1] - SETTLED_S)
-    packets = np.searchsorted(sent, grid) - gone
+    gone_packets = np.searchsorted(dropped_times, grid) + np.searchsorted(arrival_times + back_s, grid)
+    rate = np.sum(arrival_times > SETTLED_S) / (grid[-1] - SETTLED_S)
+    packets = np.searchsorted(sent_times, grid) - gone_packets
     return Flight(packets, rate, least_s + back_s, np.mean(event == "mark") / np.mean(event == "deliver"))
 
 
@@ -67,17 +69,17 @@ def is_bbr(flight: Flight) -> bool:
 
 def back_offs(flight: Flight) -> list[tuple[int, int]]:
     """Peak before and lowest point after each back-off."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     second = round(1 / STEP_S)
     at = second
     while at < len(flight.packets):
         before = at - second + int(np.argmax(flight.packets[at - second : at]))
         if flight.packets[at] < BACK_OFF * flight.packets[before]:
             after = at + int(np.argmin(flight.packets[at : at + second]))
-            found.append((before, after))
+            pairs.append((before, after))
             at = after + second
         at += 1
-    return found
+    return pairs
 
 
 def degree(growth: np.ndarray, flight: Flight) -> int:  # type: ignore[type-arg]
@@ -112,7 +114,7 @@ def classify(flight: Flight) -> str:
     # A growth that ends before its turning point shows less of its shape: the longer half counts.
     longer = sorted(growths, key=len)[len(growths) // 2 :]
     order = int(np.median([degree(growth, flight) for growth in longer]))
-    off = {name: abs(left - known) / 0.1 + abs(order - grows) for name, (known, grows) in KNOWN.items()}
+    off = {name: abs(left - known_share) / 0.1 + abs(order - grows) for name, (known_share, grows) in KNOWN.items()}
     nearest = min(off, key=lambda name: off[name])
     return f"{nearest if off[nearest] <= FARTHEST else 'none'} ({left:.2f} left, degree {order})"
 
@@ -130,15 +132,15 @@ EXPECTED = {
 """Every scheme where its rule shows; DCTCP, where nothing marks, is Reno (RFC 8257 3.5)."""
 
 
-def simulated(work: Work, count: int) -> list[Measured]:
+def simulate(work: Work, count: int) -> list[RowValues]:
     """1 for what is told as expected, else 0."""
-    found: list[dict[str, dict[str, float]]] = [{} for _ in range(count)]
+    figures: list[dict[str, dict[str, float]]] = [{} for _ in range(count)]
     for run in dumbbell.open(work.repetitions("identification", count=count)).runs:
         name = EXPECTED.get((run.path, run.scheme))
         if name:
-            told = float(classify(observed(run)).split()[0] == name)
-            found[run.run - 1][f"{run.path}/{run.scheme}"] = {"told": told}
-    return list(found)
+            is_told = float(classify(observe(run)).split()[0] == name)
+            figures[run.run - 1][f"{run.path}/{run.scheme}"] = {"told": is_told}
+    return list(figures)
 
 
-CHECK = Check("R19", "r19_identification", simulated)
+CHECK = Check("R19", "r19_identification", simulate)
