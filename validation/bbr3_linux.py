@@ -38,7 +38,7 @@ class Experiment:
     cell: Cell
     flows: str = "[[flow]]\n"
     """The flows as TOML; those without a scheme have the one that is compared."""
-    compared: int = 1
+    flow_count: int = 1
     """How many of them, from the first on, have it."""
 
 
@@ -49,7 +49,7 @@ FAST = Cell(path="50 Mbit/s, 40 ms, 1 BDP", mbps=50.0, rtt_ms=40.0)
 
 def listed_cell(name: str) -> Cell:
     """Return a cell of a shipped path."""
-    return Cell(path=f"`{name}`", mbps=0.0, rtt_ms=0.0, listed=name)
+    return Cell(path=f"`{name}`", mbps=0.0, rtt_ms=0.0, preset=name)
 
 
 EXPERIMENTS = (
@@ -75,8 +75,8 @@ EXPERIMENTS = (
         cell=replace(SLOW, path=f"{SLOW.path}, application of 6 Mbit/s"),
         flows='[[flow]]\napplication = { kind = "constant", rate_mbps = 6.0 }\n',
     ),
-    Experiment(cell=replace(SLOW, path=f"{SLOW.path}, two flows, 5 s apart"), flows=TWO, compared=2),
-    Experiment(cell=replace(FAST, path=f"{FAST.path}, two flows, 5 s apart"), flows=TWO, compared=2),
+    Experiment(cell=replace(SLOW, path=f"{SLOW.path}, two flows, 5 s apart"), flows=TWO, flow_count=2),
+    Experiment(cell=replace(FAST, path=f"{FAST.path}, two flows, 5 s apart"), flows=TWO, flow_count=2),
     Experiment(
         cell=Cell(path="20 Mbit/s, 40 ms, 2 BDP, beside `cubic`", mbps=20.0, rtt_ms=40.0, bdps=2.0),
         flows='[[flow]]\n\n[[flow]]\nscheme = "cubic"\n',
@@ -110,7 +110,7 @@ def samples_of(experiment: Experiment, schemes: list[str], folder: Path, seed: i
     path.write_text(cell.toml("path"))
     file = folder / "experiment.toml"
     file.write_text(
-        f'name = "cell"\nschemes = {schemes}\npaths = ["{cell.listed or path}"]\nduration_s = {SECONDS}\n'.replace(
+        f'name = "cell"\nschemes = {schemes}\npaths = ["{cell.preset or path}"]\nduration_s = {SECONDS}\n'.replace(
             "'", '"'
         )
         + f'runs = {RUNS}\nseed = {seed}\nlog = "none"\n\n{experiment.flows}'
@@ -121,7 +121,7 @@ def samples_of(experiment: Experiment, schemes: list[str], folder: Path, seed: i
         for run in sorted(result.runs, key=lambda run: run.run):
             if run.statistics["status"] != "done":
                 sys.exit(f"{run.scheme} on {cell.path}: {run.statistics['reason']}")
-            flows = run.statistics["flows"][: experiment.compared]
+            flows = run.statistics["flows"][: experiment.flow_count]
             samples.setdefault(run.scheme, []).append(
                 [(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in flows]
             )

@@ -63,14 +63,14 @@ class MeasuredPath:
 
     title: str
     experiment: str
-    shipped: str
+    preset: str
     """The path of the catalog that is calibrated to all these schemes."""
     model: str
     """Of the form of the shipped path, to Stanford without its random walk: it was chosen before, with all schemes."""
     evaluations: int
     emulator: str = ""
     """Pantheon's own, in the catalog; empty: it has none for this data."""
-    published: str = "-"
+    published_error: str = "-"
     """The paper's figure of its emulator."""
 
 
@@ -91,7 +91,7 @@ MEASURED = (
         "california-mexico-1237",
         "asymmetric",
         32,
-        published="14.4 % per flow of ten schemes, 12.9 % of the totals, which are the data here",
+        published_error="14.4 % per flow of ten schemes, 12.9 % of the totals, which are the data here",
     ),
     MeasuredPath(
         "AWS California to Stanford, cellular, January 2018",
@@ -388,7 +388,7 @@ def paths(arguments: argparse.Namespace) -> str:
     head += ["in no fit", "shipped path, in-sample", "Pantheon's emulator, in-sample"]
     rows, schemes, held_out_errors = [], [], []
     for measured_path in paths_chosen:
-        calibrated_path = calibrate_on(measured_path, arguments, measured_path.shipped)
+        calibrated_path = calibrate_on(measured_path, arguments, measured_path.preset)
         if calibrated_path.held_out is None or calibrated_path.truth is None:
             raise SystemExit(f"{measured_path.experiment}: nothing was held out")
         held_out_errors.append(calibrated_path.held_out.error)
@@ -401,7 +401,7 @@ def paths(arguments: argparse.Namespace) -> str:
             measured_path.evaluations,
             f"{calibrated_path.in_sample_error:.1%}",
         ]
-        shipped_error = f"{calibrated_path.truth.true.error:.1%} (`{measured_path.shipped}`)"
+        shipped_error = f"{calibrated_path.truth.true.error:.1%} (`{measured_path.preset}`)"
         rows.append(
             [
                 *cells,
@@ -447,7 +447,7 @@ def calibrate_on(path: MeasuredPath, arguments: argparse.Namespace, truth: str) 
     words: dict[str, Any] = {"models": path.model, "folds": LEAVE_ONE_OUT, "evaluations": path.evaluations, "runs": 1}
     words["equal_weights"] = arguments.equal_weights
     return dumbbell_calibrate.calibrate_path(
-        path.experiment, out, name=path.experiment, path=path.shipped, truth=truth, jobs=1, resume=True, **words
+        path.experiment, out, name=path.experiment, path=path.preset, truth=truth, jobs=1, resume=True, **words
     )
 
 
@@ -461,7 +461,7 @@ def emulator(
 ) -> str:
     """What the paper says of its emulator; where its points are known, of these schemes, and built-in ones on it."""
     if not path.emulator:
-        return path.published
+        return path.published_error
     with EMULATORS.open(encoding="utf-8") as stream:
         points = {row["scheme"]: row for row in csv.DictReader(stream) if row["path"] == path.emulator}
     emulator_outcomes = {
@@ -473,7 +473,7 @@ def emulator(
     error = replication_error(errors(calibrated_path.target.points, emulator_outcomes))
     truth = calibrate_on(path, arguments, path.emulator).truth
     own_error = "-" if truth is None else f"{truth.true.error:.1%}"
-    return f"{path.published}, {error:.1%} of these {len(emulator_outcomes)}; built-in schemes on it {own_error}"
+    return f"{path.published_error}, {error:.1%} of these {len(emulator_outcomes)}; built-in schemes on it {own_error}"
 
 
 def main() -> None:

@@ -83,7 +83,7 @@ class Cell:
     """Flows of one scheme, each `SECOND_FLOW_S` after the other."""
     beside: bool = False
     """One flow of each of the two schemes instead, which start together."""
-    listed: str = ""
+    preset: str = ""
     """Name of a shipped path that takes the place of the link."""
 
     @property
@@ -139,26 +139,26 @@ CELLS = {
 class Difference:
     """Means of a metric, and half of the 95 % interval of the difference of paired runs, relative to the original's."""
 
-    ours: float
-    theirs: float
+    own_mean: float
+    original_mean: float
     half: float
 
     @property
     def relative(self) -> float:
         """Return the difference of the means as a share of the original's mean."""
-        return self.ours / self.theirs - 1
+        return self.own_mean / self.original_mean - 1
 
     @property
     def text(self) -> str:
         """Return both means and their difference, for a table."""
-        return f"{self.ours:.2f} / {self.theirs:.2f} ({self.relative:+.0%} ± {self.half:.0%})"
+        return f"{self.own_mean:.2f} / {self.original_mean:.2f} ({self.relative:+.0%} ± {self.half:.0%})"
 
     def verdict(self, tolerance: float, least: float = 0.0) -> str:
         """Return `yes` within the tolerance, `open` if the interval reaches into it, else `no`.
 
         `least` is a tolerance in the metric's unit, which counts where it is the larger one.
         """
-        tolerance = max(tolerance, least / self.theirs)
+        tolerance = max(tolerance, least / self.original_mean)
         if abs(self.relative) <= tolerance:
             return "yes"
         return "open" if abs(self.relative) - self.half <= tolerance else "no"
@@ -217,7 +217,7 @@ def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> S
         result = dumbbell.run(
             schemes=() if cell.beside else scheme,
             mixes=scheme if cell.beside else (),
-            path=cell.listed or str(file),
+            path=cell.preset or str(file),
             runs=runs,
             seed=seed,
             duration=SECONDS,

@@ -46,7 +46,7 @@ CELLS = {
     "rises": Cell(
         path="10 Mbit/s, from 15 s on 40; 40 ms, 200 kB", mbps=10.0, rtt_ms=40.0, bdps=4.0, steps=((15.0, 40.0),)
     ),
-    "lte": Cell(path=f"`{LTE}`", mbps=0.0, rtt_ms=0.0, listed=LTE),
+    "lte": Cell(path=f"`{LTE}`", mbps=0.0, rtt_ms=0.0, preset=LTE),
     "two": replace(MIDDLE, flows=2),
     "beside": replace(MIDDLE, beside=True),
 }
@@ -109,7 +109,7 @@ class Pair:
 class Original:
     """Somebody's source tree, what of it is compiled with the wrapper, and what it is compared with."""
 
-    where: str
+    source: str
     """Repository and commit that the wrapper was written for."""
     wrapper: str
     """File of `validation/originals`."""
@@ -136,7 +136,7 @@ PRAGUE = ("prague_sender", "tcp_cubic_sender_bytes", "cubic_bytes", "hybrid_slow
 
 ORIGINALS: dict[str, Original] = {
     "copa-gcc2018": Original(
-        where="venkatarun95/genericCC@d0153f8",
+        source="venkatarun95/genericCC@d0153f8",
         wrapper="genericcc.cc",
         sources=(*GENERICCC, "rtt-window.cc"),
         folders=(".",),
@@ -146,7 +146,7 @@ ORIGINALS: dict[str, Original] = {
         cells=CELLS,
     ),
     "copa-gcc2017": Original(
-        where="venkatarun95/genericCC@80b516c",
+        source="venkatarun95/genericCC@80b516c",
         wrapper="genericcc.cc",
         sources=GENERICCC,
         folders=(".",),
@@ -156,7 +156,7 @@ ORIGINALS: dict[str, Original] = {
         cells={name: cell for name, cell in CELLS.items() if name != "fast"},  # there its window runs away
     ),
     "cubic": Original(
-        where="ngtcp2/ngtcp2@f3af8b1",
+        source="ngtcp2/ngtcp2@f3af8b1",
         wrapper="ngtcp2.c",
         sources=tuple(f"lib/ngtcp2_{name}.c" for name in ("cc", "log", "fmt", "str", "conv")),
         folders=("lib", "lib/includes"),
@@ -173,7 +173,7 @@ ORIGINALS: dict[str, Original] = {
         cells=CELLS | RECOVERY,
     ),
     "scream": Original(
-        where="EricssonResearch/scream@c8f84c3",
+        source="EricssonResearch/scream@c8f84c3",
         wrapper="scream.cc",
         sources=tuple(f"code/{name}.cpp" for name in ("ScreamV2Tx", "ScreamV2TxStream", "ScreamTx")),
         folders=("code",),
@@ -182,7 +182,7 @@ ORIGINALS: dict[str, Original] = {
         cells=CELLS | SHALLOW | MARKED,
     ),
     "nada": Original(
-        where="cisco/ns3-rmcat@adb3f8e",
+        source="cisco/ns3-rmcat@adb3f8e",
         wrapper="nada.cc",
         sources=tuple(f"model/congestion-control/{name}-controller.cc" for name in ("nada", "sender-based")),
         folders=("model/congestion-control",),
@@ -206,7 +206,7 @@ ORIGINALS: dict[str, Original] = {
         cells=CELLS | MEDIA,
     ),
     "prague": Original(
-        where="google/quiche@f44fa9f",
+        source="google/quiche@f44fa9f",
         wrapper="quiche.cc",
         sources=(
             *(f"{QUIC_CORE}/congestion_control/{name}.cc" for name in PRAGUE),
@@ -223,7 +223,7 @@ ORIGINALS: dict[str, Original] = {
         cells=CELLS | RECOVERY | MARKED | MARKED_NEAR,
     ),
     "copa-mvfst": Original(
-        where="facebook/mvfst@979f26a",
+        source="facebook/mvfst@979f26a",
         wrapper="mvfst.cc",
         sources=tuple(f"quic/congestion_control/{name}.cpp" for name in ("Copa", "CongestionControlFunctions")),
         folders=(".",),
@@ -290,7 +290,7 @@ def build(original: Original, tree: Path, folder: Path) -> Path:
     """
     missing = [name for name in original.sources if not (tree / name).is_file()]
     if missing:
-        raise SourceError(f"{tree}: no {missing[0]}: expected a source tree of {original.where}")
+        raise SourceError(f"{tree}: no {missing[0]}: expected a source tree of {original.source}")
     is_cpp = original.wrapper.endswith(".cc")
     variable, usual = ("CXX", "c++") if is_cpp else ("CC", "cc")
     compiler = shutil.which(os.environ.get(variable, usual))
@@ -312,7 +312,7 @@ def build(original: Original, tree: Path, folder: Path) -> Path:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         errors = [line for line in result.stderr.splitlines() if "error" in line] or result.stderr.splitlines() or ["?"]
-        raise SourceError(f"{original.wrapper} does not compile with {tree}, expected {original.where}: {errors[0]}")
+        raise SourceError(f"{original.wrapper} does not compile with {tree}, expected {original.source}: {errors[0]}")
     return library
 
 
@@ -347,7 +347,7 @@ def _write_scheme(scheme: Scheme, folder: Path) -> str:
 
 def version(original: Original, tree: Path) -> str:
     """Return the repository and the commit of the tree; without git, the one that the wrapper was written for."""
-    repository, _, commit = original.where.partition("@")
+    repository, _, commit = original.source.partition("@")
     result = subprocess.run(["git", "-C", str(tree), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     if result.returncode:
         return f"{repository}, written for {commit}"

@@ -24,18 +24,18 @@ MBIT = 2**20
 class Interval:
     """A monitor interval; times in s."""
 
-    planned: int
+    planned_packets: int
     start: float
     end: float = 0.0
-    sent: int = 0
-    reported: int = 0
+    sent_packets: int = 0
+    reported_packets: int = 0
     rtts: float = 0.0
     points: list[tuple[float, float]] = field(default_factory=list)
-    closed: bool = False
+    is_closed: bool = False
 
     def loss(self) -> float:
         """Share of its packets not reported."""
-        return 1.0 - self.reported / self.planned
+        return 1.0 - self.reported_packets / self.planned_packets
 
     def slope(self) -> float:
         """Least squares of RTT over send time; NaN without two points."""
@@ -88,14 +88,14 @@ def run(scheme: Scheme, link: Link, until: float, *, seed: int, batch: int, sinc
             latest.rtts += rtt
             latest.points.append((packets[-1][2], rtt))
             for number, index, _ in packets:
-                intervals[number].reported += 1
-                closes_itself = batch == 1 and index == intervals[number].planned - 1
+                intervals[number].reported_packets += 1
+                closes_itself = batch == 1 and index == intervals[number].planned_packets - 1
                 for closing in range(number if closes_itself else number - 1, first_open - 1, -1):
                     interval = intervals[closing]
-                    if interval.sent == interval.planned and not interval.closed:
-                        interval.closed = True
+                    if interval.sent_packets == interval.planned_packets and not interval.is_closed:
+                        interval.is_closed = True
                         scheme.finish(closing, interval, len(intervals) - 1, latest.rtts / len(latest.points))
-                while first_open < len(intervals) and intervals[first_open].closed:
+                while first_open < len(intervals) and intervals[first_open].is_closed:
                     first_open += 1
         number, interval = len(intervals) - 1, intervals[-1]
         backlog = max(0.0, free - due) * link.rate_mbps * 1e6 / 8
@@ -104,13 +104,13 @@ def run(scheme: Scheme, link: Link, until: float, *, seed: int, batch: int, sinc
             free = max(free, due) + PACKET_BITS / link.rate_mbps / 1e6
             if chance.random() >= link.loss:
                 delivered_count += due >= since
-                held_reports.append((number, interval.sent, due))
+                held_reports.append((number, interval.sent_packets, due))
                 if len(held_reports) == batch:
                     reports.append((free + link.rtt_s, held_reports, free + link.rtt_s - due))
                     held_reports = []
-        interval.sent += 1
+        interval.sent_packets += 1
         interval.end = due
-        if interval.sent == interval.planned:
+        if interval.sent_packets == interval.planned_packets:
             intervals.append(Interval(scheme.begin(len(intervals)), due))
         due += PACKET_BITS / scheme.rate / 1e6
     return delivered_count * PACKET_BITS / (until - since) / 1e6, 100.0 * (1.0 - delivered_count / sent_count)
@@ -161,8 +161,8 @@ class Pcc:
     def finish(self, number: int, interval: Interval, newest: int, rtt: float) -> None:
         """Judge an interval; nothing depends on `rtt`."""
         seconds, loss = interval.end - interval.start, interval.loss()
-        value = interval.reported / seconds / (1 + math.exp(100 * (loss - 0.05)))
-        value -= (interval.planned - interval.reported) / seconds
+        value = interval.reported_packets / seconds / (1 + math.exp(100 * (loss - 0.05)))
+        value -= (interval.planned_packets - interval.reported_packets) / seconds
         if self.phase == "start":
             value /= 2 if number == 0 else 1
             if number - 1 > self.accepted or value <= self.least:
@@ -209,8 +209,8 @@ class Pcc:
 class Sample:
     """What Vivace keeps of an interval."""
 
-    planned: int
-    lost: int
+    planned_packets: int
+    lost_packets: int
     rate: float
     slope: float
 
@@ -289,8 +289,10 @@ class Vivace:
     def finish(self, number: int, interval: Interval, newest: int, rtt: float) -> None:
         """Judge an interval."""
         self.interval = rtt
-        rate = interval.planned * PACKET_BITS / MBIT / max(interval.end - interval.start, 1e-9)
-        sample = Sample(interval.planned, interval.planned - interval.reported, rate, interval.slope())
+        rate = interval.planned_packets * PACKET_BITS / MBIT / max(interval.end - interval.start, 1e-9)
+        sample = Sample(
+            interval.planned_packets, interval.planned_packets - interval.reported_packets, rate, interval.slope()
+        )
         if number > self.immune and interval.loss() > self.stop:
             self.immune, self.base, self.state = newest, max(self.floor, self.base / 2), "search"
             self.set(self.base)
@@ -314,16 +316,24 @@ class Vivace:
 
     def compare(self, samples: list[Sample]) -> None:
         """The probes are in: which way, and how far."""
-        joint = sum(one_sample.lost for one_sample in samples) / sum(one_sample.planned for one_sample in samples)
-        worst = max(one_sample.lost / one_sample.planned for one_sample in samples)
+        joint = sum(one_sample.lost_packets for one_sample in samples) / sum(
+            one_sample.planned_packets for one_sample in samples
+        )
+        worst = max(one_sample.lost_packets / one_sample.planned_packets for one_sample in samples)
         values, lost_counts, rates, votes = [0.0, 0.0], [0, 0], [0.0, 0.0], 0
         for at in range(0, len(samples), 2):
             pair = []
             for sample, (rate, up) in zip(samples[at : at + 2], self.probes[at : at + 2], strict=True):
-                loss = joint if joint <= 0.01 else worst if self.lte and joint >= 0.05 else sample.lost / sample.planned
+                loss = (
+                    joint
+                    if joint <= 0.01
+                    else worst
+                    if self.lte and joint >= 0.05
+                    else sample.lost_packets / sample.planned_packets
+                )
                 value = self.value(sample, loss)
                 values[up] += value
-                lost_counts[up] += sample.lost
+                lost_counts[up] += sample.lost_packets
                 rates[up] = rate
                 pair.append((up, value))
             votes += 1 if dict(pair)[True] > dict(pair)[False] else -1
@@ -346,10 +356,13 @@ class Vivace:
         if not self.reference or not self.reference[2] or not self.target_result:
             return
         rate, before, after, last = self.reference[1], self.reference[2], self.target_result, self.previous
-        values = [self.value(sample, sample.lost / sample.planned) for sample in (before, after)]
+        values = [self.value(sample, sample.lost_packets / sample.planned_packets) for sample in (before, after)]
         change = self.change(values[0], values[1], rate, self.target)
-        more = after.lost - before.lost
-        is_large = abs(more) > 2 or (after.lost + before.lost) / (after.planned + before.planned) >= 0.05
+        more = after.lost_packets - before.lost_packets
+        is_large = (
+            abs(more) > 2
+            or (after.lost_packets + before.lost_packets) / (after.planned_packets + before.planned_packets) >= 0.05
+        )
         if more * (self.target - rate) < 0 and is_large:
             self.trend, self.previous, self.state = 2, 0.0, "search"
         elif change * last <= 0:

@@ -127,9 +127,9 @@ QUEUES = (None, 200)
 class Count:
     """Of the runs with a cause: how many are off by it, and were told so; and how often it was told of other runs."""
 
-    planted: int = 0
+    planted_causes: int = 0
     off: int = 0
-    found: int = 0
+    found_causes: int = 0
     alone: int = 0
     false: int = 0
 
@@ -142,7 +142,7 @@ class PlantedCause:
     keys: tuple[str, ...]
     schemes: Mapping[str, Scheme | str] = field(default_factory=dict)
     late: bool = False
-    carried: float | None = None
+    carried_share: float | None = None
     """Part of the link's rate that the host carries."""
 
 
@@ -152,7 +152,7 @@ PLANTED = (
     PlantedCause(BUFFER, ("cubic",), {"cubic": limit_scheme("cubic", SMALL_BUFFER)}),
     PlantedCause(JITTER, SCHEMES, late=True),
     PlantedCause(CUBIC, ("bbr", "vegas"), {"bbr": limit_scheme("cubic"), "vegas": limit_scheme("cubic")}),
-    PlantedCause(CARRY, SCHEMES, carried=0.6),
+    PlantedCause(CARRY, SCHEMES, carried_share=0.6),
 )
 
 
@@ -161,7 +161,13 @@ def reproduce_set(
 ) -> list[Row]:
     """The rows of one set with a cause."""
     rate = 12.0 * len(link) / link[-1]
-    after = [LATE] if planted_cause.late else [slow(planted_cause.carried * rate)] if planted_cause.carried else []
+    after = (
+        [LATE]
+        if planted_cause.late
+        else [slow(planted_cause.carried_share * rate)]
+        if planted_cause.carried_share
+        else []
+    )
     queue = {"kind": "droptail", "packets": packets} if packets else None
     path = mahimahi_path(delay_ms, queue, after, link)
     keys = {"sprout": "sprout", "verus": "verus", "vivace": "vivace"} | {key: limit_scheme(key) for key in TCP}
@@ -193,14 +199,15 @@ def main() -> None:
                         misses[f"{kind} told of {row.run.name} ({planted_cause.kind or 'plain'})"] += 1
                 if is_planted and planted_cause.kind:
                     count = counts[planted_cause.kind]
-                    count.planted += 1
+                    count.planted_causes += 1
                     off = surprise({**row.exact, LOSS: None}) > 1.0
                     count.off += off
-                    count.found += off and planted_cause.kind in kinds
+                    count.found_causes += off and planted_cause.kind in kinds
                     count.alone += planted_cause.kind in kinds and not off
         print(f"{planted_cause.kind or 'plain'}: {counts}", file=sys.stderr)
     rows_of = [
-        [kind, entry.planted, entry.off, entry.found, entry.alone, entry.false] for kind, entry in counts.items()
+        [kind, entry.planted_causes, entry.off, entry.found_causes, entry.alone, entry.false]
+        for kind, entry in counts.items()
     ]
     head = [
         "cause",

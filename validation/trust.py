@@ -105,7 +105,9 @@ def collect_results(evidence: dict[str, Evidence]) -> None:
     for outcome in judge_results(load(SCORECARD)):
         claim = outcome.claim
         for scheme, scheme_evidence in evidence.items():
-            rows = [row for row in outcome.rows if row.values or row.real if name_pattern(scheme).search(row.row.what)]
+            rows = [
+                row for row in outcome.rows if row.values or row.real if name_pattern(scheme).search(row.row.quantity)
+            ]
             verdicts = [row.passed for row in rows if row.passed is not None]
             if not rows:
                 continue

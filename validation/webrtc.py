@@ -64,12 +64,12 @@ def read_call(folder: Path, flow: int, stats: dict[str, Any], warmup_s: float) -
     else:
         freezes, frozen_s = float(media["stalls"]), float(media["stall_time_s"])
     return Call(
-        sent=times[SEND],
+        send_times=times[SEND],
         sent_bytes=events[SEND]["size_bytes"].to_numpy().astype(float),
-        arrived=times[DELIVER],
+        arrival_times=times[DELIVER],
         arrived_bytes=events[DELIVER]["size_bytes"].to_numpy().astype(float),
         delay=events[DELIVER]["one_way_delay_ns"].to_numpy() / 1e6,
-        dropped=times[DROP],
+        drop_times=times[DROP],
         freezes=freezes,
         frozen_s=frozen_s,
     )

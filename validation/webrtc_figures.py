@@ -30,19 +30,19 @@ Times = NDArray[numpy.float64]
 class Call:
     """One flow of one run. Times in s since the run's start, sizes in bytes of IP, delays in ms."""
 
-    sent: Times
+    send_times: Times
     sent_bytes: Times
-    arrived: Times
+    arrival_times: Times
     arrived_bytes: Times
     delay: Times
-    dropped: Times
+    drop_times: Times
     freezes: float = ABSENT
     frozen_s: float = ABSENT
 
     @property
     def start(self) -> float:
         """When the first packet of media was sent."""
-        media = self.sent[self.sent_bytes > MEDIA_BYTES]
+        media = self.send_times[self.sent_bytes > MEDIA_BYTES]
         return float(media[0]) if len(media) else NEVER
 
     @property
@@ -52,17 +52,19 @@ class Call:
 
     def rate(self, start: float, end: float) -> float:
         """Mbit/s of IP that arrived from `start` to `end`."""
-        is_within = (self.arrived >= start) & (self.arrived < end)
+        is_within = (self.arrival_times >= start) & (self.arrival_times < end)
         return float(self.arrived_bytes[is_within].sum()) * 8e-6 / (end - start)
 
     def delay_at(self, share: float) -> float:
         """One-way delay that this share of the scored packets do not exceed, in ms."""
-        is_counted = (self.arrived >= self.start) & (self.arrived < self.end)
+        is_counted = (self.arrival_times >= self.start) & (self.arrival_times < self.end)
         return float(numpy.quantile(self.delay[is_counted], share)) if is_counted.any() else ABSENT
 
     def queued_after(self, instant: float, before: float) -> float:
         """How long after `instant` the queue was gone: the last late packet before a second without any."""
-        late = self.arrived[(self.arrived >= instant) & (self.arrived < before) & (self.delay > QUEUED_MS)]
+        late = self.arrival_times[
+            (self.arrival_times >= instant) & (self.arrival_times < before) & (self.delay > QUEUED_MS)
+        ]
         if not len(late):
             return 0.0
         breaks = numpy.flatnonzero(numpy.diff(late) > 1.0)
@@ -76,18 +78,18 @@ class Call:
                 return start + span - since
         return NEVER
 
-    def lost(self) -> float:
+    def loss_percent(self) -> float:
         """Dropped packets in percent of those dropped or delivered."""
-        total = len(self.dropped) + len(self.arrived)
-        return 100.0 * len(self.dropped) / total if total else ABSENT
+        total = len(self.drop_times) + len(self.arrival_times)
+        return 100.0 * len(self.drop_times) / total if total else ABSENT
 
     def drops(self, start: float, end: float) -> float:
         """Packets dropped from `start` to `end`."""
-        return float(((self.dropped >= start) & (self.dropped < end)).sum())
+        return float(((self.drop_times >= start) & (self.drop_times < end)).sum())
 
     def sent_per_s(self, start: float, end: float) -> float:
         """Packets sent per second from `start` to `end`."""
-        return float(((self.sent >= start) & (self.sent < end)).sum()) / (end - start)
+        return float(((self.send_times >= start) & (self.send_times < end)).sum()) / (end - start)
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ SCENARIOS: dict[str, list[Figure]] = {
         delay("delay p50, ms", lambda call: call.delay_at(0.50)),
         delay("delay p95, ms", lambda call: call.delay_at(0.95)),
         delay("delay max, ms", lambda call: call.delay_at(1.0)),
-        Figure("loss, %", of_first(Call.lost), 0.0, 0.2),
+        Figure("loss, %", of_first(Call.loss_percent), 0.0, 0.2),
         *freezes(),
     ],
     "drop-5-1-5mbps": [
@@ -205,8 +207,8 @@ SCENARIOS: dict[str, list[Figure]] = {
         Figure("Jain's index", jain, 0.0, 0.05, decimals=3),
         delay("delay p50, ms", lambda call: call.delay_at(0.50)),
         delay("delay p95, ms", lambda call: call.delay_at(0.95)),
-        Figure("loss of the first, %", of_call(0, Call.lost), 0.0, 0.2),
-        Figure("loss of the second, %", of_call(1, Call.lost), 0.0, 0.2),
+        Figure("loss of the first, %", of_call(0, Call.loss_percent), 0.0, 0.2),
+        Figure("loss of the second, %", of_call(1, Call.loss_percent), 0.0, 0.2),
         Figure("freezes of the first after 2 s", of_call(0, lambda call: call.freezes), 0.25, 1.0, decimals=0),
         Figure("freezes of the second after 2 s", of_call(1, lambda call: call.freezes), 0.25, 1.0, decimals=0),
     ],

@@ -25,17 +25,17 @@ def test_a_wait_ends_with_what_it_waits_for() -> None:
 
 def test_a_wait_for_descriptors_takes_seconds() -> None:
     class Poll:
-        asked: object = "nothing"
+        question: object = "nothing"
 
         def poll(self, timeout: object) -> list[tuple[int, int]]:
-            self.asked = timeout
+            self.question = timeout
             return [(1, select.POLLIN)]
 
     poll = Poll()
     assert SYSTEM_CLOCK.wait(polling(poll), 2.5) == [(1, select.POLLIN)]  # type: ignore[arg-type]
-    assert poll.asked == 2500.0
+    assert poll.question == 2500.0
     SYSTEM_CLOCK.wait(polling(poll), None)  # type: ignore[arg-type]
-    assert poll.asked is None
+    assert poll.question is None
 
 
 def test_nothing_of_the_clock_of_tests_is_of_the_system() -> None:

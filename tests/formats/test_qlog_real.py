@@ -38,10 +38,10 @@ class Truth:
     sent_bytes: int = 0
     received_bytes: int = 0
     # number: time in ns, bytes, bytes of streams
-    sent: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    sent_packets: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     acked_ns: dict[int, int] = field(default_factory=dict)
-    lost: list[tuple[int, int]] = field(default_factory=list)
-    received: set[int] = field(default_factory=set)
+    lost_packets: list[tuple[int, int]] = field(default_factory=list)
+    received_numbers: set[int] = field(default_factory=set)
     metrics: list[tuple[int, dict[str, float]]] = field(default_factory=list)
 
 
@@ -62,17 +62,17 @@ def read_truth(trace: dict[str, Any]) -> Truth:
                     truth.other_spaces += 1
                 elif kinds - {"ack", "padding", "connection_close"}:
                     stream = sum(frame["length"] for frame in data["frames"] if frame["frame_type"] == "stream")
-                    truth.sent[data["header"]["packet_number"]] = (last_ns, data["raw"]["length"], stream)
+                    truth.sent_packets[data["header"]["packet_number"]] = (last_ns, data["raw"]["length"], stream)
             case "transport:packet_received" if data["header"]["packet_type"] == "1RTT":
-                truth.received.add(data["header"]["packet_number"])
+                truth.received_numbers.add(data["header"]["packet_number"])
                 truth.received_bytes += data["raw"]["length"]
                 truth.ack_frames += sum(frame["frame_type"] == "ack" for frame in data["frames"])
                 ranges = [pair for frame in data["frames"] for pair in frame.get("acked_ranges", ())]
                 for number in {number for first, last in ranges for number in range(first, last + 1)}:
-                    if number in truth.sent:
+                    if number in truth.sent_packets:
                         truth.acked_ns.setdefault(number, last_ns)
-            case "recovery:packet_lost" if data["type"] == "1RTT" and data["packet_number"] in truth.sent:
-                truth.lost.append((last_ns, data["packet_number"]))
+            case "recovery:packet_lost" if data["type"] == "1RTT" and data["packet_number"] in truth.sent_packets:
+                truth.lost_packets.append((last_ns, data["packet_number"]))
             case "recovery:metrics_updated":
                 truth.metrics.append((last_ns, data))
     return truth
@@ -83,7 +83,7 @@ class Transfer:
     """The qlogs of a transfer with losses, a file for each end, and how many datagrams of each end were dropped."""
 
     qlogs: Path
-    dropped: Counter[str]
+    drop_counts: Counter[str]
     truth: dict[str, Truth]
 
 
@@ -120,9 +120,9 @@ def test_every_packet_is_counted(lossy: Transfer, runs: dict[str, dict[str, Any]
         assert run["qlog"] == {
             "title": "",
             "events": truth.events,
-            "sent": len(truth.sent),
+            "sent": len(truth.sent_packets),
             "acked": len(truth.acked_ns),
-            "lost": len(truth.lost),
+            "lost": len(truth.lost_packets),
             "other_spaces": truth.other_spaces,
             "metrics": len(truth.metrics),
             "unknown": 0,
@@ -134,15 +134,15 @@ def test_every_packet_is_counted(lossy: Transfer, runs: dict[str, dict[str, Any]
         }
         assert (run["status"], run["network"]["valid"], run["network"]["invalid_reason"]) == ("done", True, None)
         sent_bytes, acked_bytes = (
-            sum(truth.sent[number][1] for number in numbers) for numbers in (truth.sent, truth.acked_ns)
+            sum(truth.sent_packets[number][1] for number in numbers) for numbers in (truth.sent_packets, truth.acked_ns)
         )
-        assert (flow["packets_sent"], flow["packets_delivered"]) == (len(truth.sent), len(truth.acked_ns))
+        assert (flow["packets_sent"], flow["packets_delivered"]) == (len(truth.sent_packets), len(truth.acked_ns))
         assert (flow["bytes_sent"], flow["bytes_delivered"]) == (sent_bytes, acked_bytes)
-        assert flow["data_bytes_delivered"] == sum(truth.sent[number][2] for number in truth.acked_ns)
+        assert flow["data_bytes_delivered"] == sum(truth.sent_packets[number][2] for number in truth.acked_ns)
         assert flow["loss_rate"] == pytest.approx(1 - acked_bytes / sent_bytes)
         span_ns = max(truth.acked_ns.values()) - min(truth.acked_ns.values())
         assert flow["throughput_mbps"] == pytest.approx(acked_bytes * 8e3 / span_ns, rel=1e-3)
-        rtts_ms = sorted((at - truth.sent[number][0]) / 1e6 for number, at in truth.acked_ns.items())
+        rtts_ms = sorted((at - truth.sent_packets[number][0]) / 1e6 for number, at in truth.acked_ns.items())
         assert flow["rtt_min_ms"] == pytest.approx(rtts_ms[0], abs=2e-3)
         assert flow["rtt_p95_ms"] == pytest.approx(rtts_ms[round(0.95 * (len(rtts_ms) - 1))], abs=2e-3)
 
@@ -150,8 +150,8 @@ def test_every_packet_is_counted(lossy: Transfer, runs: dict[str, dict[str, Any]
 def test_the_counts_are_those_of_the_network(lossy: Transfer, runs: dict[str, dict[str, Any]]) -> None:
     for end, other in (ENDS, ENDS[::-1]):
         truth, (flow,) = lossy.truth[end], runs[end]["flows"]
-        assert truth.acked_ns.keys() <= lossy.truth[other].received
-        assert flow["packets_sent"] - flow["packets_delivered"] >= lossy.dropped[end] > 1
+        assert truth.acked_ns.keys() <= lossy.truth[other].received_numbers
+        assert flow["packets_sent"] - flow["packets_delivered"] >= lossy.drop_counts[end] > 1
         # More than the relay dropped may be declared lost, and of a tail nothing is.
         assert runs[end]["qlog"]["lost"] > 0
         assert flow["rtt_min_ms"] > 2e3 * DELAY_S
@@ -168,15 +168,17 @@ def test_the_packet_log_is_the_trace(lossy: Transfer, runs: dict[str, dict[str, 
             for kind in (SEND, DELIVER, LOST, ACKED)
         }
         assert [row[:3] for row in rows[SEND].iter_rows()] == [
-            (number, near(time_ns), size) for number, (time_ns, size, _) in truth.sent.items()
+            (number, near(time_ns), size) for number, (time_ns, size, _) in truth.sent_packets.items()
         ]
         deliveries = {number: (time_ns, size, delay) for number, time_ns, size, delay in rows[DELIVER].iter_rows()}
         assert deliveries == {
-            number: (near(at), truth.sent[number][1], near(at - truth.sent[number][0]))
+            number: (near(at), truth.sent_packets[number][1], near(at - truth.sent_packets[number][0]))
             for number, at in truth.acked_ns.items()
         }
         assert set(rows[ACKED]["seq"]) == set(deliveries)
-        assert [row[1::-1] for row in rows[LOST].iter_rows()] == [(near(at), number) for at, number in truth.lost]
+        assert [row[1::-1] for row in rows[LOST].iter_rows()] == [
+            (near(at), number) for at, number in truth.lost_packets
+        ]
 
 
 def near(time_ns: int) -> object:
@@ -209,7 +211,7 @@ def test_windows_and_rtts_are_series(lossy: Transfer, runs: dict[str, dict[str, 
                 (near(at), pytest.approx(value, rel=1e-12)) for at, value in expected
             ]
         # The largest packet is QUIC's smallest maximum, 1,200 bytes, which aioquic never exceeds by itself.
-        assert max(size for _, size, _ in truth.sent.values()) == 1200
+        assert max(size for _, size, _ in truth.sent_packets.values()) == 1200
         for name, key in (("cwnd", "cwnd"), ("ssthresh", "ssthresh")):
             values = samples.filter(polars.col("field") == name)["value"].to_list()
             assert values == pytest.approx([data[key] / 1200 for _, data in truth.metrics if data.get(key) is not None])
@@ -240,9 +242,9 @@ def test_what_was_imported_is_exported_again(
         for event in events:
             by_name.setdefault(event["name"].split(":")[1], []).append(event["data"])
         sent_packets = [(data["header"]["packet_number"], data["raw"]["length"]) for data in by_name["packet_sent"]]
-        assert sent_packets == [(number, size) for number, (_, size, _) in truth.sent.items()]
+        assert sent_packets == [(number, size) for number, (_, size, _) in truth.sent_packets.items()]
         assert [data["header"]["packet_number"] for data in by_name["packet_lost"]] == [
-            number for _, number in truth.lost
+            number for _, number in truth.lost_packets
         ]
         ranges = [
             pair for data in by_name["packet_received"] for frame in data["frames"] for pair in frame["acked_ranges"]
@@ -261,5 +263,5 @@ def test_both_ends_in_one_file_are_two_schemes(dumbbell: Dumbbell, folder: Path)
     assert [run["scheme"] for run in runs] == ["both-1", "both-2"]
     for run, trace in zip(runs, content["traces"], strict=True):
         truth = read_truth(trace)
-        assert (run["qlog"]["sent"], run["qlog"]["acked"]) == (len(truth.sent), len(truth.acked_ns))
-        assert run["qlog"]["lost"] == len(truth.lost)
+        assert (run["qlog"]["sent"], run["qlog"]["acked"]) == (len(truth.sent_packets), len(truth.acked_ns))
+        assert run["qlog"]["lost"] == len(truth.lost_packets)

@@ -126,7 +126,7 @@ def test_what_is_wrong_is_found_and_named(
     batch = [(0, b"good"), (1, b"bad"), (2, b"good"), (3, b"bad"), (4, b"good")]
     findings = list(fuzz.run_batch(_target(give), batch))
     assert [(finding.number, finding.content) for finding in findings] == [(1, b"bad"), (3, b"bad")]
-    assert all(message in finding.what for finding in findings), findings[0].what
+    assert all(message in finding.complaint for finding in findings), findings[0].complaint
 
 
 def test_the_same_seed_makes_the_same_inputs_whoever_makes_them() -> None:

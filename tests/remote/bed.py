@@ -100,9 +100,9 @@ class BedMachine:
     inside: int
     environment: dict[str, str]
     with_clock: bool = False
-    own: set[int] = field(default_factory=set)
+    own_processes: set[int] = field(default_factory=set)
     """Processes that are the machine's, not somebody's doing."""
-    started: list[subprocess.Popen[str]] = field(default_factory=list)
+    started_processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def words(self, *words: object) -> list[str]:
         """What executes a command there."""
@@ -120,7 +120,7 @@ class BedMachine:
             env=self.environment | more,
             start_new_session=True,
         )
-        self.started.append(process)
+        self.started_processes.append(process)
         return process
 
     def run(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
@@ -162,7 +162,7 @@ class BedMachine:
             above = process
             while above not in ancestors and above in parents:
                 above = parents[above]
-            if above in ancestors - self.own and process not in self.own:
+            if above in ancestors - self.own_processes and process not in self.own_processes:
                 with contextlib.suppress(OSError):
                     line = Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                     if line and mark in line:  # zombies have none
@@ -287,7 +287,7 @@ class Bed:
                 stdin=subprocess.DEVNULL,
                 stderr=log,
             )
-        self.far.own.add(self.sshd.pid)
+        self.far.own_processes.add(self.sshd.pid)
         self._closing.callback(_end, self.sshd)
         listens = f":{SSH_PORT:04X} "
         assert eventually(lambda: listens in self.far.run("cat", "/proc/self/net/tcp").stdout), self.sshd_log()
@@ -355,7 +355,7 @@ class Bed:
         environment |= {"TMPDIR": str(folder / "tmp"), "XDG_RUNTIME_DIR": str(folder / "runtime")}
         if name in self._test_clocks:
             environment["DUMBBELL_TEST_CLOCK"] = self._test_clocks[name]
-        side = BedMachine(name, folder, inside, environment, with_clock=bool(ahead), own={holder.pid, inside})
+        side = BedMachine(name, folder, inside, environment, with_clock=bool(ahead), own_processes={holder.pid, inside})
         router, gateway = self._routers[_ROUTERS[name]], address.rpartition(".")[0] + ".1"
         _ip(f"link add eth0 netns {inside} type veth peer name machine netns {router}", None)
         _ip(f"address add {address}/24 dev eth0", inside)
@@ -421,7 +421,7 @@ class Bed:
             for process in side.running():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
-            for child in side.started:
+            for child in side.started_processes:
                 with child:
                     child.kill()
 

@@ -67,7 +67,7 @@ class RemoteVictim(Victim):
         left = len(self.expected) - len(self.subject.parts(self.place))
         return self.takes_s * max(1, left) / len(self.expected)
 
-    def others(self, process: int) -> list[int]:
+    def children(self, process: int) -> list[int]:
         """One process of each part that there is now, at random."""
         parts: dict[str, list[int]] = {}
         for side in (self._bed.near, self._bed.far):
@@ -76,12 +76,12 @@ class RemoteVictim(Victim):
                 if number != process:
                     parts.setdefault(f"{side.name} {_part(number, line, running)}", []).append(number)
         if not parts:
-            self.said = ": the command"
+            self.remark = ": the command"
             return []
         programs = sorted(part for part in parts if "iperf3" in part)  # they live shortest
         target = self.draw.choice(programs if programs and self.draw.random() < 0.5 else sorted(parts))
         self.by_part[target] = self.by_part.get(target, 0) + 1
-        self.said = f": {target}"
+        self.remark = f": {target}"
         return [self.draw.choice(sorted(parts[target]))]
 
     def check_gone(self, session: int) -> None:
@@ -89,7 +89,7 @@ class RemoteVictim(Victim):
         if not eventually(lambda: not left_behind(self._bed, self._before), GONE_WITHIN_S):
             left = left_behind(self._bed, self._before)
             self._end_left()
-            raise LossError(f"{self.subject.name}{self.said}: stays behind: {left}")
+            raise LossError(f"{self.subject.name}{self.remark}: stays behind: {left}")
 
     def _settled(self) -> dict[str, frozenset[str]]:
         if not self._bed.near.empty(GONE_WITHIN_S) or not self._bed.far.empty(GONE_WITHIN_S):

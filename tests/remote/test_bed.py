@@ -40,7 +40,7 @@ def ask(bed: Bed, *sizes: int) -> list[str]:
 
 
 def echo(bed: Bed) -> None:
-    bed.far.own.add(bed.far.start("python3", "-c", ECHO).pid)
+    bed.far.own_processes.add(bed.far.start("python3", "-c", ECHO).pid)
     assert eventually(lambda: "TimeoutError" not in ask(bed, 10))
 
 

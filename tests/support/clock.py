@@ -77,7 +77,7 @@ class ManualClock(Clock):
                 self.turn(timeout_s)
                 result = operation(0.0)
             return result
-        with self._counted(until_s):
+        with self._count_wait(until_s):
             while True:
                 is_over = self.monotonic() >= until_s
                 result = operation(0.0 if is_over else _LOOK_EVERY_S)
@@ -85,7 +85,7 @@ class ManualClock(Clock):
                     return result
 
     @contextmanager
-    def _counted(self, until_s: float) -> Iterator[None]:
+    def _count_wait(self, until_s: float) -> Iterator[None]:
         key = object()
         self._waits[key] = until_s
         try:

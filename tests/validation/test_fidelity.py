@@ -204,7 +204,7 @@ def test_a_tolerance_that_is_not_committed_judges_nothing(repository: Repository
         committed_blob(repository.file)
     early, late = repository.judged(results(blob, measure(0.5))).rows[0].judgements
     assert early.passed is True
-    assert (late.passed, late.refused, late.registered) == (None, UNCOMMITTED, None)
+    assert (late.passed, late.refusal, late.version) == (None, UNCOMMITTED, None)
 
 
 def test_a_tolerance_that_is_newer_than_the_results_does_not_judge_them(repository: Repository) -> None:
@@ -213,16 +213,16 @@ def test_a_tolerance_that_is_newer_than_the_results_does_not_judge_them(reposito
     second = repository.commit(WIDE, NARROW)
     old = repository.judged(results(before, measure(0.5), real=Real(measure(0.7), "0.1.0", before, ())))
     early, late = old.rows[0].judgements
-    assert early.registered is not None
-    assert early.registered.commit == first
-    assert (early.simulated, early.real) == (Count(1, 1), False)
-    assert (late.simulated, late.refused, late.real, late.real_refused) == (None, NEWER, None, NEWER)
-    assert late.registered is not None
-    assert late.registered.commit == second
+    assert early.version is not None
+    assert early.version.commit == first
+    assert (early.simulated_count, early.real) == (Count(1, 1), False)
+    assert (late.simulated_count, late.refusal, late.real, late.real_refused) == (None, NEWER, None, NEWER)
+    assert late.version is not None
+    assert late.version.commit == second
     assert (old.rows[0].passed, old.passed) == (None, None)
     assert old.rows[0].missed  # outside with real packets, judged or not
     unknown = repository.judged(results("0" * 40, measure(0.5))).rows[0]
-    assert {judgement.refused for judgement in unknown.judgements} == {NEWER}
+    assert {judgement.refusal for judgement in unknown.judgements} == {NEWER}
 
 
 def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> None:
@@ -231,8 +231,8 @@ def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> Non
         results(committed_blob(repository.file), *[measure(0.5)] * 18, *[measure(0.55)] * 2)
     )
     wide, narrow = judged_result.rows[0].judgements
-    assert (wide.simulated, wide.passed) == (Count(20, 20), True)
-    assert (narrow.simulated, narrow.passed, narrow.earlier) == (Count(18, 20), True, False)
+    assert (wide.simulated_count, wide.passed) == (Count(20, 20), True)
+    assert (narrow.simulated_count, narrow.passed, narrow.earlier) == (Count(18, 20), True, False)
     assert judged_result.passed is True
     rows = [line for line in page.markdown([judged_result]).splitlines() if "20 of 20" in line or "18 of 20" in line]
     assert any(
@@ -246,7 +246,7 @@ def test_a_changed_tolerance_leaves_both_verdicts(repository: Repository) -> Non
 def test_repetitions_that_are_all_equal_say_so(repository: Repository) -> None:
     repository.commit(WIDE)
     judged_result = repository.judged(results(committed_blob(repository.file), *[measure(0.5)] * 20))
-    assert judged_result.rows[0].judgements[0].simulated == Count(20, 20, equal=True)
+    assert judged_result.rows[0].judgements[0].simulated_count == Count(20, 20, equal=True)
     assert "| 20 of 20, all equal | pass: median | pass |" in page.markdown([judged_result])
 
 
@@ -555,10 +555,10 @@ def test_a_repetition_with_other_seeds_says_whose_verdict_changes(repository: Re
     first, same_result = make_result(*[True] * 19, False), make_result(*[True] * 18, True, False)
     comparison = compare([first], [same_result])
     assert comparison is not None
-    assert (comparison.rows, comparison.changed, comparison.lacking) == (1, (), ())
+    assert (comparison.rows, comparison.changes, comparison.lacking) == (1, (), ())
     other = compare([first], [make_result(*[True] * 9, *[False] * 11)])
     assert other is not None
-    ((result, row_label, before, after),) = other.changed
+    ((result, row_label, before, after),) = other.changes
     assert (result, row_label, before[:12], after[:13]) == ("R1", "<script>: share", "pass: median", "miss; 9 of 20")
     text = page.markdown([first], other)
     assert "0 of 1 judged rows have the same verdict (0 %)" in text
@@ -643,7 +643,7 @@ def test_one_published_run_passes_from_within_the_simulated_range_and_no_other_r
         apply_rule(repository, claim_text.replace("published_runs = 1", "published_runs = 3"), *shares).passed is False
     )
     judged_result = apply_rule(repository, claim_text, *shares)
-    assert judged_result.rows[0].judgements[0].ruling == Ruling((), median=False, published=True)
+    assert judged_result.rows[0].judgements[0].ruling == Ruling((), median=False, is_published_inside=True)
     assert (judged_result.passed, judged_result.rows[0].judgements[0].earlier) == (True, False)
     assert "| pass: published run in the range | miss |" in page.markdown([judged_result])
     # one end of a published range is enough; a range beside the simulated one is not
@@ -695,7 +695,7 @@ def test_results_that_are_older_than_the_rule_keep_the_earlier_verdict_alone(rep
     blob = committed_blob(repository.file)
     old = repository.judged(results(blob, *[measure(0.5)] * 19, measure(0.9), rule=1))
     (judgement,) = old.rows[0].judgements
-    assert (judgement.refused, judgement.ruling, judgement.passed, judgement.earlier) == (NEWER_RULE, None, None, True)
+    assert (judgement.refusal, judgement.ruling, judgement.passed, judgement.earlier) == (NEWER_RULE, None, None, True)
     assert old.passed is None
     markdown = page.markdown([old])
     assert f"| 19 of 20 [75%, 100%] | {NEWER_RULE} | pass | because |" in markdown
@@ -709,7 +709,7 @@ def test_the_number_of_published_runs_judges_no_results_that_are_older(repositor
     later = text(WIDE).replace('why = "because"', "published_runs = 1")
     assert apply_rule(repository, later, 0.5).passed is True
     (judgement,) = repository.judged(results(before, *shares)).rows[0].judgements
-    assert (judgement.refused, judgement.passed) == (NEWER_ROW, None)
+    assert (judgement.refusal, judgement.passed) == (NEWER_ROW, None)
     assert repository.judged(results(committed_blob(repository.file), *shares)).passed is True
 
 

@@ -335,11 +335,11 @@ def test_a_source_tree_that_is_absent_is_one_line_and_status_2(tmp_path: Path) -
         assert result.returncode == 2
         assert result.stdout == ""
         (line,) = result.stderr.splitlines()
-        assert f"none: no {original.sources[0]}: expected a source tree of {original.where}" in line
+        assert f"none: no {original.sources[0]}: expected a source tree of {original.source}" in line
 
 
 def test_a_difference_in_delay_of_two_milliseconds_is_within() -> None:
-    assert Difference(ours=11.9, theirs=10.0, half=0.0).verdict(0.10, 2.0) == "yes"
-    assert Difference(ours=12.1, theirs=10.0, half=0.0).verdict(0.10, 2.0) == "no"
-    assert Difference(ours=12.1, theirs=10.0, half=0.02).verdict(0.10, 2.0) == "open"
-    assert Difference(ours=108.0, theirs=100.0, half=0.0).verdict(0.10, 2.0) == "yes"
+    assert Difference(own_mean=11.9, original_mean=10.0, half=0.0).verdict(0.10, 2.0) == "yes"
+    assert Difference(own_mean=12.1, original_mean=10.0, half=0.0).verdict(0.10, 2.0) == "no"
+    assert Difference(own_mean=12.1, original_mean=10.0, half=0.02).verdict(0.10, 2.0) == "open"
+    assert Difference(own_mean=108.0, original_mean=100.0, half=0.0).verdict(0.10, 2.0) == "yes"

@@ -56,6 +56,6 @@ def test_the_points_of_pantheons_emulator_have_its_published_error() -> None:
 
 def test_every_measured_path_has_schemes_in_no_fit_by_the_same_rule() -> None:
     for measured_path in MEASURED:
-        target = read_target(measured_path.experiment, TargetOptions(path=measured_path.shipped))
+        target = read_target(measured_path.experiment, TargetOptions(path=measured_path.preset))
         assert target.predicted_points, measured_path.experiment
         assert not {"tao-100x", "muses-retrained"} & set(target.schemes)

@@ -39,9 +39,9 @@ def figure(name: str, path: str = "steady-4mbps") -> Figure:
 
 def test_media_starts_with_the_first_large_packet() -> None:
     made_call = call([0.5, 0.6, 0.7])
-    assert Call(made_call.sent, numpy.array([92.0, 128.0, 1200.0]), *([made_call.arrived] * 4)).start == pytest.approx(
-        0.68
-    )
+    assert Call(
+        made_call.send_times, numpy.array([92.0, 128.0, 1200.0]), *([made_call.arrival_times] * 4)
+    ).start == pytest.approx(0.68)
     assert math.isinf(call([0.5], size=92.0).start)
 
 
@@ -69,7 +69,7 @@ def test_the_queue_of_a_drop_is_gone_before_the_first_second_without_late_packet
 
 def test_loss_counts_packets_dropped_and_delivered() -> None:
     made_call = call([1.0, 2.0, 3.0], drop_times=[1.5])
-    assert (made_call.lost(), made_call.drops(1.0, 2.0), made_call.drops(2.0, 3.0)) == (25.0, 1.0, 0.0)
+    assert (made_call.loss_percent(), made_call.drops(1.0, 2.0), made_call.drops(2.0, 3.0)) == (25.0, 1.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -162,5 +162,5 @@ def test_the_experiment_can_be_simulated_and_read(tmp_path: Path) -> None:
     assert first.freezes == 0.0
     stats = json.loads((out / "runs/two-calls/gcc/1/stats.json").read_text())
     packets = stats["flows"][0]
-    assert len(first.arrived) == packets["packets_delivered"]
-    assert len(first.dropped) == packets["packets_dropped"]
+    assert len(first.arrival_times) == packets["packets_delivered"]
+    assert len(first.drop_times) == packets["packets_dropped"]

@@ -98,7 +98,7 @@ def simulate(check: Check, arguments: argparse.Namespace, work: Work, version: s
     began = time.monotonic()
     blob = committed_blob(check.file)
     count = arguments.repetitions or load_claim(check.file).repetitions
-    function = check.simulated
+    function = check.simulate
     print(f"{check.id}: {count} repetitions", file=sys.stderr)
     values, failure = attempt(lambda: function(work, count)) if function else ([], "")
     return Results(

@@ -31,7 +31,7 @@ class Metric:
     """
 
     show: str
-    published: Interval | None = None
+    published_range: Interval | None = None
     change: bool = False
 
 
@@ -76,14 +76,14 @@ class ClaimRow:
     """
 
     key: str
-    what: str
-    published: str
+    quantity: str
+    published_text: str
     metrics: Mapping[str, Metric]
     tolerances: tuple[Tolerance, ...] = ()
-    why: str = ""
+    reason: str = ""
     illustration: str = ""
     published_runs: int = 0
-    corrected: tuple[str, ...] = ()
+    corrections: tuple[str, ...] = ()
     before: str = ""
     scheme: str = ""
     matters: bool = False
@@ -161,14 +161,14 @@ def _row(table: TomlTable) -> ClaimRow:
         raise table.fail("metric", {}, "a table with a metric at least")
     row = ClaimRow(
         key=table.text("key"),
-        what=table.text("what"),
-        published=table.text("published"),
+        quantity=table.text("what"),
+        published_text=table.text("published"),
         metrics=metrics,
         tolerances=tuple(_tolerance(tolerance_table, metrics) for tolerance_table in table.tables("tolerance")),
-        why=table.text("why", ""),
+        reason=table.text("why", ""),
         illustration=table.text("illustration", ""),
         published_runs=table.integer("published_runs", least=1) if table.has("published_runs") else 0,
-        corrected=tuple(table.texts("corrected", [])),
+        corrections=tuple(table.texts("corrected", [])),
         before=table.text("before", ""),
         scheme=table.text("scheme", ""),
         matters=table.flag("matters", False),
@@ -185,16 +185,16 @@ def _row(table: TomlTable) -> ClaimRow:
 
 def _check_published_run(table: TomlTable, row: ClaimRow) -> None:
     judged_metrics = row.tolerances[-1].limits if row.tolerances else ()
-    missing = next((metric for metric in judged_metrics if row.metrics[metric].published is None), None)
+    missing = next((metric for metric in judged_metrics if row.metrics[metric].published_range is None), None)
     if row.published_runs == 1 and missing:
         raise table.fail("published_runs", 1, f"1 with a published number in each judged metric, `{missing}` too")
 
 
 def _check_correction(table: TomlTable, row: ClaimRow) -> None:
-    causes = {cause.strip() for cause in row.corrected} - {""}
-    if (row.corrected or row.before) and len(causes) < max(_CAUSES, len(row.corrected)):
-        raise table.fail("corrected", list(row.corrected), f"{_CAUSES} different causes or more, beside `before`")
-    if row.corrected and not row.before.strip():
+    causes = {cause.strip() for cause in row.corrections} - {""}
+    if (row.corrections or row.before) and len(causes) < max(_CAUSES, len(row.corrections)):
+        raise table.fail("corrected", list(row.corrections), f"{_CAUSES} different causes or more, beside `before`")
+    if row.corrections and not row.before.strip():
         raise table.fail("before", row.before, "the figure before the set-up was `corrected`")
 
 

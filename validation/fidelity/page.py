@@ -66,7 +66,7 @@ def sentence(results: list[JudgedResult]) -> str:
 def _unjudged_note(rows: list[JudgedRow]) -> list[str]:
     """Return the sentences on rows whose results are older than the rule."""
     latest = [row.judgements[-1] for row in rows if row.judgements]
-    earlier = [judgement.earlier for judgement in latest if judgement.refused == NEWER_RULE]
+    earlier = [judgement.earlier for judgement in latest if judgement.refusal == NEWER_RULE]
     if not earlier:
         return []
     return [
@@ -84,7 +84,7 @@ the earlier rule.
 
 def quantity(row: JudgedRow) -> str:
     """Return the name of the row, with the mark of a corrected set-up."""
-    return f"{row.row.what} (set-up corrected)" if row.row.corrected else row.row.what
+    return f"{row.row.quantity} (set-up corrected)" if row.row.corrections else row.row.quantity
 
 
 def simulated_text(row: JudgedRow) -> str:
@@ -115,7 +115,7 @@ def real(row: JudgedRow) -> str:
 
 def limits(row: JudgedRow, judgement: Judgement) -> str:
     """A tolerance in words, with the day and the commit that set it."""
-    tolerance, commit = judgement.tolerance, judgement.registered
+    tolerance, commit = judgement.tolerance, judgement.version
     text = _limits(tolerance.limits, row.row.metrics)
     if tolerance.real is not None:
         text = "; real: ".join([*([text] if text else []), _limits(tolerance.real, row.row.metrics)])
@@ -140,8 +140,8 @@ def _limits(bounds: Limits, metrics: Mapping[str, Metric]) -> str:
 
 def verdict(judgement: Judgement) -> str:
     """Return the verdict of one tolerance on simulated and real packets together."""
-    if judgement.refused:
-        return judgement.refused
+    if judgement.refusal:
+        return judgement.refusal
     if judgement.uninformative:
         return str(judgement.ruling)
     if judgement.passed is None:
@@ -163,7 +163,7 @@ def plain(results: list[JudgedResult]) -> str:
 def _lines(row: JudgedRow) -> Iterable[list[str]]:
     """The lines of a row in `HEAD`'s columns: one for each tolerance, the latest first."""
     claim_row = row.row
-    first = [quantity(row), claim_row.published, simulated_text(row), real(row) or "-"]
+    first = [quantity(row), claim_row.published_text, simulated_text(row), real(row) or "-"]
     if not row.judgements:
         yield [
             *first,
@@ -171,13 +171,13 @@ def _lines(row: JudgedRow) -> Iterable[list[str]]:
             "-",
             _unjudged_word(row),
             "-",
-            " ".join(filter(None, [claim_row.illustration, claim_row.why])),
+            " ".join(filter(None, [claim_row.illustration, claim_row.reason])),
         ]
     for number, judgement in enumerate(reversed(row.judgements)):
-        within = str(judgement.simulated) if judgement.simulated else "-"
+        within = str(judgement.simulated_count) if judgement.simulated_count else "-"
         earlier = "-" if judgement.earlier is None else WORDS[judgement.earlier]
         lead = first if number == 0 else ["the same, by its earlier tolerance", "", "", ""]
-        remark = claim_row.why if number == 0 else ""
+        remark = claim_row.reason if number == 0 else ""
         yield [*lead, limits(row, judgement), within, verdict(judgement), earlier, remark]
 
 
@@ -190,7 +190,7 @@ def mattering(results: list[JudgedResult], link: Callable[[Claim], str]) -> list
     """Return the rows that matter by scheme; `link` names a result."""
     rows = [(row.row.scheme, result.claim, row) for result in results for row in result.rows if row.row.matters]
     return [
-        [scheme, quantity(row), row.row.published, simulated_text(row), _short(row), link(claim)]
+        [scheme, quantity(row), row.row.published_text, simulated_text(row), _short(row), link(claim)]
         for scheme, claim, row in sorted(rows, key=lambda entry: entry[0])
     ]
 
@@ -201,7 +201,7 @@ def _short(row: JudgedRow) -> str:
         return _unjudged_word(row)
     last = row.judgements[-1]
     words = [verdict(last)]
-    if last.refused == NEWER_RULE and last.earlier is not None:
+    if last.refusal == NEWER_RULE and last.earlier is not None:
         words.append(f"earlier rule: {WORDS[last.earlier]}")
     if far := row.contradictions():
         words.append(f"contradicts: {', '.join(far)}")
@@ -228,11 +228,11 @@ def first_page(results: list[JudgedResult]) -> list[list[str]]:
             words += [f"contradicts: {', '.join(far)}"] if far else []
             rows.append(
                 [
-                    *(result.claim.id, quantity(row), row.row.published, simulated_text(row), real(row) or "-"),
+                    *(result.claim.id, quantity(row), row.row.published_text, simulated_text(row), real(row) or "-"),
                     limits(row, last) if last else "-",
-                    str(last.simulated) if last and last.simulated else "-",
+                    str(last.simulated_count) if last and last.simulated_count else "-",
                     "; ".join(words),
-                    row.row.why or UNKNOWN,
+                    row.row.reason or UNKNOWN,
                 ]
             )
     return rows
@@ -389,8 +389,8 @@ def corrections(result: JudgedResult) -> list[str]:
     """Return the causes that were changed in set-ups: one line for all rows that share them."""
     rows_by_cause: dict[str, list[str]] = {}
     for row in result.rows:
-        if row.row.corrected:
-            rows_by_cause.setdefault("; ".join(row.row.corrected), []).append(f"`{row.row.key}`")
+        if row.row.corrections:
+            rows_by_cause.setdefault("; ".join(row.row.corrections), []).append(f"`{row.row.key}`")
     lines = [f"- {', '.join(keys)}: {causes}" for causes, keys in rows_by_cause.items()]
     return ["Set-up corrected, with the causes:", "", *lines, ""] if lines else []
 
@@ -423,7 +423,7 @@ def html(results: list[JudgedResult], repetition: Repetition | None = None) -> s
     method = "".join(map(_paragraph, METHOD.split("\n\n")))
     repetition_section = ""
     if repetition is not None:
-        table = _table(REPEATED, repetition.changed) if repetition.changed else ""
+        table = _table(REPEATED, repetition.changes) if repetition.changes else ""
         repetition_section = (
             f"<section><h2>Repeated with other seeds</h2>{_paragraph(repetition.sentence)}{table}</section>"
         )

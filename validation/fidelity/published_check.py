@@ -44,7 +44,7 @@ class Check:
 
     id: str
     name: str
-    simulated: Callable[[Work, int], list[RowValues]] | None
+    simulate: Callable[[Work, int], list[RowValues]] | None
     real: Callable[[Work], RowValues] | None = None
 
     @property

@@ -29,7 +29,7 @@ class Repetition:
 
     draw: str
     rows: int
-    changed: tuple[tuple[str, str, str, str], ...]
+    changes: tuple[tuple[str, str, str, str], ...]
     uninformative: int
     lacking: tuple[str, ...]
 
@@ -39,7 +39,7 @@ class Repetition:
         lacking = f" Not repeated: {', '.join(self.lacking)}." if self.lacking else ""
         if not self.rows and not self.uninformative:
             return f"Seeds were drawn from `{self.draw}`. No row is compared: none was judged both times.{lacking}"
-        equal = self.rows - len(self.changed)
+        equal = self.rows - len(self.changes)
         percent = f" ({100 * equal / self.rows:.0f} %)" if self.rows else ""
         return (
             f"With seeds drawn from `{self.draw}` {equal} of {self.rows} judged rows have the same verdict{percent}."
@@ -65,7 +65,7 @@ def compare(first: Sequence[JudgedResult], again: Sequence[JudgedResult]) -> Rep
                 if judged_row.judgements and judged_row.judgements[-1].ruling
             ]
             if len(judgements) < 2 or all(
-                judgement.simulated and judgement.simulated.equal for judgement in judgements
+                judgement.simulated_count and judgement.simulated_count.equal for judgement in judgements
             ):
                 continue
             if any(judgement.uninformative for judgement in judgements):
@@ -73,8 +73,8 @@ def compare(first: Sequence[JudgedResult], again: Sequence[JudgedResult]) -> Rep
                 continue
             rows += 1
             if len({judgement.ruling.passed for judgement in judgements if judgement.ruling}) > 1:
-                before, after = (f"{judgement.ruling}; {judgement.simulated} within" for judgement in judgements)
-                changes.append((first_result.claim.id, row.row.what, before, after))
+                before, after = (f"{judgement.ruling}; {judgement.simulated_count} within" for judgement in judgements)
+                changes.append((first_result.claim.id, row.row.quantity, before, after))
     return Repetition(", ".join(draws), rows, tuple(changes), uninformative, tuple(lacking)) if draws else None
 
 
@@ -83,6 +83,6 @@ def section(repetition: Repetition | None) -> list[str]:
     if repetition is None:
         return []
     lines = ["## Repeated with other seeds", "", repetition.sentence]
-    if repetition.changed:
-        lines += ["Rows whose verdict is another one lie on the limit:", "", render(Table.of(HEAD, repetition.changed))]
+    if repetition.changes:
+        lines += ["Rows whose verdict is another one lie on the limit:", "", render(Table.of(HEAD, repetition.changes))]
     return [*lines, ""]

@@ -32,19 +32,19 @@ class Ruling:
 
     wide: tuple[str, ...]
     median: bool
-    published: bool | None = None
+    is_published_inside: bool | None = None
 
     @property
     def passed(self) -> bool | None:
         """The verdict; None if the row is uninformative."""
-        return None if self.wide else self.median or self.published is True
+        return None if self.wide else self.median or self.is_published_inside is True
 
     def __str__(self) -> str:
         if self.wide:
             return f"uninformative: {', '.join(self.wide)}"
         if self.median:
             return "pass: median"
-        return "pass: published run in the range" if self.published else "miss"
+        return "pass: published run in the range" if self.is_published_inside else "miss"
 
 
 def simulated_range(values: Sequence[float]) -> Interval:
@@ -84,7 +84,7 @@ def ruling(row: ClaimRow, values: Sequence[Mapping[str, float]], limits: Limits)
     if all(value == values[0] for value in values):
         return Ruling((), median)
     wide = tuple(metric for metric in limits if is_wide(ends[metric], change=row.metrics[metric].change))
-    published_ranges = {metric: row.metrics[metric].published for metric in limits}
+    published_ranges = {metric: row.metrics[metric].published_range for metric in limits}
     if row.published_runs != 1 or None in published_ranges.values():
         return Ruling(wide, median)
     return Ruling(

@@ -32,25 +32,25 @@ class Count:
     """
 
     within: int
-    of: int
+    total: int
     equal: bool = False
 
     @property
     def passed(self) -> bool:
         """The verdict by the earlier rule."""
-        return self.within >= PASSING * self.of
+        return self.within >= PASSING * self.total
 
     @property
     def interval(self) -> Interval:
         """The 95 % interval of Clopper and Pearson."""
-        estimate = share(self.within, self.of, "")
+        estimate = share(self.within, self.total, "")
         return estimate.low or 0.0, estimate.high or 0.0
 
     def __str__(self) -> str:
         if self.equal:
-            return f"{self.within} of {self.of}, all equal"
+            return f"{self.within} of {self.total}, all equal"
         low, high = self.interval
-        return f"{self.within} of {self.of} [{low:.0%}, {high:.0%}]"
+        return f"{self.within} of {self.total} [{low:.0%}, {high:.0%}]"
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Judgement:
     """
 
     tolerance: Tolerance
-    registered: Version | None
-    refused: str = ""
-    simulated: Count | None = None
+    version: Version | None
+    refusal: str = ""
+    simulated_count: Count | None = None
     ruling: Ruling | None = None
     real: bool | None = None
     real_refused: str = ""
@@ -79,14 +79,14 @@ class Judgement:
     @property
     def passed(self) -> bool | None:
         """Verdict on simulated and real packets; None if one may not be judged, or the row is uninformative."""
-        if self.refused or self.uninformative:
+        if self.refusal or self.uninformative:
             return None
         return _all_of(self.ruling.passed if self.ruling else None, self.real)
 
     @property
     def earlier(self) -> bool | None:
         """Verdict by the earlier rule; None if nothing was judged."""
-        return _all_of(self.simulated.passed if self.simulated else None, self.real)
+        return _all_of(self.simulated_count.passed if self.simulated_count else None, self.real)
 
     @property
     def uninformative(self) -> bool:
@@ -106,7 +106,7 @@ class JudgedRow:
     values: tuple[Mapping[str, float], ...]
     real: Mapping[str, float]
     judgements: tuple[Judgement, ...]
-    ranged: bool = False
+    has_range: bool = False
 
     @property
     def passed(self) -> bool | None:
@@ -137,13 +137,15 @@ class JudgedRow:
         with_packets: Limits = self.judgements[-1].tolerance.with_packets if self.judgements else {}
         metrics = []
         for metric, row_metric in self.row.metrics.items():
-            if row_metric.published is None:
+            if row_metric.published_range is None:
                 continue
             sources = [(self.real, with_packets)]
-            if not self._excused(metric, row_metric.published):
+            if not self._excused(metric, row_metric.published_range):
                 sources.append((self.medians(), limits))
             if any(
-                metric in has and metric not in judged_metrics and distance(has[metric], row_metric.published) > FAR
+                metric in has
+                and metric not in judged_metrics
+                and distance(has[metric], row_metric.published_range) > FAR
                 for has, judged_metrics in sources
             ):
                 metrics.append(metric)
@@ -151,7 +153,7 @@ class JudgedRow:
 
     def _is_excused(self, metric: str, published_range: Interval) -> bool:
         values = [value[metric] for value in self.values if metric in value]
-        if not self.ranged or not values:
+        if not self.has_range or not values:
             return False
         ends = simulated_range(values)
         wide = is_wide(ends, change=self.row.metrics[metric].change)
@@ -249,7 +251,7 @@ def _questions(row: ClaimRow) -> list[object]:
     return [
         is_single,
         *(
-            (name, metric.change, metric.published if is_single else None)
+            (name, metric.change, metric.published_range if is_single else None)
             for name, metric in sorted(row.metrics.items())
         ),
     ]

@@ -177,7 +177,7 @@ def ccperf(flow: Flow) -> Values:
     if mean_rtt is not None:
         values["mean_est_qdelay_l4"] = mean_rtt - flow.base_rtt_ms(max(first, int(srtt.time[0])), last)
     of_capacity: Values = dict.fromkeys(("mean_utilization_bw_l4", "mean_in_flight_bdp", "mean_utilization_bdp_l4"))
-    if not any(other.confined for other in run.flows) or not flow.confined:
+    if not any(other.is_confined for other in run.flows) or not flow.is_confined:
         capacity = flow.capacity(*flow.active)
         full = segment + flow.transport["header_bytes"] + run.path.get("overhead_bytes", 0)
         full += flow.links[0].get("framing_bytes", 0)
@@ -273,10 +273,10 @@ def response(flow: Flow) -> Values:
             settling_s = None
         elif settling_s is None:
             settling_s = (last - change) / SECOND
-    if any(other.confined for other in run.flows):
+    if any(other.is_confined for other in run.flows):
         to_90 = settling_s = None
     elastic = flow.spec["application"]["kind"] in ("greedy", "fixed")
-    is_measurable = elastic and flow.intervals and not any(other.confined for other in run.flows)
+    is_measurable = elastic and flow.intervals and not any(other.is_confined for other in run.flows)
     return {
         "starvation_time_s": starvation_s if is_measurable else None,
         "time_to_90_s": to_90,

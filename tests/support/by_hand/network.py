@@ -49,16 +49,16 @@ class Passage:
     """When packets left the queue, their time in it, and their bytes."""
     changes: list[tuple[int, int, int]] = field(default_factory=list)
     """When packets came and went, and how many packets and bytes more were in the queue then."""
-    arrived: int = 0
-    dropped: int = 0
-    marked: int = 0
+    arrivals: int = 0
+    drops: int = 0
+    marks: int = 0
 
 
 def passages(run: Run) -> dict[str, Passage]:
     """By name, the links of the data direction that have queues, which data passes one after the other."""
     by_link: dict[str, Passage] = defaultdict(Passage)
     for flow in run.flows:
-        names = links_with_queues(flow.passed("data"))
+        names = links_with_queues(flow.elements_passed("data"))
         waiting: dict[int, int] = {}
         passed_links: dict[int, int] = defaultdict(int)
         is_relevant = pl.col("event").is_in([ENQUEUE, DEQUEUE, DROP, MARK])
@@ -70,21 +70,21 @@ def passages(run: Run) -> dict[str, Passage]:
             link = by_link[names[passed_links[seq]]]
             if kind == ENQUEUE:
                 waiting[seq] = time
-                link.arrived += 1
+                link.arrivals += 1
                 link.changes.append((time, 1, size))
             elif kind == DEQUEUE:
                 link.waits.append((time, time - waiting.pop(seq), size))
                 link.changes.append((time, -1, -size))
                 passed_links[seq] += 1
             elif kind == MARK:
-                link.marked += 1
+                link.marks += 1
             else:
-                link.dropped += 1
+                link.drops += 1
                 if seq in waiting:
                     del waiting[seq]
                     link.changes.append((time, -1, -size))
                 else:
-                    link.arrived += 1
+                    link.arrivals += 1
     for link in by_link.values():
         link.waits.sort()
         link.changes.sort(key=lambda change: change[0])
@@ -112,10 +112,10 @@ def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
         "max_queue_bytes": int(sizes.value[lasting].max()),
         "mean_queue_delay_ms": scale(mean(waits), 1e-6),
         "max_queue_delay_ms": max(waits) / 1e6,
-        "packets_in": link.arrived,
-        "packets_dropped": link.dropped,
-        "total_qdisc_drops_l2": link.dropped,
-        "packets_marked": link.marked,
+        "packets_in": link.arrivals,
+        "packets_dropped": link.drops,
+        "total_qdisc_drops_l2": link.drops,
+        "packets_marked": link.marks,
         "peak_queue_ms": None,
     }
     if run.last_change is not None:
@@ -130,7 +130,7 @@ def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
         values["packets_out"] = len(sent_amounts)
         values["throughput_mbps"] = values["mean_sending_rate_l1"] = mbps(sum(sent_amounts), run.end)
         values["utilization"] = values["throughput_mbps"] / values["capacity_mbps"]
-        values["ecn_mark_rate"] = ratio(link.marked, len(sent_amounts))
+        values["ecn_mark_rate"] = ratio(link.marks, len(sent_amounts))
     return values
 
 

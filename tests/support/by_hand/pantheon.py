@@ -36,13 +36,13 @@ class Passing:
 class Flow:
     """What one flow put into the path, what it got out, and how long that took."""
 
-    sent: Passing = field(default_factory=Passing)
-    arrived: Passing = field(default_factory=Passing)
+    departures: Passing = field(default_factory=Passing)
+    arrivals: Passing = field(default_factory=Passing)
     delays: list[float] = field(default_factory=list)
 
     @property
     def loss(self) -> float | None:
-        return 1 - 1.0 * self.arrived.bits / self.sent.bits if self.sent.bits else None
+        return 1 - 1.0 * self.arrivals.bits / self.departures.bits if self.departures.bits else None
 
 
 def nearest_rank(values: list[float], part: float) -> float | None:
@@ -65,21 +65,21 @@ def analyse(text: str, runtime_s: float) -> dict[str, Any]:
         flow = flows.setdefault(int(rest[-1]) if has_flow else 0, Flow())
         for passings in (flow, total):
             if kind == "+":
-                passings.sent.add(float(time), int(size))
+                passings.departures.add(float(time), int(size))
             else:
-                passings.arrived.add(float(time), int(size))
+                passings.arrivals.add(float(time), int(size))
                 passings.delays.append(float(rest[0]))
     tagged_flows = [flow for number, flow in flows.items() if number]
-    seconds = total.arrived.span / 1000.0
-    have_passings = all(flow.sent.bits and flow.arrived.bits for flow in tagged_flows)
+    seconds = total.arrivals.span / 1000.0
+    have_passings = all(flow.departures.bits and flow.arrivals.bits for flow in tagged_flows)
     return {
         "flows": {number: _values(flow) for number, flow in flows.items()},
         "all": _values(total),
         "capacity": link.mbps or None,
         "seconds": seconds,
-        "valid": bool(total.arrived.bits) and have_passings and seconds >= 0.8 * runtime_s,
+        "valid": bool(total.arrivals.bits) and have_passings and seconds >= 0.8 * runtime_s,
     }
 
 
 def _values(flow: Flow) -> dict[str, float | None]:
-    return {"tput": flow.arrived.mbps, "delay": nearest_rank(flow.delays, 0.95), "loss": flow.loss}
+    return {"tput": flow.arrivals.mbps, "delay": nearest_rank(flow.delays, 0.95), "loss": flow.loss}

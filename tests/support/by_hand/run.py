@@ -287,7 +287,7 @@ class Flow:
     def directions(self) -> tuple[str, str]:
         return ("ack", "data") if self.spec.get("reverse") else ("data", "ack")
 
-    def passed(self, direction: str) -> list[dict[str, Any]]:
+    def elements_passed(self, direction: str) -> list[dict[str, Any]]:
         """The elements that its packets pass."""
         elements: list[dict[str, Any]] = self.run.path[direction]
         if direction != self.directions[0]:
@@ -297,7 +297,7 @@ class Flow:
         return elements[names.index(enter) if enter else 0 : names.index(leave) + 1 if leave else None]
 
     @property
-    def confined(self) -> bool:
+    def is_confined(self) -> bool:
         return "enter" in self.spec or "leave" in self.spec
 
     @property
@@ -314,7 +314,7 @@ class Flow:
         delays = [
             planned_steps(element, "delay_ms")
             for direction in self.directions
-            for element in self.passed(direction)
+            for element in self.elements_passed(direction)
             if element["kind"] == "delay"
         ]
         mean_delay_ms, planned_delay_ms = (

@@ -54,14 +54,14 @@ class Subject:
     parts: Callable[[Path], Contents]
     prepare: Callable[[Path], None] = lambda _: None
     check: Callable[[Path], object] = lambda _: None
-    begun: tuple[str, ...] = ("out/experiment.toml", "out/benchmark.json")
+    begin_files: tuple[str, ...] = ("out/experiment.toml", "out/benchmark.json")
     """Of these files one is there once there is something to continue."""
-    made: "Callable[[Subject, Path, random.Random], Victim] | None" = None
+    make_victim: "Callable[[Subject, Path, random.Random], Victim] | None" = None
     """What makes a victim of it, if not `Victim` itself."""
 
     def victim(self, folder: Path, draw: random.Random) -> "Victim":
         """A victim of this subject, in a folder of its own."""
-        return (self.made or Victim)(self, folder, draw)
+        return (self.make_victim or Victim)(self, folder, draw)
 
 
 MOST_LATE = 20
@@ -237,12 +237,17 @@ SUBJECTS = {
             (*_REMOTE, "--out", "out"),
             (*_REMOTE, "--out", "out", "--resume"),
             lambda folder: _run_files(folder, bits=False),
-            made=_between_two_machines,
+            make_victim=_between_two_machines,
         ),
         Subject(
-            "calibrate", _SEARCH, (*_SEARCH, "--resume"), _calibration_parts, _with_table, begun=("found.calibration",)
+            "calibrate",
+            _SEARCH,
+            (*_SEARCH, "--resume"),
+            _calibration_parts,
+            _with_table,
+            begin_files=("found.calibration",),
         ),
-        Subject("train", _EPOCHS, (*_EPOCHS, "--resume"), _table, check=_table, begun=("learned.json",)),
+        Subject("train", _EPOCHS, (*_EPOCHS, "--resume"), _table, check=_table, begin_files=("learned.json",)),
     )
 }
 
@@ -254,7 +259,7 @@ class Victim:
     """How often it is one of the command's processes that is killed first."""
     goes_on_s = 0.3
     """So long at most the command then goes on before it is killed too."""
-    said = ""
+    remark = ""
     """What there is to say of the last kill."""
 
     def __init__(self, subject: Subject, folder: Path, draw: random.Random) -> None:
@@ -287,7 +292,7 @@ class Victim:
         before = _settled_files(self.place)
         process = self.start(words)
         time.sleep(self.draw.uniform(0.0, self.lasts_s()))
-        children = self.others(process.pid)
+        children = self.children(process.pid)
         target = self.draw.choice(children) if children and self.draw.random() < self.of_others else process.pid
         in_time = process.poll() is None
         with contextlib.suppress(ProcessLookupError):
@@ -309,7 +314,7 @@ class Victim:
         return in_time
 
     def _has_results(self) -> bool:
-        return any((self.place / name).exists() for name in self.subject.begun)
+        return any((self.place / name).exists() for name in self.subject.begin_files)
 
     def run(self, folder: Path, words: Iterable[str]) -> None:
         """Runs a command to its good end."""
@@ -329,7 +334,7 @@ class Victim:
         """How long it takes what is left, about."""
         return self.takes_s
 
-    def others(self, process: int) -> list[int]:
+    def children(self, process: int) -> list[int]:
         """Whom a kill may hit beside the command itself."""
         return [pid for pid in _of_session(process) if pid != process]
 
@@ -415,7 +420,7 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
             tally.kills += 1
             tally.in_time += in_time
             tally.by_subject[name] += in_time
-            remark = f"{victim.said}{'' if in_time else ' had ended before'}"
+            remark = f"{victim.remark}{'' if in_time else ' had ended before'}"
             say(f"kill {tally.in_time} of {kills}: {name}{remark}")
         for victim in victims:
             victim.finish()

@@ -25,7 +25,7 @@ class SharedRun:
     runs: list[dict[str, Any]]
     """Entries of `show --json`."""
 
-    def of(self, scheme: str) -> list[dict[str, Any]]:
+    def runs_of(self, scheme: str) -> list[dict[str, Any]]:
         """Return the runs of one scheme, which has at least one."""
         runs = [run for run in self.runs if run["scheme"] == scheme]
         assert runs, scheme
@@ -33,7 +33,7 @@ class SharedRun:
 
     def only(self, scheme: str) -> dict[str, Any]:
         """Return the run of a scheme that has one."""
-        (run,) = self.of(scheme)
+        (run,) = self.runs_of(scheme)
         return run
 
 

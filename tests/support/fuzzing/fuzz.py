@@ -46,7 +46,7 @@ class Finding:
     target: str
     number: int
     content: bytes
-    what: str
+    complaint: str
 
 
 def inputs(target: Target, valid: list[bytes], seed: int, first: int, count: int) -> Iterator[tuple[int, bytes]]:
@@ -195,7 +195,7 @@ def describe(finding: Finding, folder: Path) -> str:
     folder.mkdir(exist_ok=True)
     file = folder / f"{finding.target}-{hashlib.sha256(finding.content).hexdigest()[:12]}"
     file.write_bytes(finding.content)
-    last = finding.what.strip().splitlines()[-1]
+    last = finding.complaint.strip().splitlines()[-1]
     again = f"PYTHONPATH=tests {sys.executable} -m support.fuzzing.fuzz --again {finding.target} {file}"
     return f"FOUND {finding.target} {finding.number}: {last[:300]}\n  again: {again}"
 
@@ -212,7 +212,7 @@ def main() -> int:
     if options.again:
         name, file = options.again
         findings = list(run_batch(TARGETS[name], [(0, Path(file).read_bytes())]))
-        print(findings[0].what if findings else "nothing is wrong with this one")
+        print(findings[0].complaint if findings else "nothing is wrong with this one")
         return len(findings)
     targets = [TARGETS[name] for name in options.targets or TARGETS]
     end = time.monotonic() + options.seconds

@@ -32,9 +32,9 @@ class SenderOnTcp:
         self.retransmissions = 0
         self.rtts_ms: list[float] = []
         begin_ns = int(log["time_ns"].min() or 0)
-        self.put(begin_ns, Tcp(True, base - 1, syn=True, mss=1460, stamps=self.clock(begin_ns)))
-        self.put(begin_ns + 1, Tcp(False, 99, base, syn=True, mss=1460, stamps=self.clock(begin_ns + 1)))
-        self.put(begin_ns + 2, Tcp(True, base, 100, stamps=self.clock(begin_ns + 2)))
+        self.add_packet(begin_ns, Tcp(True, base - 1, syn=True, mss=1460, stamps=self.clock(begin_ns)))
+        self.add_packet(begin_ns + 1, Tcp(False, 99, base, syn=True, mss=1460, stamps=self.clock(begin_ns + 1)))
+        self.add_packet(begin_ns + 2, Tcp(True, base, 100, stamps=self.clock(begin_ns + 2)))
         by_time = log.sort("time_ns", maintain_order=True).partition_by("time_ns", maintain_order=True)
         for rows in by_time:
             at_ns, events = int(rows["time_ns"][0]), list(rows.iter_rows(named=True))
@@ -55,7 +55,7 @@ class SenderOnTcp:
         """Timestamps in units of 100 us, so that packets of a burst share one."""
         return (at_ns // 100_000 + 1, echo_ns // 100_000 + 1) if self.stamps else None
 
-    def put(self, at_ns: int, segment: Tcp) -> None:
+    def add_packet(self, at_ns: int, segment: Tcp) -> None:
         self.packets.append((START_NS + at_ns + 10 * MS, tcp(replace(segment, port=self.port))))
 
     def send(self, at_ns: int, number: int) -> None:
@@ -68,7 +68,7 @@ class SenderOnTcp:
             start, self.next = self.next, self.next + MSS
         self.start[number], self.sent_ns[number] = start, at_ns
         self.sendings[start] += 1
-        self.put(at_ns, Tcp(True, self.base + start, 100, MSS, stamps=self.clock(at_ns)))
+        self.add_packet(at_ns, Tcp(True, self.base + start, 100, MSS, stamps=self.clock(at_ns)))
 
     def acknowledge(self, at_ns: int, numbers: list[int]) -> None:
         starts = [self.start[number] for number in numbers]
@@ -80,4 +80,4 @@ class SenderOnTcp:
         for first in range(0, max(len(above), 1), 3):
             sacks = tuple((self.base + start, self.base + start + MSS) for start in above[first : first + 3])
             wrapped_sacks = tuple((left % 2**32, right % 2**32) for left, right in sacks)
-            self.put(at_ns, Tcp(False, 100, self.base + self.unacked, stamps=stamps, sacks=wrapped_sacks))
+            self.add_packet(at_ns, Tcp(False, 100, self.base + self.unacked, stamps=stamps, sacks=wrapped_sacks))

@@ -35,7 +35,8 @@ def ss_lines(stamp: str, acked_bytes: int, retrans: str = "", more: str = "") ->
         f"{stamp}\nState Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
         f"ESTAB 0      99        10.0.0.1:5000     10.0.0.2:6000\n"
         f"\t cubic rto:204 rtt:{20 + acked_bytes / 1e6}/2.5 mss:1000 pmtu:1500 cwnd:10 ssthresh:7 "
-        f"bytes_sent:{acked_bytes} bytes_acked:{acked_bytes} send 4Mbps pacing_rate 4.8Mbps delivery_rate 950Kbps {more} {retrans} minrtt:20\n"
+        f"bytes_sent:{acked_bytes} bytes_acked:{acked_bytes} "
+        f"send 4Mbps pacing_rate 4.8Mbps delivery_rate 950Kbps {more} {retrans} minrtt:20\n"
     )
 
 

@@ -15,7 +15,7 @@ LINK = "{http://www.w3.org/1999/xlink}href"
 class Box:
     """A text or a mark, and its box."""
 
-    what: str
+    label: str
     left: float
     top: float
     right: float
@@ -90,9 +90,9 @@ def crossings(svg: str) -> list[tuple[str, str]]:
     text_boxes, mark_boxes = texts(svg), marks(svg)
     width, height = size_of(svg)
     pairs = [
-        (text_box.what, "the edge") for text_box in (*text_boxes, *mark_boxes) if not text_box.is_inside(width, height)
+        (text_box.label, "the edge") for text_box in (*text_boxes, *mark_boxes) if not text_box.is_inside(width, height)
     ]
     for index, box in enumerate(text_boxes):
-        pairs += [(box.what, other.what) for other in text_boxes[:index] if box.meets(other)]
-        pairs += [(box.what, other.what) for other in mark_boxes if box.meets(other)]
+        pairs += [(box.label, other.label) for other in text_boxes[:index] if box.meets(other)]
+        pairs += [(box.label, other.label) for other in mark_boxes if box.meets(other)]
     return pairs

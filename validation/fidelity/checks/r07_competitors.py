@@ -30,7 +30,7 @@ class Network:
     delay_ms: int
     queue_bdp: float
     cubics: int
-    others: int
+    competitors: int
 
 
 def networks(seed: int) -> list[Network]:
@@ -43,7 +43,7 @@ def networks(seed: int) -> list[Network]:
             delay_ms=draw.randint(1, 49),
             queue_bdp=draw.randint(1, 9) / 2,
             cubics=draw.randint(1, 4),
-            others=draw.randint(1, 4),
+            competitors=draw.randint(1, 4),
         )
         for number in range(1, NETWORKS + 1)
     ]
@@ -67,7 +67,7 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
     elements = directions(network)
     path = dumbbell.make_path(rate=f"{network.rate_mbps}mbit", rtt=f"{2 * network.delay_ms}ms")
     flows = []
-    for name, count in ((CUBIC, network.cubics), (scheme, network.others)):
+    for name, count in ((CUBIC, network.cubics), (scheme, network.competitors)):
         sockets = {f"{name}.transport.profile": "linux"} if name in OF_IPERF else {}
         specification = dumbbell.specification(
             name,
@@ -83,7 +83,7 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
     late = [element for element in specification["path"]["ack"] if element.get("name") == "host"]
     own_path = {**specification["path"], **elements, "ack": [*elements["ack"], *late]}
     flow_results = dumbbell.simulate(specification | {"flows": flows, "path": own_path}).statistics["flows"]
-    fair = network.rate_mbps / (network.cubics + network.others)
+    fair = network.rate_mbps / (network.cubics + network.competitors)
     multiples = [flow["throughput_mbps"] / fair for flow in flow_results]
     return multiples[: network.cubics], multiples[network.cubics :]
 

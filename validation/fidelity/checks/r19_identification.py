@@ -40,7 +40,7 @@ class Flight:
     packets: np.ndarray  # type: ignore[type-arg]
     rate: float
     rtt_s: float
-    marked: float
+    mark_share: float
 
 
 def observe(run: dumbbell.RunResults) -> Flight:
@@ -103,8 +103,8 @@ def classify(flight: Flight) -> str:
         queue = middle - flight.rate * flight.rtt_s
         if np.ptp(flight.packets) > 2 * FLAT * middle:
             return f"none (varies by {np.ptp(flight.packets) / middle:.0%})"
-        if flight.marked > 0:
-            return f"dctcp (steady, {flight.marked:.1%} marked)"
+        if flight.mark_share > 0:
+            return f"dctcp (steady, {flight.mark_share:.1%} marked)"
         name = "vegas" if queue <= VEGAS_PACKETS else "none"
         return f"{name} (steady, {queue:.0f} queued)"
     left = float(np.median([flight.packets[after] / flight.packets[before] for before, after in falls]))
