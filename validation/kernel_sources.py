@@ -231,7 +231,7 @@ def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> S
             if run.statistics["status"] != "done":
                 sys.exit(f"{run.scheme} on {cell.title}: {run.statistics['reason']}")
         flows = [run.statistics["flows"] for run in sorted(result.runs, key=lambda run: run.run)]
-    return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in flow] for flow in flows]
+    return [[(flow["throughput_mbps"], flow["delay_p95_ms"]) for flow in run_flows] for run_flows in flows]
 
 
 def differences(

@@ -248,20 +248,20 @@ def test_few_paths_are_named_with_what_is_carried_there() -> None:
     ]
 
 
-@pytest.mark.parametrize(("slow", "scheme", "among"), [(5.0, "c", ""), (4.9, "b", " among schemes with at least half")])
-def test_who_sends_little_is_not_compared_by_delay(slow: float, scheme: str, among: str) -> None:
+@pytest.mark.parametrize(("slow", "least", "among"), [(5.0, "c", ""), (4.9, "b", " among schemes with at least half")])
+def test_who_sends_little_is_not_compared_by_delay(slow: float, least: str, among: str) -> None:
     def run(scheme: str, path: str, goodput: float, delay: float) -> dict[str, Any]:
         return synthetic(scheme, path, 1, {"goodput_mbps": goodput, "owd_p95_ms": delay})
 
     alone = [run("a", "p", 10.0, 50.0), run("b", "p", 9.0, 40.0), run("c", "p", slow, 20.0)]
     text = " ".join(findings(experiment(), alone))
-    delay = {"b": 40.0, "c": 20.0}[scheme]
-    assert f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {scheme} ({delay} ms)" in text
+    delay = {"b": 40.0, "c": 20.0}[least]
+    assert f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {least} ({delay} ms)" in text
     # on the other path all carry the same
     several = [*alone, *(run(scheme, "q", 4.0, goodput) for scheme, goodput in (("a", 9.0), ("b", 8.0), ("c", 7.0)))]
     text = " ".join(findings(experiment(), several))
     quantity = f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}"
-    phrase = f"{quantity}: {scheme} on p ({delay} ms) and c on q"
+    phrase = f"{quantity}: {least} on p ({delay} ms) and c on q"
     assert phrase in text
 
 

@@ -103,8 +103,8 @@ def refusals(folder: Path, commands: Iterable[Iterable[str]]) -> list[str]:
     result = subprocess.run(python, input=words, cwd=folder, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     lines = []
-    for status, line in map(json.loads, result.stdout.splitlines()):
-        lines.append((status, "".join(line for line in line.splitlines(True) if not PROGRESS.search(line))))
+    for status, text in map(json.loads, result.stdout.splitlines()):
+        lines.append((status, "".join(line for line in text.splitlines(True) if not PROGRESS.search(line))))
     assert [(status, text.count("\n")) for status, text in lines] == [(2, 1)] * len(lines), lines
     return [text for _, text in lines]
 
