@@ -72,7 +72,7 @@ def _sentence(text: str) -> str:
 
 def page() -> str:
     """Return the page."""
-    return "\n".join([INTRODUCTION, *sections("dumbbell", command_parser(whole=True), 1)])
+    return "\n".join([INTRODUCTION, *sections("dumbbell", command_parser(is_complete=True), 1)])
 
 
 def main() -> int:

@@ -51,8 +51,8 @@ from dumbbell_check.comparison import (
     on_longer_paths,
 )
 from dumbbell_check.judging import FIRST, judge, looks, overall
-from dumbbell_check.safety import Shown, judgements, shown_by
-from dumbbell_check.sides import BASELINE, CANDIDATE, Observed, Side
+from dumbbell_check.safety import SideFigures, figures_by_rule, judgements
+from dumbbell_check.sides import BASELINE, CANDIDATE, Observations, Side
 from dumbbell_conformance.plans import PlannedCase
 from validation.mutations.mutation import load
 
@@ -152,7 +152,7 @@ def check_apart(
 
 def pool(
     scheme: Scheme, suite: CheckSuite, runs: int, seed: int, workers: Executor, is_nudged: bool
-) -> dict[str, Observed]:
+) -> dict[str, Observations]:
     """Return the runs of a scheme in each cell; `is_nudged` on paths that are 1 ns longer."""
     with Progress() as progress:
         comparison = Comparison(suite, [Side(CANDIDATE, scheme.name, scheme)], Path(), Execution(), seed, progress)
@@ -202,7 +202,7 @@ def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
 
 
 def _compare_cell(
-    cell: CheckCell, pools: tuple[Observed, Observed], kind: str, chaotic: bool, rows: int, draw: random.Random
+    cell: CheckCell, pools: tuple[Observations, Observations], kind: str, chaotic: bool, rows: int, draw: random.Random
 ) -> dict[str, str]:
     """Return the answers of a sequential comparison whose runs are drawn from pools."""
     plain, _ = pools
@@ -219,7 +219,7 @@ def _compare_cell(
                 halves = (first[:count], second[:count])
                 sides = [{place: plain.of(metric)[seed] for place, seed in enumerate(half)} for half in halves]
             answer = judge(
-                metric, *sides, paired=kind == "pairs" and not chaotic, rows=rows, most_runs=run_count, fair=50.0
+                metric, *sides, can_pair=kind == "pairs" and not chaotic, rows=rows, most_runs=run_count, fair=50.0
             ).verdict
             answer_of[metric.name] = answer
         if "not resolved" not in answer_of.values():
@@ -239,7 +239,7 @@ def rules(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
     cases = catalog.check_suites().find(SUITE).safety
     schemes = {name: catalog.schemes().find(name) for name in names}
     compared_pairs, alarms_raised = 0, []
-    shown_values: list[dict[str, dict[str, Shown]]] = []
+    shown_values: list[dict[str, dict[str, SideFigures]]] = []
     for longer_ns in range(VARIANTS):
         moved_cases = [_on_longer_path(case, longer_ns) for case in cases]
         with _working(jobs) as (folder, execution, progress):
@@ -249,7 +249,7 @@ def rules(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
             ) -> Sequence[ResultsDirectory]:
                 return perform_apart([(plan.folder, plan.experiment) for plan in plans], runner, progress)[0]
 
-            shown_values.append(shown_by(moved_cases, schemes, folder, perform, progress))
+            shown_values.append(figures_by_rule(moved_cases, schemes, folder, perform, progress))
     for first, second in itertools.permutations(shown_values, 2):
         for case in cases:
             rule = rule_name(case)
@@ -300,7 +300,7 @@ class _MemoryCell(ComparedCell):
         runs = [run for run in experiment.all_runs() if run.run >= first]
         statistics_made = pool.map(_simulate, [experiment.specification(run) for run in runs])
         for run, table in zip(runs, statistics_made, strict=True):
-            seen_values = self.seen.setdefault((part, run.scheme), Observed())
+            seen_values = self.observations.setdefault((part, run.scheme), Observations())
             seen_values.add(run, table, self.cell.metrics, experiment.duration_s)
 
 

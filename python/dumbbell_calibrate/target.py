@@ -236,7 +236,7 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
         cells={},
         own_paths={PLACE: path},
         own_schemes=used,
-        published=Publication(),
+        publication=Publication(),
         every_s=None,
         for_s=None,
         sender=None,
@@ -246,7 +246,7 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
         udp_ports=None,
         bandwidth_cap_mbps=None,
         data_cap_bytes=None,
-        closed=False,
+        is_resolved=False,
         known_plugins=frozenset(),
         **changes,
     )
@@ -257,9 +257,9 @@ def _experiment(raw: _Raw, options: TargetOptions, used: dict[str, Scheme]) -> E
 def _of_publication(text: str, options: TargetOptions) -> _Raw:
     """Return the points in the published rows of an experiment."""
     experiment_file = catalog.experiments().find(text)
-    rows = experiment_file.published.rows
+    rows = experiment_file.publication.rows
     if not rows:
-        having = [name for name in catalog.experiments().names() if catalog.experiments().find(name).published.rows]
+        having = [name for name in catalog.experiments().names() if catalog.experiments().find(name).publication.rows]
         raise UserError(
             f"{text}: has no [[published]] tables: {listed(having)} have; allowed are also results and .csv"
         )
@@ -278,7 +278,7 @@ def _of_publication(text: str, options: TargetOptions) -> _Raw:
             details = {"title": row.title, "excluded_because": row.uncounted}
             points.append(Point(row.scheme, 0, **row.means, runs=experiment_file.runs, **details))  # type: ignore[arg-type]
     path = _path_of(experiment_file, place or (experiment_file.paths[0] if experiment_file.paths else None))
-    return _Raw(text, experiment_file.published.source, tuple(points), experiment_file, path, tuple(left))
+    return _Raw(text, experiment_file.publication.source, tuple(points), experiment_file, path, tuple(left))
 
 
 def _path_of(experiment_file: ExperimentFile, name: str | None) -> PathModel | None:

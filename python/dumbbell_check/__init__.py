@@ -1,4 +1,4 @@
-"""Comparison of a candidate with a baseline by paired runs over common draws, as many as it takes."""
+"""Comparison of a candidate with a baseline by paired runs over common draws, until each question is resolved."""
 
 import lazy_loader
 

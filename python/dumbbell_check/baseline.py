@@ -1,4 +1,4 @@
-"""Baseline files: what a check saw of a scheme, as a text that is reviewed and committed."""
+"""Baseline files: the results of a check for one scheme, as a text file for review and commit."""
 
 from __future__ import annotations
 
@@ -17,83 +17,83 @@ from dumbbell.experiment.planned import derive_seed
 from dumbbell.results.files import write_named
 from dumbbell_check.judging import FIRST
 from dumbbell_check.kept_packets import how_to_update, read_packets, write_packets
-from dumbbell_check.sides import Kept, KeptCell, KeptRule, Observed, first_seed, more_seed
+from dumbbell_check.sides import KeptCell, KeptRule, KeptRuns, Observations, first_seed, more_seed
 
 if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
 
 FORMAT = 2
 _DIGITS = 6
-"""Significant digits of the values that are kept."""
+"""Significant digits of stored values."""
 _LETTERS = 16
-"""Letters of a digest that are kept."""
+"""Length of stored digests, characters."""
 
 
-def cell_digest(experiment: Experiment, *tested: str) -> str:
-    """Return a digest of all that a cell's runs depend on beside the schemes under test, their number and seeds."""
+def cell_digest(experiment: Experiment, *tested_names: str) -> str:
+    """Return a digest of everything that determines a cell's runs, except the tested schemes, run count and seeds."""
     table = experiment.table()
     for key in ("name", "title", "schemes", "runs", "log", "seed", "random_order"):
         table.pop(key, None)
     schemes = table.pop("scheme")
     assert isinstance(schemes, Mapping)
     beside = {flow.scheme for path in experiment.paths for flow in experiment.listed_flows(path)}
-    table["scheme"] = {name: scheme for name, scheme in schemes.items() if name in beside or name not in tested}
+    table["scheme"] = {name: scheme for name, scheme in schemes.items() if name in beside or name not in tested_names}
 
     return hashlib.sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()[:_LETTERS]
 
 
-def is_same_digest(one: str, other: str) -> bool:
-    """Return whether two digests are the same, of which baseline files keep the first letters only."""
-    return bool(one and other) and (one.startswith(other) or other.startswith(one))
+def is_same_digest(first: str, second: str) -> bool:
+    """Return True if two digests are equal. Baseline files contain only the first characters of a digest."""
+    return bool(first and second) and (first.startswith(second) or second.startswith(first))
 
 
-def write_baseline(file: Path, kept: Kept, suite: str, seed: int) -> None:
-    """Write what was seen of a scheme in each cell and rule of safety; the first packets stand in a file beside it.
+def write_baseline(file: Path, kept_runs: KeptRuns, suite: str, seed: int) -> None:
+    """Write the results of a scheme for each cell and safety rule. The first packets go to a file beside `file`.
 
     Raises:
-        UserError: a file cannot be written.
+        UserError: If a file cannot be written.
     """
-    packets = {} if isinstance(kept.packets, str) else kept.packets
+    packets = {} if isinstance(kept_runs.packets, str) else kept_runs.packets
     lines = [
         "# A baseline of `dumbbell check`: what each cell showed, a value for each run.",
         "# `dumbbell check ... --update` writes it again; a change of it is reviewed like a change of code.",
         f"baseline = {FORMAT}",
-        f"dumbbell = {json.dumps(kept.made_by)}",
-        f"scheme = {json.dumps(kept.scheme)}",
-        f"transport = {json.dumps(kept.transport)}",
+        f"dumbbell = {json.dumps(kept_runs.made_by)}",
+        f"scheme = {json.dumps(kept_runs.scheme)}",
+        f"transport = {json.dumps(kept_runs.transport)}",
         f"suite = {json.dumps(suite)}",
         f"seed = {seed}",
         f'packets = "{write_packets(file, packets)}"',
     ]
-    for name, cell in sorted(kept.cells.items()):
+    for name, cell in sorted(kept_runs.cells.items()):
         lines += ["", f"[cell.{name}]", f"path = {json.dumps(cell.path)}", f'digest = "{cell.digest}"']
-        for metric in sorted(cell.seen.values):
-            values = [_kept(value) for value in cell.seen.values[metric].values()]
+        for metric in sorted(cell.observations.values):
+            values = [_rounded_value(value) for value in cell.observations.values[metric].values()]
             mean = math.fsum(values) / len(values)
             lines.append(
                 f"# {metric}: mean {mean:.4g} {JUDGED[metric].unit}, {min(values):.4g} to {max(values):.4g}".rstrip()
             )
             lines.append(f"{metric} = {json.dumps(values)}")
-        lines.append(f"logs = {json.dumps([digest[:_LETTERS] for digest in cell.seen.logs.values()])}")
-    for name, rule in sorted(kept.rules.items()):
+        lines.append(f"logs = {json.dumps([digest[:_LETTERS] for digest in cell.observations.logs.values()])}")
+    for name, rule in sorted(kept_runs.rules.items()):
         lines += ["", f"[rule.{name}]", f'digest = "{rule.digest}"']
-        lines += [f"{place} = {_kept(figure)!r}" for place, figure in sorted(rule.figures.items())]
+        lines += [f"{place} = {_rounded_value(figure)!r}" for place, figure in sorted(rule.figures.items())]
     write_named(file, "\n".join(lines) + "\n")
 
 
-def others_of(file: Path, made: Kept, suite: str, seed: int) -> Kept:
-    """Return what a baseline file keeps, before some of its cells are made again by `made`.
+def previous_runs(file: Path, new_runs: KeptRuns, suite: str, seed: int) -> KeptRuns:
+    """Return the runs in a baseline file before `new_runs` replace some of its cells.
 
     Raises:
-        UserError: the file is of another scheme, suite, seed or version of dumbbell: all of it has to be written.
+        UserError: If the file has another scheme, suite, seed or version of dumbbell, and all cells must be written.
     """
     before, of_suite, of_seed = read_baseline(file)
     for key, value, now in (
-        ("scheme", before.scheme, made.scheme),
-        ("transport", before.transport, made.transport),
+        ("scheme", before.scheme, new_runs.scheme),
+        ("transport", before.transport, new_runs.transport),
         ("suite", of_suite, suite),
         ("seed", of_seed, seed),
-        ("dumbbell", before.made_by, made.made_by),
+        ("dumbbell", before.made_by, new_runs.made_by),
     ):
         if value != now:
             remedy = f"write all cells again, without {argument('cells')}"
@@ -101,21 +101,21 @@ def others_of(file: Path, made: Kept, suite: str, seed: int) -> Kept:
     return before
 
 
-def _kept(value: float) -> float:
-    """Return a value as a file keeps it."""
+def _rounded_value(value: float) -> float:
+    """Return a value with the digits of a file."""
     return min(float(f"{value:.{_DIGITS}g}"), MOST_METRIC)
 
 
 def is_baseline(text: str) -> bool:
-    """Return whether a name is that of a baseline file: a TOML file with the key `baseline`."""
+    """Return True if a name is that of a baseline file: a TOML file with the key `baseline`."""
     return text.endswith(".toml") and Path(text).is_file() and read_toml(Path(text)).has("baseline")
 
 
-def read_baseline(file: Path) -> tuple[Kept, str, int]:
-    """Return the runs that a baseline file keeps, the name of their suite and their seed.
+def read_baseline(file: Path) -> tuple[KeptRuns, str, int]:
+    """Return the runs in a baseline file, the name of their suite, and their seed.
 
     Raises:
-        UserError: the file cannot be read, or a key or value in it is not allowed.
+        UserError: If the file cannot be read, or has a key or value that is not allowed.
     """
     table = read_toml(file)
     if table.integer("baseline") != FORMAT:
@@ -123,7 +123,7 @@ def read_baseline(file: Path) -> tuple[Kept, str, int]:
     seed = table.integer("seed")
     cells = table.table("cell")
     rules = table.table("rule")
-    kept = Kept(
+    runs = KeptRuns(
         {name: _read_cell(cells.table(name), seed) for name in cells.raw},
         str(file),
         table.text("dumbbell"),
@@ -134,22 +134,22 @@ def read_baseline(file: Path) -> tuple[Kept, str, int]:
     )
     suite = table.text("suite")
     table.finish()
-    return kept, suite, seed
+    return runs, suite, seed
 
 
 def _read_cell(table: TomlTable, seed: int) -> KeptCell:
     path, digest, logs = table.text("path"), table.text("digest"), table.texts("logs")
-    seen = Observed()
+    observations = Observations()
     for name in JUDGED:
         if table.has(name):
             values = table.numbers(name, -MOST_METRIC, MOST_METRIC)  # the bounds of `stats.json`
-            seen.values[name] = {_seed(seed, path, number): value for number, value in enumerate(values, 1)}
-    seen.logs = {_seed(seed, path, number): log for number, log in enumerate(logs, 1)}
-    if not seen.values:
-        what = f"`{table.prefix.rstrip('.')}`: has no values"
-        raise UserError(f"{table.source}: {what}: write it again with {how_to_update()}")
+            observations.values[name] = {_seed(seed, path, number): value for number, value in enumerate(values, 1)}
+    observations.logs = {_seed(seed, path, number): log for number, log in enumerate(logs, 1)}
+    if not observations.values:
+        problem = f"`{table.prefix.rstrip('.')}`: has no values"
+        raise UserError(f"{table.source}: {problem}: write it again with {how_to_update()}")
     table.finish()
-    return KeptCell(path, digest, seen)
+    return KeptCell(path, digest, observations)
 
 
 def _read_rule(table: TomlTable) -> KeptRule:
@@ -158,13 +158,13 @@ def _read_rule(table: TomlTable) -> KeptRule:
     for place in places:
         if not place.isdecimal():
             raise UserError(f"{table.source}: `{table.prefix}{place}`: is no check: allowed are `1`, `2`, ...")
-    rule = KeptRule({place: table.number(place, least=-MOST_METRIC, most=MOST_METRIC) for place in places}, digest)
+    rule = KeptRule({place: table.number(place, minimum=-MOST_METRIC, maximum=MOST_METRIC) for place in places}, digest)
     table.finish()
     return rule
 
 
 def _seed(seed: int, path: str, number: int) -> int:
-    """Return the seed of a run that is kept: the first ones are those that were logged."""
+    """Return the seed of a stored run. The first runs are those with a packet log."""
     if number <= FIRST:
         return derive_seed(first_seed(seed), path, number)
     return derive_seed(more_seed(seed), path, number - FIRST)

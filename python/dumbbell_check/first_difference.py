@@ -1,4 +1,4 @@
-"""Where the packets of two runs with the same draws first differ, and what the senders knew there."""
+"""The first packet that differs between two runs with equal draws, and the state of the senders there."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _COLUMNS = ("time_ns", "flow", "event", "seq", "size_bytes")
 _MOST_FIELDS = 12
 _ALIKE = 1e-12
 _BURST_NS = 10_000
-"""Packets that leave within this time of the one before are of one burst: 12 us are a full packet at 1 Gbit/s."""
+"""Maximum gap between packets of one burst, ns. A full packet at 1 Gbit/s takes 12 us."""
 
 Value = tuple[float | None, str]
-"""A value of a field, None if it has none yet, and its unit."""
+"""A value of a field, None before its first value, and its unit."""
 
 
 @dataclass(frozen=True)
 class PacketEvent:
-    """One event of a packet log."""
+    """An event of a packet log."""
 
     time_s: float
     event: str
@@ -40,7 +40,7 @@ class PacketEvent:
 
 @dataclass(frozen=True)
 class StateField:
-    """A field of a sender's state that differs: its last values up to the first packet that differs."""
+    """A differing field of the senders' state: its last values up to the first packet that differs."""
 
     field: str
     unit: str
@@ -49,13 +49,13 @@ class StateField:
 
     @property
     def sides(self) -> tuple[float | None, float | None]:
-        """Return the values of baseline and candidate."""
+        """Values of baseline and candidate."""
         return self.baseline, self.candidate
 
 
 @dataclass(frozen=True)
 class FirstDifference:
-    """The first packet events that differ; None if a log has ended before. `state` is of the flow under test."""
+    """The first packet events that differ; None if a log has ended before. `state` belongs to the flow under test."""
 
     cell: str
     run: int
@@ -65,13 +65,13 @@ class FirstDifference:
 
     @property
     def time_s(self) -> float:
-        """Return when the logs part, s since the start of the run."""
+        """Time at which the logs diverge, s since the start of the run."""
         return min(event.time_s for event in (self.baseline, self.candidate) if event is not None)
 
 
 @dataclass(frozen=True)
 class SentLog:
-    """Packets of a run in order, by column, and the samples of the first flow's sender: times, s, values and unit."""
+    """Packets of a run in order, by column, and samples of the first flow's sender: times (s), values and unit."""
 
     columns: Mapping[str, NDArray[Any]]
     samples: Mapping[str, tuple[NDArray[Any], NDArray[Any], str]]
@@ -80,24 +80,24 @@ class SentLog:
         return len(self.columns["time_ns"])
 
     def first(self, count: int) -> SentLog:
-        """Return the log of the first packets."""
+        """Return the log of the first `count` packets."""
         return SentLog({name: column[:count] for name, column in self.columns.items()}, self.samples)
 
     def event(self, place: int) -> PacketEvent:
-        """Return the event at a place."""
+        """Return the event at an index."""
         time_ns, flow, event, seq, size = (self.columns[name][place] for name in _COLUMNS)
         return PacketEvent(float(time_ns) / 1e9, str(event), int(flow), int(seq), int(size))
 
     def state(self, until_s: float) -> dict[str, Value]:
-        """Return the last value up to a time of each field."""
-        found: dict[str, Value] = {}
+        """Return the last value of each field up to a time."""
+        last_values: dict[str, Value] = {}
         for name, (time_s, values, unit) in self.samples.items():
             before = values[time_s <= until_s]
-            found[name] = (float(before[-1]) if len(before) else None, unit)
-        return found
+            last_values[name] = (float(before[-1]) if len(before) else None, unit)
+        return last_values
 
     def burst(self, place: int) -> int:
-        """Return how many packets left in the burst that holds a place."""
+        """Return the number of packets in the burst with the packet at an index."""
         time_ns = self.columns["time_ns"].astype(numpy.int64)
         starts = numpy.concatenate([[True], numpy.diff(time_ns) > _BURST_NS])
         number = numpy.cumsum(starts)
@@ -108,33 +108,33 @@ def read_log(folder: Entry) -> SentLog:
     """Return all packet events of the full log in a run's folder.
 
     Raises:
-        dumbbell.core.Error: a log is damaged.
+        dumbbell.core.Error: If a log is damaged.
     """
     files = kept_files(folder)
     return _log_of(Table(read_table(PACKETS, files[PACKETS])), files.get(FLOWS))
 
 
 def sends(folder: Entry) -> SentLog:
-    """Return the packets that senders sent, of the full log in a run's folder; errors as `read_log`."""
+    """Return the sent packets in the full log of a run's folder; errors as for `read_log`."""
     files = kept_files(folder)
     return _log_of(Table(read_table(PACKETS, files[PACKETS])).where("event", "send"), files.get(FLOWS))
 
 
 def _log_of(table: Table, samples: Source | None) -> SentLog:
-    sampled = read_sampled(samples)
+    samples_ = read_sampled(samples)
     of_first = {
-        name: (*flows[min(flows, key=int)], sampled.units[name]) for name, flows in sampled.series.items() if flows
+        name: (*flows[min(flows, key=int)], samples_.units[name]) for name, flows in samples_.series.items() if flows
     }
     return SentLog({name: table[name] for name in _COLUMNS}, of_first)
 
 
 def first_difference(cell: str, run: int, baseline: Entry, candidate: Entry) -> FirstDifference | None:
-    """Return where the full logs in two folders of runs first differ; None if they are the same.
+    """Return the first difference of the full logs in two run folders; None if they are equal.
 
-    Packets that senders send are compared first: what else differs follows from them.
+    Sent packets are compared first, because they cause all other differences.
 
     Raises:
-        dumbbell.core.Error: a log is damaged.
+        dumbbell.core.Error: If a log is damaged.
     """
     return parting(cell, run, sends(baseline), sends(candidate)) or parting(
         cell, run, read_log(baseline), read_log(candidate)
@@ -142,7 +142,7 @@ def first_difference(cell: str, run: int, baseline: Entry, candidate: Entry) -> 
 
 
 def parting(cell: str, run: int, baseline: SentLog, candidate: SentLog) -> FirstDifference | None:
-    """Return where two logs first differ; None if they are the same."""
+    """Return the first difference of two logs; None if they are equal."""
     logs = (baseline, candidate)
     length = min(map(len, logs))
     differs = numpy.zeros(length, dtype=bool)
@@ -153,8 +153,8 @@ def parting(cell: str, run: int, baseline: SentLog, candidate: SentLog) -> First
     events = [log.event(place) if place < len(log) else None for log in logs]
     if events == [None, None]:
         return None
-    found = FirstDifference(cell, run, events[0], events[1], ())
-    states = [log.state(found.time_s) for log in logs]
+    difference = FirstDifference(cell, run, events[0], events[1], ())
+    states = [log.state(difference.time_s) for log in logs]
     for log, event, state in zip(logs, events, states, strict=True):
         if event is not None and event.event == "send":
             state["burst"] = (float(log.burst(place)), "packets")
@@ -162,7 +162,7 @@ def parting(cell: str, run: int, baseline: SentLog, candidate: SentLog) -> First
 
 
 def _differing(baseline: Mapping[str, Value], candidate: Mapping[str, Value]) -> Iterable[StateField]:
-    """Yield the fields that both senders have, and that differ."""
+    """Yield the differing fields that both senders have."""
     for name, (first, unit) in baseline.items():
         if name in candidate and not _alike(first, second := candidate[name][0]):
             yield StateField(name, unit, first, second)

@@ -1,10 +1,10 @@
-"""The answer to one quantity, from the runs of two sides: same, better, worse or not resolved.
+"""The verdict on one quantity from the runs of two sides: same, better, worse or not resolved.
 
-The comparison is sequential: it is made after 12, 28, 60, 124, ... runs, and more runs are made while it is not
-resolved. A change is reported if it exceeds half of the wanted effect (the tolerance) and an interval of the difference
-excludes zero (the noise). The wanted effect is excluded if a second interval lies between the effect and its negative.
-Both intervals are of Student's t; their levels are divided by the number of looks (Bonferroni), that of the first by
-the number of quantities as well.
+The comparison is sequential: the runs are judged after 12, 28, 60, 124, ... runs, and more runs are made while a
+quantity is not resolved. A change is reported if it exceeds half of the wanted effect (the tolerance), and if an
+interval of the difference excludes zero (the noise). The wanted effect is excluded if a second interval lies between
+the effect and its negative. Both intervals use Student's t. Their levels are divided by the number of looks
+(Bonferroni), that of the first also by the number of quantities.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from dumbbell.results.analysis.compare import LEAST_TESTED
 FALSE_ALARM = 1e-4
 """Probability that a check of two equal sides reports any change."""
 MISSED = 0.05
-"""Probability that the wanted effect is excluded although it is there, of each quantity."""
+"""Probability, for each quantity, that an existing wanted effect is excluded."""
 FIRST = 4
-"""Runs whose packets are logged: if all logs are equal, nothing else is needed."""
+"""Number of runs with packet logs. If all logs are equal, no further runs are needed."""
 
 Verdict = Literal["same", "better", "worse", "not resolved"]
 VERDICTS: tuple[Verdict, ...] = ("worse", "not resolved", "better", "same")
-"""The answers. A check has the first one that any of its rows has."""
+"""All verdicts by severity. The verdict of a check is the first one that any row has."""
 
 Values = Mapping[int, float]
-"""A quantity of the runs of one side, by the runs' seeds."""
+"""Values of a quantity for the runs of one side, by seed."""
 
 
 def looks(most_runs: int) -> list[int]:
-    """Return after how many runs of each side a cell is judged."""
+    """Return the numbers of runs of each side after which a cell is judged."""
     counts, more = [FIRST], 8
     while FIRST + more <= most_runs:
         counts.append(FIRST + more)
@@ -47,10 +47,10 @@ def looks(most_runs: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Judgement:
-    """One row of a check. Numbers are in the quantity's unit; None is what the runs do not tell.
+    """A row of a check. Numbers are in the quantity's unit; None if the runs do not give them.
 
-    `low` to `high` is the interval of the difference (candidate minus baseline) at the level of reports.
-    `would_show` is the difference that as many runs with as much scatter report in 80 of 100 cases.
+    `low` to `high` is the interval of the difference (candidate minus baseline) at the level of reports. `would_show`
+    is the difference that this number of runs with this scatter reports in 80 of 100 cases.
     """
 
     metric: JudgedMetric
@@ -58,7 +58,7 @@ class Judgement:
     baseline: float | None
     candidate: float | None
     runs: int
-    paired: bool = True
+    is_paired: bool = True
     difference: float | None = None
     effect: float | None = None
     low: float | None = None
@@ -66,25 +66,26 @@ class Judgement:
     would_show: float | None = None
     reason: str = ""
     rule: str = ""
-    """The rule of safety that the row is about; empty of a quantity."""
+    """The safety rule of the row; empty for a quantity."""
 
     @property
     def size(self) -> float:
-        """Return how large the difference is, in wanted effects."""
+        """Size of the difference, in wanted effects."""
         if self.difference is None or not self.effect:
             return math.inf if self.verdict == "worse" else 0.0
         return abs(self.difference) / self.effect
 
 
 def judge(
-    metric: JudgedMetric, baseline: Values, candidate: Values, *, paired: bool, rows: int, most_runs: int, fair: float
+    metric: JudgedMetric, baseline: Values, candidate: Values, *, can_pair: bool, rows: int, most_runs: int, fair: float
 ) -> Judgement:
-    """Return what the runs tell of a quantity; `fair` is an equal share, in the quantity's unit.
+    """Return the judgement of a quantity; `fair` is an equal share, in the quantity's unit.
 
-    `rows` is the number of quantities of the whole check, `most_runs` the most runs of the cell.
+    `rows` is the number of quantities of the whole check, `most_runs` the maximum number of runs of the cell. With
+    `can_pair` runs with equal seeds are paired if there are enough of them.
     """
     common = [seed for seed in baseline if seed in candidate]
-    is_paired = paired and len(common) >= LEAST_TESTED
+    is_paired = can_pair and len(common) >= LEAST_TESTED
     first = [baseline[seed] for seed in common] if is_paired else list(baseline.values())
     second = [candidate[seed] for seed in common] if is_paired else list(candidate.values())
     runs = min(len(first), len(second))
@@ -107,15 +108,15 @@ def judge(
 
 
 def _interval(
-    first: list[float], second: list[float], paired: bool, outside: float
+    first: list[float], second: list[float], is_paired: bool, outside: float
 ) -> tuple[float, float, float] | None:
-    """Return the interval of the difference that is missed with probability `outside`, and what would be shown.
+    """Return the interval of the difference that misses it with probability `outside`, and the visible difference.
 
-    None if the runs are too few. Without any scatter the interval is the difference.
+    None if the runs are too few. Without any scatter the interval is the difference itself.
     """
-    found = core.difference(first, second, paired, 1.0 - outside)
-    if found is not None:
-        return found[0], found[1], found[3]
+    estimate = core.difference(first, second, is_paired, 1.0 - outside)
+    if estimate is not None:
+        return estimate[0], estimate[1], estimate[3]
     if min(len(first), len(second)) < LEAST_TESTED:
         return None
     difference = fmean(second) - fmean(first)
@@ -123,12 +124,12 @@ def _interval(
 
 
 def _direction(metric: JudgedMetric, before: float, after: float, fair: float) -> Verdict:
-    """Return whether a change is for the better."""
+    """Return `better` or `worse` for a change."""
     if metric.higher is None:
         return "better" if abs(after - fair) < abs(before - fair) else "worse"
     return "better" if (after > before) == metric.higher else "worse"
 
 
 def overall(verdicts: Sequence[Verdict]) -> Verdict:
-    """Return the answer of a check: the gravest of its rows."""
+    """Return the verdict of a check: the most severe of its rows."""
     return min(verdicts, key=VERDICTS.index)

@@ -1,4 +1,4 @@
-"""The first packets of a baseline's runs, in a file beside it: what is needed to name the first packet that differs."""
+"""The first packets of a baseline's runs, in a file beside the baseline. They locate the first packet that differs."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from dumbbell.results.files import write_named
 from dumbbell_check.first_difference import SentLog
 
 MOST_PACKETS = 2000
-"""Packets of each cell that are kept: the start, and the first losses, where versions of a controller part."""
+"""Number of stored packets of each cell: the start and the first losses, where versions of a controller diverge."""
 _FIELDS = ("cwnd", "ssthresh", "window", "in_flight", "pacing", "srtt")
-"""Fields of the sender's state that are kept beside them."""
+"""Stored fields of the sender's state."""
 _INTEGERS = ("time_ns", "flow", "seq", "size_bytes")
 _MOST_BYTES = 256 * 2**20
 
 
 def how_to_update() -> str:
-    """Return what writes a baseline: the option of the command, or the library's function."""
+    """Return the instruction that writes a baseline: the command's option, or the library's function."""
     return argument("update_baseline")
 
 
 def file_of(baseline: Path) -> Path:
-    """Return the file of packets that stands beside a baseline file: `cubic.baseline.npz`."""
+    """Return the packets file of a baseline file: `cubic.baseline.npz`."""
     return baseline.with_suffix(".npz")
 
 
 def write_packets(baseline: Path, logs: Mapping[str, SentLog]) -> str:
-    """Write the first packets of each cell beside a baseline file; return the SHA-256 of the file.
+    """Write the first packets of each cell to the packets file; return its SHA-256.
 
     Raises:
-        UserError: the file cannot be written.
+        UserError: If the file cannot be written.
     """
     arrays: dict[str, NDArray[Any]] = {}
     for cell, log in logs.items():
-        kept = log.first(MOST_PACKETS)
+        first = log.first(MOST_PACKETS)
         for name in _INTEGERS:
-            column = kept.columns[name].astype(numpy.int64)
-            arrays[f"{cell}/{name}"] = numpy.diff(column, prepend=0)  # small numbers are short when they are compressed
-        end_s = float(kept.columns["time_ns"][-1]) / 1e9 if len(kept) else 0.0
+            column = first.columns[name].astype(numpy.int64)
+            arrays[f"{cell}/{name}"] = numpy.diff(column, prepend=0)  # small numbers compress well
+        end_s = float(first.columns["time_ns"][-1]) / 1e9 if len(first) else 0.0
         for name in _FIELDS:
-            if name in kept.samples:
-                time_s, values, unit = kept.samples[name]
+            if name in first.samples:
+                time_s, values, unit = first.samples[name]
                 inside = time_s <= end_s
                 arrays[f"{cell}/field/{name}/{unit}"] = numpy.stack([time_s[inside], values[inside]])
     buffer = io.BytesIO()
@@ -61,10 +61,10 @@ def write_packets(baseline: Path, logs: Mapping[str, SentLog]) -> str:
 
 
 def read_packets(baseline: Path, digest: str) -> dict[str, SentLog] | str:
-    """Return the packets beside a baseline file by cell, or why there are none.
+    """Return the packets of a baseline file by cell, or the reason why there are none.
 
     Raises:
-        UserError: the file is damaged.
+        UserError: If the file is damaged.
     """
     file = file_of(baseline)
     if not file.is_file():
@@ -74,7 +74,7 @@ def read_packets(baseline: Path, digest: str) -> dict[str, SentLog] | str:
         return f"{file} is not the one that was written with {baseline.name}: write both again with {how_to_update()}"
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if sum(each.file_size for each in archive.infolist()) > _MOST_BYTES:
+            if sum(member.file_size for member in archive.infolist()) > _MOST_BYTES:
                 raise UserError(
                     f"{file}: holds more than {_MOST_BYTES // 2**20} MiB: allowed is what {how_to_update()} writes"
                 )
@@ -85,16 +85,16 @@ def read_packets(baseline: Path, digest: str) -> dict[str, SentLog] | str:
 
 
 def _logs(arrays: Mapping[str, NDArray[Any]]) -> dict[str, SentLog]:
-    found = {}
+    logs = {}
     for cell in dict.fromkeys(name.partition("/")[0] for name in arrays):
         columns: dict[str, NDArray[Any]] = {name: numpy.cumsum(arrays[f"{cell}/{name}"]) for name in _INTEGERS}
         columns["event"] = numpy.full(len(columns["time_ns"]), "send", dtype=object)
         samples = {}
         for name in arrays:
-            own, is_field, rest = name.partition("/field/")
-            if own == cell and is_field:
+            cell_name, is_field, rest = name.partition("/field/")
+            if cell_name == cell and is_field:
                 field, _, unit = rest.partition("/")
                 time_s, values = arrays[name]
                 samples[field] = (time_s, values, unit)
-        found[cell] = SentLog(columns, samples)
-    return found
+        logs[cell] = SentLog(columns, samples)
+    return logs

@@ -1,4 +1,4 @@
-"""Checking a candidate against a baseline: the gate for continuous integration."""
+"""Check of a candidate against a baseline: the gate for continuous integration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dumbbell.formats.staging import refuse_used
 from dumbbell.studies.cost import cost_beside
 from dumbbell_check.baseline import (
     is_baseline,
-    others_of,
+    previous_runs,
     read_baseline,
     write_baseline,
 )
@@ -35,7 +35,7 @@ from dumbbell_check.comparison import CellResult, Comparison
 from dumbbell_check.judging import FIRST, Judgement, Verdict, overall
 from dumbbell_check.kept_packets import how_to_update
 from dumbbell_check.of_results import kept_results
-from dumbbell_check.sides import BASELINE, CANDIDATE, Kept, Side
+from dumbbell_check.sides import BASELINE, CANDIDATE, KeptRuns, Side
 
 if TYPE_CHECKING:
     from dumbbell.catalog.check_suite import CheckSuite
@@ -45,7 +45,7 @@ MOST_SEED = 2**40
 
 @dataclass(frozen=True)
 class CheckResults:
-    """Result of `dumbbell_check.check`. `directory` has the runs; None if they were not to be kept."""
+    """Result of `dumbbell_check.check`. `directory` contains the runs; None if they were not kept."""
 
     candidate: str
     baseline: str
@@ -55,16 +55,16 @@ class CheckResults:
     only_packets: bool = False
     """True if only packet logs were compared."""
     remarks: tuple[str, ...] = ()
-    """Sentences about the whole check: transports that differ, rules that were not judged."""
+    """Sentences about the whole check: different transports, safety rules that were not judged."""
 
     @property
     def verdict(self) -> Verdict:
-        """Return the answer: `worse`, `not resolved`, `better` or `same`; the gravest of the cells."""
+        """Verdict of the check: `worse`, `not resolved`, `better` or `same`, the most severe of the cells."""
         return overall([cell.verdict for cell in self.cells])
 
     @property
     def identical(self) -> bool:
-        """Return whether all packet logs of both sides are equal byte for byte."""
+        """True if all packet logs of both sides are equal byte for byte."""
         return all(cell.identical for cell in self.cells if cell.compares_packets)
 
     def markdown(self) -> str:
@@ -74,7 +74,10 @@ class CheckResults:
         return markdown_text(self.cells, self._answer(), self.remarks)
 
     def junit(self, strict: bool = False) -> str:
-        """Return the check as JUnit XML: a test case for each quantity; with `strict` unresolved ones are failures."""
+        """Return the check as JUnit XML: a test case for each quantity.
+
+        With `strict` unresolved quantities are failures.
+        """
         from dumbbell_check.written import junit_text
 
         return junit_text(self.cells, self.candidate, strict)
@@ -86,7 +89,7 @@ class CheckResults:
         return annotation_lines(self.cells, self.candidate)
 
     def as_json(self) -> dict[str, object]:
-        """Return all of it as JSON values."""
+        """Return the whole check as JSON values."""
         from dumbbell_check.written import as_json
 
         head = {
@@ -100,17 +103,17 @@ class CheckResults:
         return head | {"cells": as_json(self.cells)}
 
     def lines(self) -> list[str]:
-        """Return the check as `dumbbell check` prints it: the answer, a table of what changed, and notes."""
+        """Return the output of `dumbbell check`: the verdict, a table of the changes, and notes."""
         from dumbbell.present.tables import terminal
         from dumbbell_check.written import LEGEND, notes, table
 
-        changed = table(self.cells, everything=False)
+        changes = table(self.cells, with_equal=False)
         parts = [self._answer()]
-        parts += terminal.render(changed).splitlines() if changed.rows else []
-        return [*parts, *notes(self.cells), *self.remarks, *([LEGEND] if changed.rows else [])]
+        parts += terminal.render(changes).splitlines() if changes.rows else []
+        return [*parts, *notes(self.cells), *self.remarks, *([LEGEND] if changes.rows else [])]
 
     def _answer(self) -> str:
-        """Return the answer in one sentence."""
+        """Return the verdict in one sentence."""
         from dumbbell_check.written import headline, packets_headline
 
         sentence = packets_headline if self.only_packets else headline
@@ -135,24 +138,24 @@ def check(
     """Compare a candidate with a baseline: same, better, worse or not resolved, by paired runs over common draws.
 
     Args:
-        candidate: a scheme (`cubic`, `./libmine.so`, `mine.py`, `scheme.toml`, `new=./libmine.so`, or a
+        candidate: Scheme (`cubic`, `./libmine.so`, `mine.py`, `scheme.toml`, `new=./libmine.so`, or a
             `dumbbell.Scheme`), a baseline file, or a results directory.
-        against: the baseline, in one of the same forms; unless given `NAME.baseline.toml`, which `update_baseline`
+        against: Baseline, in one of these forms. Default: `NAME.baseline.toml`, which `update_baseline`
             writes.
-        suite: `quick`, `full` or a TOML file. With a results directory it is the experiment of the results.
-        cells: only these cells of the suite; all of them unless given.
-        seed: what every draw of the paths follows from; that of the baseline file, else 1.
-        most_runs: most runs of each side in a cell, instead of the suite's numbers.
-        identical: only see whether packet logs are equal: four runs of each cell, and no more.
-        cost: also compare what the controllers cost for each ACK.
+        suite: `quick`, `full` or a TOML file. For a results directory the suite is the experiment of the results.
+        cells: Names of the only cells of the suite to compare. Default: all cells.
+        seed: Seed of all draws of the paths. Default: the seed of the baseline file, else 1.
+        most_runs: Maximum number of runs of each side in a cell, instead of the suite's numbers.
+        identical: True to compare only packet logs, with four runs of each cell.
+        cost: True to compare the controllers' cost for each ACK, too.
         backend: `sim`, or `emu` for real packets.
-        jobs: processes; one per processor unless given.
-        out: a directory that keeps the runs; unless given they are removed.
-        command: the words of the command line that this call comes from; recorded.
+        jobs: Number of processes. Default: one per CPU.
+        out: Directory that keeps the runs. Default: the runs are removed.
+        command: Words of the command line of this call, for the record.
 
     Raises:
-        dumbbell.Error: something that cannot be run, or a baseline that fails or was made in other cells, in one line.
-        KeyboardInterrupt: by Ctrl-C.
+        dumbbell.Error: If a side cannot be run, or if the baseline fails or was made in other cells.
+        KeyboardInterrupt: On Ctrl-C.
     """
     with Progress() as progress:
         progress.doing("reading the suite")
@@ -163,21 +166,23 @@ def check(
             raise UserError(problem, argument="most_runs")
         most_runs = FIRST if identical else most_runs
         request = _Request.of(candidate, against, suite, cells, seed, most_runs, backend)
-        compared = replace(request.suite, safety=()) if identical else request.suite
+        compared_suite = replace(request.suite, safety=()) if identical else request.suite
         with _directory(out) as folder, interruptible(), Pool(progress.clock) as pool:
-            how = Execution(jobs=jobs, command=command, pool=pool)
+            execution = Execution(jobs=jobs, command=command, pool=pool)
             keeps_files = out is not None
             comparison = Comparison(
-                compared, request.sides, folder, how, request.seed, progress, keeps_files=keeps_files
+                compared_suite, request.sides, folder, execution, request.seed, progress, keeps_files=keeps_files
             )
-            found = comparison.compare()
+            results = comparison.compare()
             if cost:
                 progress.doing("measuring what the controllers cost")
-                found.append(_cost(*request.sides))
-    given = {side.name: side.given for side in request.sides}
-    kept = None if out is None else Path(out)
+                results.append(_cost(*request.sides))
+    names = {side.name: side.text for side in request.sides}
+    directory = None if out is None else Path(out)
     remarks = (*comparison.remarks, *([] if identical else request.remarks))
-    return CheckResults(given[CANDIDATE], given[BASELINE], request.suite.name, tuple(found), kept, identical, remarks)
+    return CheckResults(
+        names[CANDIDATE], names[BASELINE], request.suite.name, tuple(results), directory, identical, remarks
+    )
 
 
 def update_baseline(
@@ -191,14 +196,14 @@ def update_baseline(
     jobs: int | None = None,
     command: Sequence[str] = (),
 ) -> Path:
-    """Run a candidate over a suite and write what it shows as a baseline file; return the file.
+    """Run a candidate over a suite, and write the results as a baseline file; return the file.
 
-    The arguments are those of `check`. The file must end in `.toml`; unless given it is `NAME.baseline.toml`. With
-    `cells` the others that it has stay.
+    The arguments are those of `check`. The file must end in `.toml`; default: `NAME.baseline.toml`. With
+    `cells` the file's other cells stay.
 
     Raises:
-        dumbbell.Error: something that cannot be run, a run that fails, or a file that cannot be written.
-        KeyboardInterrupt: by Ctrl-C.
+        dumbbell.Error: If the candidate cannot be run, a run fails, or the file cannot be written.
+        KeyboardInterrupt: On Ctrl-C.
     """
     target = Path(file or _baseline_file(candidate))
     if target.suffix != ".toml":
@@ -209,49 +214,49 @@ def update_baseline(
         raise UserError(f"{target}: is no baseline file: choose another one")
     with Progress() as progress:
         progress.doing("reading the suite")
-        chosen = _chosen_suite(_whole_suite(str(suite)), cells, None, backend)
+        chosen_suite = _chosen_suite(_whole_suite(str(suite)), cells, None, backend)
         side = _side(CANDIDATE, candidate, _runs_programs(backend))
         if side.scheme is None:
-            raise UserError(f"{side.given}: is no scheme: a baseline is written of one that runs")
-        others = target if target.exists() and names_of(cells) else None
-        if others is not None and seed is None:
-            seed = read_baseline(others)[2]
+            raise UserError(f"{side.text}: is no scheme: a baseline is written of one that runs")
+        file_to_update = target if target.exists() and names_of(cells) else None
+        if file_to_update is not None and seed is None:
+            seed = read_baseline(file_to_update)[2]
         number = 1 if seed is None else _checked_seed(seed)
-        made = Kept({}, str(target), __version__, side.given, side.transport)
-        if others is not None:
-            made = others_of(others, made, chosen.name, number)
+        runs = KeptRuns({}, str(target), __version__, side.text, side.transport)
+        if file_to_update is not None:
+            runs = previous_runs(file_to_update, runs, chosen_suite.name, number)
         with _directory(None) as folder, interruptible(), Pool(progress.clock) as pool:
-            how = Execution(jobs=jobs, command=command, pool=pool)
-            comparison = Comparison(chosen, [side], folder, how, number, progress)
-            made = made.with_cells(comparison.observe(), comparison.kept_rules(), comparison.first_packets())
-        write_baseline(target, made, chosen.name, number)
+            execution = Execution(jobs=jobs, command=command, pool=pool)
+            comparison = Comparison(chosen_suite, [side], folder, execution, number, progress)
+            runs = runs.with_cells(comparison.observe(), comparison.kept_rules(), comparison.first_packets())
+        write_baseline(target, runs, chosen_suite.name, number)
     return target
 
 
 def _cost(baseline: Side, candidate: Side) -> CellResult:
-    """Return what the candidate's controller costs for each ACK beside that of the baseline.
+    """Return the cost of the candidate's controller for each ACK, compared with the baseline's.
 
     Raises:
-        UserError: a side does not run, or has no controller that is simulated.
+        UserError: If a side does not run, or has no simulated controller.
     """
     for side in (candidate, baseline):
         if side.scheme is None:
-            raise UserError(f"{side.given} does not run", argument="cost", fix="name two schemes")
+            raise UserError(f"{side.text} does not run", argument="cost", fix="name two schemes")
     assert candidate.scheme is not None
     assert baseline.scheme is not None
-    found = cost_beside(candidate.scheme, baseline.scheme)
-    metric = JudgedMetric("cost", "cost", "cost of an ACK", found.unit, higher=False, relative=found.threshold)
-    before = found.baseline.least(found.unit)
+    cost = cost_beside(candidate.scheme, baseline.scheme)
+    metric = JudgedMetric("cost", "cost", "cost of an ACK", cost.unit, higher=False, relative=cost.threshold)
+    before = cost.baseline.least(cost.unit)
     row = Judgement(
         metric,
-        found.verdict,
+        cost.verdict,
         before,
-        found.candidate.least(found.unit),
-        len(found.baseline.of(found.unit)),
-        difference=(found.ratio - 1.0) * before,
+        cost.candidate.least(cost.unit),
+        len(cost.baseline.of(cost.unit)),
+        difference=(cost.ratio - 1.0) * before,
         effect=metric.effect(before),
-        low=(found.low - 1.0) * before,
-        high=(found.high - 1.0) * before,
+        low=(cost.low - 1.0) * before,
+        high=(cost.high - 1.0) * before,
     )
     experiment = ExperimentFile(
         name="cost", title="The controllers are told again what they were told in a run of 20 s"
@@ -261,13 +266,13 @@ def _cost(baseline: Side, candidate: Side) -> CellResult:
 
 @dataclass(frozen=True)
 class _Request:
-    """Arguments of a check, with their names looked up."""
+    """Arguments of a check with resolved names."""
 
     suite: CheckSuite
     sides: tuple[Side, Side]
     seed: int
     remarks: tuple[str, ...] = ()
-    """Sentences about what is not judged."""
+    """Sentences about omitted judgements."""
 
     @classmethod
     def of(
@@ -283,79 +288,85 @@ class _Request:
         """Return the request.
 
         Raises:
-            UserError: an unknown name, or a value that is not allowed.
+            UserError: If a name is unknown, or a value is not allowed.
         """
-        given = {BASELINE: _named_baseline(candidate) if against is None else against, CANDIDATE: candidate}
-        folders = {name: found for name, text in given.items() if (found := _results(text)) is not None}
+        side_texts = {BASELINE: _named_baseline(candidate) if against is None else against, CANDIDATE: candidate}
+        folders = {name: folder for name, text in side_texts.items() if (folder := _results(text)) is not None}
         if folders:
-            return cls._with_results(given, folders, cells, seed, most_runs, backend)
-        whole = _whole_suite(str(suite))
-        chosen = _chosen_suite(whole, cells, most_runs, backend)
+            return cls._with_results(side_texts, folders, cells, seed, most_runs, backend)
+        whole_suite = _whole_suite(str(suite))
+        chosen_suite = _chosen_suite(whole_suite, cells, most_runs, backend)
         sides, seeds = [], set()
         can_run_programs = _runs_programs(backend)
-        for name, text in given.items():
+        for name, text in side_texts.items():
             if not isinstance(text, Scheme) and is_baseline(str(text)):
-                kept, made_by, own_seed = read_baseline(Path(text))
-                if made_by != chosen.name:
+                kept_runs, made_by, own_seed = read_baseline(Path(text))
+                if made_by != chosen_suite.name:
                     remedy = f"{argument('suite')} {made_by}"
-                    raise UserError(f"{text}: is of the suite `{made_by}`, not `{chosen.name}`", fix=remedy)
-                missing = [cell.name for cell in chosen.cells if cell.name not in kept.cells]
+                    raise UserError(f"{text}: is of the suite `{made_by}`, not `{chosen_suite.name}`", fix=remedy)
+                missing = [cell.name for cell in chosen_suite.cells if cell.name not in kept_runs.cells]
                 if missing:
                     raise UserError(f"{text}: has no cell {listed(missing)}: write it again with {how_to_update()}")
                 seeds.add(own_seed)
-                sides.append(Side(name, str(text), kept=kept))
+                sides.append(Side(name, str(text), kept_runs=kept_runs))
             else:
                 sides.append(_side(name, text, can_run_programs))
         number = seeds.pop() if seeds else 1
-        if seeds or (seed is not None and seed != number and any(side.kept for side in sides)):
+        if seeds or (seed is not None and seed != number and any(side.kept_runs for side in sides)):
             problem = f"the baseline file has the seed {number}: its runs met the draws of that seed"
             raise UserError(problem, argument="seed")
-        baseline, tested = sides
-        remarks = _about_rules(chosen, cells, tested) if whole.safety else ()
-        return cls(chosen, (baseline, tested), number if seed is None else _checked_seed(seed), tuple(remarks))
+        baseline, candidate_side = sides
+        remarks = _about_rules(chosen_suite, cells, candidate_side) if whole_suite.safety else ()
+        return cls(
+            chosen_suite, (baseline, candidate_side), number if seed is None else _checked_seed(seed), tuple(remarks)
+        )
 
     @classmethod
     def _with_results(
         cls,
-        given: dict[str, str | Scheme | PathLike[str]],
+        side_texts: dict[str, str | Scheme | PathLike[str]],
         folders: dict[str, tuple[Path, str]],
         cells: Names,
         seed: int | None,
         most_runs: int | None,
         backend: str | None,
     ) -> _Request:
-        """Return the request with results of before on a side or on both: their experiment is the suite."""
+        """Return the request if one or both sides are earlier results: their experiment is the suite."""
         for name, value in (("seed", seed), ("most_runs", most_runs), ("backend", backend)):
             if value is not None:
                 raise UserError("not with a results directory, whose experiment is repeated as it is", argument=name)
-        sides = {name: None if name in folders else _side(name, text) for name, text in given.items()}
-        named = next((side.scheme.name for side in sides.values() if side is not None and side.scheme), "")
-        chosen = None
+        sides = {name: None if name in folders else _side(name, text) for name, text in side_texts.items()}
+        scheme_name = next((side.scheme.name for side in sides.values() if side is not None and side.scheme), "")
+        chosen_suite = None
         for name, (folder, scheme) in folders.items():
-            kept, suite = kept_results(folder, scheme or named)
-            sides[name] = Side(name, f"{kept.scheme} of {folder}", kept=kept)
-            if chosen is not None and [each.name for each in chosen.cells] != [each.name for each in suite.cells]:
-                raise UserError(f"{folder}: has other paths than {chosen.file}: compare them with `dumbbell diff`")
-            chosen = suite
-        assert chosen is not None
-        baseline, tested = sides[BASELINE], sides[CANDIDATE]
+            kept_runs, suite = kept_results(folder, scheme or scheme_name)
+            sides[name] = Side(name, f"{kept_runs.scheme} of {folder}", kept_runs=kept_runs)
+            if chosen_suite is not None and [cell.name for cell in chosen_suite.cells] != [
+                cell.name for cell in suite.cells
+            ]:
+                raise UserError(
+                    f"{folder}: has other paths than {chosen_suite.file}: compare them with `dumbbell diff`"
+                )
+            chosen_suite = suite
+        assert chosen_suite is not None
+        baseline, candidate_side = sides[BASELINE], sides[CANDIDATE]
         assert baseline is not None
-        assert tested is not None
-        return cls(chosen.only(names_of(cells)), (baseline, tested), 1)
+        assert candidate_side is not None
+        return cls(chosen_suite.only(names_of(cells)), (baseline, candidate_side), 1)
 
 
-def _results(given: str | Scheme | PathLike[str]) -> tuple[Path, str] | None:
-    """Return the results directory that is given, as DIR or DIR:SCHEME, and the scheme; None if there is none."""
-    if isinstance(given, Scheme):
+def _results(text: str | Scheme | PathLike[str]) -> tuple[Path, str] | None:
+    """Return the results directory and the scheme of a side, given as DIR or DIR:SCHEME; None for other sides."""
+    if isinstance(text, Scheme):
         return None
-    if Path(given).is_dir():
-        return Path(given), ""
-    folder, _, scheme = str(given).rpartition(":")
+    if Path(text).is_dir():
+        return Path(text), ""
+    folder, _, scheme = str(text).rpartition(":")
     return (Path(folder), scheme) if folder and Path(folder).is_dir() else None
 
 
 def _baseline_file(candidate: str | Scheme | PathLike[str]) -> str:
-    """Return the name of a candidate's baseline file: `NAME.baseline.toml`, by its alias or the stem of its name."""
+    """Return the name of a candidate's baseline file, `NAME.baseline.toml`, from its alias or its file's stem."""
     if isinstance(candidate, Scheme):
         return f"{candidate.name}.baseline.toml"
     alias, _, target = str(candidate).partition("=")
@@ -364,10 +375,10 @@ def _baseline_file(candidate: str | Scheme | PathLike[str]) -> str:
 
 
 def _named_baseline(candidate: str | Scheme | PathLike[str]) -> str:
-    """Return the baseline file of a candidate that names none.
+    """Return the default baseline file of a candidate.
 
     Raises:
-        UserError: there is no such candidate, or no such file.
+        UserError: If there is no such candidate, or no such file.
     """
     file = _baseline_file(candidate)
     if Path(file).is_file():
@@ -378,62 +389,62 @@ def _named_baseline(candidate: str | Scheme | PathLike[str]) -> str:
 
 
 def _whole_suite(name: str) -> CheckSuite:
-    """Return a suite with the cells and rules of those that it includes.
+    """Return a suite with the cells and rules of all included suites.
 
     Raises:
-        UserError: there is no such suite.
+        UserError: If there is no such suite.
     """
     suites = catalog.check_suites()
-    chosen = suites.find(name)
-    included = [suites.find(each) for each in chosen.includes]
-    own = [cell for each in included for cell in each.cells]
-    rules = dict.fromkeys([case for each in included for case in each.safety] + list(chosen.safety))
-    return replace(chosen, cells=(*own, *chosen.cells), safety=tuple(rules))
+    named_suite = suites.find(name)
+    included_suites = [suites.find(suite_name) for suite_name in named_suite.includes]
+    cells = [cell for suite in included_suites for cell in suite.cells]
+    rules = dict.fromkeys([case for suite in included_suites for case in suite.safety] + list(named_suite.safety))
+    return replace(named_suite, cells=(*cells, *named_suite.cells), safety=tuple(rules))
 
 
-def _about_rules(chosen: CheckSuite, cells: Names, candidate: Side) -> Iterator[str]:
-    """Yield a sentence where no rule of safety of a suite that has some is judged, with the reason."""
+def _about_rules(chosen_suite: CheckSuite, cells: Names, candidate: Side) -> Iterator[str]:
+    """Yield a sentence with the reason if a suite has safety rules and none is judged."""
     if candidate.scheme is None:
         yield "No rule of safety was judged: the candidate does not run."
-    elif not chosen.safety:
+    elif not chosen_suite.safety:
         reason = f"{argument('cells')} names none" if names_of(cells) else "they are simulated only"
         yield f"No rule of safety was judged: {reason}."
 
 
-def _chosen_suite(whole: CheckSuite, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
-    """Return the suite with what the arguments change.
+def _chosen_suite(whole_suite: CheckSuite, cells: Names, most_runs: int | None, backend: str | None) -> CheckSuite:
+    """Return the suite with the changes by the arguments.
 
     Raises:
-        UserError: there is no such cell or backend.
+        UserError: If there is no such cell or backend.
     """
-    chosen = whole.only(names_of(cells))
+    chosen_suite = whole_suite.only(names_of(cells))
     if most_runs is not None and most_runs < FIRST:
         raise UserError(argument="most_runs", value=most_runs, allowed=f"a whole number from {FIRST}")
     made_with = None if backend is None else executing_backend(backend)
-    changed = []
-    for cell in chosen.cells:
+    changed_cells = []
+    for cell in chosen_suite.cells:
         experiment = cell.experiment if made_with is None else replace(cell.experiment, backend=made_with)
-        changed.append(replace(cell, experiment=experiment, most_runs=most_runs or cell.most_runs))
+        changed_cells.append(replace(cell, experiment=experiment, most_runs=most_runs or cell.most_runs))
     is_simulated = made_with is None or not made_with.capabilities.real_packets
-    return replace(chosen, cells=tuple(changed), safety=chosen.safety if is_simulated else ())
+    return replace(chosen_suite, cells=tuple(changed_cells), safety=chosen_suite.safety if is_simulated else ())
 
 
-def _side(name: str, given: str | Scheme | PathLike[str], can_run_programs: bool = True) -> Side:
+def _side(name: str, text: str | Scheme | PathLike[str], can_run_programs: bool = True) -> Side:
     """Return a side of a check whose scheme runs.
 
     Raises:
-        UserError: there is no such scheme.
+        UserError: If there is no such scheme.
     """
-    if isinstance(given, Scheme):
-        return Side(name, given.name, given)
-    scheme = one_scheme(str(given))
+    if isinstance(text, Scheme):
+        return Side(name, text.name, text)
+    scheme = one_scheme(str(text))
     if scheme.real and not can_run_programs:
-        raise UserError(f"scheme `{given}` needs real packets", fix=f"{argument('backend')} emu")
-    return Side(name, str(given), scheme)
+        raise UserError(f"scheme `{text}` needs real packets", fix=f"{argument('backend')} emu")
+    return Side(name, str(text), scheme)
 
 
 def _runs_programs(backend: str | None) -> bool:
-    """Return whether schemes that need real packets can run: not in the simulator, which is meant by None."""
+    """Return True if schemes that need real packets can run. None means the simulator, where they cannot."""
     return backend is not None and executing_backend(backend).capabilities.real_packets
 
 
@@ -445,7 +456,7 @@ def _checked_seed(seed: int) -> int:
 
 @contextmanager
 def _directory(out: str | PathLike[str] | None) -> Iterator[Path]:
-    """Yield a directory for runs: `out`, which must be unused, or one that is removed again."""
+    """Yield a directory for runs: `out`, which must be unused, or a temporary one."""
     if out is not None:
         refuse_used(Path(out))
         yield Path(out)

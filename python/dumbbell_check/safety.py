@@ -1,4 +1,4 @@
-"""Rules of safety: a bound that a candidate breaks and the baseline keeps makes the answer `worse`."""
+"""Safety rules. The verdict is `worse` if a candidate breaks a bound that the baseline keeps."""
 
 from __future__ import annotations
 
@@ -20,40 +20,42 @@ if TYPE_CHECKING:
     from dumbbell.catalog.scheme import Scheme
 
 FACTOR = 1.5
-"""A figure beyond its bound counts where it is so many times that of the other side: a bound is no coin to toss."""
+"""Ratio to the other side's figure from which a figure beyond its bound counts, so that chance does not decide."""
 
 Figures = Mapping[str, float]
-"""Figures of a case by the place of their check, from `1` on; one that a side does not show is absent."""
+"""Figures of a case by the number of their check, from `1`; a missing figure is absent."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a side shows in a case."""
+class SideFigures:
+    """Figures of a side in a case."""
 
     figures: Figures
     verdict: Verdict | None = None
-    """None of a side whose figures were kept in a file."""
+    """None if the figures come from a file."""
 
 
-def shown_by(
+def figures_by_rule(
     cases: Sequence[Case], schemes: Mapping[str, Scheme], folder: Path, perform: Perform, progress: Progress
-) -> dict[str, dict[str, Shown]]:
-    """Return what each scheme shows in each case, by the name of the rule and by the scheme's.
+) -> dict[str, dict[str, SideFigures]]:
+    """Return the figures of each scheme in each case, by the names of rule and scheme.
 
     Raises:
-        UserError: a case cannot be run.
-        KeyboardInterrupt: it was interrupted.
+        UserError: If a case cannot be run.
+        KeyboardInterrupt: If the check was interrupted.
     """
-    found: dict[str, dict[str, Shown]] = {}
+    figures: dict[str, dict[str, SideFigures]] = {}
     for suite in dict.fromkeys(case.suite for case in cases):
-        own = [case for case in cases if case.suite == suite]
-        judged = verdicts(find_suite(suite), own, schemes, SIMULATION, folder / suite, perform, _no_scripts, progress)
-        for each in judged:
-            found.setdefault(rule_name(each.case), {})[each.scheme] = Shown(_figures(each), each)
-    return found
+        suite_cases = [case for case in cases if case.suite == suite]
+        suite_verdicts = verdicts(
+            find_suite(suite), suite_cases, schemes, SIMULATION, folder / suite, perform, _no_scripts, progress
+        )
+        for verdict in suite_verdicts:
+            figures.setdefault(rule_name(verdict.case), {})[verdict.scheme] = SideFigures(_figures(verdict), verdict)
+    return figures
 
 
-def _no_scripts(group: str, scheme: Scheme) -> Any:  # noqa: ANN401 (nobody gets it)
+def _no_scripts(group: str, scheme: Scheme) -> Any:  # noqa: ANN401 (never returns)
     raise AssertionError(f"the script {group} of {scheme.name} is no rule of safety")
 
 
@@ -71,8 +73,8 @@ def cell_of(case: Case) -> CheckCell:
     return CheckCell(rule_name(case), replace(case.scenario, title=case.title), (), 1)
 
 
-def judgements(case: Case, baseline: Shown, candidate: Shown) -> list[Judgement]:
-    """Return a row for each check of a case that a side shows."""
+def judgements(case: Case, baseline: SideFigures, candidate: SideFigures) -> list[Judgement]:
+    """Return a row for each check of a case that a side reaches."""
     assert candidate.verdict is not None, "a candidate runs"
     answers = candidate.verdict.answers
     if not answers:
@@ -108,7 +110,7 @@ def _row(answer: Answer, before: float | None) -> Judgement | None:
 
 
 def compared(check: Check, before: float | None, after: float) -> Answered:
-    """Return the answer of a check by both figures; `before` is None where the baseline does not show it."""
+    """Return the verdict of a check from both figures; `before` is None if the baseline has no figure."""
     if not check.allows(after) and (before is None or _is_beyond(check, after, before)):
         return "worse"
     if before is not None and not check.allows(before) and check.allows(after) and _is_beyond(check, before, after):
@@ -117,7 +119,7 @@ def compared(check: Check, before: float | None, after: float) -> Answered:
 
 
 def _is_beyond(check: Check, figure: float, other: float) -> bool:
-    """Return whether a figure outside of a bound is far from another one, on the side of the bound that it is on."""
+    """Return True if a figure beyond a bound is also far from another figure, in the direction of the violation."""
     if check.at_most is not None and figure > check.at_most:
         return figure >= FACTOR * other
     return figure < other and figure <= other / FACTOR

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from dumbbell_check.first_difference import FirstDifference, StateField
 
 MOST_ANNOTATIONS = 10
-"""Annotations of one kind that GitHub shows of a step."""
+"""Maximum number of annotations of one kind that GitHub shows for a step."""
 _DIGITS = 4
 _COLUMNS = ("cell", "quantity", "baseline", "candidate", "difference", "noise", "runs", "answer")
 
 
 def number(value: float | None) -> str:
-    """Return a number with four significant digits; `-` for none."""
+    """Return a number with four significant digits; `-` for None."""
     if value is None or not math.isfinite(value):
         return "-"
     if value == 0.0:
@@ -33,7 +33,7 @@ def number(value: float | None) -> str:
 
 
 def _as_effect(row: Judgement, value: float) -> tuple[float, str]:
-    """Return a difference as wanted effects are given, with its unit: in percent of the baseline, or as it is."""
+    """Return a difference in the form of wanted effects, with its unit: in percent of the baseline, or unchanged."""
     if row.metric.relative and row.baseline:
         return 100.0 * value / abs(row.baseline), "%"
     return value, "points" if row.metric.unit == "%" else row.metric.unit
@@ -44,7 +44,7 @@ def _digits(unit: str, of_percent: int) -> int:
 
 
 def difference_text(row: Judgement) -> str:
-    """Return the difference of a row with its unit, relative to the baseline where effects are."""
+    """Return the difference of a row with its unit, relative to the baseline if the effect is."""
     if row.difference is None:
         return "-"
     value, unit = _as_effect(row, row.difference)
@@ -68,7 +68,7 @@ def sees_text(row: Judgement) -> str:
 
 
 def answer_text(row: Judgement) -> str:
-    """Return the answer of a row; of one that is not resolved, what could have been seen."""
+    """Return the verdict of a row; for an unresolved one, with the smallest visible difference."""
     if row.verdict == "worse" and row.rule:
         return "worse: unsafe"
     if row.verdict != "not resolved":
@@ -76,12 +76,12 @@ def answer_text(row: Judgement) -> str:
     return f"not resolved: sees {sees_text(row)}" if row.would_show is not None else f"not resolved: {row.reason}"
 
 
-def table(results: Iterable[CellResult], *, everything: bool) -> Table:
-    """Return the rows of a check: all of them, or those that are not the same."""
+def table(results: Iterable[CellResult], *, with_equal: bool) -> Table:
+    """Return the rows of a check, with or without those whose verdict is `same`."""
     rows = []
     for result in results:
         for row in result.judgements:
-            if everything or row.verdict != "same":
+            if with_equal or row.verdict != "same":
                 rows.append(
                     (
                         result.cell.name,
@@ -98,9 +98,9 @@ def table(results: Iterable[CellResult], *, everything: bool) -> Table:
 
 
 def packets_headline(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
-    """Return in one sentence in which cells packet logs differ."""
-    differing = [each.cell.name for each in results if each.compares_packets and not each.identical]
-    cells = _cells(sum(each.compares_packets for each in results))
+    """Return a sentence with the cells whose packet logs differ."""
+    differing = [result.cell.name for result in results if result.compares_packets and not result.identical]
+    cells = _cells(sum(result.compares_packets for result in results))
     if not differing:
         return f"same: {candidate} beside {baseline}: packet logs are equal in {cells}"
     return (
@@ -110,26 +110,31 @@ def packets_headline(results: Sequence[CellResult], candidate: str, baseline: st
 
 
 def headline(results: Sequence[CellResult], candidate: str, baseline: str) -> str:
-    """Return the answer of a check in one sentence."""
+    """Return the verdict of a check in one sentence."""
     rows = [row for result in results for row in result.judgements]
     verdict = overall([result.verdict for result in results])
-    counts = {each: sum(row.verdict == each for row in rows) for each in ("worse", "better", "not resolved", "same")}
-    failed = [result.cell.name for result in results if result.failures]
+    counts = {
+        verdict_: sum(row.verdict == verdict_ for row in rows)
+        for verdict_ in ("worse", "better", "not resolved", "same")
+    }
+    failed_cells = [result.cell.name for result in results if result.failures]
     equal = sum(result.identical for result in results)
     rules = sum(result.is_rule for result in results)
     cells = sum(result.compares_packets for result in results)
-    where = [_cells(cells)] if cells or not rules else []
-    where += [f"{rules} rules of safety"] if rules > 1 else ["1 rule of safety"] if rules else []
-    said = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {' and '.join(where)}: "
-    said += ", ".join(f"{count} {each}" for each, count in counts.items() if count)
+    places = [_cells(cells)] if cells or not rules else []
+    places += [f"{rules} rules of safety"] if rules > 1 else ["1 rule of safety"] if rules else []
+    sentence = f"{verdict}: {candidate} beside {baseline}: {len(rows)} quantities in {' and '.join(places)}: "
+    sentence += ", ".join(f"{count} {verdict_}" for verdict_, count in counts.items() if count)
     if equal:
-        said += f"; packet logs are equal in {'all cells' if equal == cells else _cells(equal)}"
-    unsafe = [each.cell.name for each in results if any(row.rule and row.verdict == "worse" for row in each.judgements)]
+        sentence += f"; packet logs are equal in {'all cells' if equal == cells else _cells(equal)}"
+    unsafe = [
+        result.cell.name for result in results if any(row.rule and row.verdict == "worse" for row in result.judgements)
+    ]
     if unsafe:
-        said += f"; unsafe: {', '.join(unsafe)}"
-    if failed:
-        said += f"; runs failed in {', '.join(failed)}"
-    return said
+        sentence += f"; unsafe: {', '.join(unsafe)}"
+    if failed_cells:
+        sentence += f"; runs failed in {', '.join(failed_cells)}"
+    return sentence
 
 
 def _cells(number: int) -> str:
@@ -137,49 +142,50 @@ def _cells(number: int) -> str:
 
 
 def notes(results: Iterable[CellResult]) -> list[str]:
-    """Return what has to be known beside the table: chaos, failures, and the first packets that differ."""
-    said = []
+    """Return the notes on a table: chaos, failures, and the first packets that differ."""
+    lines = []
     for result in results:
         name = result.cell.name
         if result.chaos is not None:
             chaos = result.chaos
-            said.append(
+            lines.append(
                 f"{name}: chaotic: a path that is 1 ns longer moves the {chaos.metric} of the {chaos.side} by "
                 f"{number(chaos.moved)} {chaos.unit}: all runs of both sides are compared, not pairs"
             )
-        said += [f"{name}: {line}" for row in result.judgements if (line := _unsafe(row))]
-        said += [f"{name}: of the candidate only: {text}" for text in result.conduct]
-        said += [f"{name}: candidate failed: {failure}" for failure in result.failures]
+        lines += [f"{name}: {line}" for row in result.judgements if (line := _unsafe(row))]
+        lines += [f"{name}: of the candidate only: {text}" for text in result.conduct]
+        lines += [f"{name}: candidate failed: {failure}" for failure in result.failures]
         if result.difference is not None:
-            said += [f"{name}: {line}" for line in difference_lines(result.difference)]
-    return said
-
-
-def _unsafe(row: Judgement) -> str:
-    """Return which rule of safety a candidate breaks, and where; empty of what is in order."""
-    if not row.rule or not row.reason or row.verdict not in ("worse", "same"):
-        return ""
-    whose = "unsafe" if row.verdict == "worse" else "both sides break this rule"
-    return f"{whose}: {row.reason}"
-
-
-def difference_lines(found: FirstDifference) -> list[str]:
-    """Return where two logs part, and the state of both senders there."""
-    sides = (("baseline", found.baseline), ("candidate", found.candidate))
-    told = "; ".join(f"{name}: {event or 'nothing more'}" for name, event in sides)
-    lines = [f"first packet that differs, in run {found.run}: {told}"]
-    if found.state:
-        lines.append(f"state there, of baseline and candidate: {', '.join(map(_state_text, found.state))}")
+            lines += [f"{name}: {line}" for line in difference_lines(result.difference)]
     return lines
 
 
-def _state_text(of: StateField) -> str:
+def _unsafe(row: Judgement) -> str:
+    """Return the safety rule that a candidate breaks, and the place; else empty."""
+    if not row.rule or not row.reason or row.verdict not in ("worse", "same"):
+        return ""
+    prefix = "unsafe" if row.verdict == "worse" else "both sides break this rule"
+    return f"{prefix}: {row.reason}"
+
+
+def difference_lines(difference: FirstDifference) -> list[str]:
+    """Return the point where two logs diverge, and the state of both senders there."""
+    sides = (("baseline", difference.baseline), ("candidate", difference.candidate))
+    events = "; ".join(f"{name}: {event or 'nothing more'}" for name, event in sides)
+    lines = [f"first packet that differs, in run {difference.run}: {events}"]
+    if difference.state:
+        lines.append(f"state there, of baseline and candidate: {', '.join(map(_state_text, difference.state))}")
+    return lines
+
+
+def _state_text(state_field: StateField) -> str:
     """Return a field of both senders, with its unit, or with the names of its values."""
-    names = value_names(of.unit)
+    names = value_names(state_field.unit)
     if names:
-        first, second = (names.get(value, number(value)) if value is not None else "-" for value in of.sides)
-        return f"{of.field} {first} and {second}"
-    return f"{of.field} {number(of.baseline)} and {number(of.candidate)} {of.unit.split(',')[0]}".rstrip()
+        first, second = (names.get(value, number(value)) if value is not None else "-" for value in state_field.sides)
+        return f"{state_field.field} {first} and {second}"
+    values = f"{number(state_field.baseline)} and {number(state_field.candidate)}"
+    return f"{state_field.field} {values} {state_field.unit.split(',')[0]}".rstrip()
 
 
 LEGEND = (
@@ -195,26 +201,26 @@ def markdown_text(results: Sequence[CellResult], answer: str, remarks: Sequence[
     """Return the check as Markdown, for a step summary or a comment."""
     from dumbbell.present.tables import markdown
 
-    changed = table(results, everything=False)
+    changes = table(results, with_equal=False)
     parts = [f"## dumbbell check: {answer}"]
-    if changed.rows:
-        parts.append(markdown.render(changed))
-    said = [*notes(results), *remarks]
-    if said:
-        parts.append("\n".join(f"- {escape(printable(line))}" for line in said))
-    parts.append(f"<details><summary>All quantities</summary>\n\n{markdown.render(table(results, everything=True))}")
+    if changes.rows:
+        parts.append(markdown.render(changes))
+    lines = [*notes(results), *remarks]
+    if lines:
+        parts.append("\n".join(f"- {escape(printable(line))}" for line in lines))
+    parts.append(f"<details><summary>All quantities</summary>\n\n{markdown.render(table(results, with_equal=True))}")
     parts.append(f"{LEGEND}\n\n</details>")
     return "\n\n".join(parts) + "\n"
 
 
 def annotation_lines(results: Sequence[CellResult], candidate: str, file: str = "") -> list[str]:
-    """Return workflow commands of GitHub Actions: the worst rows as errors, what is not resolved as warnings."""
+    """Return workflow commands of GitHub Actions: worse rows as errors, unresolved rows as warnings."""
     rows = [(result, row) for result in results for row in result.judgements]
-    rows.sort(key=lambda each: -each[1].size)
+    rows.sort(key=lambda pair: -pair[1].size)
     lines = []
     for kind, verdict in (("error", "worse"), ("warning", "not resolved")):
-        chosen = [(result, row) for result, row in rows if row.verdict == verdict][:MOST_ANNOTATIONS]
-        for result, row in chosen:
+        first_rows = [(result, row) for result, row in rows if row.verdict == verdict][:MOST_ANNOTATIONS]
+        for result, row in first_rows:
             title = f"dumbbell check: {result.cell.name}: {row.metric.title} {row.verdict}"
             text = (
                 f"{candidate}: {number(row.baseline)} {row.metric.unit} before, {number(row.candidate)} now "
@@ -233,17 +239,17 @@ def _annotation(kind: str, title: str, text: str, file: str) -> str:
     """Return a workflow command (docs.github.com, Workflow commands for GitHub Actions)."""
     data = printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     properties = {"file": file, "title": printable(title)} if file else {"title": printable(title)}
-    written = ",".join(
+    properties_text = ",".join(
         f"{key}={value.replace('%', '%25').replace(':', '%3A').replace(',', '%2C')}"
         for key, value in properties.items()
     )
-    return f"::{kind} {written}::{data}"
+    return f"::{kind} {properties_text}::{data}"
 
 
 def junit_text(results: Sequence[CellResult], candidate: str, strict: bool) -> str:
     """Return the check as JUnit XML: a test case for each quantity of each cell."""
     cases = []
-    failures = skipped = 0
+    failures = skip_count = 0
     for result in results:
         for row in result.judgements:
             inner = ""
@@ -256,12 +262,12 @@ def junit_text(results: Sequence[CellResult], candidate: str, strict: bool) -> s
                     f"<failure message={quoteattr(printable(reason))}>{escape(printable(' '.join(lines)))}</failure>"
                 )
             elif row.verdict == "not resolved":
-                skipped += 1
+                skip_count += 1
                 inner = f"<skipped message={quoteattr(printable(answer_text(row)))}/>"
             attributes = f'classname="dumbbell.check.{result.cell.name}" name={quoteattr(row.metric.name)}'
             cases.append(f"  <testcase {attributes}>{inner}</testcase>")
     head = f'<testsuite name={quoteattr("dumbbell check " + printable(candidate))} tests="{len(cases)}" '
-    head += f'failures="{failures}" errors="0" skipped="{skipped}">'
+    head += f'failures="{failures}" errors="0" skipped="{skip_count}">'
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *cases, "</testsuite>"]) + "\n"
 
 
@@ -290,7 +296,7 @@ def as_json(results: Sequence[CellResult]) -> list[dict[str, object]]:
                     "wanted_effect": row.effect,
                     "would_show": row.would_show,
                     "runs": row.runs,
-                    "paired": row.paired,
+                    "paired": row.is_paired,
                     "rule": row.rule or None,
                     "reason": row.reason or None,
                 }
@@ -302,11 +308,11 @@ def as_json(results: Sequence[CellResult]) -> list[dict[str, object]]:
     ]
 
 
-def _difference_json(found: FirstDifference) -> dict[str, object]:
+def _difference_json(difference: FirstDifference) -> dict[str, object]:
     return {
-        "run": found.run,
-        "time_s": found.time_s,
-        "baseline": None if found.baseline is None else vars(found.baseline),
-        "candidate": None if found.candidate is None else vars(found.candidate),
-        "state": [vars(each) for each in found.state],
+        "run": difference.run,
+        "time_s": difference.time_s,
+        "baseline": None if difference.baseline is None else vars(difference.baseline),
+        "candidate": None if difference.candidate is None else vars(difference.candidate),
+        "state": [vars(field_) for field_ in difference.state],
     }

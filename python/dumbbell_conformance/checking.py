@@ -178,6 +178,6 @@ def verdicts(
         plan_results = list(zip(plans, perform(plans), strict=True)) if plans else []
         runs = [(plan, results, name) for plan, results in plan_results for name in plan.experiment.labels]
         stage = progress.expect("runs judged", [Piece(f"{item[0].case.label} {item[2]}", 0.3) for item in runs])
-        for plan, results, name in stage.each(runs):
+        for plan, results, name in stage.iterate(runs):
             judge(plan, results, name, is_last=plans is second or not is_two_runs(plan.case))
     return [by_case[case.label, name] for case in cases for name in schemes]

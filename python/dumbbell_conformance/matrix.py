@@ -58,7 +58,7 @@ def reason(verdict: Verdict) -> str:
         return f"{verdict.verdict}: {verdict.reason}" if verdict.reason else ""
     parts = ["; ".join(_failure(answer) for answer in failures) or verdict.reason]
     if deviation := verdict.deviation:
-        parts.append(f"Known: {deviation.breaks} {deviation.why}")
+        parts.append(f"Known: {deviation.breaks} {deviation.reason}")
     return f"fail: {'. '.join(parts)}"
 
 
@@ -108,7 +108,7 @@ def as_json(verdict: Verdict) -> dict[str, object]:
         "verdict": verdict.verdict,
         "why": verdict.reason or None,
         "moment_s": verdict.moment_s,
-        "known": None if deviation is None else {"breaks": deviation.breaks, "why": deviation.why},
+        "known": None if deviation is None else {"breaks": deviation.breaks, "why": deviation.reason},
         "checks": [_check_json(answer) for answer in verdict.answers],
     }
 

@@ -189,7 +189,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
             "pings": [_ping_facts(series) for series in pings],
         },
         notes=tuple(notes),
-        started=start,
+        start_time=start,
     )
 
 

@@ -218,7 +218,7 @@ def _trace(label: str, file: Path, test: _Test, folder: Path) -> Trace:
             "bidirectional": {True, False} <= {stream.sends for stream in streams},
         },
         notes=(*_notes(test, streams),),
-        started=test.start,
+        start_time=test.start,
     )
 
 

@@ -305,7 +305,7 @@ def _trace(label: str, file: Path, folder: Path, session: _Session, offset_ms: f
         tells={"arrivals": run["acked"] > 0, "marks": False, "delay": "round-trip"},
         facts={**run, "host": session.host},
         notes=tuple(notes),
-        started=start,
+        start_time=start,
     )
 
 

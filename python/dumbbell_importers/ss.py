@@ -184,7 +184,7 @@ def _trace(label: str, file: Path, samples: Path) -> Trace:
         tells=UNTOLD,
         facts=facts,
         notes=(*notes, *log.notes),
-        started=start,
+        start_time=start,
     )
 
 

@@ -60,12 +60,12 @@ class Remote:
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
         """Check that both machines can do their parts, and keep local BPF controllers registered."""
-        from dumbbell.catalog.outside.bpf import bpf_controllers, held
+        from dumbbell.catalog.outside.bpf import bpf_controllers, registered
         from dumbbell_remote.requirements import require_able
 
         require_able(self.host, experiment)
         self.clean_up()
-        with held(bpf_controllers(experiment.schemes.values()) if self.options.local_sends else []):
+        with registered(bpf_controllers(experiment.schemes.values()) if self.options.local_sends else []):
             yield
 
     def environment(self, experiment: Experiment) -> dict[str, object]:

@@ -14,8 +14,8 @@ from typing import IO, Any, Self
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
-from dumbbell.base.interrupts import Undisturbed
-from dumbbell.base.logs import VARIABLE, Others, levels, logger
+from dumbbell.base.interrupts import Uninterrupted
+from dumbbell.base.logs import VARIABLE, ForeignLog, levels, logger
 from dumbbell.base.starting import PYTHON
 from dumbbell.base.version import __version__
 from dumbbell.machine.host import Host
@@ -89,7 +89,7 @@ class Peer:
         self._host = host
         self._on_report = on_report
         self._clock = clock
-        self._log = Others(self.name)
+        self._log = ForeignLog(self.name)
         self._log_lines = 0
         self._waiting: deque[Question] = deque()
         self._asking = threading.Lock()
@@ -102,7 +102,7 @@ class Peer:
         self._beats: Beats | None = None
         is_started = False
         try:
-            with Undisturbed() as starting:  # an unregistered process would survive
+            with Uninterrupted() as starting:  # an unregistered process would survive
                 self._start()
                 is_started = True
             if starting.was_interrupted:

@@ -19,7 +19,7 @@ from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, nearest, one_line
 from dumbbell.base.guardian import guarded
-from dumbbell.base.interrupts import Undisturbed, interruptible
+from dumbbell.base.interrupts import Uninterrupted, interruptible
 from dumbbell.base.logs import logger
 from dumbbell.core import Error
 from dumbbell_remote.messages import LOOK_S, Beats, Message, Messages, Silence, framed, taking
@@ -134,7 +134,7 @@ def serve(is_own: bool = False) -> NoReturn:
         except (Error, OSError) as error:
             print(f"dumbbell remote serve: the other side {one_line(error)}", file=sys.stderr)
             status = 1
-        with Undisturbed():
+        with Uninterrupted():
             work.put(None)
             _end(state, worker)
     sys.stderr.flush()

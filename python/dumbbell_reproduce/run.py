@@ -390,7 +390,7 @@ def _evidence(exact: list[SimulatedPlan]) -> dict[Key, Evidence]:
     runs = [(simulated_plan, run) for simulated_plan in exact for run in simulated_plan.plan.runs]
     with Progress() as progress:
         stage = progress.expect("measured runs", [Piece(run.label, 0.5) for _, run in runs])
-        for simulated_plan, run in stage.each(runs):
+        for simulated_plan, run in stage.iterate(runs):
             scheme_runs, cubic_runs = [
                 tuple(simulated_plan.simulated_runs(run, name) for name in (first, first + OTHER_SOCKETS))
                 if is_suspected(run)

@@ -18,7 +18,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.base.names import fitted
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.toml_tables import TomlTable
-from dumbbell.catalog.trace_files import found as trace_element, with_times
+from dumbbell.catalog.trace_files import located as trace_element, with_times
 from dumbbell.formats.pantheon_metadata import shortened
 from dumbbell.results.files import write_atomically
 

@@ -19,7 +19,7 @@ from dumbbell.base.errors import UserError
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.catalog.options.path_options import make_path
 from dumbbell.catalog.outside import availability
-from dumbbell.catalog.outside.bpf import held
+from dumbbell.catalog.outside.bpf import registered
 from dumbbell.catalog.run_request import RunRequest
 from dumbbell.catalog.scheme import Scheme, parse_scheme
 from dumbbell.catalog.toml_tables import TomlTable, read_toml, to_toml
@@ -263,23 +263,23 @@ def _loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_controllers_are_held_while_they_are_needed(loader: Path) -> None:
-    with held(["bpf_vegas", "bpf_copa_delay"]):
+    with registered(["bpf_vegas", "bpf_copa_delay"]):
         assert loader.read_text() == "hold bpf_vegas bpf_copa_delay\n"
     assert loader.read_text().endswith("gone\n")
     loader.unlink()
-    with held([]):
+    with registered([]):
         pass
     assert not loader.exists()
 
 
 def test_controllers_that_cannot_be_loaded_are_one_line(loader: Path) -> None:
-    with pytest.raises(UserError) as error, held(["bpf_bad"]):
+    with pytest.raises(UserError) as error, registered(["bpf_bad"]):
         raise AssertionError("entered")
     assert str(error.value) == "cannot load bpf_bad into the kernel: no BTF; boot a kernel with it"
 
 
 def test_controllers_are_released_when_the_runs_fail(loader: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), held(["bpf_vegas"]):
+    with pytest.raises(KeyboardInterrupt), registered(["bpf_vegas"]):
         raise KeyboardInterrupt
     assert loader.read_text().endswith("gone\n")
 

@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 
 import pytest
 
-from dumbbell.base.inbox import MOST_BYTES, TOKEN_BYTES, Garbled, Inbox, send
+from dumbbell.base.inbox import MOST_BYTES, TOKEN_BYTES, GarbledMessage, Inbox, send
 
 TOKEN = bytes(range(TOKEN_BYTES))
 TEXT = b'{"answer": 1}'
@@ -57,5 +57,5 @@ def test_messages_are_taken_when_they_are_complete(ends: tuple[Connection, Conne
 def test_what_is_no_message_is_refused(ends: tuple[Connection, Connection], content: bytes) -> None:
     own_end, other_end = ends
     os.write(other_end.fileno(), content)
-    with pytest.raises(Garbled, match="wrote to a descriptor that it does not own"):
+    with pytest.raises(GarbledMessage, match="wrote to a descriptor that it does not own"):
         list(Inbox(own_end, TOKEN).take())

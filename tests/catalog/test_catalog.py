@@ -181,7 +181,10 @@ def test_settings_are_checked_wherever_they_come_from() -> None:
     plan = catalog.experiments().find("quick")
     changed_file = with_request(plan, RunRequest(runs=3, warmup=1, settings=("log=full", "seed=7")))
     assert (changed_file.runs, changed_file.warmup_s, changed_file.log, changed_file.seed) == (3, 1.0, "full", 7)
-    assert replace(changed_file, **plan.settings(), warmup_s=plan.warmup_s, told=plan.told) == plan
+    assert (
+        replace(changed_file, **plan.settings(), warmup_s=plan.warmup_s, command_line_names=plan.command_line_names)
+        == plan
+    )
     for overrides, line in (
         (RunRequest(runs=0), "the settings: `runs` = 0: allowed is a whole number, at least 1"),
         (

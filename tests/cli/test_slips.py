@@ -212,7 +212,7 @@ def _options(parser: argparse.ArgumentParser, *command: str) -> Iterator[tuple[S
 def test_no_option_of_any_command_is_forgotten_when_it_is_given_again() -> None:
     """The last one counted, without a word: `--rate 10mbit --rate 20mbit` was 20 Mbit/s."""
     repeated_options = set()
-    for parser, command, name in _options(command_parser(whole=True)):
+    for parser, command, name in _options(command_parser(is_complete=True)):
         if (*command, name) in REPEATABLE:
             repeated_options.add((*command, name))
             parser._check([name, "1", name, "2"])

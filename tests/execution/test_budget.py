@@ -30,19 +30,19 @@ def test_the_first_run_is_guessed_and_later_ones_are_like_the_largest_of_their_s
     assert budget.refusal(RUNS[2]) == "", "two runs may take 600: a third one fits"
     budget.begin(RUNS[2])
     assert budget.refusal(RUNS[3]) == "quota of 1 kB: 900 B are used, and b on p, run 2 may take 300 B"
-    budget.made(first, {})
+    budget.finish(first, {})
     assert budget.need(RUNS[2]) == 125
     assert budget.refusal(RUNS[3]) == ""
-    budget.made(second, {})
+    budget.finish(second, {})
     assert (budget.used, budget.need(RUNS[3])) == (300, 250)
 
 
 def test_a_run_that_tells_nothing_is_taken_to_have_used_what_was_set_aside() -> None:
     budget = Budget("cap", 1000, lambda _: 300, lambda *_: None)
     budget.begin(RUNS[0])
-    budget.made(RUNS[0], {"flows": []})
+    budget.finish(RUNS[0], {"flows": []})
     assert (budget.used, budget.largest) == (300, {})
-    budget.made(RUNS[1], {"flows": []})
+    budget.finish(RUNS[1], {"flows": []})
     assert budget.used == 600, "one that was made before likewise"
 
 
@@ -116,10 +116,10 @@ def test_over_somebodys_link_caps_are_polite_unless_others_are_given(tmp_path: P
     first, second, third = [run for run in experiment.all_runs() if run.path == "to-far"]
     budget.begin(first)
     assert budget.aside == {first: 10_000_000}, "8 Mbit/s for 10 s"
-    budget.made(first, {"flows": [{"bytes_sent": 6_000_000}, {"bytes_sent": 2_000_000}]})
+    budget.finish(first, {"flows": [{"bytes_sent": 6_000_000}, {"bytes_sent": 2_000_000}]})
     assert budget.need(second) == 10_000_000, "a quarter more than the largest"
     budget.begin(second)
-    budget.made(second, {"flows": []})
+    budget.finish(second, {"flows": []})
     assert budget.refusal(third) == ("data cap of 25 MB: 18 MB are used, and reno on to-far, run 3 may take 10 MB"), (
         "a failed run may have sent what it was allowed to"
     )

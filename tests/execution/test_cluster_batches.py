@@ -93,7 +93,7 @@ def test_tables_pass_through_a_store(making: Making) -> None:
     plain, stored_batch = perform_batch(batch), perform_batch(batch, store)
     (plain_table,), (stored_table,) = plain.tables, stored_batch.tables
     assert sorted(plain_table.files) == sorted(plain_table.facts) == sorted(FILES)
-    assert stored_batch.made == plain.made
+    assert stored_batch.outcome == plain.outcome
     assert not stored_table.files
     take = store.take(stored_table)
     assert {name: len(content) for name, content in take.items()} == {
@@ -123,8 +123,8 @@ def test_runs_are_shared_between_places(making: Making) -> None:
     with pytest.raises(StopIteration):
         next(making)
     made_batch = perform_batch(batches[1])
-    made_batch.made.made.clear()
-    making.keep(batches[1], made_batch.made, making.new_folders(batches[1]), 1.0)
+    made_batch.outcome.made.clear()
+    making.keep(batches[1], made_batch.outcome, making.new_folders(batches[1]), 1.0)
     assert next(making).planned == batches[1].planned
 
 

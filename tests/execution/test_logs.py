@@ -16,7 +16,7 @@ import pytest
 import dumbbell as package
 from dumbbell.backends import find_executor
 from dumbbell.base.errors import UserError
-from dumbbell.base.logs import Levels, Others, asked_for, levels, read_words
+from dumbbell.base.logs import ForeignLog, Levels, asked_for, levels, read_words
 from dumbbell.base.progress import Progress, print_line
 from dumbbell.catalog.experiment_settings import Settings
 from dumbbell.execution import worker
@@ -200,7 +200,7 @@ def test_lines_of_others_make_no_loggers_and_are_one_line(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("dumbbell"), "level", logging.INFO)
     before = set(logging.getLogger().manager.loggerDict)
-    other_loggers = Others("there")
+    other_loggers = ForeignLog("there")
     other_loggers.take("12:00:00.000 info  stranger.a: red \x1b[31m\n  more of it")
     other_loggers.take("12:00:00.000 debug stranger.b: not wanted\n  nor this")
     other_loggers.take("what is no record")
@@ -302,4 +302,4 @@ def test_processes_that_make_the_folder_of_logs_at_once_do_not_fail(tmp_path: Pa
     places = (tmp_path / "out", tmp_path / "out/runs/.unfinished/1", tmp_path / "out/runs/p/reno/1")
     task = worker.Task(0, "a run", find_executor(Settings()), {"run": 1}, specification, (), *places)
     task.log.parent.mkdir(parents=True)
-    assert not worker.make(task).failed
+    assert not worker.make(task).is_failure

@@ -534,7 +534,7 @@ def test_listed_programs_are_no_question(tmp_path: Path, monkeypatch: pytest.Mon
     experiment = resolve(plan)
     (tmp_path / "runs").mkdir()
     kept_file = replace(
-        ExperimentFile.from_toml(to_toml(experiment.table())), file=str(tmp_path / "experiment.toml"), closed=True
+        ExperimentFile.from_toml(to_toml(experiment.table())), file=str(tmp_path / "experiment.toml"), is_resolved=True
     )
     require_trust(kept_file, resolve(kept_file), False)
     scheme = kept_file.own_schemes["iperf3"]

@@ -19,7 +19,7 @@ def grow(until: Until, draw: object, generator: random.Random) -> list[float]:
     needed_runs = 3
     while len(values) < needed_runs:
         values += [draw(generator) for _ in range(needed_runs - len(values))]  # type: ignore[operator]
-        needed_runs = min(MOST, until.wanted(values))
+        needed_runs = min(MOST, until.needed_count(values))
     return values
 
 

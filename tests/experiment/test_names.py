@@ -220,7 +220,7 @@ def test_a_part_of_a_benchmark_that_is_a_link_is_not_followed(dumbbell: Dumbbell
 @pytest.mark.parametrize("name", [f"{UP}x", "/tmp/x", "sub/stats.json", "other"])
 def test_what_a_worker_of_a_cluster_sends_stays_in_its_directory(tmp_path: Path, name: str) -> None:
     task = make_task(tmp_path)
-    statistics = cluster._received(
+    statistics = cluster._publish_parcel(
         task, cluster.Parcel(0, {"status": "done"}, 1.0, {"stats.json": b"{}", name: b"evil"})
     )
     assert statistics["status"] == "failed"
@@ -235,7 +235,7 @@ def test_what_a_worker_sends_is_not_written_through_a_link(tmp_path: Path) -> No
     (tmp_path / "victim").mkdir()
     (tmp_path / "out").mkdir()
     (tmp_path / "out/runs").symlink_to(tmp_path / "victim")
-    statistics = cluster._received(task, cluster.Parcel(0, {"status": "done"}, 1.0, {"stats.json": b"{}"}))
+    statistics = cluster._publish_parcel(task, cluster.Parcel(0, {"status": "done"}, 1.0, {"stats.json": b"{}"}))
     assert "leads out of" in statistics["reason"]
     assert list((tmp_path / "victim").iterdir()) == []
 

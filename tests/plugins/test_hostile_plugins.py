@@ -17,7 +17,7 @@ import pytest
 
 import dumbbell as library
 import dumbbell.execution.pool as pool_module
-from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox
+from dumbbell.base.inbox import TOKEN_BYTES, GarbledMessage, Inbox
 from dumbbell.base.starting import PYTHON
 from dumbbell.plugins import isolated
 from support.clock import ManualClock
@@ -374,7 +374,7 @@ def test_a_message_that_is_nested_deeply_is_garbled() -> None:
     pipe, other_end = Pipe()
     token, text = bytes(TOKEN_BYTES), b'{"kind":' + b"[" * 5000 + b"]" * 5000 + b"}"
     os.write(other_end.fileno(), token + len(text).to_bytes(4, "big") + text)
-    with pytest.raises(Garbled):
+    with pytest.raises(GarbledMessage):
         list(Inbox(pipe, token).take())
 
 

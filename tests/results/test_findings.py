@@ -295,7 +295,7 @@ def test_shares_in_sentences_are_those_of_the_table_below(make_results: Make) ->
         (share,) = values_of(results, "copa", key, entity="flows")
         assert f"copa {100 * share:.0f} % " in shown_results.findings[0]
         (group,) = (entry for entry in shown_results.summary() if entry.scheme == "copa")
-        assert library.shares(group, shown_results.experiment.shown)[0].payload_share == Estimate(1, share)
+        assert library.shares(group, shown_results.experiment.convention_shown)[0].payload_share == Estimate(1, share)
 
 
 VERSUS = (
@@ -489,7 +489,7 @@ def test_an_import_of_pantheon_has_its_numbers(tmp_path: Path) -> None:
     (run,) = results.runs
     sentence = results.findings[0]
     network = run.statistics["network"]
-    convention = results.experiment.shown
+    convention = results.experiment.convention_shown
     if network[convention.throughput.key] is None:
         convention = CONVENTIONS["pantheon"]
     assert f"cubic carries {network[convention.throughput.key]:.2f} Mbit/s" in sentence

@@ -126,7 +126,7 @@ def _answer(
     verdict = "not resolved"
     for count in looks(most_runs)[1:]:
         values = [dict(enumerate(side[:count])) for side in (before, after)]
-        verdict = judge(GOODPUT, *values, paired=True, rows=40, most_runs=most_runs, fair=50.0).verdict
+        verdict = judge(GOODPUT, *values, can_pair=True, rows=40, most_runs=most_runs, fair=50.0).verdict
         if verdict != "not resolved":
             break
     return verdict
@@ -166,7 +166,7 @@ def test_a_row_says_what_it_could_have_seen() -> None:
     draw = random.Random(4)
     before = {seed: draw.gauss(100.0, 8.0) for seed in range(30)}
     after = {seed: draw.gauss(100.0, 8.0) for seed in range(30)}
-    row = judge(GOODPUT, before, after, paired=False, rows=40, most_runs=60, fair=50.0)
+    row = judge(GOODPUT, before, after, can_pair=False, rows=40, most_runs=60, fair=50.0)
     assert row.verdict == "not resolved"
     assert row.would_show is not None
     # an effect of that size is found in 80 of 100 draws: between 70 and 90 of 100 by chance
@@ -174,7 +174,7 @@ def test_a_row_says_what_it_could_have_seen() -> None:
     for _ in range(200):
         first = {seed: draw.gauss(100.0, statistics.stdev(before.values())) for seed in range(30)}
         second = {seed: draw.gauss(100.0 - row.would_show, statistics.stdev(after.values())) for seed in range(30)}
-        again = judge(GOODPUT, first, second, paired=False, rows=40, most_runs=60, fair=50.0)
+        again = judge(GOODPUT, first, second, can_pair=False, rows=40, most_runs=60, fair=50.0)
         worse_count += again.verdict == "worse"
     assert 130 <= worse_count <= 190
 
@@ -182,7 +182,7 @@ def test_a_row_says_what_it_could_have_seen() -> None:
 def test_less_delay_and_a_more_equal_share_are_better() -> None:
     def answer(name: str, before: float, after: float, fair: float = 50.0) -> str:
         values = [{seed: value + 1e-3 * (seed % 3) for seed in range(12)} for value in (before, after)]
-        return judge(JUDGED[name], *values, paired=True, rows=1, most_runs=60, fair=fair).verdict
+        return judge(JUDGED[name], *values, can_pair=True, rows=1, most_runs=60, fair=fair).verdict
 
     assert answer("goodput", 100.0, 90.0) == "worse"
     assert answer("goodput", 100.0, 110.0) == "better"

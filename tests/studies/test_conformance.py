@@ -520,7 +520,7 @@ def test_the_page_has_every_case_and_twenty_schemes() -> None:
         assert f"## {suite.title}" in page
         for case in suite.cases:
             assert f"| {case.label} | {case.section} | {', '.join(case.transports)} | {case.says} |" in page
-            reasons = [deviation.why for deviation in case.deviations]
+            reasons = [deviation.reason for deviation in case.deviations]
             assert all(reason in page for reason in reasons), case.label
     summary = page.partition("| scheme | bbr |")[2].partition("\n\n")[0]
     assert summary.count("\n| `") >= 20

@@ -14,7 +14,7 @@ import dumbbell
 import dumbbell_reproduce
 from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
-from dumbbell.catalog.trace_files import found as trace_element
+from dumbbell.catalog.trace_files import located as trace_element
 from dumbbell_reproduce.file_names import recorded_scheme, stated_path
 from dumbbell_reproduce.mahimahi_command import MahimahiCommand, read_command, read_head
 from dumbbell_reproduce.trace_lookup import Clues, TraceFiles, rates

@@ -136,7 +136,7 @@ def _claim(table: TomlTable, file: Path) -> Claim:
         setup=table.text("setup"),
         repetition=table.text("repetition"),
         rows=tuple(_row(row_table) for row_table in table.tables("row", named_by="key")),
-        repetitions=table.integer("repetitions", REPETITIONS, least=1),
+        repetitions=table.integer("repetitions", REPETITIONS, minimum=1),
         fewer=table.text("fewer", ""),
         file=file,
     )
@@ -167,7 +167,7 @@ def _row(table: TomlTable) -> ClaimRow:
         tolerances=tuple(_tolerance(tolerance_table, metrics) for tolerance_table in table.tables("tolerance")),
         reason=table.text("why", ""),
         illustration=table.text("illustration", ""),
-        published_runs=table.integer("published_runs", least=1) if table.has("published_runs") else 0,
+        published_runs=table.integer("published_runs", minimum=1) if table.has("published_runs") else 0,
         corrections=tuple(table.texts("corrected", [])),
         before=table.text("before", ""),
         scheme=table.text("scheme", ""),

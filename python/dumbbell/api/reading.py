@@ -51,7 +51,7 @@ def compare(
         dumbbell.Error: one of them is no results directory, or there is no such metric.
     """
     sides = [each if isinstance(each, Results) else open(each) for each in (first, second)]
-    wanted = None if metrics is None else tuple(metrics) or sides[0].experiment.shown.keys
+    wanted = None if metrics is None else tuple(metrics) or sides[0].experiment.convention_shown.keys
     check_metrics(wanted or ())
     one, other = ((side.experiment.labels, side.counterparts) for side in sides)
     before, after = (

@@ -49,12 +49,12 @@ class Emulator:
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
         """Clears what killed runs left, and keeps the controllers in BPF registered with the kernel."""
-        from dumbbell.catalog.outside.bpf import bpf_controllers, held
+        from dumbbell.catalog.outside.bpf import bpf_controllers, registered
         from dumbbell.machine.emulation import require_emulation
 
         require_emulation()
         self.clean_up()
-        with held(bpf_controllers(experiment.schemes.values())):
+        with registered(bpf_controllers(experiment.schemes.values())):
             yield
 
     def environment(self, experiment: Experiment) -> dict[str, object]:

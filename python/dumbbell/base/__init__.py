@@ -1,1 +1,1 @@
-"""The lowest floor, which imports no other: errors, names, files, processes, progress."""
+"""The lowest room, which imports only `core` and `contract`: errors, names, files, processes, progress."""

@@ -1,4 +1,4 @@
-"""What a backend is and can do, as data: whoever only asks needs not import what makes runs."""
+"""Capabilities and wording of each backend, as data. This module does not import the code that makes runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -10,22 +10,22 @@ from dumbbell.base.errors import UserError, listed, nearest
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a backend can do."""
+    """Capabilities of a backend."""
 
     executes: bool = True
-    """It makes runs from specifications. The runs of others were made elsewhere."""
+    """True if the backend makes runs from specifications; False if its runs were made elsewhere."""
     repeatable: bool = False
-    """It makes the same packets from the same seed."""
+    """True if equal seeds give equal packets."""
     real_packets: bool = False
-    """Packets pass in real time, and can be those of real programs and kernels."""
+    """True if real packets pass in real time. Flows can then be programs and the kernel's TCP."""
     max_jobs: int | None = None
-    """Maximum number of runs at once; None: any number."""
+    """Maximum number of simultaneous runs; None: no maximum."""
     cluster: bool = False
-    """The workers of a cluster can execute its runs."""
+    """True if the workers of a cluster can execute the runs."""
     batches: bool = False
-    """It makes many runs at once, inside the core, and keeps only their numbers."""
+    """True if the core can make many runs at once. Such a batch keeps only the numbers of its runs."""
     shared_link: bool = False
-    """Its packets pass a link that others use, and which caps protect."""
+    """True if the packets pass a link that other people use. Bandwidth caps protect this link."""
 
     @property
     def virtual_time(self) -> bool:
@@ -35,16 +35,16 @@ class Capabilities:
 
 @dataclass(frozen=True)
 class Wording:
-    """How reports speak of a backend."""
+    """Words with which reports describe a backend."""
 
     test: str
-    """Of a path: `simulation of ...`."""
-    tested: str
-    """Before what the path is: `Tested in simulation: ...`."""
+    """Noun before the name of a path: `simulation of ...`."""
+    path_prefix: str
+    """Text before the description of a path: `Tested in simulation: ...`."""
     note: str = ""
-    """A sentence more."""
+    """An additional sentence about the backend."""
     brief: str = ""
-    """What runs are made with, in two words."""
+    """Description of the backend in two words."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +52,24 @@ class Backend:
     """A way of making runs."""
 
     form: str
-    """As it is written in files and after `--backend`: a name, or `NAME:ARGUMENT` if it takes an argument."""
+    """Form in files and after `--backend`: a name, or `NAME:ARGUMENT` if the backend takes an argument."""
     capabilities: Capabilities
     wording: Wording
     refusal: str = ""
-    """Why this version executes no runs with it, after its name; empty if it does."""
+    """Reason why this version executes no runs with the backend, to be read after its name; else empty."""
     executor: str = field(default="", kw_only=True)
-    """The module whose class `EXECUTOR` makes the runs; empty if nothing does."""
+    """Name of the module whose class `EXECUTOR` makes the runs; empty if the backend makes none."""
     argument: str = field(default="", kw_only=True)
-    """What follows the name and a colon; empty if it takes none."""
+    """The argument after the name and a colon; empty if the backend takes none."""
 
     @property
     def name(self) -> str:
-        """Its name alone."""
+        """Name of the backend, without its argument."""
         return self.form.partition(":")[0]
 
     @property
     def full_name(self) -> str:
-        """As it is written in files: the form with its argument."""
+        """Name with the argument, as files contain it."""
         first, colon, _ = self.form.partition(":")
         return first + colon + self.argument
 
@@ -77,10 +77,10 @@ class Backend:
         return self.full_name
 
     def require_executing(self) -> None:
-        """Refuse a backend that executes no runs.
+        """Raise an error if the backend executes no runs.
 
         Raises:
-            UserError: says why.
+            UserError: If the backend executes no runs.
         """
         if self.refusal:
             raise UserError(f"backend `{self}` {self.refusal}: allowed are {listed(backend_forms())}")
@@ -89,7 +89,7 @@ class Backend:
 SIMULATION = Backend(
     "sim",
     Capabilities(repeatable=True, cluster=True, batches=True),
-    Wording(test="simulation", tested="Tested in simulation", brief="virtual time"),
+    Wording(test="simulation", path_prefix="Tested in simulation", brief="virtual time"),
     executor="dumbbell.backends.sim",
 )
 EMULATION = Backend(
@@ -97,7 +97,7 @@ EMULATION = Backend(
     Capabilities(real_packets=True, max_jobs=1),
     Wording(
         test="emulation",
-        tested="Tested in emulation",
+        path_prefix="Tested in emulation",
         brief="real packets",
         note="Backend emu: real packets passed these paths in real time, between network namespaces of one machine. "
         "How late they were is listed for each path; no two runs are equal.",
@@ -107,7 +107,7 @@ EMULATION = Backend(
 IMPORTED = Backend(
     "import",
     Capabilities(executes=False),
-    Wording(test="imported test", tested="Imported results"),
+    Wording(test="imported test", path_prefix="Imported results"),
     refusal="marks imported results, which cannot be run again",
 )
 
@@ -116,57 +116,60 @@ GROUP = "dumbbell.backends"
 
 
 def _own() -> dict[str, Backend]:
-    return {each.name: each for each in (EMULATION, IMPORTED, SIMULATION)}
+    return {backend.name: backend for backend in (EMULATION, IMPORTED, SIMULATION)}
 
 
 def backends() -> dict[str, Backend]:
     """Return every backend by name, in the order of names.
 
     Raises:
-        UserError: an entry point that leads nowhere.
+        UserError: If a module of an entry point cannot be imported.
     """
-    added = {point.name: point.load().BACKEND for point in entry_points(GROUP)}
-    return dict(sorted((_own() | added).items()))
+    external = {point.name: point.load().BACKEND for point in entry_points(GROUP)}
+    return dict(sorted((_own() | external).items()))
 
 
 def find_backend(text: str) -> Backend:
-    """Return the backend that is written like this.
+    """Return the backend of the form `text`: `NAME` or `NAME:ARGUMENT`.
 
     Raises:
-        UserError: there is none.
+        UserError: If there is no such backend.
     """
     name, _, argument = text.partition(":")
-    found = _own().get(name) or backends().get(name)
-    if found is None:
+    backend = _own().get(name) or backends().get(name)
+    if backend is None:
         raise UserError(f"unknown backend `{text}`{nearest(name, backends())}: allowed are {listed(backend_forms())}")
-    if (":" in found.form) != bool(argument):
-        raise UserError(f"backend `{text}`: allowed is {found.form}")
-    return replace(found, argument=argument)
+    if (":" in backend.form) != bool(argument):
+        raise UserError(f"backend `{text}`: allowed is {backend.form}")
+    return replace(backend, argument=argument)
 
 
 def executing_backend(text: str) -> Backend:
-    """Return the backend that is written like this, which has to be one that executes runs.
+    """Return the backend of the form `text`, if it executes runs.
 
     Raises:
-        UserError: it is unknown, or not such a one.
+        UserError: If the backend is unknown, or executes no runs.
     """
-    found = find_backend(text)
-    found.require_executing()
-    return found
+    backend = find_backend(text)
+    backend.require_executing()
+    return backend
 
 
 def executing_backends() -> list[Backend]:
     """Return the backends that execute runs."""
-    return [each for each in backends().values() if not each.refusal]
+    return [backend for backend in backends().values() if not backend.refusal]
 
 
-def backend_forms(wanted: Callable[[Capabilities], bool] = lambda _: True) -> list[str]:
-    """Return the forms of the backends that execute runs and have the `wanted` capabilities."""
-    return [each.form for each in executing_backends() if wanted(each.capabilities)]
+def backend_forms(is_wanted: Callable[[Capabilities], bool] = lambda _: True) -> list[str]:
+    """Return the forms of the backends that execute runs and whose capabilities satisfy `is_wanted`."""
+    return [backend.form for backend in executing_backends() if is_wanted(backend.capabilities)]
 
 
 class Note(Protocol):
-    """Says what happens to a run: a line of its log."""
+    """Function that writes a line to the log of a run."""
 
     def __call__(self, line: str, stands_still: bool | None = None, /) -> None:
-        """With `stands_still`, whether it waits for others, it is also for those who wait for the run, at once."""
+        """Write `line`.
+
+        If `stands_still` is given, the command shows it at once; True if the run waits for other runs.
+        """

@@ -1,8 +1,8 @@
-"""Files of this user that spare work. What is lost of them is made anew.
+"""Cached files of this user. Each can be computed again if it is lost.
 
-They lie in `~/.cache/dumbbell/views` (below `XDG_CACHE_HOME`, or in `DUMBBELL_CACHE`), in a folder that nobody else can
-write: this user's own dumbbell wrote what is read there. The names say what a file was made of: a changed source has
-another name.
+The files lie in `~/.cache/dumbbell/views` (below `XDG_CACHE_HOME`, or in `DUMBBELL_CACHE`). Nobody else can write in
+this folder, so only this user's dumbbell wrote its content. The name of a file is a hash of its sources: a changed
+source gives another name.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dumbbell.base.user_folders import user_folder
 from dumbbell.base.version import __version__
 
 MOST_BYTES = 4 * 2**30
-"""Size of all files together; beyond that, those that were not used for longest are removed."""
+"""Maximum size of all files together, bytes. Above it, the least recently used files are removed."""
 
 
 def cached(kind: str, *made_of: object) -> Entry | None:
-    """Return the place of a file of a `kind`, named by what it is made of; None where nothing can be kept."""
+    """Return the place of a cached file. Its name is a hash of `made_of`; None if no file can be kept."""
     folder = _folder(_place())
     if folder is None:
         return None
@@ -34,10 +34,10 @@ def cached(kind: str, *made_of: object) -> Entry | None:
 
 
 def _place() -> Path | None:
-    """Return the folder of the cache; None where this user has no home."""
-    given = Path(os.environ.get("DUMBBELL_CACHE", ""))
-    if given.is_absolute():
-        return given
+    """Return the folder of the cache; None if this user has no home."""
+    chosen_folder = Path(os.environ.get("DUMBBELL_CACHE", ""))
+    if chosen_folder.is_absolute():
+        return chosen_folder
     try:
         return user_folder("XDG_CACHE_HOME", ".cache") / "views"
     except RuntimeError:
@@ -46,7 +46,7 @@ def _place() -> Path | None:
 
 @cache
 def _folder(place: Path | None) -> Entry | None:
-    """Return the folder, made and cleaned; None where it cannot be made, or somebody else can write it."""
+    """Create and trim the folder of the cache; None if it cannot be created, or if somebody else can write in it."""
     if place is None:
         return None
     try:
@@ -62,15 +62,15 @@ def _folder(place: Path | None) -> Entry | None:
 
 
 def _trim(place: Path, most_bytes: int = MOST_BYTES) -> None:
-    """Remove the files that were not used for longest, until the others have at most so many bytes."""
-    found = []
+    """Remove the least recently used files until the rest has at most `most_bytes` bytes."""
+    files = []
     with suppress(OSError), os.scandir(place) as entries:
         for entry in entries:
             with suppress(OSError):
                 about = entry.stat(follow_symlinks=False)
-                found.append((max(about.st_atime_ns, about.st_mtime_ns), about.st_size, entry.name))
+                files.append((max(about.st_atime_ns, about.st_mtime_ns), about.st_size, entry.name))
     total = 0
-    for _, size, name in sorted(found, reverse=True):
+    for _, size, name in sorted(files, reverse=True):
         total += size
         if total > most_bytes:
             with suppress(OSError):

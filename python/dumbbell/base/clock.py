@@ -1,6 +1,6 @@
-"""The clock as an argument: code whose behaviour depends on time is given a `Clock` and asks nothing else.
+"""The clock as an argument. Code whose behaviour depends on time takes a `Clock` and reads no other clock.
 
-This module is the only one that reads the system's clock. Tests give a clock that they turn by hand.
+This module is the only one that reads the system's clock. Tests pass a clock that they advance themselves.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Clock:
-    """The clock of the system. A class derived from this one tells another time, and waits in another way."""
+    """The clock of the system. Derived classes replace the time and the waiting."""
 
     def time(self) -> float:
         """Return the wall-clock time, s since 1970 in UTC."""
@@ -34,7 +34,7 @@ class Clock:
         return datetime.fromtimestamp(self.time(), UTC)
 
     def monotonic(self) -> float:
-        """Return the time of a clock that is never set, s. Only differences mean something."""
+        """Return the time of a clock that is never set, s. Only differences have a meaning."""
         return time.monotonic()
 
     def thread_time(self) -> float:
@@ -55,8 +55,8 @@ class Clock:
         """Wait by `operation`, for `timeout_s` at most; return its result.
 
         Args:
-            operation: Blocks until something has happened or for the time that it is given, s (None: without a limit),
-                and returns a false value if nothing has happened, as `threading.Event.wait` does.
+            operation: Blocks until an event has happened, or for as long as its argument, s (None: without a limit). It
+                returns a false value if no event has happened, as `threading.Event.wait` does.
             timeout_s: Longest time to wait, s; None waits without a limit.
         """
         return operation(timeout_s)
@@ -66,7 +66,7 @@ SYSTEM_CLOCK = Clock()
 
 
 def polling(poll: select.poll) -> Callable[[float | None], list[tuple[int, int]]]:
-    """Return the wait for the descriptors of `poll`, for `Clock.wait`: the result is that of `poll.poll`."""
+    """Return a function for `Clock.wait` that waits for the descriptors of `poll`, with the result of `poll.poll`."""
     return lambda timeout_s: poll.poll(None if timeout_s is None else timeout_s * 1000)
 
 

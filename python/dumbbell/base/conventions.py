@@ -1,4 +1,4 @@
-"""The conventions by which results are shown: which metrics stand for throughput, delay and loss."""
+"""The conventions for showing results: the metrics that stand for throughput, delay and loss."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,9 @@ from dumbbell.base.errors import capitalized
 
 @dataclass(frozen=True)
 class MainMetric:
-    """A metric that tables and figures show unless others are asked for.
+    """A metric that tables and figures show by default.
 
-    A value times `factor` is in the unit `unit`. It is shown with at least `digits` digits after the point.
+    A value times `factor` is in the unit `unit`. It is shown with at least `digits` decimals.
     """
 
     key: str
@@ -31,10 +31,9 @@ class MainMetric:
 
 @dataclass(frozen=True)
 class Convention:
-    """The metrics that stand for throughput, delay and loss, of a run and of each of its flows.
+    """The metrics that stand for throughput, delay and loss of a run and of each flow.
 
-    `docs/reference/metrics.md` has their formulas. Headings have the `label` of the convention. `rules` says what it
-    counts.
+    `docs/reference/metrics.md` has their formulas. Headings contain the `label`; `rules` describes the counted packets.
     """
 
     name: str
@@ -55,7 +54,10 @@ class Convention:
         return (self.throughput.key, self.delay.key, self.loss.key)
 
     def sentence(self, warmup_s: float | None = None) -> str:
-        """Return the rules as a sentence that begins with the label; one on a warm-up says how long it is, if known."""
+        """Return the rules as a sentence that begins with the label.
+
+        If the rules name a warm-up, its length is added.
+        """
         length = f" (warm-up: {warmup_s:.3g} s)" if warmup_s is not None and "warm-up" in self.rules else ""
         return f"{capitalized(self.label)}: {self.rules}{length}."
 
@@ -76,4 +78,4 @@ PANTHEON = Convention(
     delay=MainMetric("delay_p95_ms", "p95 one-way delay", "ms", digits=1),
     loss=MainMetric("loss_rate", "loss", "%", 100.0),
 )
-CONVENTIONS = {each.name: each for each in (CORRECTED, PANTHEON)}
+CONVENTIONS = {convention.name: convention for convention in (CORRECTED, PANTHEON)}

@@ -1,11 +1,11 @@
-"""Numbers for people: as many digits as say something."""
+"""Numbers for people, with as many digits as are significant."""
 
 NOTHING = 1e-9
-"""What is smaller is the rounding of floating-point sums."""
+"""Limit below which a value is treated as a rounding error of floating-point sums."""
 
 
 def decimal(value: float, places: int) -> str:
-    """The value with `places` decimals; more where these would make a zero of what is none: 0.004, not 0.00."""
+    """Return the value with `places` decimals, or with more if the text would be zero for another value (0.004)."""
     if abs(value) < NOTHING:
         value = 0.0
     text = f"{value:.{places}f}"

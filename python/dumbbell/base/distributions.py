@@ -1,6 +1,6 @@
-"""Distributions on Python's path: the folders of information that installers write beside packages.
+"""Installed distributions on Python's path: the `.dist-info` and `.egg-info` folders that installers write.
 
-The standard library's `importlib.metadata` reads the same. To import it takes longer than this takes to look.
+`importlib.metadata` of the standard library does the same, but its import takes longer than this whole search.
 """
 
 import os
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 
 _INFORMATION = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist|egg)-info")
-"""Name of a folder of information (or of the single file that Debian has), with its name's `-` as `_`."""
+"""Name of an information folder, or of the single file on Debian. In the distribution's name `-` is `_`."""
 
 
 @cache
 def information(place: str) -> tuple[str, ...]:
-    """Return the paths of the folders of information in a place on Python's path; of a place that is none, nothing."""
+    """Return the paths of the information folders in a place on Python's path; empty if the place is no folder."""
     try:
         with os.scandir(place or ".") as entries:
             return tuple(entry.path for entry in entries if entry.name.endswith("-info"))
@@ -24,13 +24,13 @@ def information(place: str) -> tuple[str, ...]:
 
 
 def installed_version(name: str) -> str | None:
-    """Return the version of an installed distribution, as its folder is called; None if it is not installed."""
-    wanted = _normalized(name)
-    return next((version for found, version in _all() if found == wanted), None)
+    """Return the version of an installed distribution, from the name of its folder; None if it is not installed."""
+    normalized_name = _normalized(name)
+    return next((version for other_name, version in _all() if other_name == normalized_name), None)
 
 
 def _all() -> Iterator[tuple[str, str]]:
-    """Yield name and version of each distribution. Of one in two places the first counts, as for Python's imports."""
+    """Yield name and version of each distribution. If one is in two places, the first counts, as for imports."""
     for place in dict.fromkeys(sys.path):
         for path in information(place):
             if match := _INFORMATION.fullmatch(path.rpartition("/")[2]):

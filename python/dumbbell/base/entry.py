@@ -1,4 +1,4 @@
-"""Files and folders below a directory that somebody else may have filled: no link below it is followed."""
+"""Files and folders below a directory that somebody else may have filled. No symbolic link below it is followed."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ _KINDS = {
     stat.S_IFDIR: "a directory",
 }
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-"""Flags of a file to be read: without O_NONBLOCK, to open a named pipe waits for somebody who writes."""
+"""Flags for reading a file. Without O_NONBLOCK, opening a named pipe waits for a writer."""
 _WALK = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file or folder at or below `root`, which may be missing.
+    """A file or folder at or below `root`. It need not exist.
 
-    It is opened folder by folder from `root`, and nothing on the way may be a link: who can write below `root` leads
-    nobody out of it, even in this moment. It is no path for other functions on purpose: they would follow links.
+    It is opened folder by folder from `root`, and no part of the way may be a link. So nobody who can write below
+    `root` can redirect an access, even at this moment. The class is deliberately no path: other functions would follow
+    links.
     """
 
     root: Path
     way: tuple[str, ...] = ()
-    """Names of the folders from the root on, and of the entry itself."""
+    """Names of the folders below the root, and of the entry itself."""
 
     @classmethod
     def of(cls, root: Path) -> Entry:
-        """Return the directory itself; a link may lead to it."""
+        """Return the entry of the directory itself; `root` may be a link."""
         return cls(root)
 
     @classmethod
     def at(cls, root: Path, path: Path) -> Entry:
-        """Return what a path names; one that does not begin with `root` is refused where it is used."""
+        """Return the entry of a path. A path that does not begin with `root` is refused when it is used."""
         return cls(root) / (path.relative_to(root) if path.is_relative_to(root) else path.absolute())
 
     def __truediv__(self, name: str | Path) -> Entry:
@@ -58,31 +59,31 @@ class Entry:
 
     @property
     def path(self) -> Path:
-        """The path that people know."""
+        """Path of the entry, for people."""
         return Path(self.root, *self.way)
 
     @property
     def name(self) -> str:
-        """The last part of its path."""
+        """Last part of the path."""
         return self.way[-1] if self.way else self.root.name
 
     @property
     def parent(self) -> Entry:
-        """The folder that it is in."""
+        """Folder that contains the entry."""
         return Entry(self.root, self.way[:-1])
 
     def descriptor(self, flags: int) -> int:
-        """Return a descriptor, opened with `flags`; the caller closes it.
+        """Return a descriptor, opened with `flags`. The caller closes it.
 
         Raises:
-            OSError: it cannot be opened, or something on the way is a link.
+            OSError: If the entry cannot be opened, or a part of the way is a link.
         """
         parts = self._parts()
         current = os.open(self.root, flags | os.O_CLOEXEC if not parts else _WALK & ~os.O_NOFOLLOW)
         for number, part in enumerate(parts, 1):
-            how = _WALK if number < len(parts) else flags | os.O_NOFOLLOW | os.O_CLOEXEC
+            part_flags = _WALK if number < len(parts) else flags | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
-                inner = os.open(part, how, 0o666, dir_fd=current)
+                inner = os.open(part, part_flags, 0o666, dir_fd=current)
             except OSError as error:
                 at = str(Entry(self.root, parts[:number]))
                 if _is_link(part, current):
@@ -98,21 +99,21 @@ class Entry:
         """Return the file, open for reading.
 
         Raises:
-            UserError: it is something else than a regular file.
-            OSError: it cannot be opened, or something on the way is a link.
+            UserError: If the entry is no regular file.
+            OSError: If the entry cannot be opened, or a part of the way is a link.
         """
         return regular(self.descriptor(_READ), self)
 
     def create(self) -> io.BufferedWriter:
-        """Return a new file, open for writing; one that is there is emptied.
+        """Return the file, open for writing. An existing file is emptied.
 
         Raises:
-            OSError: it cannot be made, or something on the way is a link.
+            OSError: If the file cannot be created, or a part of the way is a link.
         """
         return os.fdopen(self.descriptor(os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK), "wb")
 
     def status(self) -> os.stat_result | None:
-        """Return what the system knows of it, of a link itself; None where there is nothing, or a link on the way."""
+        """Return the status of the entry, or of a link itself; None if it does not exist, or a link is on the way."""
         try:
             if not self._parts():
                 return self.root.stat()
@@ -122,26 +123,26 @@ class Entry:
             return None
 
     def is_file(self) -> bool:
-        """Return whether it is a regular file; a link is none."""
-        found = self.status()
-        return found is not None and stat.S_ISREG(found.st_mode)
+        """Return True for a regular file, False for a link."""
+        status = self.status()
+        return status is not None and stat.S_ISREG(status.st_mode)
 
     def is_folder(self) -> bool:
-        """Return whether it is a folder; a link is none."""
-        found = self.status()
-        return found is not None and stat.S_ISDIR(found.st_mode)
+        """Return True for a folder, False for a link."""
+        status = self.status()
+        return status is not None and stat.S_ISDIR(status.st_mode)
 
-    def names(self, most: int | None = None) -> list[str]:
-        """Return the names in the folder, in order, but not more than `most`; none where it cannot be read."""
+    def names(self, max_names: int | None = None) -> list[str]:
+        """Return the names in the folder, sorted, at most `max_names`; empty if the folder cannot be read."""
         with suppress(OSError), self.held(os.O_RDONLY | os.O_DIRECTORY) as folder, os.scandir(folder) as entries:
-            return sorted(entry.name for entry in islice(entries, most))
+            return sorted(entry.name for entry in islice(entries, max_names))
         return []
 
     def make_folder(self) -> None:
-        """Make the folder and what is missing on the way to it.
+        """Make the folder and all missing folders above it.
 
         Raises:
-            OSError: it cannot be made, or something on the way is no folder.
+            OSError: If the folder cannot be made, or a part of the way is no folder.
         """
         current = Entry.of(self.root)
         for part in self._parts():
@@ -155,16 +156,16 @@ class Entry:
         """Remove the file, or the link.
 
         Raises:
-            OSError: there is none, or it cannot be removed.
+            OSError: If the file does not exist or cannot be removed.
         """
         with self.parent.held() as folder:
             os.unlink(self.name, dir_fd=folder)
 
     def clear(self, ignore_errors: bool = False) -> None:
-        """Remove whatever is there: a folder with all that is in it, a file, or a link itself.
+        """Remove the entry: a file, a link itself, or a folder with its whole content.
 
         Raises:
-            OSError: it cannot be removed, or something on the way is a link; not with `ignore_errors`.
+            OSError: If the entry cannot be removed or a link is on the way, unless `ignore_errors`.
         """
         with suppress(OSError if ignore_errors else FileNotFoundError), self.parent.held() as folder:
             if stat.S_ISDIR(os.stat(self.name, dir_fd=folder, follow_symlinks=False).st_mode):
@@ -173,29 +174,29 @@ class Entry:
                 os.unlink(self.name, dir_fd=folder)
 
     def move_to(self, place: Entry) -> None:
-        """Give it another place below its root.
+        """Move the entry to another place below its root.
 
         Raises:
-            OSError: it cannot be moved, or something on one of the ways is a link.
+            OSError: If the entry cannot be moved, or a part of a way is a link.
         """
         with self.parent.held() as folder, place.parent.held() as other:
             os.rename(self.name, place.name, src_dir_fd=folder, dst_dir_fd=other)
 
     def touch(self) -> None:
-        """Set the time at which it was changed to now.
+        """Set the modification time of the entry to now.
 
         Raises:
-            OSError: there is none, or it is somebody else's.
+            OSError: If the entry does not exist, or belongs to somebody else.
         """
         with self.parent.held() as folder:
             os.utime(self.name, dir_fd=folder, follow_symlinks=False)
 
     @contextmanager
     def held(self, flags: int = os.O_PATH | os.O_DIRECTORY) -> Iterator[int]:
-        """Hold a descriptor, opened with `flags`; by default that of a folder, for what is in it.
+        """Open the entry for the duration of the context; yield its descriptor. By default `flags` fit a folder.
 
         Raises:
-            OSError: it cannot be opened, or something on the way is a link.
+            OSError: If the entry cannot be opened, or a part of the way is a link.
         """
         descriptor = self.descriptor(flags)
         try:
@@ -204,23 +205,23 @@ class Entry:
             os.close(descriptor)
 
     def require_beneath(self) -> None:
-        """Refuse an entry that a link below the root leads away from; it need not be there.
+        """Raise an error if a part of the way is a symbolic link. The entry need not exist.
 
         Raises:
-            OSError: names the link.
+            OSError: If a part of the way is a link; the error names the link.
         """
         current = Entry.of(self.root)
         for part in self._parts():
             current /= part
-            found = current.status()
-            if found is not None and stat.S_ISLNK(found.st_mode):
+            status = current.status()
+            if status is not None and stat.S_ISLNK(status.st_mode):
                 raise OSError(errno.EXDEV, f"leads out of {self.root}", str(current))
 
     def _parts(self) -> tuple[str, ...]:
         """Return the names from the root on.
 
         Raises:
-            OSError: it is not below its root.
+            OSError: If the entry is not below its root.
         """
         if os.pardir in self.way or "/" in self.way:
             raise OSError(errno.EXDEV, f"leads out of {self.root}", str(self.path))
@@ -228,35 +229,39 @@ class Entry:
 
 
 def statuses(entries: Iterable[Entry]) -> Iterator[os.stat_result | None]:
-    """Yield the `status` of each entry of one directory; folders that entries in a row share are opened once."""
-    held: list[tuple[str, int]] = []
+    """Yield the `status` of each entry of one directory. Folders shared by consecutive entries are opened once."""
+    open_folders: list[tuple[str, int]] = []
     try:
         for entry in entries:
-            wanted = ("", *entry.way[:-1])
-            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], zip(wanted, held, strict=False)))
-            while len(held) > shared:
-                os.close(held.pop()[1])
+            folders = ("", *entry.way[:-1])
+            shared_count = sum(
+                1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], zip(folders, open_folders, strict=False))
+            )
+            while len(open_folders) > shared_count:
+                os.close(open_folders.pop()[1])
             if not entry.way:
                 yield entry.status()
                 continue
             try:
                 parts = ("", *entry._parts())
-                for name in parts[len(held) : -1]:
+                for name in parts[len(open_folders) : -1]:
                     flags = _WALK if name else _WALK & ~os.O_NOFOLLOW
-                    held.append((name, os.open(name or entry.root, flags, dir_fd=held[-1][1] if held else None)))
-                yield os.stat(parts[-1], dir_fd=held[-1][1], follow_symlinks=False)
+                    open_folders.append(
+                        (name, os.open(name or entry.root, flags, dir_fd=open_folders[-1][1] if open_folders else None))
+                    )
+                yield os.stat(parts[-1], dir_fd=open_folders[-1][1], follow_symlinks=False)
             except OSError:
                 yield None
     finally:
-        for _, descriptor in held:
+        for _, descriptor in open_folders:
             os.close(descriptor)
 
 
 def regular(descriptor: int, name: Path | Entry) -> io.BufferedReader:
-    """Return the file of a descriptor, open for reading; the descriptor is closed with it.
+    """Return the file of a descriptor, open for reading. Closing the file closes the descriptor.
 
     Raises:
-        UserError: it is something else than a regular file.
+        UserError: If the descriptor is not that of a regular file.
     """
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind != stat.S_IFREG:
@@ -269,8 +274,8 @@ def open_regular(file: Path | Entry) -> io.BufferedReader:
     """Return a file, open for reading.
 
     Raises:
-        UserError: it is something else than a regular file.
-        OSError: it cannot be opened.
+        UserError: If the file is no regular file.
+        OSError: If the file cannot be opened.
     """
     return file.open_regular() if isinstance(file, Entry) else regular(os.open(file, _READ), file)
 

@@ -20,7 +20,7 @@ _PREFIX_BYTES = f"[{_PREFIX}".encode()
 
 
 class EntryPoint(NamedTuple):
-    """One line of a group: a name, and the module or package that it stands for."""
+    """A line of a group: a name, with the module or package that it names."""
 
     name: str
     value: str
@@ -30,18 +30,18 @@ class EntryPoint(NamedTuple):
         """Return the module, imported.
 
         Raises:
-            UserError: the module cannot be imported.
+            UserError: If the module cannot be imported.
         """
         try:
             return import_module(self.value)
-        except Exception as error:  # the package is somebody else's: it may fail in any way
+        except Exception as error:  # a foreign package may raise any exception
             raise self.refused(one_line(error)) from None
 
     def folder(self) -> Path:
-        """Return the place of the module without its ending: nothing is executed.
+        """Return the path of the module without its suffix. The module is not executed.
 
         Raises:
-            UserError: the package that it belongs to is not installed.
+            UserError: If the package of the module is not installed.
         """
         from importlib.util import find_spec
 
@@ -51,15 +51,15 @@ class EntryPoint(NamedTuple):
         except (ImportError, ValueError) as error:
             raise self.refused(one_line(error)) from None
         if spec is None or not spec.submodule_search_locations:
-            where = f"entry point `{self.name}` of `{self.group}`: package `{self.value}`"
-            raise UserError(f"{where}: No module named '{top}'")
+            prefix = f"entry point `{self.name}` of `{self.group}`: package `{self.value}`"
+            raise UserError(f"{prefix}: No module named '{top}'")
         return Path(spec.submodule_search_locations[0], *below)
 
     def file(self) -> Path:
-        """Return the file of the module, which is not executed.
+        """Return the file of the module. The module is not executed.
 
         Raises:
-            UserError: there is none.
+            UserError: If the module has no file.
         """
         place = self.folder()
         for file in (place.with_suffix(".py"), place / "__init__.py"):
@@ -67,46 +67,47 @@ class EntryPoint(NamedTuple):
                 return file
         raise self.refused("there is no such module")
 
-    def refused(self, why: str) -> UserError:
-        """Return the error for an entry point that leads nowhere."""
-        return UserError(f"entry point `{self.name}` of `{self.group}`: `{self.value}`: {why}")
+    def refused(self, reason: str) -> UserError:
+        """Return the error for an entry point whose module is missing or fails."""
+        return UserError(f"entry point `{self.name}` of `{self.group}`: `{self.value}`: {reason}")
 
 
 def entry_points(group: str) -> list[EntryPoint]:
-    """Return the entry points of a group, by their names, of every package on Python's path."""
+    """Return the entry points of a group, sorted by name, of every package on Python's path."""
     return sorted(point for point in _all(tuple(sys.path)) if point.group == group)
 
 
-def module_files(group: str, own: Mapping[str, Path]) -> dict[str, Path]:
-    """Return files of modules in the order of their names: our own, and those that the entry points of a group add.
+def module_files(group: str, builtin_files: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the files of modules, sorted by name: the built-in files, and the files of a group of entry points.
 
     Raises:
-        UserError: an entry point leads nowhere, or has the name of a file of our own.
+        UserError: If the module of an entry point is missing, or its name is that of a built-in file.
     """
-    files = dict(own)
+    files = dict(builtin_files)
     for point in entry_points(group):
-        if point.name in own:
+        if point.name in builtin_files:
             raise point.refused("the name is taken by dumbbell's own")
         files[point.name] = point.file()
     return dict(sorted(files.items()))
 
 
 def load_entry_point(group: str, name: str) -> ModuleType:
-    """Return the module of an entry point that is there, imported.
+    """Import and return the module of an existing entry point.
 
     Raises:
-        UserError: the module cannot be imported.
+        UserError: If the module cannot be imported.
     """
     return next(point for point in entry_points(group) if point.name == name).load()
 
 
 @cache
 def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Return every entry point whose group begins with `dumbbell.`. Of a package on two places the first one counts."""
+    """Return every entry point whose group begins with `dumbbell.`. If a package is in two places, the first counts."""
     points: dict[str, list[EntryPoint]] = {}
     for place in dict.fromkeys(places):
         for folder in information(place):
-            # every command starts with this: no `Path`, and text only of a file that names a group of ours
+            # Every command runs this code, so it avoids `Path`, and decodes only files that contain a group of
+            # dumbbell.
             try:
                 with open(f"{folder}/{_FILE}", "rb") as source:  # noqa: PTH123
                     content = source.read()
@@ -115,7 +116,7 @@ def _all(places: tuple[str, ...]) -> tuple[EntryPoint, ...]:
             distribution = folder.rpartition("/")[2].partition("-")[0]
             if _PREFIX_BYTES in content and distribution not in points:
                 points[distribution] = list(_parsed(content.decode(errors="replace")))
-    return tuple(point for each in points.values() for point in each)
+    return tuple(point for group in points.values() for point in group)
 
 
 def _parsed(text: str) -> Iterator[EntryPoint]:

@@ -1,4 +1,4 @@
-"""The one error people see: a single line that says what is wrong and what is allowed."""
+"""The error that people see: one line with the problem and the allowed values."""
 
 import contextlib
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from dumbbell.core import Error
 
 Words = Callable[[str, str, str], str]
-"""Function of the name of an argument, its value, and the form of its value: how the argument is called."""
+"""Function from the name, the value and the value form of an argument to the words that messages use."""
 
 
 def _library_words(name: str, value: str, _form: str) -> str:
@@ -20,7 +20,7 @@ _words: Words = _library_words
 
 @contextlib.contextmanager
 def words_of(words: Words) -> Iterator[None]:
-    """During the block messages call arguments by `words`: the command names its options."""
+    """Use `words` to name arguments in messages during the context. The command names its options by it."""
     global _words
     before, _words = _words, words
     try:
@@ -35,10 +35,10 @@ def is_command() -> bool:
 
 
 def argument(name: str, value: str = "", form: str = "") -> str:
-    """Return an argument of the library in the words of whoever uses it, for messages.
+    """Return the words for an argument of the library in messages, for a program or for the command.
 
-    `argument("resume", "True")` is `resume=True` for a program and `--resume` for the command;
-    `argument("out", form="DIR")` is `out` and `--out DIR`.
+    `argument("resume", "True")` is `resume=True` for a program and `--resume` for the command; `argument("out",
+    form="DIR")` is `out` and `--out DIR`.
     """
     return _words(name, value, form)
 
@@ -47,10 +47,10 @@ class UserError(Error):
     """Bad input. The message is one line naming the file or argument, the key, the value and what is allowed.
 
     Attributes:
-        argument: name of the library's argument that is refused; empty where a file or something else is.
-        value: the value that is refused; None where the message tells it.
-        allowed: what is allowed, in words, or the names of which one is.
-        fix: what mends it, in words.
+        argument: Name of the refused argument of the library; empty if something else is refused, such as a file.
+        value: The refused value; None if the message contains it.
+        allowed: The allowed values, in words, or the allowed names.
+        fix: The correction, in words.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class UserError(Error):
         allowed: str | Iterable[str] = "",
         fix: str = "",
     ) -> None:
-        """Make the line `ARGUMENT VALUE: PROBLEM: allowed is ALLOWED: FIX` of the parts that are given.
+        """Make the line `ARGUMENT VALUE: PROBLEM: allowed is ALLOWED: FIX` from the non-empty parts.
 
-        They may quote any text: what would break the line or the terminal is escaped, the endless cut. Where `allowed`
-        are names, the closest one to `value` is suggested.
+        The parts may quote any text: control characters are escaped and long texts are cut. If `allowed` contains
+        names, the message suggests the name closest to `value`.
         """
         self.argument, self.value, self.fix = argument, value, fix
         self.allowed = allowed if isinstance(allowed, str) else tuple(allowed)
@@ -73,25 +73,25 @@ class UserError(Error):
         super().__init__(shortened(printable(": ".join(word for word in words if word))))
 
 
-def _head(name: str, value: object, allowed: str | tuple[str, ...]) -> str:
-    shown = "" if value is None else str(value)
-    if shown and not isinstance(allowed, str):
-        shown = f"`{shown}`{nearest(shown, allowed)}"
-    return " ".join(word for word in (argument(name) if name else "", shown) if word)
+def _head(name: str, value: object, choices: str | tuple[str, ...]) -> str:
+    text = "" if value is None else str(value)
+    if text and not isinstance(choices, str):
+        text = f"`{text}`{nearest(text, choices)}"
+    return " ".join(word for word in (argument(name) if name else "", text) if word)
 
 
-def _allowed_words(allowed: str | tuple[str, ...]) -> str:
-    if isinstance(allowed, str):
-        return f"allowed is {allowed}" if allowed else ""
-    return f"allowed are {listed(allowed)}"
+def _allowed_words(choices: str | tuple[str, ...]) -> str:
+    if isinstance(choices, str):
+        return f"allowed is {choices}" if choices else ""
+    return f"allowed are {listed(choices)}"
 
 
 LONGEST = 3000
-"""The length of the longest message: what a message quotes may be of any length."""
+"""Maximum length of a message, characters. A message may quote a text of any length."""
 
 
 def shortened(text: str) -> str:
-    """Return the text, without its middle if it is too long for a message."""
+    """Return the text; if it is too long for a message, without its middle."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 3 :]}"
 
 
@@ -101,63 +101,61 @@ def capitalized(text: str) -> str:
 
 
 def printable(text: object) -> str:
-    """Return the text with everything escaped that a terminal would act upon, and with very long words cut."""
-    whole = printable_whole(text)
-    return whole if len(whole) < MOST_IN_A_WORD else _ENDLESS.sub(lambda word: f"{word[0][:80]}...", whole)
+    """Return the text with escaped control characters and shortened long words."""
+    escaped = printable_whole(text)
+    return escaped if len(escaped) < MOST_IN_A_WORD else _ENDLESS.sub(lambda word: f"{word[0][:80]}...", escaped)
 
 
 def printable_whole(text: object) -> str:
-    """Return the text with everything escaped that a terminal would act upon, and nothing left out."""
-    whole = str(text)
-    return (
-        whole if whole.isprintable() else "".join(char if char.isprintable() else ascii(char)[1:-1] for char in whole)
-    )
+    """Return the whole text with escaped control characters."""
+    raw = str(text)
+    return raw if raw.isprintable() else "".join(char if char.isprintable() else ascii(char)[1:-1] for char in raw)
 
 
 MOST_IN_A_WORD = 1500
-"""Letters of a word that is not cut."""
+"""Maximum length of a word in a message, characters; longer words are cut."""
 _ENDLESS = re.compile(rf"\S{{{MOST_IN_A_WORD},}}")
 
 
-def require_text(what: str, text: str) -> None:
-    """Refuses what cannot be written down as text: bytes that are not UTF-8, halves of characters, nulls.
+def require_text(description: str, text: str) -> None:
+    """Raise an error for text that cannot be written down: invalid UTF-8, lone surrogates, null characters.
 
     Raises:
-        UserError: says `what` it is.
+        UserError: If the text is invalid; the message begins with `description`.
     """
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise UserError(f"{what} `{text}`: is not UTF-8: choose another name") from None
+        raise UserError(f"{description} `{text}`: is not UTF-8: choose another name") from None
     if "\0" in text:
-        raise UserError(f"{what} `{text}`: has a null character: choose another name")
+        raise UserError(f"{description} `{text}`: has a null character: choose another name")
 
 
-def full_name(what: str, file: Path) -> Path:
-    """Return the full name of a file, links followed; `what` says in messages which file is meant.
+def full_name(description: str, file: Path) -> Path:
+    """Return the absolute name of a file, with symbolic links resolved. Messages call the file `description`.
 
     Raises:
-        UserError: no file can have this name, or its links lead in a circle.
+        UserError: If the name is invalid, or its links form a circle.
     """
-    require_text(what, str(file))
+    require_text(description, str(file))
     try:
         return file.resolve()
     except RuntimeError:
-        raise UserError(f"{what} `{file}`: symbolic links lead in a circle") from None
+        raise UserError(f"{description} `{file}`: symbolic links lead in a circle") from None
     except OSError as error:
-        raise UserError(f"{what} `{file}`: {error.strerror or error}") from None
+        raise UserError(f"{description} `{file}`: {error.strerror or error}") from None
 
 
-def nearest(name: str, allowed: Iterable[str]) -> str:
-    """Return ` (did you mean `x`?)` for the allowed name closest to `name`, or an empty text if none is close.
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """Return ` (did you mean `x`?)` with the choice closest to `name`; empty if none is close.
 
-    Capital letters make no difference.
+    Upper and lower case make no difference.
     """
     import difflib
 
-    known = {each.casefold(): each for each in allowed}
-    close = difflib.get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
-    return f" (did you mean `{known[close[0]]}`?)" if close else ""
+    by_folded_name = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(name.casefold(), by_folded_name, n=1, cutoff=0.6)
+    return f" (did you mean `{by_folded_name[close[0]]}`?)" if close else ""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -168,8 +166,8 @@ def listed(names: Iterable[str]) -> str:
 def one_line(error: BaseException) -> str:
     """Return an exception as one line, for people."""
     if isinstance(error, OSError) and error.strerror:
-        where = f": {error.filename}" if error.filename else ""
-        return shortened(printable(f"{error.strerror}{where}"))
+        place = f": {error.filename}" if error.filename else ""
+        return shortened(printable(f"{error.strerror}{place}"))
     return shortened(printable(" ".join(str(error).split()))) or type(error).__name__
 
 
@@ -177,9 +175,9 @@ _REFUSAL = re.compile(r"(unknown [a-z]+ `([^`]+)`)([,:] .*?(?:expected|allowed) 
 
 
 def with_hint(message: str) -> str:
-    """Return a refusal by the core, with the closest allowed name added if the refusal lists the allowed names."""
+    """Return a refusal by the core. If it lists allowed names, the closest one is added."""
     match = _REFUSAL.search(message)
     if match is None:
         return message
-    allowed = re.findall(r"[A-Za-z0-9_][A-Za-z0-9_-]*", match[3].split(" ", 2)[-1])
-    return message[: match.end(1)] + nearest(match[2], allowed) + message[match.start(3) :]
+    choices = re.findall(r"[A-Za-z0-9_][A-Za-z0-9_-]*", match[3].split(" ", 2)[-1])
+    return message[: match.end(1)] + nearest(match[2], choices) + message[match.start(3) :]

@@ -1,7 +1,7 @@
-"""What a process that runs foreign code tells its parent, which takes nothing for it that is something else.
+"""Messages of a process that runs foreign code to its parent, which accepts only valid ones.
 
-A message is a token that only the two know, the length of a JSON object (4 bytes, the most significant first), and the
-object. The parent never waits for the rest of one, and executes nothing that it reads.
+A message is a token that only the two processes know, the length of a JSON object (4 bytes, big-endian), and the
+object. The parent never waits for the rest of a message, and executes no data that it reads.
 """
 
 import json
@@ -14,7 +14,7 @@ from dumbbell.base.json_text import parse_json
 
 TOKEN_BYTES = 16
 MOST_BYTES = 64 * 2**20
-"""Bytes of the longest message."""
+"""Maximum length of a message, bytes."""
 _HEAD_BYTES = TOKEN_BYTES + 4
 _CHUNK_BYTES = 2**18
 
@@ -23,23 +23,23 @@ class Open(Protocol):
     """An open pipe or connection."""
 
     def fileno(self) -> int:
-        """Return its descriptor."""
+        """Return the descriptor of the pipe or connection."""
         ...
 
 
-class Garbled(UserError):
-    """Something came that is no message."""
+class GarbledMessage(UserError):
+    """Bytes that are no message have arrived."""
 
-    def __init__(self, what: str = "wrote to a descriptor that it does not own") -> None:
-        """`what` the process that sent it did."""
-        super().__init__(what)
+    def __init__(self, deed: str = "wrote to a descriptor that it does not own") -> None:
+        """Make the error; `deed` describes the sender's act."""
+        super().__init__(deed)
 
 
 def send(connection: Open, token: bytes, message: dict[str, object]) -> None:
-    """Sends a message.
+    """Send a message.
 
     Raises:
-        OSError: nobody is there to read it.
+        OSError: If the reading end is closed.
     """
     text = json.dumps(message, separators=(",", ":")).encode()
     rest = memoryview(token + len(text).to_bytes(4, "big") + text)
@@ -48,7 +48,7 @@ def send(connection: Open, token: bytes, message: dict[str, object]) -> None:
 
 
 class Inbox:
-    """The messages of one process, as far as they have come."""
+    """The received messages of one process."""
 
     def __init__(self, connection: Open, token: bytes) -> None:
         self._connection = connection
@@ -56,11 +56,11 @@ class Inbox:
         self._come = bytearray()
 
     def take(self) -> Iterator[dict[str, object]]:
-        """Reads what is there, and yields the messages that are complete with it. Call it when something is there.
+        """Read the available bytes, and yield the messages that they complete. Call this if the connection is readable.
 
         Raises:
-            EOFError: there will be no more.
-            Garbled: something else came.
+            EOFError: If the sender has closed the connection.
+            GarbledMessage: If bytes arrived that are no message.
         """
         try:
             chunk = os.read(self._connection.fileno(), _CHUNK_BYTES)
@@ -72,7 +72,7 @@ class Inbox:
         while True:
             token, length = self._come[:TOKEN_BYTES], int.from_bytes(self._come[TOKEN_BYTES:_HEAD_BYTES], "big")
             if token != self._token[: len(token)] or length > MOST_BYTES:
-                raise Garbled
+                raise GarbledMessage
             if len(self._come) < _HEAD_BYTES + length or len(token) < TOKEN_BYTES:
                 return
             text = bytes(self._come[_HEAD_BYTES : _HEAD_BYTES + length])
@@ -82,5 +82,5 @@ class Inbox:
             except ValueError:
                 message = None
             if not isinstance(message, dict):
-                raise Garbled
+                raise GarbledMessage
             yield message

@@ -1,6 +1,6 @@
-"""Files that people name: only regular ones are read, up to the size that their kind may have.
+"""Reading of files that people name: only regular files, up to the maximum size of their kind.
 
-Who read others would wait for ever, never end, or fill the memory.
+Reading other files may wait forever, never end, or fill the memory.
 """
 
 import os
@@ -13,14 +13,14 @@ from dumbbell.base.errors import UserError
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file is, for messages, and how large one may be."""
+    """A kind of file: its name in messages, and the maximum size, MiB."""
 
     name: str
     most_mib: int
 
     @property
     def most_bytes(self) -> int:
-        """Size of the largest file that is read."""
+        """Maximum size of a file, bytes."""
         return self.most_mib * 2**20
 
 
@@ -42,10 +42,10 @@ TRUSTED = Kind("the record of trusted code", 16)
 
 
 def check_regular(file: Path | Entry) -> int:
-    """Looks at a file that others will open; its size in bytes.
+    """Return the size of a file that other code will open, bytes.
 
     Raises:
-        UserError: it is something else than a regular file, or cannot be opened.
+        UserError: If the file is no regular file, or cannot be opened.
     """
     try:
         with open_regular(file) as stream:
@@ -55,21 +55,21 @@ def check_regular(file: Path | Entry) -> int:
 
 
 def require_size(file: Path | Entry, kind: Kind, size: int) -> None:
-    """Refuses a file of `size` bytes that is larger than its kind may be.
+    """Raise an error if the size of a file is above the maximum of its kind.
 
     Raises:
-        UserError: it is.
+        UserError: If the file is too large.
     """
     if size > kind.most_bytes:
         raise UserError(f"{file}: has {size / 2**20:.1f} MiB: allowed for {kind.name} are at most {kind.most_mib} MiB")
 
 
 def digest(file: Path | Entry, kind: Kind | None = None) -> str:
-    """The SHA-256 of the content of a file, of any size without a `kind`.
+    """Return the SHA-256 of a file's content. Without a `kind` the size has no limit.
 
     Raises:
-        UserError: it is something else than a regular file, or too large.
-        OSError: it cannot be read.
+        UserError: If the file is no regular file, or too large.
+        OSError: If the file cannot be read.
     """
     import hashlib  # takes its time, and is needed by few commands
 
@@ -80,35 +80,35 @@ def digest(file: Path | Entry, kind: Kind | None = None) -> str:
 
 
 def read_bytes(file: Path | Entry, kind: Kind) -> bytes:
-    """The content of a file.
+    """Return the content of a file.
 
     Raises:
-        UserError: it is something else than a regular file, or too large.
-        OSError: it cannot be read.
+        UserError: If the file is no regular file, or too large.
+        OSError: If the file cannot be read.
     """
     with open_regular(file) as stream:
         require_size(file, kind, os.fstat(stream.fileno()).st_size)
         content = stream.read(kind.most_bytes + 1)
-    require_size(file, kind, len(content))  # it may have grown
+    require_size(file, kind, len(content))  # the file may have grown
     return content
 
 
 def read_text(file: Path | Entry, kind: Kind, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """The content of a file of text.
+    """Return the content of a text file.
 
     Raises:
-        UserError: it is something else than a regular file, or too large.
-        OSError: it cannot be read.
-        UnicodeDecodeError: it is no text.
+        UserError: If the file is no regular file, or too large.
+        OSError: If the file cannot be read.
+        UnicodeDecodeError: If the content is not in the encoding.
     """
     return text_of(read_bytes(file, kind), encoding, errors)
 
 
 def text_of(content: bytes, encoding: str = "utf-8", errors: str = "strict") -> str:
-    """Return the content of a file as text, whose lines end in a line feed.
+    """Return the content of a file as text with line feeds at the ends of lines.
 
     Raises:
-        UnicodeDecodeError: it is no text.
+        UnicodeDecodeError: If the content is not in the encoding.
     """
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP while there is work that has something to clean up: all of them interrupt it."""
+"""Handling of Ctrl-C, SIGTERM and SIGHUP during work that needs a clean-up: each of them interrupts the work."""
 
 import os
 import signal
@@ -18,16 +18,17 @@ AGAIN_S = 0.02
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """The signals that ask for an end raise `KeyboardInterrupt`. Only the main thread may say what a signal does.
+    """Make the signals that ask for an end raise `KeyboardInterrupt` during the context.
 
-    What somebody else does on a signal, or ignores, stays as it is. When the command leaves this block interrupted, it
-    is about to end: another Ctrl-C changes nothing, so that what stands around this block is cleaned up.
+    Outside the main thread nothing changes, since only that thread may set signal handlers. Signals that are ignored,
+    or have foreign handlers, keep their behaviour. After an interrupt the command is about to end. Further Ctrl-C are
+    ignored then, to let the callers clean up.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours = (signal.SIG_DFL, signal.default_int_handler, stop_at_once)
-    previous = {number: handler for number in ENDING if (handler := signal.getsignal(number)) in ours}
+    known_handlers = (signal.SIG_DFL, signal.default_int_handler, stop_at_once)
+    previous = {number: handler for number in ENDING if (handler := signal.getsignal(number)) in known_handlers}
     hook = sys.unraisablehook
     is_ending = False
     if previous:
@@ -43,7 +44,7 @@ def interruptible() -> Iterator[None]:
     except (core.Error, OSError):
         raise
     except Exception:
-        if _Interrupts.came:  # something swallowed it, and then failed because its work was half done
+        if _Interrupts.came:  # the interrupt was swallowed, and the half-done work failed
             is_ending = True
             raise KeyboardInterrupt from None
         raise
@@ -55,15 +56,15 @@ def interruptible() -> Iterator[None]:
         sys.unraisablehook = hook
 
 
-class Undisturbed:
-    """A time in which nothing is interrupted: what was begun is cleaned up first, which is quick."""
+class Uninterrupted:
+    """Context in which no interrupt is raised, to finish a short clean-up."""
 
-    _now: ClassVar[list["Undisturbed"]] = []
+    _now: ClassVar[list["Uninterrupted"]] = []
 
     def __init__(self) -> None:
         self.was_interrupted = False
 
-    def __enter__(self) -> "Undisturbed":
+    def __enter__(self) -> "Uninterrupted":
         self._now.append(self)
         return self
 
@@ -72,28 +73,31 @@ class Undisturbed:
 
     @classmethod
     def interrupt(cls) -> bool:
-        """An interrupt has come: whether it is only noted."""
-        for each in cls._now:
-            each.was_interrupted = True
+        """Handle an interrupt; return True if it is only recorded, not raised."""
+        for context in cls._now:
+            context.was_interrupted = True
         return bool(cls._now)
 
 
 class _Interrupts:
-    """Remember whether an interrupt was raised since the outermost `interruptible` began."""
+    """Record of interrupts: whether one was raised since the outermost `interruptible` began."""
 
     came = False
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
-    """Raise `KeyboardInterrupt`, but where nothing may be disturbed: what a signal does in an `interruptible` block."""
-    if not Undisturbed.interrupt():
+    """Raise `KeyboardInterrupt`, but not in an `Uninterrupted` context.
+
+    This is the signal handler of `interruptible`.
+    """
+    if not Uninterrupted.interrupt():
         _Interrupts.came = True
         raise KeyboardInterrupt
 
 
-def _interrupt_again(lost: "sys.UnraisableHookArgs") -> None:
-    """An interrupt that came while Python could not raise it, in a destructor say, comes once more a little later."""
-    if lost.exc_type is KeyboardInterrupt:
+def _interrupt_again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Repeat an interrupt a little later if Python could not raise it, for example in a destructor."""
+    if unraisable.exc_type is KeyboardInterrupt:
         threading.Timer(AGAIN_S, os.kill, (os.getpid(), signal.SIGINT)).start()  # noqa: TID251 (a signal, not behaviour)
     else:
-        sys.__unraisablehook__(lost)
+        sys.__unraisablehook__(unraisable)

@@ -17,24 +17,23 @@ T = TypeVar("T")
 MOST_DEPTH = 50
 """Maximum nesting of objects and lists in what others wrote: code that walks a value recurses."""
 _OWN_DEPTH = MOST_DEPTH + 10
-"""That of files of results, which may have an imported object inside."""
+"""Maximum nesting in files of results, which may contain an imported object."""
 
 _ACTED_UPON = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-"""Control characters of other than ASCII, which JSON escapes anyway, and what changes the direction of text."""
+"""Non-ASCII control characters and characters that change the direction of text. JSON escapes the ASCII ones."""
 _MOST_VALUES = 4_000_000
-"""Maximum number of commas, and so of values: the statistics of ten thousand flows have 700,000.
+"""Maximum number of commas, a bound on the number of values. The statistics of ten thousand flows have 700,000.
 
-A value takes a hundred bytes of memory or more.
-"""
+Each value takes a hundred bytes of memory or more."""
 _MOST_DIGITS = 20
-"""Of a whole number: what is counted has 64 bits."""
+"""Maximum number of digits of an integer: counters have 64 bits."""
 _MOST_DAMAGED = 100
-"""Maximum number of damaged parts of a text: each may be read to its end before that is known."""
+"""Maximum number of damaged parts of a text. Each may be read to its end before the damage shows."""
 _BLANK = re.compile(r"[ \t\n\r]*")
 
 
 class BadJson(ValueError):
-    """What is wrong with a text that should be JSON, and in which line."""
+    """Error of a text that should be JSON: the line, and the reason."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(f"line {line}: {reason}")
@@ -43,11 +42,11 @@ class BadJson(ValueError):
 
 
 def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return the value of a text that may come from anybody.
+    """Return the value of a JSON text from an untrusted source.
 
     Raises:
-        BadJson: it is not JSON, or has what no JSON of ours has: millions of values, long numbers, numbers that are not
-            finite, deep nesting, halves of characters.
+        BadJson: If the text is not JSON, or has features that dumbbell never writes: millions of values, long numbers,
+            numbers that are not finite, deep nesting, lone surrogates.
     """
     if text.count(",") > _MOST_VALUES:
         raise BadJson(1, f"has too many values: allowed are {_MOST_VALUES}")
@@ -61,31 +60,31 @@ def parse_json(text: str, most_depth: int = MOST_DEPTH) -> Any:  # noqa: ANN401 
 
 @dataclass(frozen=True)
 class JsonPart:
-    """An object or list of a text, or what stands between: then `problem` says why it is none."""
+    """An object or list of a text, or the text between two of them. For such a text `problem` contains the reason."""
 
     line: int
     value: Any = None
     problem: str | None = None
     is_text: bool = False
-    """Whether it is a line of something else than JSON, which `problem` then is."""
+    """True if `problem` is a line of text that is not JSON."""
 
 
 def json_parts(text: str, most_values: int = _MOST_VALUES) -> Iterator[JsonPart]:
-    """Yield the objects and lists of a text that may come from anybody, and the lines between them.
+    """Yield the objects and lists of a text from an untrusted source, and the lines between them.
 
-    What is damaged goes on until a line begins with a brace.
+    A damaged part ends where a line begins with a brace.
 
     Raises:
-        BadJson: it has more than `most_values` values, or a hundred damaged parts.
+        BadJson: If the text has more than `most_values` values, or a hundred damaged parts.
     """
     if text.count(",") > most_values:
         raise BadJson(1, f"has too many values: allowed are {most_values}")
-    at, line, counted, damaged = 0, 1, 0, 0
+    at, line, counted_to, damaged_count = 0, 1, 0, 0
     while True:
         at = _BLANK.match(text, at).end()  # type: ignore[union-attr]
         if at == len(text):
             return
-        line, counted = line + text.count("\n", counted, at), at
+        line, counted_to = line + text.count("\n", counted_to, at), at
         if text[at] not in "{[":
             begin, at = at, _end_of(text, "\n", at)
             yield JsonPart(line, problem=text[begin:at], is_text=True)
@@ -94,28 +93,28 @@ def json_parts(text: str, most_values: int = _MOST_VALUES) -> Iterator[JsonPart]
             value, at = _value(text, at, line, MOST_DEPTH)
             yield JsonPart(line, value)
         except BadJson as error:
-            damaged += 1
-            if damaged > _MOST_DAMAGED:
+            damaged_count += 1
+            if damaged_count > _MOST_DAMAGED:
                 raise BadJson(line, f"has more than {_MOST_DAMAGED} damaged parts") from None
             yield JsonPart(error.line, problem=error.reason)
             at = _end_of(text, "\n{", at)
 
 
 def _end_of(text: str, mark: str, at: int) -> int:
-    found = text.find(mark, at)
-    return found if found >= 0 else len(text)
+    position = text.find(mark, at)
+    return position if position >= 0 else len(text)
 
 
 def _value(text: str, begin: int, line: int, most_depth: int) -> tuple[Any, int]:
-    """Return the JSON value that begins at a place of a text, in the given line, and where it ends.
+    """Return the JSON value at the index `begin` of a text, in the given line, and the index of its end.
 
     Raises:
-        BadJson: there is none, or one that nobody should read.
+        BadJson: If there is no value, or if it has forbidden features.
     """
     try:
         value, end = _DECODER.raw_decode(text, begin)
         if text.find("\\ud", begin, end) >= 0 or text.find("\\uD", begin, end) >= 0:
-            # halves of characters are written like this only
+            # JSON writes a lone surrogate only as an escape
             json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         raise BadJson(error.lineno, f"not valid JSON: {error.msg}") from None
@@ -132,27 +131,27 @@ def _value(text: str, begin: int, line: int, most_depth: int) -> tuple[Any, int]
 
 
 def _is_deeper(value: object, most_depth: int) -> bool:
-    """Return whether objects and lists are nested deeper than `most_depth`."""
+    """Return True if objects and lists are nested deeper than `most_depth`."""
     level = [value]
     for _ in range(most_depth):
         inside: list[object] = []
-        for each in level:
-            if isinstance(each, dict):
-                inside.extend(each.values())
-            elif isinstance(each, list):
-                inside.extend(each)
-        level = [each for each in inside if isinstance(each, dict | list)]
+        for container in level:
+            if isinstance(container, dict):
+                inside.extend(container.values())
+            elif isinstance(container, list):
+                inside.extend(container)
+        level = [item for item in inside if isinstance(item, dict | list)]
         if not level:
             return False
     return True
 
 
 def read_json(file: Path | Entry, kind: type[T]) -> T:
-    """Return the value of a file that dumbbell wrote, or somebody in its place, as one of its type.
+    """Return the value of a JSON file of dumbbell, checked against its type.
 
     Raises:
-        FileNotFoundError, NotADirectoryError: there is none.
-        UserError: the file cannot be read; the line says where it is damaged, or names the key and what is allowed.
+        FileNotFoundError, NotADirectoryError: If the file does not exist.
+        UserError: If the file is invalid; the message has the damaged line, or the key and the allowed values.
     """
     from dumbbell.base.json_types import typed  # what only writes JSON starts without it
 
@@ -187,16 +186,16 @@ _DECODER = json.JSONDecoder(parse_int=_whole, parse_float=_number, parse_constan
 
 
 def to_json(value: object) -> str:
-    """JSON on indented lines; numbers that JSON has no word for become null.
+    """Return JSON with indented lines. Numbers that are not finite become null.
 
-    Characters that a terminal would act upon are escaped; they can only be in texts.
+    Control characters for terminals are escaped. Only strings can contain them.
     """
     text = json.dumps(_finite(value), indent=1, ensure_ascii=False)
     return (text if text.isascii() else _ACTED_UPON.sub(_escaped, text)) + "\n"
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found[0]):04x}"
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 (any JSON value)

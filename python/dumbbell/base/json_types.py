@@ -1,6 +1,6 @@
-"""JSON values as values of a type: what somebody else's file or message has to be before anything relies on it.
+"""Checks of the types of JSON values from files or messages of others.
 
-How deep a value nests is bounded where its text is parsed.
+The parser of the text limits the depth of nesting.
 """
 
 import math
@@ -17,7 +17,7 @@ Way = list[str | int]
 """The keys and indices that lead to a part of a value."""
 
 _MOST_COUNT = 2**63 - 1
-"""Largest whole number: databases have no larger ones."""
+"""Maximum integer, the limit of databases."""
 _NOUNS = {
     "object": "a table",
     "array": "a list",
@@ -26,47 +26,47 @@ _NOUNS = {
     "int": "a whole number",
     "float": "a number",
 }
-_SAID = re.compile(
+_MESSAGE = re.compile(
     r"(?:Expected `(?P<kinds>[a-z |]+)`.*?|Object missing required field `(?P<missing>.*?)`)"
     r"(?: - at `\$(?P<place>.*)`)?"
 )
-"""What msgspec says of a value that is not of its type."""
+"""Message of msgspec about a value of a wrong type."""
 _STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<any>\.\.\.)\]|\.?(?P<name>[^.\[\]]+)")
-"""A step on the way that it names; `[...]` is any key of a table that may have any."""
+"""Step of the path in a message; `[...]` is any key of a table with arbitrary keys."""
 
 
 def typed(value: object, kind: type[T], key: str = "") -> T:
-    """Return a JSON value as one of its type. Keys that the type does not have may have any value.
+    """Return a JSON value checked against a type. Values of keys that the type does not have are not checked.
 
-    Tables stay as they were written, with all keys, unless the type is a dataclass.
+    A table is returned unchanged, with all keys, unless the type is a dataclass.
 
     Raises:
-        UserError: the value is not of the type; the line names the key, behind `key`, and what is allowed.
+        UserError: If the value has another type; the message names the key, after `key`, and the allowed types.
     """
     way: Way = [key] if key else []
     _require_numbers(value, way)
     try:
-        converted = msgspec.convert(value, kind)
+        instance = msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise UserError(_refusal(str(error), value, kind, way)) from None
-    return converted if is_dataclass(kind) else cast("T", value)
+    return instance if is_dataclass(kind) else cast("T", value)
 
 
 def _refusal(message: str, value: object, kind: type[object], above: Way) -> str:
-    """Return what msgspec says of a value in the words of dumbbell."""
-    said = _SAID.fullmatch(message)
-    if said is None:
+    """Return a message of msgspec in the words of dumbbell."""
+    match = _MESSAGE.fullmatch(message)
+    if match is None:
         return message
-    way = [*above, *_way(said["place"] or "", value, kind)]
-    if said["missing"]:
-        return f"key {_named([*way, said['missing']])} is missing"
-    kinds = said["kinds"].split(" | ")
-    allowed = [_NOUNS[each] for each in kinds if each in _NOUNS and not (each == "int" and "float" in kinds)]
-    return f"{_named(way)}: allowed is {' or '.join(allowed)}"
+    way = [*above, *_way(match["place"] or "", value, kind)]
+    if match["missing"]:
+        return f"key {_named([*way, match['missing']])} is missing"
+    kinds = match["kinds"].split(" | ")
+    nouns = [_NOUNS[name] for name in kinds if name in _NOUNS and not (name == "int" and "float" in kinds)]
+    return f"{_named(way)}: allowed is {' or '.join(nouns)}"
 
 
 def _way(place: str, value: object, kind: type[object]) -> Way:
-    """Return the way to what msgspec refuses; the first key that is at fault where it names none."""
+    """Return the way to the value that msgspec refuses; the first faulty key if the message has `[...]`."""
     way: Way = []
     for step in _STEP.finditer(place):
         if step["any"]:
@@ -89,23 +89,23 @@ def _fits(value: object, kind: type[object]) -> bool:
 
 
 def _replaced(value: Any, way: Way, part: object) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return a value with another part at the end of a way."""
+    """Return a copy of a value with another part at the end of a way."""
     if not way:
         return part
-    changed = value.copy()
-    changed[way[0]] = _replaced(value[way[0]], way[1:], part)
-    return changed
+    copy = value.copy()
+    copy[way[0]] = _replaced(value[way[0]], way[1:], part)
+    return copy
 
 
 def _require_numbers(value: object, way: Way) -> None:
-    """Refuse numbers that dumbbell never writes, wherever they are in a value."""
+    """Raise an error for numbers that dumbbell never writes, anywhere in a value."""
     if isinstance(value, dict | list):
-        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
-            if type(each) is float or type(each) is int:  # nearly all are: quicker than `isinstance`
-                if not -_MOST_COUNT <= each <= _MOST_COUNT:
-                    _require_numbers(each, [*way, name])
-            elif isinstance(each, dict | list | int | float):
-                _require_numbers(each, [*way, name])
+        for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if type(part) is float or type(part) is int:  # nearly all are; faster than `isinstance`
+                if not -_MOST_COUNT <= part <= _MOST_COUNT:
+                    _require_numbers(part, [*way, name])
+            elif isinstance(part, dict | list | int | float):
+                _require_numbers(part, [*way, name])
     elif isinstance(value, float) and not math.isfinite(value):
         raise UserError(f"{_named(way)} = {value:g}: allowed is a finite number")
     elif isinstance(value, int) and not -_MOST_COUNT - 1 <= value <= _MOST_COUNT:

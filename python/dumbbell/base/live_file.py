@@ -1,6 +1,6 @@
-"""Where a run with real packets shows itself while it goes on.
+"""Name of the file that shows the state of an active run with real packets.
 
-Who executes runs imports this, and as little else as possible: before it makes namespaces a process has one thread.
+The code that executes runs imports this module and few others: a process that makes namespaces must have one thread.
 """
 
 from pathlib import Path
@@ -9,5 +9,5 @@ SUFFIX = ".live.json"
 
 
 def live_file(directory: Path) -> Path:
-    """Return the file that shows the run which is made in a directory; absolute, for other processes."""
+    """Return the file that shows the active run in `directory`, as an absolute path for other processes."""
     return Path(f"{directory.absolute()}{SUFFIX}")

@@ -1,10 +1,10 @@
-"""The logs of dumbbell: records of the loggers below `dumbbell`, and where they go.
+"""The logs of dumbbell: records of the loggers below `dumbbell`, and their destinations.
 
     12:03:04.123 info  remote.link: started pid=4711 command=ssh -T ...
 
 The time is UTC. The library only makes records. The command writes them to stderr (`configure`), a process that makes a
-run writes them to the run's log (`RunLog`), and a peer process sends them to who asked for them (`send_to`). Events of
-the core are lines of the same form, which it writes itself (`core.log_to`).
+run writes them to the run's log (`RunLog`), and a peer process sends them to its client (`send_to`). The core writes
+its events itself, as lines of this form (`core.log_to`).
 """
 
 import contextlib
@@ -28,9 +28,9 @@ PACKAGE = "dumbbell"
 """The logger above all others."""
 _BELOW = f"{PACKAGE}."
 _BESIDE = f"{PACKAGE}_"
-"""Beginning of the names of the packages beside this one."""
+"""Prefix of the names of dumbbell's other packages."""
 VARIABLE = "DUMBBELL_LOG"
-"""The variable that says what the command writes to stderr, whatever `-v` says."""
+"""Environment variable with the log levels on stderr. It overrides `-v`."""
 LEVELS = {"error": logging.ERROR, "warn": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 _WORDS = {number: word for word, number in LEVELS.items()}
 CORE = ("_core", "datapath", "endpoint", "plugin")
@@ -38,9 +38,9 @@ CORE = ("_core", "datapath", "endpoint", "plugin")
 MAX_TEXT = 16_000
 """Maximum length of a record in a log, characters."""
 _INDENT = "  "
-"""Before each further line of a record."""
+"""Prefix of each further line of a record."""
 _CLEARED = "\r\x1b[K"
-"""Removes what a line of progress has left on a terminal."""
+"""Control sequence that clears a progress line on a terminal."""
 
 
 def logger(module: str) -> logging.Logger:
@@ -50,28 +50,28 @@ def logger(module: str) -> logging.Logger:
 
 @dataclass(frozen=True)
 class Levels:
-    """The most detailed level that is wanted of each logger, by name. A logger without a name here is as its parent."""
+    """Most detailed level of each logger, by name. A logger without an entry has the level of its parent."""
 
     by_name: tuple[tuple[str, int], ...] = ((PACKAGE, logging.WARNING),)
 
     def wants(self, name: str, level: int) -> bool:
-        """Return whether a record of this logger and level is wanted."""
-        known = dict(self.by_name)
-        while name not in known and "." in name:
+        """Return True if a record of this logger and level is in the log."""
+        level_of = dict(self.by_name)
+        while name not in level_of and "." in name:
             name = name.rpartition(".")[0]
-        return level >= known.get(name, logging.WARNING)
+        return level >= level_of.get(name, logging.WARNING)
 
     @property
-    def most(self) -> int:
-        """The most detailed level of all."""
+    def most_detailed(self) -> int:
+        """The most detailed level of all loggers."""
         return min(level for _, level in self.by_name)
 
     def of_runs(self) -> "Levels":
-        """Return the levels of the logs of runs: these, and at least `info`."""
+        """Return the levels for the logs of runs: these levels, and at least `info`."""
         return Levels(tuple((name, min(level, logging.INFO)) for name, level in self.by_name))
 
     def words(self) -> list[tuple[str, str]]:
-        """Return them as the core and messages have them: loggers without the package's name, levels in words."""
+        """Return name (without the package's) and level word of each logger, for the core and for messages."""
         return [(name.removeprefix(PACKAGE).removeprefix("."), _WORDS[level]) for name, level in self.by_name]
 
     def apply(self) -> None:
@@ -81,32 +81,32 @@ class Levels:
 
 
 RUNS = Levels().of_runs()
-"""The levels of the logs of runs, unless more is wanted."""
+"""Default levels of the logs of runs."""
 
 
 def read_words(words: Iterable[Iterable[str]]) -> Levels:
-    """Return the levels that `Levels.words` made.
+    """Return the levels from the result of `Levels.words`.
 
     Raises:
-        UserError: it has not made these.
+        UserError: If the words are invalid.
     """
-    found = []
+    pairs = []
     for name, level in words:
         if level not in LEVELS or not re.fullmatch(r"[a-z0-9_.]{0,100}", name):
             raise UserError(f"levels of logs: `{name}={level}`: allowed are {listed(LEVELS)}")
-        found.append((f"{PACKAGE}.{name}" if name else PACKAGE, LEVELS[level]))
-    return Levels(tuple(found))
+        pairs.append((f"{PACKAGE}.{name}" if name else PACKAGE, LEVELS[level]))
+    return Levels(tuple(pairs))
 
 
 def asked_for(verbosity: int, variable: str | None) -> Levels:
-    """Return the levels that so many `-v` ask for, or `DUMBBELL_LOG`, if it is set.
+    """Return the levels that `DUMBBELL_LOG` contains; if it is not set, those for a number of `-v` options.
 
     Raises:
-        UserError: the variable has another form than `LEVEL` and `LOGGER=LEVEL`, with commas between them.
+        UserError: If the variable is no list of `LEVEL` and `LOGGER=LEVEL`, separated by commas.
     """
     if not variable:
         return Levels(((PACKAGE, (logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)]),))
-    found = {PACKAGE: logging.WARNING}
+    level_of = {PACKAGE: logging.WARNING}
     for part in variable.split(","):
         name, equals, level = part.strip().rpartition("=")
         if level not in LEVELS:
@@ -115,34 +115,36 @@ def asked_for(verbosity: int, variable: str | None) -> Levels:
             )
         if equals:
             _require_logger(variable, name)
-        found[name if equals else PACKAGE] = LEVELS[level]
-    return Levels(tuple(found.items()))
+        level_of[name if equals else PACKAGE] = LEVELS[level]
+    return Levels(tuple(level_of.items()))
 
 
 def _require_logger(variable: str, name: str) -> None:
     first, _, below = name.partition(".")
     folder = Path(__file__).parents[1]
     packages = [*folder.iterdir(), *folder.parent.glob(f"{_BESIDE}*")]
-    names = (each.name.removeprefix(_BESIDE) for each in packages if (each / "__init__.py").is_file())
-    known = sorted((*CORE, *names))
-    if first != PACKAGE or (below and below.partition(".")[0] not in known):
-        allowed = [PACKAGE, *(f"{PACKAGE}.{each}" for each in known)]
-        hint = nearest(name, allowed)
-        raise UserError(f"{VARIABLE}={variable}: logger `{name}`{hint}: allowed are {listed(allowed)}, and those below")
+    names = (package.name.removeprefix(_BESIDE) for package in packages if (package / "__init__.py").is_file())
+    top_names = sorted((*CORE, *names))
+    if first != PACKAGE or (below and below.partition(".")[0] not in top_names):
+        choices = [PACKAGE, *(f"{PACKAGE}.{name_}" for name_ in top_names)]
+        hint = nearest(name, choices)
+        raise UserError(f"{VARIABLE}={variable}: logger `{name}`{hint}: allowed are {listed(choices)}, and those below")
 
 
 def levels() -> Levels:
-    """Return the levels that loggers of this package were given, by the command or a program that uses the library."""
-    found = {PACKAGE: logging.getLogger(PACKAGE).level or logging.WARNING}
-    for name, each in logging.getLogger().manager.loggerDict.copy().items():
-        if name.startswith(_BELOW) and isinstance(each, logging.Logger) and each.level:
-            found[name] = each.level
-    known = sorted(_WORDS)  # a program may have others between these
-    return Levels(tuple((name, next((at for at in known if at >= level), known[-1])) for name, level in found.items()))
+    """Return the levels that the command, or a program that uses the library, has set for loggers of this package."""
+    level_of = {PACKAGE: logging.getLogger(PACKAGE).level or logging.WARNING}
+    for name, candidate in logging.getLogger().manager.loggerDict.copy().items():
+        if name.startswith(_BELOW) and isinstance(candidate, logging.Logger) and candidate.level:
+            level_of[name] = candidate.level
+    standard = sorted(_WORDS)  # a program may have set a level between these
+    return Levels(
+        tuple((name, next((at for at in standard if at >= level), standard[-1])) for name, level in level_of.items())
+    )
 
 
 class _Lines(logging.Formatter):
-    """Makes a line of a record."""
+    """Formatter that makes a line of a record."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line without its end."""
@@ -156,13 +158,13 @@ class _Lines(logging.Formatter):
 
 
 def _line(stamp: str, level: str, name: str, text: str) -> str:
-    """Return the line of a record. Further lines, of a traceback say, are indented."""
+    """Return the line of a record. Further lines, for example of a traceback, are indented."""
     lines = map(printable, text.rstrip()[:MAX_TEXT].split("\n"))
     return f"{stamp} {level:<5} {name.removeprefix(_BELOW)}: " + f"\n{_INDENT}".join(lines)
 
 
 def line_of(name: str, level: str, text: str, error: BaseException | None = None, clock: Clock = SYSTEM_CLOCK) -> str:
-    """Return the line of a record that no logger makes; with the traceback of `error`, if there is one."""
+    """Return a log line without a logger; with the traceback of `error`, if given."""
     return _line(_stamp(clock.time()), level, name, text if error is None else text + _traceback(error))
 
 
@@ -170,92 +172,92 @@ def _traceback(error: BaseException) -> str:
     return "\n" + "".join(traceback.format_exception(error))
 
 
-def _stamp(created: float) -> str:
+def _stamp(created_s: float) -> str:
     """Return the time of day in UTC, to the millisecond."""
-    return f"{time.strftime('%H:%M:%S', time.gmtime(created))}.{int(created * 1000) % 1000:03}"
+    return f"{time.strftime('%H:%M:%S', time.gmtime(created_s))}.{int(created_s * 1000) % 1000:03}"
 
 
 _FORMATTER = _Lines()
 _LINE = re.compile(r"(\d\d:\d\d:\d\d\.\d{3}) (error|warn|info|debug) +([a-z0-9_.]{1,100}): (.*)", re.DOTALL)
 
 
-class _Written(logging.Handler):
-    """Gives each record, as a line, to a function."""
+class _LineHandler(logging.Handler):
+    """Handler that passes each record, as a line, to a function."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__()
         self._write = write
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record. That nobody reads any more ends no work."""
+        """Write the record. A closed destination is ignored."""
         with contextlib.suppress(OSError, ValueError):
             self._write(_FORMATTER.format(record))
 
 
-_ours: list[logging.Handler] = []
-"""The handler of a process of dumbbell's own."""
+_handlers: list[logging.Handler] = []
+"""The handler of a process of dumbbell; at most one."""
 
 
-def _handle_by(handler: logging.Handler, wanted: Levels) -> None:
-    _drop_ours()
-    _ours.append(handler)
+def _handle_by(handler: logging.Handler, new_levels: Levels) -> None:
+    _drop_handlers()
+    _handlers.append(handler)
     package = logging.getLogger(PACKAGE)
     package.addHandler(handler)
     package.propagate = False
-    wanted.apply()
+    new_levels.apply()
 
 
-def _drop_ours() -> None:
-    while _ours:
-        logging.getLogger(PACKAGE).removeHandler(_ours.pop())
+def _drop_handlers() -> None:
+    while _handlers:
+        logging.getLogger(PACKAGE).removeHandler(_handlers.pop())
 
 
-def configure(wanted: Levels) -> None:
+def configure(new_levels: Levels) -> None:
     """Write records and the core's events to stderr from now on.
 
-    For the command alone: a library leaves that to the program that uses it.
+    Only the command calls this: in a library, this choice belongs to the program.
     """
-    _handle_by(_Written(print_line), wanted)
+    _handle_by(_LineHandler(print_line), new_levels)
     with contextlib.suppress(OSError, ValueError, core.Error):  # stderr is closed
-        core.log_to(sys.stderr.fileno(), wanted.words(), _CLEARED if sys.stderr.isatty() else "")
+        core.log_to(sys.stderr.fileno(), new_levels.words(), _CLEARED if sys.stderr.isatty() else "")
 
 
-def send_to(send: Callable[[str], None], wanted: Levels) -> None:
-    """Give records and the core's events to a function from now on, which any thread may call.
+def send_to(send: Callable[[str], None], new_levels: Levels) -> None:
+    """Pass records and the core's events to a function from now on. Any thread may call the function.
 
-    The core writes to a pipe, so that no thread of it waits for Python.
+    The core writes to a pipe, so that no thread of the core waits for Python.
     """
-    _handle_by(_Written(send), wanted)
+    _handle_by(_LineHandler(send), new_levels)
     source, sink = os.pipe()
-    os.set_blocking(sink, False)  # what nobody reads in time is lost, and stops no thread of a run
-    core.log_to(sink, wanted.words())
+    os.set_blocking(sink, False)  # a full pipe drops lines instead of stopping a run
+    core.log_to(sink, new_levels.words())
     os.close(sink)
 
     def read() -> None:
         with os.fdopen(source, encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                with contextlib.suppress(OSError, ValueError):  # as of records
+                with contextlib.suppress(OSError, ValueError):  # as for records
                     send(line.rstrip("\n"))
 
     threading.Thread(target=read, name="core events", daemon=True).start()
 
 
-class Others:
-    """Makes records of the lines of another log, as far as they are wanted here."""
+class ForeignLog:
+    """Records made from the lines of another process's log, if the local levels include them."""
 
-    def __init__(self, where: str) -> None:
-        """`where` says in each record whose log it is."""
-        self._where = where
+    def __init__(self, source: str) -> None:
+        """Set the name of the log's source, which is in each record."""
+        self._where = source
         self._last: tuple[str, int] | None = None
 
     def take(self, text: str) -> None:
-        """Take one line or several. A further line of a record counts as the record does."""
+        """Take one or several lines. A further line of a record is treated as the record."""
         for line in text.split("\n"):
-            found = _LINE.fullmatch(line)
-            if found:
-                name, level = f"{PACKAGE}.{found[3]}", LEVELS[found[2]]
+            match = _LINE.fullmatch(line)
+            if match:
+                name, level = f"{PACKAGE}.{match[3]}", LEVELS[match[2]]
                 self._last = (name, level) if levels().wants(name, level) else None
-                self._handle(f"[{self._where}] {found[4]}", stamp=found[1])
+                self._handle(f"[{self._where}] {match[4]}", stamp=match[1])
             elif line.startswith(_INDENT):
                 self._handle(line.removeprefix(_INDENT), is_continued=True)
 
@@ -263,20 +265,20 @@ class Others:
         if self._last is not None:
             record = logging.LogRecord(*self._last, "", 0, text, None, None)
             vars(record).update(more)
-            logging.getLogger(PACKAGE).handle(record)  # not a logger of its name, which somebody else has chosen
+            logging.getLogger(PACKAGE).handle(record)  # the sender chose the name, so no logger is made for it
 
 
 class RunLog:
-    """The log of a run while a process makes it: records of this thread, and of threads that make no run themselves."""
+    """The log of a run during the run: records of its thread, and of threads that make no run."""
 
-    def __init__(self, file: Path, wanted: Levels) -> None:
-        """Open the file. It is made, or added to if it is there.
+    def __init__(self, file: Path, run_levels: Levels) -> None:
+        """Open the file for appending; create it if it does not exist.
 
         Raises:
-            OSError: it cannot be opened.
+            OSError: If the file cannot be opened.
         """
         self._descriptor = _opened(file)
-        self.levels = wanted
+        self.levels = run_levels
 
     def __enter__(self) -> "RunLog":
         _runs.begin(self)
@@ -291,13 +293,13 @@ class RunLog:
             os.close(self._descriptor)
 
     def write(self, *lines: str) -> None:
-        """Add lines as they are."""
+        """Add lines without a prefix."""
         with contextlib.suppress(OSError):
             os.write(self._descriptor, "".join(f"{line}\n" for line in lines).encode(errors="replace"))
 
 
 class _Runs(logging.Handler):
-    """Writes records to the logs of the runs that this process makes."""
+    """Handler that writes records to the logs of the runs of this process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -306,18 +308,18 @@ class _Runs(logging.Handler):
         self._levels: Levels | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record to the log of this thread's run, or of the newest."""
+        """Write a record to the log of this thread's run, or of the newest run."""
         log: RunLog | None = getattr(self._own, "log", None) or next(iter(self._open[-1:]), None)
         if log is not None and log.levels.wants(record.name, record.levelno):
             log.write(_FORMATTER.format(record))
 
     def begin(self, log: RunLog) -> None:
-        """A run begins in this thread. Once a process makes runs, its loggers have their levels."""
+        """Register a run of this thread. Its log sets the levels of the loggers."""
         self._own.log = log
         self._open.append(log)
         if self._levels != log.levels:
             with _changing:
-                _drop_ours()  # a copy of the command's process says in the log what it does
+                _drop_handlers()  # a copy of the command's process writes to the log instead
                 logging.getLogger(PACKAGE).addHandler(self)
                 log.levels.apply()
                 self._levels = log.levels
@@ -327,7 +329,7 @@ class _Runs(logging.Handler):
         self._levels = None
 
     def end(self, log: RunLog) -> None:
-        """The run of this thread is over."""
+        """Unregister the run of this thread."""
         self._own.log = None
         self._open.remove(log)
 
@@ -338,9 +340,9 @@ _changing = threading.Lock()
 
 @contextlib.contextmanager
 def lent_to_runs() -> Iterator[None]:
-    """Lend the logs of this process to runs that it makes meanwhile. Afterwards they are as they were."""
+    """Lend the logs of this process to the runs that it makes during the context; restore them afterwards."""
     before = {name: logging.getLogger(name).level for name, _ in levels().by_name}
-    wanted, is_commands = levels(), bool(_ours)
+    own_levels, is_commands = levels(), bool(_handlers)
     try:
         yield
     finally:
@@ -348,7 +350,7 @@ def lent_to_runs() -> Iterator[None]:
             logging.getLogger(PACKAGE).removeHandler(_runs)
             _runs.forget()
             if is_commands:
-                configure(wanted)
+                configure(own_levels)
             for name, level in before.items():
                 logging.getLogger(name).setLevel(level)
 
@@ -361,7 +363,7 @@ def append(file: Path, lines: Iterable[str]) -> None:
     """Add lines to a log that no process writes to any more.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: If the file cannot be written.
     """
     descriptor = _opened(file)
     try:
@@ -370,7 +372,7 @@ def append(file: Path, lines: Iterable[str]) -> None:
         os.close(descriptor)
 
 
-# a library says nothing unless the program that uses it asks for it
+# a library logs only if its program configures logging
 logging.getLogger(PACKAGE).addHandler(logging.NullHandler())
 if is_command():
     configure(Levels())

@@ -1,4 +1,4 @@
-"""Names of schemes, paths, experiments and cells, and of the directories of runs that are called by them."""
+"""Names of schemes, paths, experiments and cells, and of the run directories that contain such names."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -8,25 +8,25 @@ from dumbbell import core
 from dumbbell.base.errors import UserError
 
 RULE = core.name_rule()
-"""What a name is, as the end of a refusal."""
+"""The rule for names, as the end of an error message."""
 
 MOST_LABEL = 200
-"""Longest mix: it is one part of a file's name, which has at most 255 bytes."""
+"""Maximum length of a mix, characters. A mix is one part of a file name, which has at most 255 bytes."""
 
 _MOST_FITTED = 80
-"""Longest name that is made from a foreign text: it leaves room for an ending."""
+"""Maximum length of a name made from a foreign text, which leaves room for a suffix."""
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can name something."""
+    """Return True if a text is a valid name."""
     return text.isascii() and core.is_name(text)
 
 
 def require_names(kind: str, names: Iterable[str], file: str) -> None:
-    """Refuses what no scheme, path, experiment or cell can be called.
+    """Raise an error if a text cannot be the name of a scheme, path, experiment or cell.
 
     Raises:
-        UserError: names the `file`, the `kind` and the text.
+        UserError: If a name is invalid; the message has the `file`, the `kind` and the name.
     """
     for name in names:
         if not is_name(name):
@@ -34,21 +34,21 @@ def require_names(kind: str, names: Iterable[str], file: str) -> None:
 
 
 def fitted(text: str, otherwise: str) -> str:
-    """A name made from what another tool calls something."""
+    """Return a valid name made from the name in another tool, or `otherwise` if no valid character is left."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-")[:_MOST_FITTED].strip("._-") or otherwise
 
 
 def directory_name(label: str) -> str:
-    """What the directory of a scheme or mix is called, each its own: `cubic*2+bbr` is in `cubic~2+bbr`."""
+    """Return the directory name of a scheme or mix, unique for each: `cubic*2+bbr` is in `cubic~2+bbr`."""
     return label.replace("*", "~")
 
 
 def foreign_name(label: str) -> str:
-    """A scheme or mix as a name, for other tools: `cubicx2+bbr`. It may be that of another one too."""
+    """Return a scheme or mix as a name for other tools: `cubicx2+bbr`. It may equal the name of another scheme."""
     return label.replace("*", "x")
 
 
 def unlike(name: str, used: Collection[str]) -> str:
-    """The name, with a number at its end where it is used already."""
-    numbered = (f"{name}-{number}" for number in count(2))
-    return name if name not in used else next(each for each in numbered if each not in used)
+    """Return the name; if it is in `used`, with a number at its end."""
+    candidates = (f"{name}-{number}" for number in count(2))
+    return name if name not in used else next(candidate for candidate in candidates if candidate not in used)

@@ -1,4 +1,4 @@
-"""Processes that are started from anybody's program, and how they end."""
+"""Start and end of helper processes from any program."""
 
 import os
 import signal
@@ -15,12 +15,12 @@ from types import ModuleType
 from typing import Any
 
 from dumbbell.base.errors import listed, printable
-from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.interrupts import Uninterrupted
 
 
 @dataclass
-class Connected:
-    """A process, and our end of the connection with it."""
+class ConnectedProcess:
+    """A process, and the parent's end of the connection with it."""
 
     process: SpawnProcess
     connection: Connection
@@ -30,37 +30,37 @@ def start_connected(
     work: Callable[..., None],
     *arguments: Any,  # noqa: ANN401 (whatever it takes)
 ) -> tuple[SpawnProcess, Connection]:
-    """Starts a process that does the `work`, whose first argument is its end of the connection; ours is returned."""
-    ours, theirs = Pipe()
-    process = _start_process(work, theirs, *arguments)
-    theirs.close()
-    return process, ours
+    """Start a process that calls `work` with its end of a connection; return the process and the parent's end."""
+    parent_end, child_end = Pipe()
+    process = _start_process(work, child_end, *arguments)
+    child_end.close()
+    return process, parent_end
 
 
 _SAFE_PATH = ("PYTHONSAFEPATH", "for dumbbell's own processes")
-"""The variable that keeps the working directory out of where a Python looks for modules, and our value of it."""
+"""Variable that removes the working directory from Python's search path for modules, and dumbbell's value of it."""
 _MOST_LAST_WORDS = 4096
-"""Bytes that are read of what a process said as it ended."""
+"""Maximum number of bytes read from the last words of a process."""
 ENDS_WITHIN_S = 15.0
-"""So long a process may take to end with all that it has started; then it is killed."""
+"""Time for a process to end with all its descendants, s; then it is killed."""
 
 
-def end_connected(processes: Sequence[Connected]) -> None:
-    """Ends processes, at once."""
-    for each in processes:
-        each.process.terminate()
-    for each in processes:
-        each.process.join(ENDS_WITHIN_S)
-        each.process.kill()
-        each.process.join()
-        each.connection.close()
+def end_connected(processes: Sequence[ConnectedProcess]) -> None:
+    """End all processes at once."""
+    for member in processes:
+        member.process.terminate()
+    for member in processes:
+        member.process.join(ENDS_WITHIN_S)
+        member.process.kill()
+        member.process.join()
+        member.connection.close()
 
 
 @contextmanager
 def apart_from_program() -> Iterator[None]:
-    """Processes that are spawned meanwhile do not run the main file of this program once more.
+    """Let processes that are spawned meanwhile not run the main file of this program again.
 
-    They need nothing of it, and a script without `if __name__ == "__main__"` would start its work again in each.
+    They do not need it, and a script without `if __name__ == "__main__"` would start its work again in each.
     """
     program = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
@@ -71,18 +71,18 @@ def apart_from_program() -> Iterator[None]:
 
 
 def _start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess:  # noqa: ANN401 (whatever it takes)
-    """Starts a process that does the `work`, whose first step is `belong_to_parent`.
+    """Start a process that calls `work`, whose first step is `belong_to_parent`.
 
-    It is spawned, not forked: the caller may have threads. Ctrl-C is for the caller alone, also before the process can
-    say so itself: blocked signals are inherited. It is started as a whole, or ended. The working directory may be
-    somebody else's: nothing that lies there is imported.
+    The process is spawned, not forked, because the caller may have threads. Ctrl-C is for the caller alone. The signal
+    is blocked from the start, because blocked signals are inherited. The process is started completely, or ended.
+    Nothing is imported from the working directory, which may belong to somebody else.
     """
     process = get_context("spawn").Process(target=work, args=arguments, daemon=True)
     with _apart_from_working_directory():
-        resource_tracker.ensure_running()  # it unblocks signals itself
+        resource_tracker.ensure_running()  # this call unblocks signals
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         try:
-            with apart_from_program(), Undisturbed() as starting:
+            with apart_from_program(), Uninterrupted() as starting:
                 process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -95,12 +95,12 @@ def _start_process(work: Callable[..., None], *arguments: Any) -> SpawnProcess: 
 
 @contextmanager
 def _apart_from_working_directory() -> Iterator[None]:
-    """Processes that are spawned meanwhile import nothing from the working directory.
+    """Let processes that are spawned meanwhile import nothing from the working directory.
 
-    What they start themselves does as it always does: `belong_to_parent` takes the variable away again.
+    Their own children do as usual: `belong_to_parent` removes the variable again.
     """
     name, value = _SAFE_PATH
-    if os.environ.get(name):  # it is the caller's wish anyway
+    if os.environ.get(name):  # the caller has set it already
         yield
         return
     os.environ[name] = value
@@ -111,7 +111,7 @@ def _apart_from_working_directory() -> Iterator[None]:
 
 
 def belong_to_parent() -> None:
-    """Makes this process one that only its parent ends: by SIGTERM, or by its own end, whatever that is."""
+    """Let only the parent end this process, by SIGTERM or by its own end."""
     name, value = _SAFE_PATH
     if os.environ.get(name) == value:
         del os.environ[name]
@@ -121,7 +121,7 @@ def belong_to_parent() -> None:
 
 
 def die_with_parent() -> None:
-    """Ends this process when its parent ends; a thread sees to it."""
+    """End this process when its parent ends; a thread watches for this."""
     threading.Thread(target=_die_with_parent, daemon=True).start()
 
 
@@ -132,16 +132,16 @@ def _die_with_parent() -> None:
         os._exit(1)
 
 
-def cause_of_death(code: int, last_words: Path | None, outside: Iterable[str], what: str = "") -> str:
-    """Why a process died, or was ended because it did `what`, that executed a run with these plug-ins."""
-    said: list[str] = []
-    if not what and last_words is not None and last_words.is_file():
+def cause_of_death(code: int, last_words: Path | None, outside: Iterable[str], deed: str = "") -> str:
+    """Return the reason why a process with these plug-ins died, or was ended because of its `deed`."""
+    last_lines: list[str] = []
+    if not deed and last_words is not None and last_words.is_file():
         with last_words.open("rb") as file:
-            said = file.read(_MOST_LAST_WORDS).decode(errors="replace").splitlines()
+            last_lines = file.read(_MOST_LAST_WORDS).decode(errors="replace").splitlines()
     ran = list(outside)
     plugins = f"; it ran {listed(ran)}" if ran else ""
-    if said:
-        line = " or ".join(dict.fromkeys(map(printable, said)))
+    if last_lines:
+        line = " or ".join(dict.fromkeys(map(printable, last_lines)))
         return line if line.startswith("scheme ") else f"{line}{plugins}"
-    how = f"signal {-code}" if code < 0 else f"exit status {code}"
-    return f"its process {what or f'died ({how})'}{plugins}"
+    ending = f"signal {-code}" if code < 0 else f"exit status {code}"
+    return f"its process {deed or f'died ({ending})'}{plugins}"

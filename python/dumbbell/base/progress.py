@@ -1,7 +1,7 @@
-"""What a command is doing, on stderr: how much of all its work is done, and how long the rest takes.
+"""Progress of a command on stderr: the finished share of its work and the estimated remaining time.
 
-On a terminal it is one line that is rewritten, with others below it if somebody watches, elsewhere plain lines. A
-thread of its own says it, so that nothing is silent for long, whatever the others do.
+On a terminal one line is rewritten, with the lines of a live view below it; elsewhere plain lines are printed. A thread
+prints them, so that the command is never silent for long.
 """
 
 import shutil
@@ -19,25 +19,25 @@ from dumbbell.base.errors import printable
 T = TypeVar("T")
 
 PLAIN_LINE_EVERY_S = 1.8
-"""Nothing is silent for more than two seconds."""
+"""Interval of plain lines, s. No command is silent for more than two seconds."""
 
 SELDOM_LINE_EVERY_S = 300.0
-"""While hours are waited, it has been said until when."""
+"""Interval of plain lines during a wait of hours, s, since the first line contains the end of the wait."""
 
 PLAIN_COLUMNS = 160
-"""Of lines where there is no terminal."""
+"""Maximum width of a plain line, characters."""
 
 FIRST_LINE_AFTER_S = 1.5
 REWRITE_EVERY_S = 0.2
 LOOK_EVERY_S = 0.1
 
 BELIEF_S = 0.5
-"""So many seconds of work have to be done before their measured cost counts as much as what was expected."""
+"""Weight of the expected cost, s: measured costs count as much after this much finished work."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of work and what it is expected to cost. Pieces of a `kind` are as far off as each other."""
+    """A piece of work with its expected cost. Pieces of one `kind` deviate from it by a common factor."""
 
     label: str
     seconds: float
@@ -45,19 +45,19 @@ class Piece:
 
 
 @dataclass
-class _Spent:
-    """Of pieces that are done: what was expected, and what they took."""
+class _Cost:
+    """Expected and measured cost of finished pieces."""
 
     expected_s: float = 0.0
     measured_s: float = 0.0
 
     def factor(self, belief: float) -> float:
-        """How much longer than expected such pieces take; `belief` where nothing is known yet."""
+        """Return the ratio of measured to expected time; `belief` is the ratio without measurements."""
         return (self.measured_s + BELIEF_S * belief) / (self.expected_s + BELIEF_S)
 
 
 class Stage:
-    """A part of the work: pieces that are done in any order, `workers` of them at once, which take time to start."""
+    """A part of the work: pieces in any order, done by `workers` workers, which need a time to start."""
 
     def __init__(
         self,
@@ -78,16 +78,16 @@ class Stage:
         self._progress = progress
         self._waiting = dict.fromkeys(range(len(pieces)))
         self._running: dict[int, float | None] = {}
-        """When each was begun, as far as it does something; the one that was begun last is the last."""
+        """Start time of each active piece, None while it stands still; the newest piece is the last."""
         self._said: dict[int, str] = {}
-        self._all = _Spent()
-        self._kinds: dict[str, _Spent] = {}
+        self._all = _Cost()
+        self._kinds: dict[str, _Cost] = {}
         self._began: float | None = None
         self._stood_still_s = 0.0
         self._still_since: dict[int, float] = {}
 
     def begin(self, number: int) -> None:
-        """Somebody works on a piece."""
+        """Mark a piece as started."""
         with self._progress.speaking:
             now = self._progress.clock.monotonic()
             if self._began is None:
@@ -96,8 +96,8 @@ class Stage:
             self._running[number] = now
             self._progress.at(self)
 
-    def each(self, items: Iterable[T]) -> Iterator[T]:
-        """What the pieces are of, in their order: each is worked on until the next one is asked for."""
+    def iterate(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield each item in order. Its piece of work lasts until the next item is requested."""
         for number, item in enumerate(items):
             self.begin(number)
             began = self._progress.clock.monotonic()
@@ -105,7 +105,7 @@ class Stage:
             self.step(number, seconds=self._progress.clock.monotonic() - began)
 
     def say(self, number: int, text: str, stands_still: bool = False) -> None:
-        """What happens to a piece that is worked on; its time begins anew then, or when it no longer stands still."""
+        """Show the state of an active piece. Its time begins anew now, or when it no longer stands still."""
         with self._progress.speaking:
             if number in self._running:
                 now = self._progress.clock.monotonic()
@@ -117,14 +117,14 @@ class Stage:
                 self._progress.at(self)
 
     def label(self, number: int, text: str) -> None:
-        """What a piece that is worked on is at; its time goes on."""
+        """Show the state of an active piece without a new start of its time."""
         with self._progress.speaking:
             if number in self._running:
                 self._said[number] = text
                 self._progress.at(self)
 
     def step(self, number: int, status: str = "done", reason: str | None = None, seconds: float | None = None) -> None:
-        """A piece is done, and took so long; `reason` tells why it does not count, if it does not."""
+        """Mark a piece as finished after `seconds`; `reason` explains why it does not count, if so."""
         with self._progress.speaking:
             self._waiting.pop(number, None)
             self._running.pop(number, None)
@@ -133,51 +133,51 @@ class Stage:
             self.done += 1
             piece = self.pieces[number]
             if seconds is not None:
-                for spent in (self._all, self._kinds.setdefault(piece.kind, _Spent())):
-                    spent.expected_s += piece.seconds
-                    spent.measured_s += seconds
+                for cost in (self._all, self._kinds.setdefault(piece.kind, _Cost())):
+                    cost.expected_s += piece.seconds
+                    cost.measured_s += seconds
             self.failed += status not in ("done", "degraded")
             if reason is not None:
                 self._progress.line(printable(f"{status}: {piece.label}: {reason}"))
             self._progress.at(self, piece.label)
 
     def left_s(self, now: float) -> float:
-        """Return the time that the rest takes, s. All workers share it; it ends at `until` at the latest."""
+        """Return the remaining time, s: the work is divided among the workers, and stops at `until`."""
         left_s = self._work_left_s(now)
         return left_s if self.until is None else min(left_s, max(self.until - now, 0.0))
 
     def _work_left_s(self, now: float) -> float:
-        measured, actual = self._all.factor(1.0), self.worked(now).factor(self._progress.slowness(now, self))
-        factors = {kind: spent.factor(measured) / measured * actual for kind, spent in self._kinds.items()}
+        overall, actual = self._all.factor(1.0), self.worked(now).factor(self._progress.slowness(now, self))
+        factors = {kind: cost.factor(overall) / overall * actual for kind, cost in self._kinds.items()}
 
         def cost_s(number: int) -> float:
             piece = self.pieces[number]
             return piece.seconds * factors.get(piece.kind, actual)
 
         rest = [cost_s(number) for number in self._waiting]
-        for number, begun in self._running.items():
-            rest.append(cost_s(number) if begun is None else max(cost_s(number) - (now - begun), 0.0))
+        for number, begun_s in self._running.items():
+            rest.append(cost_s(number) if begun_s is None else max(cost_s(number) - (now - begun_s), 0.0))
         starting_s = self.start_s * actual if self.done == 0 else 0.0
         return starting_s + max(sum(rest) / self.workers, max(rest, default=0.0))
 
-    def worked(self, now: float) -> _Spent:
-        """What all pieces that are done took of the workers' time: more than they measured themselves."""
+    def worked(self, now: float) -> _Cost:
+        """Return the cost of all finished pieces in workers' time, which exceeds the sum of the pieces' own times."""
         if self._began is None or not self.done:
-            return _Spent()
+            return _Cost()
         still_s = self._stood_still_s + sum(now - since for since in self._still_since.values())
-        under_way_s = sum(now - begun for begun in self._running.values() if begun is not None)
+        under_way_s = sum(now - begun_s for begun_s in self._running.values() if begun_s is not None)
         spent_s = (now - self._began - self.start_s) * self.workers - still_s - under_way_s
-        return _Spent(self._all.expected_s, max(spent_s, self._all.measured_s))
+        return _Cost(self._all.expected_s, max(spent_s, self._all.measured_s))
 
     def doing(self) -> str:
-        """What is worked on: first of all what has something to say."""
-        for number, said in self._said.items():
-            return f"{self.pieces[number].label}: {said}"
+        """Return a description of the active work, from a piece with a message if possible."""
+        for number, message in self._said.items():
+            return f"{self.pieces[number].label}: {message}"
         return next((self.pieces[number].label for number in self._running), "")
 
 
 class Progress:
-    """All of a command's work. Stages are announced before they begin, so that their time counts from the start."""
+    """All work of a command. Stages are announced before they begin, so that the estimate includes them."""
 
     def __init__(self, clock: Clock = SYSTEM_CLOCK) -> None:
         self.speaking = threading.RLock()
@@ -195,36 +195,36 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._speaker.start()
-        _shown.append(self)
+        _displays.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        _shown.remove(self)
+        _displays.remove(self)
         with self.speaking:
             self._erase()
 
     def expect(
         self, noun: str, pieces: Sequence[Piece], workers: int = 1, start_s: float = 0.0, until: float | None = None
     ) -> Stage:
-        """A stage, after those that were announced before; in the place of the one with this name, if there is one.
+        """Return a new stage after those announced before; it replaces a stage of this name.
 
-        Work that goes on when the clock reads `until` is not begun any more.
+        When the clock reads `until`, no further work begins.
         """
         with self.speaking:
             stage = self._stages[noun] = Stage(self, noun, pieces, workers, start_s, until)
             return stage
 
-    def doing(self, what: str, seldom: bool = False) -> None:
-        """What is being done now that has no pieces; of what lasts for hours a plain line is said `seldom`."""
+    def doing(self, activity: str, seldom: bool = False) -> None:
+        """Show an activity without pieces; `seldom` makes plain lines rare, for one that lasts for hours."""
         with self.speaking:
             self._current = None
-            self._doing = what
+            self._doing = activity
             self._seldom, self._said_once = seldom, False
             self._show()
 
     def at(self, stage: Stage, label: str = "") -> None:
-        """A stage goes on."""
+        """Show the progress of a stage."""
         self._current = stage
         self._doing = label
         self._seldom = False
@@ -232,7 +232,7 @@ class Progress:
 
     @contextmanager
     def below(self, lines: Callable[[int], Sequence[str]]) -> Iterator[None]:
-        """Say more below the line, as long as the context lasts: lines of so many columns at most."""
+        """Show additional lines below the progress line during the context. `lines` takes the maximum width."""
         with self.speaking:
             self._below = lines
         try:
@@ -242,19 +242,19 @@ class Progress:
                 self._below = None
 
     def line(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that remains."""
         with self.speaking:
             self._erase()
             print(text, file=sys.stderr, flush=True)
 
     def slowness(self, now: float, stage: Stage) -> float:
-        """How much longer than expected the other stages have taken: this machine may be busy."""
-        others = [each.worked(now) for each in self._stages.values() if each is not stage]
-        expected_s = sum(spent.expected_s for spent in others)
-        return _Spent(expected_s, sum(spent.measured_s for spent in others)).factor(1.0)
+        """Return the ratio of measured to expected cost of the other stages, which is high on a busy machine."""
+        costs = [other.worked(now) for other in self._stages.values() if other is not stage]
+        expected_s = sum(cost.expected_s for cost in costs)
+        return _Cost(expected_s, sum(cost.measured_s for cost in costs)).factor(1.0)
 
     def left_s(self) -> float:
-        """How long the rest of all stages takes."""
+        """Return the remaining time of all stages, s."""
         now = self.clock.monotonic()
         return sum(stage.left_s(now) for stage in self._stages.values())
 
@@ -283,51 +283,53 @@ class Progress:
         return () if self._below is None else self._below(width)
 
     def _text(self, now: float) -> str:
-        gone = f"{span(now - self._started)} gone"
+        elapsed = f"{span(now - self._started)} gone"
         left = f", about {span(left_s)} left" if (left_s := self.left_s()) >= 1.0 else ""
         stage = self._current
         if stage is None:
-            return f"{self._doing}: {gone}{left}" if self._doing else f"{gone}{left}"
-        failed = f", {stage.failed} failed" if stage.failed else ""
-        return f"{stage.done}/{len(stage.pieces)} {stage.noun}{failed}, {gone}{left}: {stage.doing() or self._doing}"
+            return f"{self._doing}: {elapsed}{left}" if self._doing else f"{elapsed}{left}"
+        failures = f", {stage.failed} failed" if stage.failed else ""
+        return (
+            f"{stage.done}/{len(stage.pieces)} {stage.noun}{failures}, {elapsed}{left}: {stage.doing() or self._doing}"
+        )
 
     def _erase(self) -> None:
         if self._terminal:
             print("\r\x1b[J", end="", file=sys.stderr, flush=True)
 
 
-def _fitting(lines: Sequence[str], most: int) -> Sequence[str]:
-    """As many lines as there is room for; the last one says how many are left out."""
-    if len(lines) <= most:
+def _fitting(lines: Sequence[str], max_lines: int) -> Sequence[str]:
+    """Return the lines that fit into `max_lines`. The last one has the number of omitted lines."""
+    if len(lines) <= max_lines:
         return lines
-    kept = max(most - 1, 0)
-    return [*lines[:kept], f"(and {len(lines) - kept} more lines)"] if most > 0 else ()
+    kept_count = max(max_lines - 1, 0)
+    return [*lines[:kept_count], f"(and {len(lines) - kept_count} more lines)"] if max_lines > 0 else ()
 
 
-_shown: list[Progress] = []
-"""What says on stderr how far the work is, the newest last."""
+_displays: list[Progress] = []
+"""Active progress displays, the newest last."""
 
 
 def print_line(text: str) -> None:
-    """Print a line to stderr, whole, wherever a line of progress stands."""
-    if _shown:
-        _shown[-1].line(text)
+    """Print a whole line to stderr, above a progress line if there is one."""
+    if _displays:
+        _displays[-1].line(text)
     else:
         print(text, file=sys.stderr, flush=True)
 
 
 def started_s(now_s: float) -> float:
-    """When the command began, if this program is the command: Python takes a while to start, too."""
+    """Return the start time of the command, if this program is the command, else `now_s`. Python's own start counts."""
     began_s = starting.began_s
     return now_s if began_s is None else began_s
 
 
 def span(seconds: float) -> str:
-    """A length of time as people say it."""
-    whole = round(seconds)
-    if whole < 120:
-        return f"{whole} s"
-    minutes, seconds_left = divmod(whole, 60)
+    """Return a duration as text for people."""
+    whole_s = round(seconds)
+    if whole_s < 120:
+        return f"{whole_s} s"
+    minutes, seconds_left = divmod(whole_s, 60)
     if minutes < 120:
         return f"{minutes} min {seconds_left} s" if seconds_left else f"{minutes} min"
     hours, minutes_left = divmod(minutes, 60)

@@ -1,6 +1,6 @@
-"""Short questions to programs that may do anything: they get an answer, and nothing of the program goes on.
+"""Short questions to untrusted programs. After the answer, all processes of the program have ended.
 
-Run as a program, this module is the process above the program that is asked.
+If run as a program, this module is the process above the program.
 """
 
 import os
@@ -19,30 +19,33 @@ from dumbbell.base.guardian import guarded
 from dumbbell.base.starting import PYTHON
 
 _MOST_BYTES = 64 * 2**10
-"""Most that is read of an answer, unless more is asked for."""
+"""Default maximum length of an answer, bytes."""
 _CANNOT_START = 127
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of each process of a program; 0 is no limit. Beyond a limit the kernel refuses, or ends the process."""
+    """Limits of each process of a program; 0 is no limit.
+
+    Beyond a limit the kernel refuses a request or ends the process.
+    """
 
     memory_bytes: int = 0
-    """Address space."""
+    """Maximum size of the address space, bytes."""
     file_bytes: int = 0
-    """The longest file that it may write."""
+    """Maximum size of a file that the program writes, bytes."""
 
     def word(self) -> str:
-        """Return the limits as a word of a command line."""
+        """Return the limits as an argument of a command line."""
         return f"{self.memory_bytes}:{self.file_bytes}"
 
     @staticmethod
     def apply(word: str) -> None:
-        """Set the limits of a word for this process and those that it starts."""
-        for what, most in zip((resource.RLIMIT_AS, resource.RLIMIT_FSIZE), map(int, word.split(":")), strict=True):
-            hard = resource.getrlimit(what)[1]
-            if most and (hard == resource.RLIM_INFINITY or most < hard):
-                resource.setrlimit(what, (most, most))
+        """Set the limits in `word` for this process and its future children."""
+        for kind, limit in zip((resource.RLIMIT_AS, resource.RLIMIT_FSIZE), map(int, word.split(":")), strict=True):
+            hard = resource.getrlimit(kind)[1]
+            if limit and (hard == resource.RLIM_INFINITY or limit < hard):
+                resource.setrlimit(kind, (limit, limit))
 
 
 NO_LIMITS = Limits()
@@ -65,15 +68,15 @@ def ask(
     limits: Limits = NO_LIMITS,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Answer | None:
-    """Run a program, and return what it answers; `None` if it has not ended in time or writes more than `most_bytes`.
+    """Run a program and return its answer; None if it runs too long or writes more than `most_bytes`.
 
-    It has no input, and this process's environment unless another one is given. Its processes are kept within `limits`.
-    When this returns, and also when this process is killed, all that the program has started is ended.
+    The program has no input, and this process's environment by default. Its processes are kept within `limits`.
+    All its processes are ended when this function returns, and also if this process is killed.
 
     Raises:
-        OSError: no process can be started.
+        OSError: If no process can be started.
     """
-    lifeline, ours = os.pipe()
+    lifeline, own_end = os.pipe()
     try:
         process = subprocess.Popen(
             [*PYTHON, "-m", __name__, limits.word(), *map(str, words)],
@@ -84,27 +87,27 @@ def ask(
             start_new_session=True,  # Ctrl-C is for the caller
         )
     except BaseException:
-        os.close(ours)
+        os.close(own_end)
         raise
     finally:
         os.close(lifeline)
     with process:
         try:
-            written = _read([process.stdout, process.stderr], within_s, most_bytes, clock)
+            texts = _read([process.stdout, process.stderr], within_s, most_bytes, clock)
         finally:
-            os.close(ours)  # what still goes on is ended
-    return Answer(process.returncode, *written) if written else None
+            os.close(own_end)  # this ends the remaining processes
+    return Answer(process.returncode, *texts) if texts else None
 
 
 def _read(pipes: "Sequence[IO[bytes] | None]", within_s: float, most_bytes: int, clock: Clock) -> list[str] | None:
     """Return the texts that arrive from the pipes until they are closed.
 
-    `None` if they are not closed within `within_s`, or one has more than `most_bytes`.
+    None if a pipe is not closed within `within_s`, or has more than `most_bytes`.
     """
     until = clock.monotonic() + within_s
-    written = {pipe.fileno(): b"" for pipe in pipes if pipe}
+    contents = {pipe.fileno(): b"" for pipe in pipes if pipe}
     with selectors.DefaultSelector() as selector:
-        for descriptor in written:
+        for descriptor in contents:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
             ready = clock.wait(selector.select, max(0.0, until - clock.monotonic()))
@@ -112,12 +115,12 @@ def _read(pipes: "Sequence[IO[bytes] | None]", within_s: float, most_bytes: int,
                 return None
             for key, _ in ready:
                 part = os.read(key.fd, most_bytes)
-                written[key.fd] += part
-                if len(written[key.fd]) > most_bytes:
+                contents[key.fd] += part
+                if len(contents[key.fd]) > most_bytes:
                     return None
                 if not part:
                     selector.unregister(key.fd)
-    return [text.decode(errors="replace") for text in written.values()]
+    return [text.decode(errors="replace") for text in contents.values()]
 
 
 def _main(words: list[str]) -> None:

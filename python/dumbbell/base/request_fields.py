@@ -1,6 +1,6 @@
-"""Fields of a request: each is an argument of a function of the library and an option of its command.
+"""Fields of requests. Each is an argument of a library function and an option of its command.
 
-The metadata of a field make the option, the line of the function's docstring, and the row of a table in docs.
+The option, the line of the function's docstring and the row of a table in docs come from the field's metadata.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import Any, ParamSpec, TypeVar
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """What is known of a field besides its name and type."""
+    """Facts about a field besides its name and type."""
 
     means: str
     """One sentence for people, with the unit."""
     read: Callable[[str], object] | None = None
-    """How the text of the command's option is read; None of a switch."""
+    """Function that reads the text of the command's option; None for a switch."""
     form: Callable[[], str] = lambda: ""
     """The form of the option's value, for people: `N`, `DIR`."""
     word: str = ""
-    """The option's name, if it is not the field's."""
+    """Name of the option, if it differs from the field's name."""
     heading: str = ""
-    """The group of options that the option is listed in."""
+    """Group of options in which the help lists the option."""
     repeats: bool = False
     """True if the option may be given several times."""
-    needed: bool = False
+    is_required: bool = False
     """True if the command refuses to run without the option."""
     setting: str = ""
-    """The setting of an experiment that the field is."""
+    """Setting of an experiment that the field sets."""
     group: type | None = None
-    """The group of fields that the field holds; it has no option itself."""
+    """Dataclass of the group of fields that the field holds. Such a field has no option itself."""
 
     def option(self, name: str) -> str:
         """Return the command's option for the field called `name`."""
@@ -64,23 +64,23 @@ def option(
     repeats: bool = False,
 ) -> Any:  # noqa: ANN401 (a field of any type)
     """Return a field with an option; without `read` and `form` the option is a switch."""
-    shown = form if callable(form) else lambda: form
+    form_function = form if callable(form) else lambda: form
     return request_field(
-        default, Option(means=means, read=read, form=shown, word=word, heading=heading, repeats=repeats)
+        default, Option(means=means, read=read, form=form_function, word=word, heading=heading, repeats=repeats)
     )
 
 
 def option_like(kind: type, name: str, means: str = "") -> Any:  # noqa: ANN401 (a field of any type)
-    """Return a field like that of another request; `means` takes the place of its sentence."""
-    other = next(each for each in fields(kind) if each.name == name)
-    known: Option = other.metadata[_OPTION]
-    return request_field(other.default, replace(known, means=means) if means else known)
+    """Return a copy of a field of another request; `means` replaces its sentence."""
+    other = next(candidate for candidate in fields(kind) if candidate.name == name)
+    other_option: Option = other.metadata[_OPTION]
+    return request_field(other.default, replace(other_option, means=means) if means else other_option)
 
 
 def options(kind: type) -> Iterator[tuple[str, Option]]:
-    """Yield the name and the option of each field of a request or of one of its groups."""
-    for each in fields(kind):
-        yield each.name, each.metadata[_OPTION]
+    """Yield name and option of each field of a request, or of one of its groups."""
+    for request_field_ in fields(kind):
+        yield request_field_.name, request_field_.metadata[_OPTION]
 
 
 Parameters = ParamSpec("Parameters")
@@ -91,7 +91,7 @@ Result = TypeVar("Result")
 def with_fields_of(
     make: Callable[Parameters, Request],
 ) -> Callable[[Callable[[Request], Result]], Callable[Parameters, Result]]:
-    """Turn a function of a request into one that takes the request's fields, with their docstring."""
+    """Convert a function of a request to a function of the request's fields, with their docstring."""
 
     def decorate(function: Callable[[Request], Result]) -> Callable[Parameters, Result]:
         signature = inspect.signature(make)
@@ -104,8 +104,8 @@ def with_fields_of(
                 raise TypeError(f"{function.__name__}() {error}") from None
             return function(make(*arguments, **keywords))
 
-        returned = inspect.signature(function).return_annotation
-        call.__signature__ = signature.replace(return_annotation=returned)  # type: ignore[attr-defined]
+        return_type = inspect.signature(function).return_annotation
+        call.__signature__ = signature.replace(return_annotation=return_type)  # type: ignore[attr-defined]
         summary, _, rest = (function.__doc__ or "").partition("\n\n    Returns:")
         call.__doc__ = f"{summary}\n\n    Args:\n{_argument_lines(make)}\n\n    Returns:{rest}"
         return call

@@ -1,4 +1,4 @@
-"""Work that is done on several processes at once, which end with this one: figures of reports, runs of calibrations."""
+"""Work spread over several processes, which end with this one: figures of reports, runs of calibrations."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError
-from dumbbell.base.interrupts import Undisturbed
-from dumbbell.base.processes import Connected, belong_to_parent, die_with_parent, end_connected, start_connected
+from dumbbell.base.interrupts import Uninterrupted
+from dumbbell.base.processes import ConnectedProcess, belong_to_parent, die_with_parent, end_connected, start_connected
 from dumbbell.base.progress import Stage
 
 START_S = 1.2
-"""Until a process that draws has imported what it needs."""
+"""Time until a drawing process has imported its modules, s."""
 
 _START_TOGETHER = 1.5
-"""So many times longer several take that start at once, for they share the processors with this process."""
+"""Factor by which several processes start more slowly together, because they share the CPUs with this process."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,18 +30,18 @@ class _Result:
 
 
 @dataclass
-class _Helper(Connected):
+class _Helper(ConnectedProcess):
     number: int | None = None
-    """Of the task that it does."""
+    """Number of its current task."""
 
 
 def worth(jobs: int, seconds: float) -> int:
-    """On how many of `jobs` processes work of so many seconds is done soonest; 1 is this process itself."""
+    """Return the number of processes, 1 or `jobs`, that finishes the work soonest; 1 is this process itself."""
     return jobs if jobs > 1 and _START_TOGETHER * START_S + seconds / jobs < seconds else 1
 
 
 class Helpers:
-    """So many processes that do tasks; one is this process itself. Whatever ends the work, none of them is left."""
+    """A group of `count` processes that do tasks; 1 means this process itself. All end with the context."""
 
     def __init__(self, count: int, clock: Clock = SYSTEM_CLOCK) -> None:
         self._count = count
@@ -52,17 +52,12 @@ class Helpers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with Undisturbed():
+        with Uninterrupted():
             end_connected(self._helpers)
             self._helpers.clear()
 
     def map(self, work: Callable[[T], R], tasks: Sequence[T], stage: Stage | None = None) -> list[R]:
-        """What `work` makes of each task, in their order; a `stage` is told of each.
-
-        Raises:
-            UserError: a process died.
-            Exception: what `work` raised first.
-        """
+        """Return the results of `work` for all tasks, in order; `stage` shows the progress."""
         if self._count < 2:
             return [_alone(work, number, task, stage, self._clock) for number, task in enumerate(tasks)]
         while len(self._helpers) < min(self._count, len(tasks)):
@@ -104,14 +99,14 @@ def _alone(work: Callable[[T], R], number: int, task: T, stage: Stage | None, cl
     if stage is None:
         return work(task)
     stage.begin(number)
-    started = clock.monotonic()
+    started_s = clock.monotonic()
     value = work(task)
-    stage.step(number, seconds=clock.monotonic() - started)
+    stage.step(number, seconds=clock.monotonic() - started_s)
     return value
 
 
 def _serve(connection: Connection, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Does the tasks that come, until there are no more or the parent has ended."""
+    """Do the received tasks until the connection is closed."""
     belong_to_parent()
     die_with_parent()
     while True:
@@ -119,12 +114,12 @@ def _serve(connection: Connection, clock: Clock = SYSTEM_CLOCK) -> None:
             work, number, task = connection.recv()
         except (EOFError, OSError):
             return
-        started = clock.monotonic()
+        started_s = clock.monotonic()
         try:
             result = _Result(number, 0.0, work(task))
         except Exception as problem:
             result = _Result(number, 0.0, None, problem)
         try:
-            connection.send(replace(result, seconds=clock.monotonic() - started))
+            connection.send(replace(result, seconds=clock.monotonic() - started_s))
         except OSError:
             return

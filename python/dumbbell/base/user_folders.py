@@ -5,10 +5,10 @@ from pathlib import Path
 
 
 def user_folder(variable: str, below_home: str) -> Path:
-    """Return the folder `dumbbell` in that of an environment variable; a relative path there counts for nothing.
+    """Return the folder `dumbbell` in that of an environment variable. A relative path in the variable is ignored.
 
     Raises:
-        RuntimeError: the variable names none, and this user has no home.
+        RuntimeError: If the variable names no folder, and this user has no home.
     """
-    given = Path(os.environ.get(variable, ""))
-    return (given if given.is_absolute() else Path.home() / below_home) / "dumbbell"
+    chosen_folder = Path(os.environ.get(variable, ""))
+    return (chosen_folder if chosen_folder.is_absolute() else Path.home() / below_home) / "dumbbell"

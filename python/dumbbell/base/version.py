@@ -1,4 +1,4 @@
-"""The version of dumbbell, which the compiled module knows."""
+"""The version of dumbbell, from the compiled module."""
 
 from dumbbell.core import version
 

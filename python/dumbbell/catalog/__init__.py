@@ -15,21 +15,24 @@ if TYPE_CHECKING:
 _HERE = Path(__file__).parent
 
 
-def _elsewhere(wanted: str) -> Callable[[str], str]:
-    """What says of a name or a file that is no `wanted` one which other kind it is."""
+def _elsewhere(own_kind: str) -> Callable[[str], str]:
+    """Return a function that describes a name or file of another kind than `own_kind`; empty for other texts."""
 
-    def told(text: str) -> str:
+    def describe(text: str) -> str:
         from dumbbell.catalog.input_kind import what_it_is
 
         names = {"scheme": schemes().names, "path": paths().names, "experiment": experiments().names}
-        return what_it_is(text, {kind: known() for kind, known in names.items() if kind != wanted})
+        return what_it_is(text, {kind: names_of() for kind, names_of in names.items() if kind != own_kind})
 
-    return told
+    return describe
 
 
 @cache
 def schemes() -> "Index[Scheme]":
-    """Every listed scheme; `kernel-X` is found for what the kernel offers, and files of plug-ins are schemes too."""
+    """Return all listed schemes.
+
+    The index also finds `kernel-X` for the kernel's controllers, and files of plug-ins.
+    """
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.outside.availability import kernel_scheme
     from dumbbell.catalog.outside.plugin_schemes import plugin_scheme
@@ -43,7 +46,7 @@ def schemes() -> "Index[Scheme]":
 
 @cache
 def paths() -> "Index[PathModel]":
-    """Every listed path; a file that is no TOML is a trace."""
+    """Return all listed paths. A file without the suffix `.toml` is a trace."""
     from dumbbell.catalog.index import Index
     from dumbbell.catalog.path import parse_path
     from dumbbell.catalog.traces import trace_path
@@ -53,19 +56,19 @@ def paths() -> "Index[PathModel]":
 
 @cache
 def experiments() -> "Index[ExperimentFile]":
-    """Every listed experiment."""
+    """Return all listed experiments."""
     from dumbbell.catalog.experiment_file import parse_experiment_file
     from dumbbell.catalog.index import Index
 
-    where = _elsewhere("experiment")
+    elsewhere = _elsewhere("experiment")
     return Index(
-        "experiment", _HERE / "experiments", parse_experiment_file, group="dumbbell.experiments", elsewhere=where
+        "experiment", _HERE / "experiments", parse_experiment_file, group="dumbbell.experiments", elsewhere=elsewhere
     )
 
 
 @cache
 def vectors() -> "Index[ExperimentFile]":
-    """Every scenario of the golden traces: an experiment that any simulated scheme can be put into."""
+    """Return all scenarios of the reference traces: experiments that run with any simulated scheme."""
     from dumbbell.catalog.experiment_file import parse_experiment_file
     from dumbbell.catalog.index import Index
 
@@ -74,7 +77,7 @@ def vectors() -> "Index[ExperimentFile]":
 
 @cache
 def check_suites() -> "Index[CheckSuite]":
-    """Every suite of `dumbbell check`."""
+    """Return all suites of `dumbbell check`."""
     from dumbbell.catalog.check_suite import parse_check_suite
     from dumbbell.catalog.index import Index
 

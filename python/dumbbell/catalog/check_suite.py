@@ -1,4 +1,4 @@
-"""Check suites: the cells that `dumbbell check` compares two schemes in, and the effects that it looks for."""
+"""Check suites: the cells in which `dumbbell check` compares two schemes, and the effects that it looks for."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ DEFAULT_RUNS = 60
 
 @dataclass(frozen=True)
 class JudgedMetric:
-    """A quantity that two schemes are compared by.
+    """A quantity by which two schemes are compared.
 
-    It is `scale` times the metric `metric` of `measure`: of the network if `of_network`, else of the flows under test,
-    of several their total if `total`, else their mean. The wanted effect is `relative` times the baseline's mean or
-    `absolute` (in `unit`), whichever is larger. `higher` says whether more is better; if None, nearer to an equal share
-    is better.
+    The quantity is `scale` times the metric `metric` of `measure`: of the network if `of_network`, else of the flows
+    under test. For several flows the total is used if `total`, else the mean. The wanted effect is the larger of
+    `absolute` (in `unit`) and `relative` times the baseline's mean. `higher` is True if more is better; if None, a
+    value nearer to an equal share is better.
     """
 
     name: str
@@ -45,13 +45,13 @@ class JudgedMetric:
     total: bool = False
 
     def effect(self, mean: float) -> float:
-        """Return the wanted effect beside a baseline with this mean, in the quantity's unit."""
+        """Return the wanted effect for a baseline with the mean `mean`, in the quantity's unit."""
         return max(self.relative * abs(mean), self.absolute)
 
 
 JUDGED = {
-    each.name: each
-    for each in (
+    metric.name: metric
+    for metric in (
         JudgedMetric("goodput", "goodput_mbps", "goodput", "Mbit/s", higher=True, relative=0.03, total=True),
         JudgedMetric("delay", "owd_p95_ms", "p95 one-way delay", "ms", higher=False, relative=0.10, absolute=2.0),
         JudgedMetric(
@@ -70,9 +70,9 @@ JUDGED = {
 
 @dataclass(frozen=True)
 class CheckCell:
-    """One cell of a suite: an experiment on one path, what is judged there, and the most runs of each side.
+    """A cell of a suite: an experiment on one path, its judged metrics, and the maximum number of runs of each side.
 
-    With `as_kept` the experiment is one of before, whose runs are compared: it keeps its seeds and its number of runs.
+    With `as_kept` the experiment is an earlier one whose runs are compared: its seeds and number of runs stay.
     """
 
     name: str
@@ -84,29 +84,29 @@ class CheckCell:
 
 @dataclass(frozen=True)
 class CheckSuite:
-    """A suite: its cells, each under a name of its own."""
+    """A suite with its cells, each with a name of its own."""
 
     name: str
     title: str
     cells: tuple[CheckCell, ...]
     aliases: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
-    """Names of suites whose cells belong to it, too."""
+    """Names of suites whose cells are included."""
     safety: tuple[Case, ...] = ()
-    """Cases of conformance whose bounds a candidate may not break where the baseline keeps them."""
+    """Conformance cases: a candidate may not break their bounds if the baseline keeps them."""
     file: str = field(default="", compare=False)
 
     def only(self, names: tuple[str, ...]) -> CheckSuite:
-        """Return the suite with the cells of these names; all of them if there are no names.
+        """Return the suite with only the named cells; all cells if `names` is empty.
 
         Raises:
-            UserError: the suite has no such cell.
+            UserError: If the suite has no such cell.
         """
-        known = [cell.name for cell in self.cells] + [rule_name(case) for case in self.safety]
+        cell_names = [cell.name for cell in self.cells] + [rule_name(case) for case in self.safety]
         for name in names:
-            if name not in known:
+            if name not in cell_names:
                 raise UserError(
-                    f"the suite `{self.name}` has no such cell", argument="cells", value=name, allowed=known
+                    f"the suite `{self.name}` has no such cell", argument="cells", value=name, allowed=cell_names
                 )
         if not names:
             return self
@@ -118,7 +118,7 @@ class CheckSuite:
 
 
 def rule_name(case: Case) -> str:
-    """Return the name of a cell that a case of conformance makes: `safety-burst`."""
+    """Return the name of the cell for a conformance case: `safety-burst`."""
     return f"{case.suite}-{case.name.partition('-')[2]}"
 
 
@@ -126,11 +126,11 @@ def parse_check_suite(table: TomlTable) -> CheckSuite:
     """Return the suite of a file.
 
     Raises:
-        UserError: a key or value that is not allowed.
+        UserError: If a key or value is not allowed.
     """
     effects = _read_effects(table.table("effects"))
     paths = table.table("path")
-    own = {name: parse_path(paths.table(name), name) for name in paths.raw}
+    own_paths = {name: parse_path(paths.table(name), name) for name in paths.raw}
     cells = table.table("cell")
     if not 1 <= len(cells.raw) <= MOST_CELLS:
         raise UserError(f"{table.source}: `cell`: {len(cells.raw)} tables: allowed are 1 to {MOST_CELLS}")
@@ -140,7 +140,7 @@ def parse_check_suite(table: TomlTable) -> CheckSuite:
         title=table.title("title", ""),
         aliases=tuple(table.texts("aliases", [])),
         includes=tuple(table.texts("includes", [])),
-        cells=tuple(_parse_cell(cells.table(name), name, effects, own) for name in cells.raw),
+        cells=tuple(_parse_cell(cells.table(name), name, effects, own_paths) for name in cells.raw),
         safety=_read_safety(table),
         file=table.source,
     )
@@ -149,32 +149,35 @@ def parse_check_suite(table: TomlTable) -> CheckSuite:
 
 
 def _read_safety(table: TomlTable) -> tuple[Case, ...]:
-    """Return the cases of the suites of conformance that the file names: those that are about every controller."""
-    wanted = table.texts("safety", [])
-    for name in wanted:
+    """Return the cases of the conformance suites in the file's key `safety`.
+
+    Each suite must apply to all controllers.
+    """
+    suite_names = table.texts("safety", [])
+    for name in suite_names:
         if name not in conformance_suites() or find_suite(name).controllers:
-            about_all = [each for each in conformance_suites() if not find_suite(each).controllers]
-            raise table.fail("safety", name, listed(about_all))
-    return tuple(case for name in wanted for case in find_suite(name).cases)
+            universal = [name_ for name_ in conformance_suites() if not find_suite(name_).controllers]
+            raise table.fail("safety", name, listed(universal))
+    return tuple(case for name in suite_names for case in find_suite(name).cases)
 
 
 def _read_effects(table: TomlTable) -> Mapping[str, JudgedMetric]:
-    """Return the judged metrics with the effects that the file gives in place of the default ones."""
-    found = {}
+    """Return the judged metrics, with the file's effects instead of the defaults."""
+    effects = {}
     for name, metric in JUDGED.items():
-        given = table.table(name)
-        relative = given.number("relative", metric.relative, least=0.0, most=1.0)
-        absolute = given.number("absolute", metric.absolute, least=0.0, most=1e6)
-        given.finish()
+        effect = table.table(name)
+        relative = effect.number("relative", metric.relative, minimum=0.0, maximum=1.0)
+        absolute = effect.number("absolute", metric.absolute, minimum=0.0, maximum=1e6)
+        effect.finish()
         if not (relative or absolute):
             raise UserError(f"{table.source}: `effects.{name}`: one of `relative` and `absolute` must be above 0")
-        found[name] = replace(metric, relative=relative, absolute=absolute)
+        effects[name] = replace(metric, relative=relative, absolute=absolute)
     table.finish()
-    return MappingProxyType(found)
+    return MappingProxyType(effects)
 
 
 def _parse_cell(
-    table: TomlTable, name: str, effects: Mapping[str, JudgedMetric], own: Mapping[str, PathModel]
+    table: TomlTable, name: str, effects: Mapping[str, JudgedMetric], own_paths: Mapping[str, PathModel]
 ) -> CheckCell:
     for key in ("name", "schemes", "mixes", "paths", "runs", "cell", "scheme", "benchmark", "quick", "every_s"):
         if table.has(key):
@@ -188,11 +191,13 @@ def _parse_cell(
             raise table.fail("metrics", metric, listed(effects))
     if not metrics:
         raise table.fail("metrics", metrics, f"at least one of {listed(effects)}")
-    most_runs = table.integer("most_runs", DEFAULT_RUNS, least=4, most=MOST_RUNS)
-    path = _read_path(table, own)
-    where = path if isinstance(path, str) else path.name
+    most_runs = table.integer("most_runs", DEFAULT_RUNS, minimum=4, maximum=MOST_RUNS)
+    path = _read_path(table, own_paths)
+    path_name = path if isinstance(path, str) else path.name
     rest = {key: value for key, value in table.raw.items() if key not in ("metrics", "most_runs", "path")}
-    experiment = parse_experiment_file(TomlTable({"name": name, "paths": [where]} | rest, table.source, table.prefix))
+    experiment = parse_experiment_file(
+        TomlTable({"name": name, "paths": [path_name]} | rest, table.source, table.prefix)
+    )
     for axis in experiment.grid:
         if len(axis.values) != 1:
             raise UserError(
@@ -207,9 +212,9 @@ def _parse_cell(
     )
 
 
-def _read_path(table: TomlTable, own: Mapping[str, PathModel]) -> str | PathModel:
-    """Return the path of a cell that its words make or the suite has; else the name of one in the catalog."""
+def _read_path(table: TomlTable, own_paths: Mapping[str, PathModel]) -> str | PathModel:
+    """Return the path of a cell, from its path options or from the suite; else the name of a path in the catalog."""
     if not isinstance(table.raw.get("path"), dict):
         name = table.text("path")
-        return own.get(name, name)
+        return own_paths.get(name, name)
     return read_path_words(table.table("path"))

@@ -1,9 +1,9 @@
-"""What can be a colour: checked before anything runs, without what draws."""
+"""Check of colour names before anything runs, without the import of the drawing library."""
 
 import re
 
 _LETTERS = frozenset("bgrcmykw")
-"""Those of matplotlib's styles, which Pantheon's schemes name."""
+"""Letters of matplotlib's styles, which Pantheon's schemes use."""
 
 _TEXT = """
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood
@@ -22,11 +22,11 @@ slateblue slategray slategrey snow springgreen steelblue tan teal thistle tomato
 whitesmoke yellow yellowgreen
 """
 _NAMES = frozenset(_TEXT.split())
-"""CSS Color Module Level 4, 6.1."""
+"""Names of CSS Color Module Level 4, 6.1."""
 
 ALLOWED = "a name of CSS (steelblue), a letter of bgrcmykw, or #rrggbb"
 
 
 def is_color(text: str) -> bool:
-    """Whether figures know the colour."""
+    """Return True if figures know the colour."""
     return text.lower() in _NAMES or text in _LETTERS or re.fullmatch("#(?:[0-9a-fA-F]{3}){1,2}", text) is not None

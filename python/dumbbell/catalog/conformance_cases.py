@@ -1,4 +1,4 @@
-"""Conformance cases: what a draft or an RFC says, the scenario that shows it, and the checks with their tolerances."""
+"""Conformance cases: a statement of a draft or an RFC, the scenario for it, and the checks with their tolerances."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _CHECK_KEYS = ("measure", "at_least", "at_most", "expected", "rule", "because", 
 
 @dataclass(frozen=True)
 class Check:
-    """One measurement of a case and what it may come to.
+    """A measurement of a case, with its limits.
 
-    A number may be `at_least` to `at_most`, a word one of `expected`. `because` is the reason for these limits, `rule`
-    the sentence of the source that is broken outside of them. Where `reach` is set, a miss says that the scenario did
-    not bring the scheme into the state that the case is about.
+    A number has the limits `at_least` and `at_most`, a word is one of `expected`. `because` is the reason for the
+    limits, `rule` the sentence of the source that is broken outside of them. With `reach`, a miss means that the scheme
+    did not reach the state that the case is about.
     """
 
     measure: str
     arguments: Mapping[str, Any]
-    """Values by key, of any kind until `require_measure` has checked them by the type of the measure's arguments."""
+    """Arguments by key, of any type until `require_measure` checks them against the measure's argument types."""
     because: str
     rule: str
     at_least: float | None = None
@@ -55,10 +55,10 @@ class Check:
     expected: tuple[str, ...] = ()
     reach: bool = False
     place: str = ""
-    """File and key, for messages."""
+    """File and key for messages."""
 
     def allows(self, value: float | str) -> bool:
-        """Return whether a figure is within the limits."""
+        """Return True if a value is within the limits."""
         if isinstance(value, str):
             return value in self.expected
         low = self.at_least is None or value >= self.at_least
@@ -67,7 +67,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Change:
-    """A change at the moment of a case: settings of an element of the path, `after_s` later."""
+    """A change during a case: new settings of a path element, `after_s` seconds after the moment."""
 
     element: str
     after_s: float
@@ -76,7 +76,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Write:
-    """Data of the application from `after_s` after the moment on: `bytes` at once, or `rate_mbps` for `lasts_s`."""
+    """Data that the application writes `after_s` seconds after the moment: at once, or at a rate for `lasts_s`."""
 
     after_s: float
     bytes: int = 0
@@ -86,10 +86,10 @@ class Write:
 
 @dataclass(frozen=True)
 class Moment:
-    """When a case disturbs its run: at `at_s`, or when a phase begins for the `nth` time from `from_s` on.
+    """The moment of a case's disturbance: `at_s`, or the `nth` begin of a phase after `from_s`.
 
-    A first run without the disturbance tells when that is. The second run is the same up to there. Where `stops` is
-    set, the application writes nothing from the moment on but `writes`.
+    A first run without the disturbance finds the moment. The second run is equal until then. With `stops`, the
+    application writes only `writes` from the moment on.
     """
 
     at_s: float | None = None
@@ -103,14 +103,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class Deviation:
-    """A failure that is known: the sentence of the source that is broken, and why.
+    """A known failure: the broken sentence of the source, and the reason.
 
-    `of` are names of schemes, and of controllers where all schemes with one fail.
+    `subjects` are names of schemes; the name of a controller stands for all its schemes.
     """
 
-    of: tuple[str, ...]
+    subjects: tuple[str, ...]
     breaks: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ class Case:
     title: str
     section: str
     transports: tuple[str, ...]
-    """Transports that it holds for: TCP, QUIC or both."""
+    """Transports that the case applies to: TCP, QUIC or both."""
     says: str
     kind: str
     script: str
@@ -133,47 +133,49 @@ class Case:
     checks: tuple[Check, ...]
     deviations: tuple[Deviation, ...]
     controllers: tuple[str, ...]
-    """The only controllers that it is about; empty: those of the suite."""
+    """The only controllers that the case applies to; empty: those of the suite."""
     otherwise: str
-    """Why it is not about others."""
+    """Reason why the case does not apply to other controllers."""
     note: str
     file: str = field(compare=False)
 
     @property
     def label(self) -> str:
-        """Its number, with the letter of its part."""
+        """Number of the case, with the letter of its part."""
         return f"{self.number}{self.part}"
 
     @property
     def path(self) -> PathModel:
-        """The path of its scenario."""
+        """Path of the scenario."""
         assert self.scenario is not None, f"{self.file} has no scenario"
         return self.scenario.own_paths[self.name]
 
     def deviation(self, scheme: str, controller: str) -> Deviation | None:
         """Return the known failure of a scheme, else that of its controller, or None."""
-        own = [each for name in (scheme, controller) for each in self.deviations if name in each.of]
-        return own[0] if own else None
+        matches = [
+            deviation for name in (scheme, controller) for deviation in self.deviations if name in deviation.subjects
+        ]
+        return matches[0] if matches else None
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Cases of one source, and the schemes that they are about."""
+    """Cases of one source, and the schemes that the source applies to."""
 
     name: str
     title: str
     source: str
     controllers: tuple[str, ...]
-    """Controllers that the source is about; empty: all."""
+    """Controllers that the source applies to; empty: all."""
     schemes: tuple[str, ...]
-    """Schemes that are checked unless others are named."""
+    """Schemes that are checked by default."""
     real: tuple[str, ...]
-    """Schemes with real packets that the source is about."""
+    """Schemes with real packets that the source applies to."""
     note: str
     cases: tuple[Case, ...]
 
     def covers(self, scheme: str, controller: str) -> bool:
-        """Return whether the source is about a scheme."""
+        """Return True if the source applies to a scheme."""
         return not self.controllers or controller in self.controllers or scheme in self.real
 
 
@@ -187,7 +189,7 @@ def find_suite(name: str) -> Suite:
     """Return a suite with its cases, in the order of their numbers.
 
     Raises:
-        UserError: there is none of this name.
+        UserError: If there is no such suite.
     """
     names = conformance_suites()
     if name not in names:
@@ -199,7 +201,7 @@ def read_suite(folder: Path) -> Suite:
     """Return the suite in a directory.
 
     Raises:
-        UserError: a key or value that is not allowed, or a number that two cases have.
+        UserError: If a key or value is not allowed, or if two cases have one number.
     """
     table = read_toml(folder / SUITE_FILE)
     cases: dict[str, Case] = {}
@@ -223,16 +225,16 @@ def read_suite(folder: Path) -> Suite:
 
 
 def parse_case(table: TomlTable, suite: str) -> Case:
-    """Return the case that a file describes.
+    """Return the case in a file.
 
     Raises:
-        UserError: a key or value that is not allowed.
+        UserError: If a key or value is not allowed.
     """
     name = Path(table.source).stem
     kind = table.text("kind", "run", KINDS)
     case = Case(
         suite=suite,
-        number=table.integer("number", least=1, most=999),
+        number=table.integer("number", minimum=1, maximum=999),
         part=table.text("part", ""),
         name=name,
         title=table.title("title"),
@@ -244,7 +246,7 @@ def parse_case(table: TomlTable, suite: str) -> Case:
         scenario=_scenario(table.table("scenario"), name) if kind == "run" else None,
         moment=_moment(table.table("when")) if table.has("when") else None,
         checks=tuple(_check(check) for check in table.tables("check", "measure")),
-        deviations=tuple(_deviation(each) for each in table.tables("deviation")),
+        deviations=tuple(_deviation(deviation) for deviation in table.tables("deviation")),
         controllers=tuple(table.texts("controllers", [])),
         otherwise=table.text("otherwise", ""),
         note=table.text("note", "").strip(),
@@ -257,15 +259,15 @@ def parse_case(table: TomlTable, suite: str) -> Case:
 
 
 def _transports(table: TomlTable) -> tuple[str, ...]:
-    given = tuple(table.texts("transports"))
-    for name in given or ("",):
+    names = tuple(table.texts("transports"))
+    for name in names or ("",):
         if name not in TRANSPORTS:
             raise table.fail("transports", name, listed(TRANSPORTS))
-    return given
+    return names
 
 
 def _scenario(table: TomlTable, name: str) -> ExperimentFile:
-    """The scenario: settings of an experiment, flows, and the path in a few words (`line`) or by its elements."""
+    """Return the scenario: settings of an experiment, flows, and a path (path options in `line`, or elements)."""
     path = _path(table, name)
     settings: SettingValues = {"log": "full", **Settings.EXACT} | read_settings(table, _SETTINGS)
     experiment_file = ExperimentFile(
@@ -285,18 +287,18 @@ def _path(table: TomlTable, name: str) -> PathModel:
         raise UserError(f"{table.source}: `{table.prefix}path`: needed is one of `line` and `path`")
     if table.has("path"):
         return parse_path(table.table("path"), name)
-    made = read_path_words(table.table("line"))
-    return PathModel(name=name, title=made.title, data=made.data, ack=made.ack, file=table.source)
+    model = read_path_words(table.table("line"))
+    return PathModel(name=name, title=model.title, data=model.data, ack=model.ack, file=table.source)
 
 
 def _moment(table: TomlTable) -> Moment:
     if table.has("at_s") == table.has("phase"):
         raise UserError(f"{table.source}: `{table.prefix}phase`: needed is one of `at_s` and `phase`")
     moment = Moment(
-        at_s=table.number("at_s", least=0.0) if table.has("at_s") else None,
+        at_s=table.number("at_s", minimum=0.0) if table.has("at_s") else None,
         phase=table.text("phase", ""),
-        nth=table.integer("nth", 1, least=1),
-        from_s=table.number("from_s", 0.0, least=0.0),
+        nth=table.integer("nth", 1, minimum=1),
+        from_s=table.number("from_s", 0.0, minimum=0.0),
         changes=tuple(_change(change) for change in table.tables("change", "element")),
         stops=table.flag("stops", False),
         writes=tuple(_write(write) for write in table.tables("write")),
@@ -308,19 +310,19 @@ def _moment(table: TomlTable) -> Moment:
 
 
 def _change(table: TomlTable) -> Change:
-    element, after_s = table.text("element"), table.number("after_s", 0.0, least=0.0)
+    element, after_s = table.text("element"), table.number("after_s", 0.0, minimum=0.0)
     settings = {key: value for key, value in table.raw.items() if key not in ("element", "after_s")}
-    table.known += list(settings)  # the core checks them
+    table.known += list(settings)  # the core checks these keys
     table.finish()
     return Change(element, after_s, MappingProxyType(settings))
 
 
 def _write(table: TomlTable) -> Write:
     write = Write(
-        after_s=table.number("after_s", least=0.0),
+        after_s=table.number("after_s", minimum=0.0),
         bytes=table.integer("bytes", 0),
-        rate_mbps=table.number("rate_mbps", 0.0, least=0.0),
-        lasts_s=table.number("lasts_s", 0.0, least=0.0),
+        rate_mbps=table.number("rate_mbps", 0.0, minimum=0.0),
+        lasts_s=table.number("lasts_s", 0.0, minimum=0.0),
     )
     table.finish()
     return write
@@ -341,7 +343,7 @@ def _check(table: TomlTable) -> Check:
     )
     if (check.at_least, check.at_most, check.expected) == (None, None, ()):
         raise UserError(f"{check.place}: needed is one of `at_least`, `at_most` and `expected`")
-    table.known += list(check.arguments)  # the measure checks them
+    table.known += list(check.arguments)  # the measure checks these keys
     table.finish()
     return check
 

@@ -1,4 +1,4 @@
-"""What a path is, as the core describes it: base RTT, capacity, loss, links and bottleneck."""
+"""Description of a path by the core: base RTT, capacity, loss, links and bottleneck."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from dumbbell.contract.paths import Steps
 from dumbbell.core.paths import describe_path
 
 Changes = tuple[Sequence[float], Sequence[float]]
-"""Times (s since the start of the run, the first is 0), and the values that hold from then on."""
+"""Times (s since the start of the run; the first is 0), and the values from each time on."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """One link as the run starts.
+    """A link at the start of the run.
 
-    `name` is that in statistics (`data/link`), `element` its number among the elements of its direction, from 0.
-    `rate_mbps` is what it can carry on average; None without a limit.
+    `name` is the name in statistics (`data/link`), `element` the index among the elements of its direction, from 0.
+    `rate_mbps` is the average capacity; None without a limit.
     """
 
     name: str
@@ -27,7 +27,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Delay:
-    """A delay of every packet as the run starts: the setting `delay_ms` of the element with this number."""
+    """A constant delay of all packets at the start of the run: the setting `delay_ms` of one element."""
 
     direction: str
     element: int
@@ -36,11 +36,11 @@ class Delay:
 
 @dataclass(frozen=True)
 class Description:
-    """A path; a flow's own base RTT is not looked at.
+    """Description of a path, without the base RTTs of single flows.
 
-    None where a quantity does not follow from the path alone: that of a trace or a random walk, or of no element.
-    Rate, loss (a probability) and bottleneck are those of the data direction, the base RTT is that of both together:
-    the sum of the `delays`.
+    A quantity is None if it does not follow from the path alone, for example for a trace or a random walk, or if no
+    element has it. Rate, loss (a probability) and bottleneck are those of the data direction. The base RTT is that of
+    both directions: the sum of the `delays`.
     """
 
     base_rtt_ms: float
@@ -53,26 +53,26 @@ class Description:
 
     @property
     def changes_s(self) -> list[float]:
-        """When any of them changes."""
-        known = [changes for changes in (self.rates_mbps, self.base_rtts_ms, self.losses) if changes]
-        return sorted({time_s for times, _ in known for time_s in times[1:]})
+        """Times of all changes, s."""
+        all_changes = [changes for changes in (self.rates_mbps, self.base_rtts_ms, self.losses) if changes]
+        return sorted({time_s for times, _ in all_changes for time_s in times[1:]})
 
 
 def describe(path: Mapping[str, object]) -> Description:
-    """What a path of a run specification is.
+    """Return the description of a path of a run spec.
 
     Raises:
-        core.Error: it cannot be built.
+        core.Error: If the path cannot be built.
     """
-    found = describe_path(path)
-    links = tuple(Link(**link) for link in found["links"])
-    bottleneck = found["bottleneck"]
+    answer = describe_path(path)
+    links = tuple(Link(**link) for link in answer["links"])
+    bottleneck = answer["bottleneck"]
     return Description(
-        base_rtt_ms=found["base_rtt_ms"],
-        base_rtts_ms=_changes(found["base_rtts_ms"]),
-        rates_mbps=_changes(found["rates_mbps"]),
-        losses=_changes(found["losses"]),
-        delays=tuple(Delay(**delay) for delay in found["delays"]),
+        base_rtt_ms=answer["base_rtt_ms"],
+        base_rtts_ms=_changes(answer["base_rtts_ms"]),
+        rates_mbps=_changes(answer["rates_mbps"]),
+        losses=_changes(answer["losses"]),
+        delays=tuple(Delay(**delay) for delay in answer["delays"]),
         links=links,
         bottleneck=None if bottleneck is None else links[bottleneck],
     )

@@ -1,4 +1,4 @@
-"""Experiment files: which schemes meet which paths, how often, for how long, with which flows."""
+"""Experiment files: schemes, paths, number and duration of runs, flows."""
 
 import re
 from collections.abc import Collection
@@ -21,7 +21,7 @@ from dumbbell.catalog.toml_tables import TomlTable, parse_toml, to_toml
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentFile(Settings):
-    """An experiment as written: names not yet looked up."""
+    """An experiment as written in a file. Its names are not resolved yet."""
 
     name: str
     title: str = ""
@@ -34,26 +34,26 @@ class ExperimentFile(Settings):
     cells: dict[str, Cell] = field(default_factory=dict)
     membership: Membership | None = None
     shorter: Shorter = field(default_factory=Shorter)
-    published: Publication = field(default_factory=Publication)
+    publication: Publication = field(default_factory=Publication)
     own_schemes: dict[str, Scheme] = field(default_factory=dict)
     own_paths: dict[str, PathModel] = field(default_factory=dict)
     file: str = field(default="", compare=False)
-    closed: bool = field(default=False, compare=False)
-    """Whether it has been resolved: names stand for what the file has, and nothing else is looked up."""
+    is_resolved: bool = field(default=False, compare=False)
+    """True if the experiment is resolved: its names refer to the file's own tables, and no other place is searched."""
     known_plugins: Collection[str] | None = field(default=None, compare=False)
     """Digests of the plug-ins that the file may name (`plugin_digest`); None allows all."""
-    told: frozenset[str] = field(default=frozenset(), compare=False)
-    """Names of schemes and paths that the command line gives, not the file."""
+    command_line_names: frozenset[str] = field(default=frozenset(), compare=False)
+    """Names of schemes and paths that come from the command line, not from the file."""
 
     def __post_init__(self) -> None:
         require_names("experiment", (self.name, *self.aliases), self.file)
         require_names("cell", self.cells, self.file)
 
     def table(self) -> dict[str, object]:
-        """As written to a file."""
+        """Return the table of the file."""
         table: dict[str, object] = {"name": self.name, "title": self.title, "aliases": list(self.aliases)}
         table |= {"schemes": self.schemes, "mixes": self.mixes, "paths": self.paths}
-        table |= self.settings_table() | self.published.table()
+        table |= self.settings_table() | self.publication.table()
         parts: dict[str, object] = {
             "flow": [flow.table() for flow in self.flow],
             "grid": grid_table(self.grid),
@@ -66,25 +66,25 @@ class ExperimentFile(Settings):
         return table | {key: part for key, part in parts.items() if part}
 
     def to_toml(self) -> str:
-        """The content of a file of its own, which reads back as the same."""
+        """Return the content of an experiment file. Reading it gives an equal experiment."""
         return to_toml(self.table())
 
     @classmethod
     def from_toml(cls, text: str) -> "ExperimentFile":
-        """An experiment from the content of its file.
+        """Return an experiment from the content of its file.
 
         Raises:
-            UserError: a key or value that is not allowed.
+            UserError: If a key or value is not allowed.
         """
         return parse_experiment_file(parse_toml(text, "TOML"))
 
 
 Plan = ExperimentFile
-"""The name that `ExperimentFile` had first, for programs that use it."""
+"""Former name of `ExperimentFile`, for programs that use it."""
 
 
 def parse_experiment_file(table: TomlTable) -> ExperimentFile:
-    """An experiment from its file."""
+    """Return an experiment from its file."""
     if table.has("runs") and table.has("every_s"):
         raise table.fail("runs", table.raw["runs"], "none beside `every_s`: a schedule says how many there are")
     own_schemes = _own(table.table("scheme"), parse_scheme)
@@ -103,7 +103,7 @@ def parse_experiment_file(table: TomlTable) -> ExperimentFile:
         cells=cells,
         membership=parse_membership(table.table("benchmark")) if table.has("benchmark") else None,
         shorter=parse_shorter(table.table("quick")),
-        published=parse_publication(table),
+        publication=parse_publication(table),
         own_schemes=own_schemes,
         own_paths=own_paths,
         file=table.source,
@@ -117,11 +117,11 @@ def _own(table: TomlTable, parse: Any) -> dict[str, Any]:  # noqa: ANN401 (one h
 
 
 def _cell(table: TomlTable, own_paths: dict[str, PathModel]) -> Cell:
-    """A cell of a resolved experiment: its path is one of the experiment's own."""
+    """Return a cell of a resolved experiment. Its path is one of the experiment's own paths."""
     name = table.prefix.removeprefix("cell.").removesuffix(".")
     if name not in own_paths:
         raise UserError(f"{table.source}: `cell.{name}`: there is no `path.{name}`")
-    axes = table.table("axes" if table.has("axes") else "parameters")  # what they were called before
+    axes = table.table("axes" if table.has("axes") else "parameters")  # former name of `axes`
     cell = Cell(
         path=own_paths[name],
         flows=tuple(parse_flow(flow) for flow in table.tables("flow")),
@@ -136,10 +136,10 @@ _PART = re.compile(r"([^*+\s]+?)(?:\s*\*\s*(\d{1,9}))?")
 
 
 def parse_mix(text: str) -> list[tuple[str, int]]:
-    """`cubic*2+bbr` as `[("cubic", 2), ("bbr", 1)]`.
+    """Return the schemes of a mix with their counts: `cubic*2+bbr` gives `[("cubic", 2), ("bbr", 1)]`.
 
     Raises:
-        UserError: the text is not of that form.
+        UserError: If the text has another form.
     """
     if "," in text:
         raise UserError(f"mix `{text}`: a mix has no comma: several mixes are `--mix cubic+bbr --mix cubic+copa`")
@@ -154,5 +154,5 @@ def parse_mix(text: str) -> list[tuple[str, int]]:
 
 
 def mix_label(parts: list[tuple[str, int]]) -> str:
-    """The mix as text again, in one spelling."""
+    """Return a mix as text, in its canonical form."""
     return "+".join(name if count == 1 else f"{name}*{count}" for name, count in parts)

@@ -1,4 +1,4 @@
-"""The settings of an experiment: names, defaults and limits, stated here and nowhere else."""
+"""The settings of an experiment: names, defaults and limits. This is their only definition."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -11,27 +11,27 @@ from dumbbell.base.errors import UserError
 from dumbbell.catalog.toml_tables import TomlTable
 
 SettingValues: TypeAlias = dict[str, Any]
-"""Values of settings by name. Each was read by the reader of its name, and has the type of the field of `Settings`."""
+"""Values of settings by name. Each was read by its setting's reader, and has the type of the field in `Settings`."""
 
 LOGS = ("none", "packets", "full")
 FILES, NUMBERS = KEEPS = ("files", "numbers")
-"""Values of `keep`: with the second one runs are simulated in batches, and have no directories."""
+"""Values of `keep`. With `numbers`, runs are simulated in batches, and have no directories."""
 SIDES = ("local", "remote")
 TUNNELS = ("auto", "sealed", "pantheon")
 MOST_FLOWS = 10_000
 MOST_SECONDS = 1e6
 MOST_CAMPAIGN_S = 366 * 86400.0
 POLITE_MBPS = 100.0
-"""The bandwidth cap on a link that others use, unless another one is given."""
+"""Default bandwidth cap on a link that other people use, Mbit/s."""
 POLITE_BYTES = 10 * 10**9
-"""The data cap of an experiment over such a link, unless another one is given."""
+"""Default data cap of an experiment over a link that other people use, bytes."""
 LEAST_SECONDS = 1e-3
 
 Read = Callable[[TomlTable, str], object]
 
 
 def _setting(default: object, read: Read, means: str) -> Any:  # noqa: ANN401 (a field of any type)
-    """A setting that is `default` unless given, how it is read from a table, and what it means."""
+    """Return the field of a setting with its default, its reader for tables, and its meaning."""
     return field(default=default, metadata={"read": read, "means": means})
 
 
@@ -43,7 +43,7 @@ def _backend(table: TomlTable, key: str) -> Backend:
 
 
 def _duration(table: TomlTable, key: str) -> float:
-    return table.number(key, least=LEAST_SECONDS, most=MOST_SECONDS)
+    return table.number(key, minimum=LEAST_SECONDS, maximum=MOST_SECONDS)
 
 
 def _ports(table: TomlTable, key: str) -> str:
@@ -55,11 +55,11 @@ def _ports(table: TomlTable, key: str) -> str:
 
 
 def _campaign_time(table: TomlTable, key: str) -> float:
-    return table.number(key, least=1.0, most=MOST_CAMPAIGN_S)
+    return table.number(key, minimum=1.0, maximum=MOST_CAMPAIGN_S)
 
 
 def _bytes(table: TomlTable, key: str) -> int:
-    return table.integer(key, least=1, most=10**15)
+    return table.integer(key, minimum=1, maximum=10**15)
 
 
 def _server(table: TomlTable, key: str) -> str:
@@ -74,36 +74,36 @@ def _server(table: TomlTable, key: str) -> str:
 
 
 def _not_negative(table: TomlTable, key: str) -> float:
-    return table.number(key, least=0.0)
+    return table.number(key, minimum=0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How the runs of an experiment are made: shared by an experiment as written and as resolved.
+    """Settings of the runs of an experiment, for experiment files and resolved experiments.
 
-    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late: nobody starts a program
-    at the same nanosecond twice, and without chance on the path all repetitions would be one run. Metrics leave out the
-    first `warmup_s`: a sixth of the duration unless given. `convergence_delta` is the distance from the fair share
-    that counts as converged, a fraction of it; `jain_window_s` is how long the windows of Jain's index over time
-    are. A simulated run is stopped that needs more than `most_events_per_s` in one simulated second, or holds more
-    than `most_packets` at a time. With `intervals_s`, reports list what was transferred in each interval.
+    The `flows` flows of a scheme start `interval_s` apart, each up to `start_spread_ms` late: real programs never start
+    at the same nanosecond, and without randomness all repetitions would be identical. Metrics leave out the first
+    `warmup_s`, by default a sixth of the duration. `convergence_delta` is the distance from the fair share that counts
+    as converged, as a fraction of this share. `jain_window_s` is the length of the windows for Jain's index over time.
+    A simulated run is stopped if one simulated second needs more than `most_events_per_s` events, or if more than
+    `most_packets` packets exist at a time. With `intervals_s`, reports list the data transferred in each interval.
 
-    With `keep` = `numbers`, runs are simulated in batches and their numbers are kept in common tables; a packet log is
-    made again when somebody asks for it.
+    With `keep` = `numbers`, runs are simulated in batches, and their numbers are kept in common tables. A packet log is
+    made again on request.
 
-    Tables and figures show the metrics of the `convention`, unless whoever reads them asks for another.
+    Tables and figures show the metrics of the `convention` by default.
 
-    With `every_s` it is a campaign: a round, which is one run of each scheme on each path, begins every so many seconds
-    for `for_s` seconds. No run begins that could take the files of the results beyond `disk_quota_bytes`. On a link
-    that others use a run may send `bandwidth_cap_mbps` on average over a second, and all runs together
-    `data_cap_bytes`: none begins that could send more.
+    With `every_s` the experiment is a campaign: for `for_s` seconds a round begins every `every_s` seconds. A round is
+    one run of each scheme on each path. No run begins that could increase the size of the results above
+    `disk_quota_bytes`. On a link that other people use, a run may send `bandwidth_cap_mbps`, averaged over a second,
+    and all runs together `data_cap_bytes`: no run begins that could send more.
 
-    In simulated runs the host of the senders notices ACKs late by `host_jitter_us` on average: 20 us are what hosts
-    were measured to have that do nothing else (`docs/how-to/hosts.md`).
+    In simulated runs the senders' host processes ACKs late by `host_jitter_us` on average. Idle real hosts were
+    measured to have about 20 us (`docs/how-to/hosts.md`).
 
-    Between two machines data leaves the `sender`, our own ends speak for themselves or all packets pass a `tunnel`,
-    `ntp` is a server that both compare their clocks with, `remote_address` where datagrams to the other one go, and
-    `udp_ports` those that a firewall lets pass.
+    Settings for two machines: data leaves the `sender`. Packets of the built-in transport travel in plain UDP, or all
+    packets pass a `tunnel`. Both machines compare their clocks with the time server `ntp`. Datagrams to the remote
+    machine go to `remote_address`; a firewall lets `udp_ports` pass.
     """
 
     backend: Backend = _setting(
@@ -112,11 +112,11 @@ class Settings:
         "`sim`, `emu` (real packets, an emulated path), `remote:HOST` (two machines); imported results: `import`.",
     )
     runs: int = _setting(
-        1, lambda table, key: table.integer(key, least=1), "Repetitions of each scheme or mix on each path."
+        1, lambda table, key: table.integer(key, minimum=1), "Repetitions of each scheme or mix on each path."
     )
     duration_s: float = _setting(30.0, _duration, "Length of a run, s.")
     flows: int = _setting(
-        1, lambda table, key: table.integer(key, least=1, most=MOST_FLOWS), "Flows of a scheme in a run."
+        1, lambda table, key: table.integer(key, minimum=1, maximum=MOST_FLOWS), "Flows of a scheme in a run."
     )
     interval_s: float = _setting(0.0, _not_negative, "Time between the starts of flows, s.")
     start_spread_ms: float = _setting(
@@ -124,7 +124,7 @@ class Settings:
     )
     host_jitter_us: float = _setting(
         20.0,
-        lambda table, key: table.number(key, least=0.0, most=1e6),
+        lambda table, key: table.number(key, minimum=0.0, maximum=1e6),
         "How late a simulated host notices ACKs, on average, us.",
     )
     warmup_s: float | None = _setting(
@@ -138,27 +138,27 @@ class Settings:
     )
     sample_interval_s: float = _setting(
         0.1,
-        lambda table, key: table.number(key, least=LEAST_SECONDS),
+        lambda table, key: table.number(key, minimum=LEAST_SECONDS),
         "Spacing of the time series and of sampled metrics, s.",
     )
     convergence_delta: float = _setting(
         0.2,
-        lambda table, key: table.number(key, least=1e-3, most=0.999),
+        lambda table, key: table.number(key, minimum=1e-3, maximum=0.999),
         "Distance from the fair share that counts as converged, a fraction of it.",
     )
     jain_window_s: float = _setting(
         0.1,
-        lambda table, key: table.number(key, least=LEAST_SECONDS),
+        lambda table, key: table.number(key, minimum=LEAST_SECONDS),
         "Length of the windows of Jain's index over time, s.",
     )
     most_events_per_s: int = _setting(
         100_000_000,
-        lambda table, key: table.integer(key, least=1, most=10**12),
+        lambda table, key: table.integer(key, minimum=1, maximum=10**12),
         "A simulated run that needs more events in one simulated second is stopped.",
     )
     most_packets: int = _setting(
         4_000_000,
-        lambda table, key: table.integer(key, least=1, most=10**9),
+        lambda table, key: table.integer(key, minimum=1, maximum=10**9),
         "A simulated run that holds more packets at a time is stopped.",
     )
     log: str = _setting(
@@ -203,62 +203,61 @@ class Settings:
     disk_quota_bytes: int | None = _setting(None, _bytes, "No run begins that could take the results beyond it.")
     bandwidth_cap_mbps: float | None = _setting(
         None,
-        lambda table, key: table.number(key, least=1e-3, most=1e6),
+        lambda table, key: table.number(key, minimum=1e-3, maximum=1e6),
         "What a run may send over a link that others use, Mbit/s on average over a second.",
     )
     data_cap_bytes: int | None = _setting(None, _bytes, "What all runs together may send over such a link.")
 
     EXACT: ClassVar[Mapping[str, float]] = {"host_jitter_us": 0.0, "start_spread_ms": 0.0}
-    """Hosts that answer in no time, and flows that start when they are told."""
+    """Hosts without processing delay, and flows without random start offsets."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the backend can do."""
+        """Capabilities of the backend."""
         return self.backend.capabilities
 
     @property
     def keeps_numbers(self) -> bool:
-        """True if only the numbers of runs are kept."""
+        """True if the results keep only the numbers of runs."""
         return self.keep == NUMBERS
 
     @property
-    def shown(self) -> Convention:
-        """The convention of tables and figures."""
+    def convention_shown(self) -> Convention:
+        """Convention of tables and figures."""
         return CONVENTIONS[self.convention]
 
     def settings(self) -> SettingValues:
-        """Return the settings alone, by name; what is not set is absent, and so is `keep` where files are kept."""
+        """Return the settings by name, without unset ones, and without `keep` if it is `files`."""
         values = {name: getattr(self, name) for name in READERS}
         return {name: value for name, value in values.items() if value is not None and (name, value) != ("keep", FILES)}
 
     def settings_table(self) -> dict[str, object]:
-        """Return the settings as files have them."""
+        """Return the settings for a table of a file."""
         return self.settings() | {"backend": self.backend.full_name}
 
 
-READERS: dict[str, Read] = {each.name: each.metadata["read"] for each in fields(Settings)}
-"""How each setting is read, by name, in the order of files."""
+READERS: dict[str, Read] = {setting.name: setting.metadata["read"] for setting in fields(Settings)}
+"""Readers of all settings by name, in the order of files."""
 
 
 def read_settings(table: TomlTable, names: Collection[str] = READERS) -> SettingValues:
-    """Those of the settings `names` that the table gives.
+    """Return the settings among `names` that the table has.
 
     Raises:
-        UserError: a value that is not allowed.
+        UserError: If a value is not allowed.
     """
-    found = {name: READERS[name](table, name) for name in names if table.has(name)}
+    values = {name: READERS[name](table, name) for name in names if table.has(name)}
     if table.has(_FORMER_SPREAD):
         former = _not_negative(table, _FORMER_SPREAD)
-        found["start_spread_ms"] = found.get("start_spread_ms") or former
-    return found
+        values["start_spread_ms"] = values.get("start_spread_ms") or former
+    return values
 
 
 _FORMER_SPREAD = "repetition_spread_ms"
-"""A setting of older files: the spread of the starts in all runs but the first.
+"""Former setting in old files: the spread of the starts in all runs but the first.
 
-It counts where `start_spread_ms` is 0 or is not given.
-"""
+It is used if `start_spread_ms` is 0 or absent."""
 
-DESCRIPTIONS: dict[str, str] = {each.name: each.metadata["means"] for each in fields(Settings)}
-"""The meaning of each setting, in one sentence."""
+DESCRIPTIONS: dict[str, str] = {setting.name: setting.metadata["means"] for setting in fields(Settings)}
+"""Meaning of each setting, in one sentence."""
 DESCRIPTIONS[_FORMER_SPREAD] = "Former name of `start_spread_ms`, which counts where that is 0 or absent."

@@ -1,4 +1,4 @@
-"""Families of schemes: those whose controllers go by the same signal or come from one design."""
+"""Families of schemes, whose controllers use one signal or come from one design."""
 
 from functools import cache
 
@@ -7,13 +7,13 @@ from dumbbell.catalog.scheme import FAMILIES, Scheme
 
 
 def family(name: str) -> str | None:
-    """Return the family of the scheme of this name, a key of `FAMILIES`; None of a mix, and where none is known."""
+    """Return the key in `FAMILIES` of the scheme's family; None for a mix, or if no family is known."""
     scheme = _listed(name)
     return scheme.family or None if scheme else None
 
 
 def family_name(name: str) -> str:
-    """Return the name of a scheme's family, for people; of a mix, and where none is known, `others`."""
+    """Return the name of a scheme's family for people; `others` for a mix, or if no family is known."""
     return FAMILIES[family(name) or "other"]
 
 
@@ -25,9 +25,9 @@ def yields(name: str) -> bool:
 
 @cache
 def _listed(name: str) -> Scheme | None:
-    """Return the listed scheme of this name, else the one whose name has most of the words of this one, in a row.
+    """Return the listed scheme of this name, else the one whose name is the longest sequence of words in this name.
 
-    `kernel-cubic` is CUBIC, and so is `cubic-of-mine`. A mix is none.
+    `kernel-cubic` and `cubic-of-mine` give CUBIC. A mix gives None.
     """
     index = catalog.schemes()
     if "+" in name and not index.knows(name):

@@ -1,4 +1,4 @@
-"""Named things: found by name, by alias, or as a user's own TOML file."""
+"""An index of catalog items, found by name, by alias, or in the user's own TOML file."""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -11,23 +11,23 @@ from dumbbell.catalog.installed import installed_folders
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 
-class Named(Protocol):
-    """Something the catalog lists."""
+class CatalogItem(Protocol):
+    """An item that the catalog lists."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the item."""
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """Other names it answers to."""
+        """Other names of the item."""
 
 
-Item = TypeVar("Item", bound=Named)
+Item = TypeVar("Item", bound=CatalogItem)
 
 
 class Index(Generic[Item]):
-    """The items of one kind, shipped ones first, in file-name order, and the way to find one by what a user typed."""
+    """The items of one kind. The shipped ones are first, in the order of file names."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class Index(Generic[Item]):
         group: str = "",
         elsewhere: Callable[[str], str] = lambda _: "",
     ) -> None:
-        """`otherwise` is asked for what no file names; `group` is the entry points' with which packages add files.
+        """Make the index. `otherwise` finds an item without a file; `group` names entry points of packages with files.
 
-        `elsewhere` says of what is refused how to give it, if it is something of another kind.
+        `elsewhere` describes the correct use of a refused text that is an item of another kind.
         """
         self.kind = kind
         self.folder = folder
@@ -50,11 +50,11 @@ class Index(Generic[Item]):
         self.elsewhere = elsewhere
         self._items: dict[str, Item] | None = None
         self._alone: dict[str, Item] = {}
-        """Shipped items whose files were read without the others."""
+        """Shipped items whose files were read alone."""
 
     @cached_property
     def _added(self) -> list[Path]:
-        """The folders of other packages."""
+        """Folders of other packages."""
         return installed_folders(self.group) if self.group else []
 
     def _load(self) -> dict[str, Item]:
@@ -71,20 +71,21 @@ class Index(Generic[Item]):
         return self._items
 
     def __iter__(self) -> Iterator[Item]:
-        seen = set()
+        names = set()
         for item in self._load().values():
-            if item.name not in seen:
-                seen.add(item.name)
+            if item.name not in names:
+                names.add(item.name)
                 yield item
 
     def is_shipped(self, file: str) -> bool:
-        """Whether a file is one of ours."""
+        """Return True if a file is a shipped one."""
         return Path(file).parent == self.folder
 
     def _shipped(self, text: str) -> Item | None:
-        """Return the shipped item that has this name and whose file is called so, without reading the other files.
+        """Return the shipped item with this name and file name, without reading the other files.
 
-        None if there is no such file, or if installed packages add files: those are read too, to refuse a name twice.
+        None if there is no such file, or if installed packages add files. Then all files are read, to refuse duplicate
+        names.
         """
         if self._items is None and text not in self._alone and is_name(text):
             file = self.folder / f"{text}.toml"
@@ -95,41 +96,41 @@ class Index(Generic[Item]):
         return self._alone.get(text)
 
     def knows(self, text: str) -> bool:
-        """Return whether an item has this name or alias."""
+        """Return True if an item has this name or alias."""
         return self._shipped(text) is not None or text in self._load()
 
     def names(self) -> list[str]:
-        """Every name that `find` knows, aliases included."""
+        """Return all names that `find` knows, with aliases."""
         return list(self._load())
 
     def find(self, text: str) -> Item:
-        """The item called `text`, or the one in the file `text` if it ends in `.toml`.
+        """Return the item called `text`, or the one in the file `text` if that ends in `.toml`.
 
         Raises:
-            UserError: no such item, with the closest name, or with what it is instead.
+            UserError: If there is no such item; the message has the closest name, or the correct kind.
         """
         if text.endswith(".toml"):
             table = read_toml(Path(text))
             try:
                 return self.parse(table)
             except UserError as error:
-                raise self._mistaken(text) or error from None
+                raise self._wrong_kind(text) or error from None
         item = self._shipped(text) or self._load().get(text) or self.otherwise(text)
         if item is None:
             hint = nearest(text, self._load())
-            raise self._mistaken(text) or UserError(
+            raise self._wrong_kind(text) or UserError(
                 f"unknown {self.kind} `{text}`{hint}: `dumbbell list {self.kind}s` shows all"
             )
         return item
 
-    def _mistaken(self, text: str) -> UserError | None:
-        """The error for something of another kind."""
+    def _wrong_kind(self, text: str) -> UserError | None:
+        """Return the error for an item of another kind, or None."""
         other = self.elsewhere(text)
         return UserError(f"{text}: this is {other}") if other else None
 
 
 def read_name(table: TomlTable) -> str:
-    """The `name` key, which also names a directory of results."""
+    """Return the key `name`, which also names a directory of results."""
     name = table.text("name", Path(table.source).stem)
     if not is_name(name):
         raise table.fail("name", name, RULE)

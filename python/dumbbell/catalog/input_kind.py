@@ -1,4 +1,4 @@
-"""What something is that was given in the place of something else: a path file as an experiment, and the like."""
+"""Recognition of an input of another kind than expected, for example a path file instead of an experiment."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,20 +9,23 @@ from dumbbell.catalog.toml_tables import read_toml
 from dumbbell.catalog.trace_files import read_trace
 
 _ARGUMENTS = {"path": "path", "scheme": "schemes", "trace": "path", "plug-in": "plugins"}
-"""Arguments that take a name or a file of each kind. Experiments have none: they come first."""
+"""Arguments that take a name or a file of each kind. Experiments need none: they are the first argument."""
 
 _KEYS = {
     "path": {"data", "ack", "overhead_bytes", "mtu_bytes", "fragment"},
     "scheme": {"controller", "parameters", "transport", "kind", "program", "color", "marker", "status"},
     "experiment": {"schemes", "mixes", "paths", "flow", "grid", "runs", "duration_s", "scheme", "path", "benchmark"},
 }
-"""Keys at the top of a file that no other kind of file has."""
+"""Top-level keys of a file that files of other kinds do not have."""
 
 
 def what_it_is(text: str, names: Mapping[str, list[str]]) -> str:
-    """`a path file: --path office.toml`, or nothing if it is none of the kinds in `names`, which has theirs."""
-    for kind, known in names.items():
-        if text in known:
+    """Return the kind and the use of an input (`a path file: --path office.toml`).
+
+    Empty if its kind is not in `names`.
+    """
+    for kind, known_names in names.items():
+        if text in known_names:
             return f"{_article(kind)}: {_how_to_use(kind, text)}"
     if _is_file(Path(text) / "experiment.toml"):
         return f"a results directory: dumbbell show {text}"
@@ -41,7 +44,7 @@ def _article(kind: str) -> str:
 
 
 def _is_file(file: Path) -> bool:
-    """Whether there is such a file; a name that no file can have, too long for one, has none."""
+    """Return True if the file exists; False for a name that no file can have, such as a too long one."""
     try:
         return file.is_file()
     except OSError:
@@ -49,7 +52,7 @@ def _is_file(file: Path) -> bool:
 
 
 def _kind_of_file(file: Path) -> str:
-    """The kind of a file, or nothing."""
+    """Return the kind of a file, or an empty string."""
     if not _is_file(file):
         return ""
     if plugin_kind(file.name):
@@ -58,9 +61,9 @@ def _kind_of_file(file: Path) -> str:
         if file.suffix != ".toml":
             read_trace(file)
             return "trace"
-        given = read_toml(file).raw.keys()
+        file_keys = read_toml(file).raw.keys()
     except UserError:
         return ""
-    counts = {kind: len(given & keys) for kind, keys in _KEYS.items()}
-    most = max(counts, key=lambda kind: counts[kind])
-    return most if counts[most] and list(counts.values()).count(counts[most]) == 1 else ""
+    counts = {kind: len(file_keys & keys) for kind, keys in _KEYS.items()}
+    best = max(counts, key=lambda kind: counts[kind])
+    return best if counts[best] and list(counts.values()).count(counts[best]) == 1 else ""

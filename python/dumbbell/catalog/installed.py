@@ -10,10 +10,10 @@ from dumbbell.base.entry_points import entry_points
 
 
 def installed_folders(group: str) -> list[Path]:
-    """Return the folders that installed packages add to a catalog, in the order of the entry points' names.
+    """Return the folders that installed packages add to a catalog, sorted by the names of the entry points.
 
     Raises:
-        UserError: an entry point that leads nowhere.
+        UserError: If the package of an entry point is missing.
     """
     folders = []
     for point in entry_points(group):

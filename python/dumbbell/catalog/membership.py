@@ -1,4 +1,4 @@
-"""What the benchmark needs to know of an experiment: its place, what its page says and shows, and its quick form."""
+"""The benchmark's part of an experiment: its group, the text and figures of its page, and its quick form."""
 
 from dataclasses import dataclass, field
 
@@ -37,14 +37,14 @@ CHARTS = {
     "plane": {"chart": "plane", "x": "mean_srtt_l4", "y": "mean_throughput_l4"},
     "sweep": {"chart": "sweep"},
 }
-"""Figures that are charts of the explorer, as its addresses name them. Runs and verdicts have pages for the others."""
+"""Figures that are charts of the explorer, by the names in its addresses. Other figures have pages of their own."""
 
 
 @dataclass(frozen=True)
 class Membership:
-    """An experiment's page: its group, scenario text, schemes to compare with, metrics and figures.
+    """Page of an experiment: group, scenario text, schemes for comparison, metrics and figures.
 
-    Of `neutral` metrics neither more nor less is better here, whatever holds elsewhere.
+    For `neutral` metrics neither more nor less is better in this experiment, even if it is elsewhere.
     """
 
     group: str
@@ -58,7 +58,7 @@ class Membership:
     neutral: tuple[str, ...] = ()
 
     def table(self) -> dict[str, object]:
-        """As written under `[benchmark]`."""
+        """Return the table `[benchmark]`."""
         lists = {
             "references": self.references,
             "flow_metrics": self.flow,
@@ -73,7 +73,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class Shorter:
-    """What `--quick` replaces in an experiment; `settings` are those of its settings that differ."""
+    """Replacements in an experiment by `--quick`; `settings` has only the settings that differ."""
 
     paths: tuple[str, ...] = ()
     settings: dict[str, object] = field(default_factory=dict)
@@ -81,13 +81,13 @@ class Shorter:
     leave_out: bool = False
 
     def table(self) -> dict[str, object]:
-        """As written under `[quick]`; empty if nothing differs."""
+        """Return the table `[quick]`; empty without replacements."""
         parts = {"paths": list(self.paths), "grid": grid_table(self.grid), "leave_out": self.leave_out}
         return self.settings | {key: part for key, part in parts.items() if part}
 
 
 def parse_membership(table: TomlTable) -> Membership:
-    """The `[benchmark]` table of an experiment."""
+    """Return the `[benchmark]` table of an experiment."""
     membership = Membership(
         group=table.text("group", None, GROUPS),
         text=table.text("text").strip(),
@@ -111,7 +111,7 @@ def _figures(table: TomlTable) -> list[str]:
 
 
 def parse_shorter(table: TomlTable) -> Shorter:
-    """The `[quick]` table of an experiment."""
+    """Return the `[quick]` table of an experiment."""
     shorter = Shorter(
         paths=tuple(table.texts("paths", [])),
         settings=read_settings(table, ("runs", "duration_s", "warmup_s")),

@@ -1,4 +1,4 @@
-"""ns-3's names, which are ccperf's: what they are here, and what ours are there. The table is `ns3.toml`."""
+"""Names of ns-3, which ccperf uses, and their counterparts in dumbbell. The table is `ns3.toml`."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -7,7 +7,7 @@ from pathlib import Path
 from dumbbell.catalog.toml_tables import TomlTable, read_toml
 
 PROFILES = ("ns3-compat", "linux-like")
-"""Transport profiles that a TypeId has a scheme for."""
+"""Transport profiles for which a TypeId has a scheme."""
 
 
 @dataclass(frozen=True)
@@ -19,26 +19,26 @@ class Names:
     qdisc: dict[str, dict[str, object]]
 
     def recovery_name(self, value: str) -> str:
-        """ns-3's name for a value of the transport's `recovery`; the value itself where it has none."""
-        return next((name for name, ours in self.recovery.items() if value in ours.values()), value)
+        """Return ns-3's name for a value of the transport's `recovery`; the value itself if ns-3 has none."""
+        return next((name for name, values in self.recovery.items() if value in values.values()), value)
 
     def qdisc_name(self, kind: str) -> str:
-        """ns-3's name for a kind of queue; the kind itself where it has none."""
+        """Return ns-3's name for a kind of queue; the kind itself if ns-3 has none."""
         return next((name for name, queue in self.qdisc.items() if queue["kind"] == kind), kind)
 
 
 @cache
 def names() -> Names:
-    """The names as shipped."""
+    """Return the shipped names."""
     table = read_toml(Path(__file__).parent / "ns3.toml")
     qdisc = table.table("qdisc")
-    found = Names(
+    table_names = Names(
         cca=_by_profile(table.table("cca")),
         recovery=_by_profile(table.table("recovery")),
         qdisc={name: dict(qdisc.table(name).raw) for name in qdisc.raw},
     )
     table.finish()
-    return found
+    return table_names
 
 
 def _by_profile(table: TomlTable) -> dict[str, dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Real programs as schemes: the commands of both sides, and how one side knows that the other is ready."""
+"""Real programs as schemes: the commands of both sides, and the signal that the first side is ready."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from dumbbell.catalog.toml_tables import TomlTable
 
 SIDES = ("receiver", "sender")
 RUN_PLACEHOLDERS = ("ip", "port", "duration", "duration_s", "flow", "directory", "samples", "qlog")
-"""Known only when the flow starts; the core fills them in."""
+"""Placeholders whose values are known only when the flow starts. The core fills them in."""
 
 _READY = re.compile(r"listen|output:.+|wait:(\d+(\.\d+)?|\.\d+)")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Program:
-    """Two commands, as words. Words may hold placeholders in braces; `{{` and `}}` are braces themselves."""
+    """Two commands, as lists of words. Words may contain placeholders in braces; `{{` and `}}` are literal braces."""
 
     sender: tuple[str, ...]
     receiver: tuple[str, ...]
@@ -32,7 +32,7 @@ class Program:
     requires: tuple[str, ...] = ()
 
     def table(self) -> dict[str, object]:
-        """As written under `[scheme.NAME.program]`."""
+        """Return the table `[scheme.NAME.program]`."""
         return {
             "sender": list(self.sender),
             "receiver": list(self.receiver),
@@ -44,11 +44,11 @@ class Program:
         }
 
     def spec(self, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """As given to the core: what is known before the run is filled in."""
-        known = {**parameters, "python": sys.executable}
+        """Return the program for the core, with the placeholders filled in whose values are known before the run."""
+        value_of = {**parameters, "python": sys.executable}
         return {
-            "sender": [_fill(word, known) for word in self.sender],
-            "receiver": [_fill(word, known) for word in self.receiver],
+            "sender": [_fill(word, value_of) for word in self.sender],
+            "receiver": [_fill(word, value_of) for word in self.receiver],
             "first": self.first,
             "ready": self.ready,
             "ready_timeout_s": self.ready_timeout_s,
@@ -57,7 +57,7 @@ class Program:
 
 
 def parse_program(table: TomlTable, parameters: Mapping[str, str]) -> Program:
-    """The `[program]` table of a scheme with these parameters."""
+    """Return the `[program]` table of a scheme with these parameters."""
     for name in parameters:
         if name in (*RUN_PLACEHOLDERS, "python"):
             raise table.fail("parameters", name, f"any name but {listed((*RUN_PLACEHOLDERS, 'python'))}")
@@ -71,7 +71,7 @@ def parse_program(table: TomlTable, parameters: Mapping[str, str]) -> Program:
         receiver=commands["receiver"],
         first=table.text("first", "receiver", SIDES),
         ready=ready,
-        ready_timeout_s=table.number("ready_timeout_s", 10.0, least=0.1, most=3600.0),
+        ready_timeout_s=table.number("ready_timeout_s", 10.0, minimum=0.1, maximum=3600.0),
         environment=_environment(table.table("environment")),
         requires=tuple(table.texts("requires", list(first_words))),
     )
@@ -80,7 +80,7 @@ def parse_program(table: TomlTable, parameters: Mapping[str, str]) -> Program:
 
 
 def _command(table: TomlTable, side: str, parameters: Mapping[str, str]) -> tuple[str, ...]:
-    """The words of one side's command: a list, or a text that is split as a shell would."""
+    """Return the words of one side's command, from a list, or from a string that is split as by a shell."""
     words = table.texts(side)
     line = table.raw[side]
     if isinstance(line, str):
@@ -90,7 +90,7 @@ def _command(table: TomlTable, side: str, parameters: Mapping[str, str]) -> tupl
             raise table.fail(side, line, f"a command line ({str(error).lower()})") from None
     if not words or not words[0]:
         raise table.fail(side, table.raw[side], "a command with at least one word")
-    allowed = (*RUN_PLACEHOLDERS, "python", *parameters)
+    known_placeholders = (*RUN_PLACEHOLDERS, "python", *parameters)
     for word in words:
         if "\0" in word:
             raise table.fail(side, word, "words without a null character")
@@ -99,17 +99,21 @@ def _command(table: TomlTable, side: str, parameters: Mapping[str, str]) -> tupl
         except ValueError:
             raise table.fail(side, word, "placeholders like {port}; a brace itself is {{ or }}") from None
         for name in names:
-            if name not in allowed:
-                shown = f"{{{name}}}"
-                raise table.fail(side, shown, f"one of {listed(allowed)} in braces{nearest(name, allowed)}")
+            if name not in known_placeholders:
+                placeholder = f"{{{name}}}"
+                raise table.fail(
+                    side,
+                    placeholder,
+                    f"one of {listed(known_placeholders)} in braces{nearest(name, known_placeholders)}",
+                )
     return tuple(words)
 
 
 def placeholders(word: str) -> list[str]:
-    """The names in braces in a word.
+    """Return the names in braces in a word.
 
     Raises:
-        ValueError: a brace without its partner, or more than a name between them.
+        ValueError: If a brace has no partner, or if the braces contain more than a name.
     """
     names = []
     for _, name, form, conversion in string.Formatter().parse(word):
@@ -121,23 +125,23 @@ def placeholders(word: str) -> list[str]:
     return names
 
 
-def _fill(word: str, known: Mapping[str, str]) -> str:
-    """The word with known names replaced. Everything else stays a template: the core fills in the rest."""
-    filled = []
+def _fill(word: str, value_of: Mapping[str, str]) -> str:
+    """Return the word with known placeholders filled in. The others stay for the core."""
+    parts = []
     for text, name, _, _ in string.Formatter().parse(word):
-        filled.append(escaped(text))
+        parts.append(escaped(text))
         if name is not None:
-            filled.append(escaped(known[name]) if name in known else f"{{{name}}}")
-    return "".join(filled)
+            parts.append(escaped(value_of[name]) if name in value_of else f"{{{name}}}")
+    return "".join(parts)
 
 
 def escaped(text: str) -> str:
-    """The text as a part of a word: its braces are no placeholders."""
+    """Return a text as a part of a word, with escaped braces."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def unescaped(text: str) -> str:
-    """Return a word as the program gets it: the opposite of `escaped`."""
+    """Return a word as the program receives it: the inverse of `escaped`."""
     return text.replace("{{", "{").replace("}}", "}")
 
 

@@ -1,4 +1,4 @@
-"""Published numbers in an experiment file: what somebody else measured with the same schemes, to stand beside ours."""
+"""Published numbers in an experiment file: measurements of others with these schemes, shown beside the results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,21 +6,20 @@ from dataclasses import dataclass, field
 from dumbbell.catalog.toml_tables import MOST_LABEL, TomlTable
 
 MOST_METRIC = 1e18
-"""The largest value that a metric may have, in the metric's unit. Figures square the values that they draw."""
+"""Maximum value of a metric, in its unit. Figures square the values that they draw."""
 METRICS = {
     "throughput_mbps": (0.0, MOST_METRIC),
     "delay_p95_ms": (-MOST_METRIC, MOST_METRIC),
     "loss_rate": (0.0, 1.0),
 }
-"""What can be published, by the name of our metric (of all flows together), with the least and greatest value.
+"""Metrics that can be published, by dumbbell's name (for all flows together), with minimum and maximum.
 
-A delay can be below zero: it is measured with two clocks.
-"""
+A delay can be negative, because it is measured with two clocks."""
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over runs; the smallest and the largest run where they are known."""
+    """A mean over runs, with the smallest and the largest run if they are known."""
 
     mean: float
     low: float | None = None
@@ -28,27 +27,27 @@ class Mean:
 
     @classmethod
     def of(cls, values: list[float]) -> "Mean | None":
-        """From the values of runs; a single run has no range."""
+        """Return the mean of the values of runs. A single run has no range."""
         if not values:
             return None
         mean = sum(values) / len(values)
         return cls(mean, min(values), max(values)) if len(values) > 1 else cls(mean)
 
     def bounds_text(self, number: Callable[[float], str]) -> str:
-        """`(low to high)` where they are known."""
+        """Return `(low to high)`; empty if the range is unknown."""
         return "" if self.low is None or self.high is None else f"({number(self.low)} to {number(self.high)})"
 
     def table(self) -> dict[str, float]:
-        """As in an experiment file."""
-        known = {"mean": self.mean, "low": self.low, "high": self.high}
-        return {key: value for key, value in known.items() if value is not None}
+        """Return the table of an experiment file."""
+        optional = {"mean": self.mean, "low": self.low, "high": self.high}
+        return {key: value for key, value in optional.items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One published scheme. Without `scheme` we have none, or do not run it; without `path` it is of every path.
+    """A row of a published scheme. Without `scheme` dumbbell has or runs none; without `path` the row is for all paths.
 
-    `uncounted` says why it is not part of the replication error.
+    `uncounted` is the reason why the row is not part of the replication error.
     """
 
     scheme: str = ""
@@ -58,7 +57,7 @@ class Row:
     means: dict[str, Mean] = field(default_factory=dict)
 
     def table(self) -> dict[str, object]:
-        """As in an experiment file, under `[[published]]`."""
+        """Return the table `[[published]]` of an experiment file."""
         names = {"scheme": self.scheme, "title": self.title, "path": self.path, "uncounted": self.uncounted}
         means = {name: mean.table() for name, mean in self.means.items()}
         return {**{key: value for key, value in names.items() if value}, **means}
@@ -66,20 +65,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Publication:
-    """All published rows of an experiment and where they are from; mostly there are none."""
+    """All published rows of an experiment, with their source. Most experiments have none."""
 
     source: str = ""
     rows: tuple[Row, ...] = ()
 
     def table(self) -> dict[str, object]:
-        """Its keys in an experiment file: none if nothing is published."""
+        """Return the keys of an experiment file; empty without published rows."""
         if not self.rows:
             return {}
         return {"published_source": self.source, "published": [row.table() for row in self.rows]}
 
 
 def parse_publication(table: TomlTable) -> Publication:
-    """The keys `published_source` and `published` of an experiment file."""
+    """Return the keys `published_source` and `published` of an experiment file."""
     rows = tuple(_row(row) for row in table.tables("published"))
     if not rows and table.has("published_source"):
         raise table.fail(
@@ -105,13 +104,13 @@ def _row(table: TomlTable) -> Row:
 
 
 def _mean(table: TomlTable, name: str) -> Mean:
-    """A number, or a table with the range of the runs."""
-    least, most = METRICS[name]
+    """Return the mean from a number, or from a table with the range of the runs."""
+    minimum, maximum = METRICS[name]
     if not isinstance(table.raw[name], dict):
-        return Mean(table.number(name, None, least, most))
+        return Mean(table.number(name, None, minimum, maximum))
     inner = table.table(name)
-    mean = inner.number("mean", None, least, most)
-    low = inner.number("low", None, least, mean) if inner.has("low") else None
-    high = inner.number("high", None, mean, most) if inner.has("high") else None
+    mean = inner.number("mean", None, minimum, maximum)
+    low = inner.number("low", None, minimum, mean) if inner.has("low") else None
+    high = inner.number("high", None, mean, maximum) if inner.has("high") else None
     inner.finish()
     return Mean(mean, low, high)

@@ -1,4 +1,4 @@
-"""Lengths of queues that depend on the path: bandwidth-delay products and times, as packets for the core."""
+"""Queue lengths that depend on the path (bandwidth-delay products and times), converted to packets for the core."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -10,25 +10,25 @@ from dumbbell.catalog.quantities import queue_length, short
 from dumbbell.catalog.toml_tables import TomlTable
 
 PACKET_BYTES = 1500
-"""Full packets, in which queues of a number of bandwidth-delay products are counted."""
+"""Size of a full packet, bytes: the unit of queues given in bandwidth-delay products."""
 
 UNITS = {"bdp": "bdp", "ms": "ms", "packets": "p", "bytes": "B"}
-"""The keys of a queue that say its length, with the units of `--queue`."""
+"""Keys of a queue for its length, with the units of `--queue`."""
 
 _OF_PATH = ("bdp", "ms")
 _SOME = 1_000_000
 
 
 def packets_of(number: Decimal, unit: str, rate_mbps: float, rtt_ms: float) -> int:
-    """Return the whole packets, at least one, that a queue of `number` of `bdp` or `ms` holds at a rate."""
+    """Return the integer number of packets, at least one, in a queue of `number` `bdp` or `ms` at a rate."""
     lasts_ms = float(number) if unit == "ms" else float(number) * rtt_ms
     return max(1, round(rate_mbps * 1e6 * lasts_ms / 1e3 / 8 / PACKET_BYTES))
 
 
 def is_short(element: Element) -> bool:
-    """Return whether the queue of an element is one that only `with_queues` understands.
+    """Return True if the queue of an element has a form that only `with_queues` understands.
 
-    That is a text as `--queue` takes it, a length in `bdp` or `ms`, or a length without a kind.
+    Such forms are a text for `--queue`, a length in `bdp` or `ms`, and a length without a kind.
     """
     queue = element.get("queue")
     if isinstance(queue, str):
@@ -37,7 +37,7 @@ def is_short(element: Element) -> bool:
 
 
 def provisional(element: Element) -> Element:
-    """Return an element with some length of a queue that `is_short`; no rate and no delay depends on it."""
+    """Return an element with a provisional queue length, if `is_short`. No rate or delay depends on the length."""
     if not is_short(element):
         return element
     queue = element["queue"]
@@ -48,10 +48,10 @@ def provisional(element: Element) -> Element:
 def with_queues(
     elements: Sequence[Element], tables: Sequence[TomlTable], direction: str, path: Description
 ) -> list[Element]:
-    """Return the elements of a direction with the lengths of all queues in packets or bytes; `tables` are as written.
+    """Return the elements of a direction with all queue lengths in packets or bytes. `tables` are their TOML tables.
 
     Raises:
-        UserError: a length that is none, or needs a base RTT or a rate that the path does not have.
+        UserError: If a length is invalid, or needs a base RTT or a rate that the path does not have.
     """
     rates = {link.element: link.rate_mbps for link in path.links if link.direction == direction}
     return [
@@ -65,16 +65,16 @@ def _kindless(queue: Queue) -> bool:
 
 
 def _queue(element: TomlTable, rate_mbps: float | None, rtt_ms: float) -> Queue:
-    given = element.raw["queue"]
-    queue: Queue = dict(given) if isinstance(given, dict) else {}
+    raw_queue = element.raw["queue"]
+    queue: Queue = dict(raw_queue) if isinstance(raw_queue, dict) else {}
     option = f"{element.source}: `{element.prefix}queue`"
-    if isinstance(given, str):
-        number, unit = queue_length(given, f"{option} =")
+    if isinstance(raw_queue, str):
+        number, unit = queue_length(raw_queue, f"{option} =")
     else:
         keys = [key for key in UNITS if key in queue]
         if len(keys) > 1 and any(key in _OF_PATH for key in keys):
             raise UserError(f"{option}: has {' and '.join(f'`{key}`' for key in keys)}: allowed is one of them")
-        if keys[0] not in _OF_PATH:  # a length without a kind, which the core reads
+        if keys[0] not in _OF_PATH:  # the core reads a length without a kind
             return {"kind": "droptail"} | queue
         table = TomlTable(queue, element.source, f"{element.prefix}queue.")
         value = Decimal(repr(table.number(keys[0])))

@@ -1,8 +1,7 @@
-"""The request of a run: everything that `dumbbell run` and `dumbbell.run` can be asked for, each stated once.
+"""The request of a run: all options of `dumbbell run` and arguments of `dumbbell.run`, each defined once.
 
-A field is an argument of the library. Its metadata make the option of the command, the docstring of `dumbbell.run`,
-and the table in docs/reference/run-options.md. What a field says of an experiment's setting is the setting's own
-description.
+A field is an argument of the library. Its metadata make the option of the command, the docstring of `dumbbell.run`, and
+the table in docs/reference/run-options.md. A field for a setting of an experiment has that setting's description.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ def _setting(
     word: str = "",
     heading: str = "",
 ) -> Any:  # noqa: ANN401 (a field of any type)
-    """A field that is a setting of the experiment: None leaves the setting as the experiment says."""
-    said = DESCRIPTIONS[setting].removesuffix(".")
-    sentence = "; ".join(part for part in (said[0].lower() + said[1:], note) if part)
-    shown = form if callable(form) else lambda: form
-    known = Option(means=sentence, read=read, form=shown, word=word, heading=heading, setting=setting)
-    return request_field(None, known)
+    """Return a field for a setting of the experiment; None leaves the experiment's value."""
+    description = DESCRIPTIONS[setting].removesuffix(".")
+    sentence = "; ".join(part for part in (description[0].lower() + description[1:], note) if part)
+    form_function = form if callable(form) else lambda: form
+    option_ = Option(means=sentence, read=read, form=form_function, word=word, heading=heading, setting=setting)
+    return request_field(None, option_)
 
 
 def _group(kind: type, means: str) -> Any:  # noqa: ANN401 (a field of any type)
@@ -75,7 +74,7 @@ def _backends() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Remote:
-    """How runs between two machines are made (`backend="remote:HOST"`). None leaves it as the experiment says."""
+    """Settings of runs between two machines (`backend="remote:HOST"`). None leaves the experiment's value."""
 
     sender: str | None = _setting(
         "sender",
@@ -105,7 +104,7 @@ class Remote:
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign:
-    """Runs at their times: one run of each scheme every `every` seconds, for `lasts` seconds."""
+    """Runs at scheduled times: one run of each scheme every `every` seconds, for `lasts` seconds."""
 
     every: float | None = _setting(
         "every_s",
@@ -118,7 +117,7 @@ class Campaign:
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What runs may use up: bytes on disk, Mbit/s averaged over a second, bytes sent."""
+    """Limits of runs: bytes on disk, Mbit/s averaged over a second, sent bytes."""
 
     disk_bytes: int | None = _setting(
         "disk_quota_bytes",
@@ -148,7 +147,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class RunRequest:
-    """Request to run an experiment. What is not given is as the experiment says."""
+    """Request to run an experiment. Unset fields keep the experiment's values."""
 
     experiment: Place | ExperimentFile | None = field(
         default=None,
@@ -238,62 +237,62 @@ class RunRequest:
     )
 
     def chosen(self) -> SettingValues:
-        """Return the settings of an experiment that are given, by their names in files."""
-        found = dict(_chosen(self))
+        """Return the given settings of an experiment, by their names in files."""
+        values_by_name = dict(_chosen(self))
         for group in (self.remote, self.campaign, self.budget):
-            found |= dict(_chosen(group)) if group is not None else {}
-        return found | (dict(Settings.EXACT) if self.exact else {})
+            values_by_name |= dict(_chosen(group)) if group is not None else {}
+        return values_by_name | (dict(Settings.EXACT) if self.exact else {})
 
     @property
     def scheme_names(self) -> tuple[str, ...]:
-        """The schemes by their names."""
-        return tuple(each.name if isinstance(each, Scheme) else str(each) for each in schemes_of(self.schemes))
+        """Names of the schemes."""
+        return tuple(scheme.name if isinstance(scheme, Scheme) else str(scheme) for scheme in schemes_of(self.schemes))
 
     @property
     def path_names(self) -> tuple[str, ...]:
-        """The paths by their names."""
-        return tuple(each.name if isinstance(each, PathModel) else str(each) for each in paths_of(self.path))
+        """Names of the paths."""
+        return tuple(path.name if isinstance(path, PathModel) else str(path) for path in paths_of(self.path))
 
     @property
     def mix_names(self) -> tuple[str, ...]:
-        """The mixes as texts."""
+        """The mixes as strings."""
         return names_of(self.mixes)
 
     @property
     def cell_names(self) -> tuple[str, ...]:
-        """The only paths or cells that run; empty: all."""
+        """Names of the only paths or cells that run; empty: all."""
         return names_of(self.cells)
 
     @property
     def assignments(self) -> tuple[str, ...]:
-        """The `settings` as texts KEY=VALUE."""
+        """The `settings` as strings KEY=VALUE."""
         if isinstance(self.settings, Mapping):
             return tuple(f"{name}={_text(value)}" for name, value in self.settings.items())
         return names_of(self.settings)
 
 
-def schemes_of(given: Schemes) -> list[str | Scheme]:
-    """Return one scheme or several, as several."""
-    return [given] if isinstance(given, str | Scheme) else list(given)
+def schemes_of(schemes: Schemes) -> list[str | Scheme]:
+    """Return one or several schemes as a list."""
+    return [schemes] if isinstance(schemes, str | Scheme) else list(schemes)
 
 
-def paths_of(given: Paths) -> list[str | PathModel | PathLike[str]]:
-    """Return one path or several, as several."""
-    return [given] if isinstance(given, str | PathModel | PathLike) else list(given)
+def paths_of(paths: Paths) -> list[str | PathModel | PathLike[str]]:
+    """Return one or several paths as a list."""
+    return [paths] if isinstance(paths, str | PathModel | PathLike) else list(paths)
 
 
-def names_of(given: Names) -> tuple[str, ...]:
-    """Return one name or several, as several."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def names_of(names: Names) -> tuple[str, ...]:
+    """Return one or several names as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _text(value: object) -> str:
-    """Return a value as it would be typed."""
+    """Return a value as text for the command line."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _chosen(request: object) -> Iterator[tuple[str, object]]:
-    for name, each in options(type(request)):
+    for name, option_ in options(type(request)):
         value = getattr(request, name)
-        if each.setting and value is not None:
-            yield each.setting, value
+        if option_.setting and value is not None:
+            yield option_.setting, value

@@ -1,4 +1,4 @@
-"""Schemes: a congestion controller, or a program with one in it, and how it is run, shown and drawn."""
+"""Schemes: a congestion controller, or a program with one, and the settings for running, showing and drawing it."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +21,9 @@ FAMILIES = {
     "media": "media",
     "other": "others",
 }
-"""Families of schemes, those whose controllers go by the same signal or come from one design, and names for people."""
+"""Families of schemes, whose controllers use one signal or come from one design, and their names for people."""
 STATUSES = ("verified", "experimental", "imported")
-SYSCTLS = ("tcp_rmem", "tcp_wmem")  # of the transport of kernel schemes: the socket buffers in their namespaces
+SYSCTLS = ("tcp_rmem", "tcp_wmem")  # socket buffers in the namespaces of kernel schemes
 KINDS = ("core", "plugin", "python", "kernel", "bpf", "program")
 WHAT = {
     "core": "a built-in controller",
@@ -38,33 +38,33 @@ MAXIMUM_CONTROLLER_NAME = 15
 
 
 CODE = {"plugin": "library", "python": "file"}
-"""The keys that name the file of a controller from outside."""
+"""Keys for the file of an external controller."""
 
 CONTROLLER = {"python": "class"}
-"""The key that names the controller, where it is not `controller`."""
+"""Key for the name of the controller, for kinds whose key is not `controller`."""
 
 
 TRANSPORTS = ("tcp", "quic")
-"""Transports whose rules differ: TCP has a retransmission timeout, QUIC persistent congestion."""
+"""Transports with different rules: TCP has a retransmission timeout, QUIC persistent congestion."""
 
 
 def transports_of(profile: object) -> tuple[str, ...]:
-    """Return the transports whose rules hold for a profile of the built-in transport."""
+    """Return the transports whose rules apply to a profile of the built-in transport."""
     return ("quic",) if profile in ("quic", "datagram") else ("tcp",)
 
 
 GREEDY: Application = {"kind": "greedy"}
-"""The application of schemes that bring none of their own, and what programs count as."""
+"""Default application of schemes. Programs count as this application, too."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """A congestion controller, its parameters and transport, and how figures show it.
+    """A congestion controller, with its parameters, its transport, and its style in figures.
 
-    `kind` says where the controller is: in our core, in a library (`plugin`), in a class in Python, in the kernel,
-    loaded into the kernel as BPF, or in a program. `code` is the library or the file with the class, by full name, and
-    `files` has the SHA-256 of every file that the scheme depends on, by full name, once it is part of a run.
-    `application` is what its flows carry unless an experiment says otherwise: media schemes bring an encoder.
+    `kind` is the place of the controller: the core, a library (`plugin`), a class in Python, the kernel, BPF code that
+    is loaded into the kernel, or a program. `code` is the absolute name of the library or of the file with the class.
+    `files` has the SHA-256 of every file that the scheme depends on, by absolute name, once the scheme is part of a
+    run. `application` is the default application of its flows: media schemes have an encoder.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Scheme:
     status: str = "experimental"
     kind: str = "core"
     family: str = field(default="", compare=False)
-    """The key of `FAMILIES`; empty where none is known. Results do not keep it: they ask for the scheme's name."""
+    """Key of `FAMILIES`; empty if unknown. Results do not contain it: they look up the scheme's name."""
     yields: bool = field(default=False, compare=False)
     """True if the design yields the path to others (RFC 6817, Proteus): the scheme wants no fair share."""
     aliases: tuple[str, ...] = ()
@@ -88,12 +88,12 @@ class Scheme:
     code: str = ""
     files: dict[str, str] = field(default_factory=dict)
     file: str = field(default="", compare=False)
-    """Where it is from, for messages: its file, or the option that changed it."""
+    """Source of the scheme for messages: its file, or the option that changed it."""
     origin: str = field(default="", compare=False)
-    """The file that it was read from, where `file` is an option by now."""
+    """Original file of the scheme, if `file` is an option."""
     folder: str = field(default="", compare=False)
-    """To which names of files in its parameters are relative."""
-    assigned: frozenset[str] = field(default=frozenset(), compare=False)
+    """Folder for relative names of files in the parameters."""
+    assigned_parameters: frozenset[str] = field(default=frozenset(), compare=False)
     """Parameters that the command line sets."""
 
     def __post_init__(self) -> None:
@@ -101,22 +101,22 @@ class Scheme:
 
     @property
     def real(self) -> bool:
-        """Whether it needs real packets."""
+        """True if the scheme needs real packets."""
         return self.kind != "core" and not self.is_outside
 
     @property
     def is_outside(self) -> bool:
-        """Whether its controller is somebody's library or class."""
+        """True if the controller is an external library or class."""
         return self.kind in ("plugin", "python")
 
     @property
     def transports(self) -> tuple[str, ...]:
-        """Transports whose rules hold for it; of a program both, as nothing says which it has."""
+        """Transports whose rules apply to the scheme. A program has both, since its transport is unknown."""
         return TRANSPORTS if self.kind == "program" else transports_of(self.transport.get("profile"))
 
     @property
     def transport_text(self) -> str:
-        """Return its transport in words, `quic, ack_every 10`; empty of a scheme that brings its own."""
+        """The transport in words, `quic, ack_every 10`; empty for a scheme with its own transport."""
         if self.real:
             return ""
         settings = [f"{key} {value}" for key, value in sorted(self.transport.items()) if key != "profile"]
@@ -124,11 +124,11 @@ class Scheme:
 
     @property
     def is_traffic(self) -> bool:
-        """Whether it knows no congestion control: something to run beside schemes, not one of them."""
+        """True if the scheme has no congestion control: background traffic for other schemes."""
         return self.controller == "unresponsive"
 
     def table(self) -> dict[str, object]:
-        """As written to an experiment file under `[scheme.NAME]`."""
+        """Return the table `[scheme.NAME]` of an experiment file."""
         table: dict[str, object] = {
             "title": self.title,
             "color": self.color,
@@ -149,25 +149,25 @@ class Scheme:
         return table | ({} if self.program is None else {"program": self.program.table()})
 
     def to_toml(self) -> str:
-        """The content of a file of its own, which reads back as the same."""
+        """Return the content of a scheme file. Reading it gives an equal scheme."""
         return to_toml({"name": self.name, "aliases": list(self.aliases)} | self.table())
 
     @classmethod
     def from_toml(cls, text: str) -> "Scheme":
-        """A scheme from the content of its file.
+        """Return a scheme from the content of its file.
 
         Raises:
-            UserError: a key or value that is not allowed.
+            UserError: If a key or value is not allowed.
         """
         return parse_scheme(parse_toml(text, "TOML"))
 
 
 def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
-    """A scheme from its table; `name` for one that is defined inside an experiment file."""
+    """Return a scheme from its table; `name` for a scheme inside an experiment file."""
     if name is None:
         name = read_name(table)
-    told = [each for each, key in CODE.items() if table.has(key)]
-    kind = table.text("kind", told[0] if told else "core", KINDS)
+    kinds = [kind_ for kind_, key in CODE.items() if table.has(key)]
+    kind = table.text("kind", kinds[0] if kinds else "core", KINDS)
     status = table.text("status", "experimental", STATUSES)
     parameters = _parameters(table.table("parameters"))
     folder = Path(table.source).resolve().parent
@@ -199,7 +199,7 @@ def parse_scheme(table: TomlTable, name: str | None = None) -> Scheme:
 
 
 def _program(table: TomlTable, kind: str, status: str, parameters: dict[str, str]) -> Program | None:
-    """The commands of a program; one that was only imported has none."""
+    """Return the commands of a program; None for a scheme with imported results only."""
     if kind != "program":
         return None
     if status == "imported" and not table.has("program"):
@@ -208,12 +208,12 @@ def _program(table: TomlTable, kind: str, status: str, parameters: dict[str, str
 
 
 def _check_kind(table: TomlTable, scheme: Scheme) -> None:
-    """Refuses what has no meaning for the kind, instead of ignoring it."""
+    """Raise an error for keys that have no meaning for the kind, instead of ignoring them."""
     if scheme.real and scheme.transport:
-        known = SYSCTLS if scheme.kind in ("kernel", "bpf") else ()
-        if unknown := [key for key in scheme.transport if key not in known]:
-            allowed = f"{listed(known)} alone" if known else "none"
-            raise table.fail("transport", unknown[0], f"{allowed}: {WHAT[scheme.kind]} brings its own")
+        allowed_keys = SYSCTLS if scheme.kind in ("kernel", "bpf") else ()
+        if unknown := [key for key in scheme.transport if key not in allowed_keys]:
+            rule = f"{listed(allowed_keys)} alone" if allowed_keys else "none"
+            raise table.fail("transport", unknown[0], f"{rule}: {WHAT[scheme.kind]} brings its own")
     if scheme.kind == "program" and scheme.application != GREEDY:
         raise table.fail("application", "a table", "none: a program decides itself what it sends")
     if scheme.kind in ("kernel", "bpf"):
@@ -227,7 +227,7 @@ def _check_kind(table: TomlTable, scheme: Scheme) -> None:
 
 
 def _parameters(table: TomlTable) -> dict[str, str]:
-    """Parameters as the texts their declarations read; numbers and switches may be written as such."""
+    """Return parameters as strings for their declarations. A file may contain numbers and switches."""
     parameters = {}
     for key, value in table.raw.items():
         if isinstance(value, dict | list):
@@ -237,7 +237,7 @@ def _parameters(table: TomlTable) -> dict[str, str]:
 
 
 def parameter_text(value: object) -> str:
-    """A TOML value as the text a parameter is read from."""
+    """Return a TOML value as the string from which a parameter is read."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)

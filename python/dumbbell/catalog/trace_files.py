@@ -1,4 +1,4 @@
-"""Trace elements of a path whose times are in a file: found with its SHA-256, and read when the path is used."""
+"""Trace elements of a path whose times are in a file. The file has a SHA-256, and is read when the path is used."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 def names_file(element: Mapping[str, object]) -> bool:
-    """Return whether an element of a path is a trace whose times are in a file."""
+    """Return True if an element of a path is a trace with its times in a file."""
     return element.get("kind") == "trace" and "file" in element
 
 
 _BELOW: dict[Path, Entry] = {}
-"""Trace files of results by their full names: they are reached without following links."""
+"""Trace files of results by their absolute names. They are opened without following links."""
 
 
 def keep_below(file: Entry) -> None:
-    """Note that a trace file is one of results: whoever reads it from now on follows no link below their directory."""
+    """Record that a trace file belongs to results. From then on, no link below their directory is followed for it."""
     _BELOW[Path(file.root.resolve(), *file.way)] = file
 
 
 def require_sums(name: str, elements: Iterable[Mapping[str, object]]) -> None:
-    """Refuse a path whose elements name trace files without their SHA-256, which TOML that is read has.
+    """Raise an error if trace files of a path have no SHA-256. Reading TOML adds it.
 
     Raises:
-        UserError: names the path and the file.
+        UserError: If a SHA-256 is missing; the message names the path and the file.
     """
     for element in filter(names_file, elements):
         if not element.get("sha256"):
@@ -45,14 +45,16 @@ def require_sums(name: str, elements: Iterable[Mapping[str, object]]) -> None:
             )
 
 
-def found(element: TomlTable) -> Element:
-    """Return an element of a path with the full name of its trace file, and its SHA-256; other elements as they are.
+def located(element: TomlTable) -> Element:
+    """Return an element of a path with the absolute name and the SHA-256 of its trace file.
 
-    A relative name is relative to the file that the element stands in. A `sha256` that is given is kept, and compared
+    Other elements stay unchanged.
+
+    A relative name is relative to the file with the element. An existing `sha256` is kept, and compared
     when the times are read.
 
     Raises:
-        UserError: the file cannot be read or is no trace, or a value is not allowed.
+        UserError: If the file cannot be read or is no trace, or if a value is not allowed.
     """
     if not names_file(element.raw):
         return element.raw
@@ -69,27 +71,27 @@ def found(element: TomlTable) -> Element:
             content = _content(file)
         except UserError as error:
             raise UserError(f"{element.source}: `{element.prefix}file` = {element.text('file')}: {error}") from None
-        _parsed(file, content)  # whether it is a trace
+        _parsed(file, content)  # raises unless it is a trace
         sha256 = _sum(content)
     return element.raw | {"file": str(file), "sha256": sha256}
 
 
 def with_times(element: Element) -> Element:
-    """Return an element with `times_ms`, the times in its trace file; other elements as they are.
+    """Return an element with `times_ms`, the times in its trace file. Other elements stay unchanged.
 
     Raises:
-        UserError: the file cannot be read, is no trace, or its SHA-256 is not the element's.
+        UserError: If the file cannot be read, is no trace, or has another SHA-256 than the element.
     """
     return element | {"times_ms": _times(element["file"], element["sha256"])} if names_file(element) else element
 
 
 def without_times(specification: RunSpec) -> RunSpec:
-    """Return a run's specification without the times of trace files; the names and SHA-256 of these stay."""
+    """Return a run spec without the times of trace files. Their names and SHA-256 stay."""
     path = specification["path"]
     data, ack = (
         [
-            {key: value for key, value in each.items() if key != "times_ms"} if names_file(each) else each
-            for each in elements
+            {key: value for key, value in element.items() if key != "times_ms"} if names_file(element) else element
+            for element in elements
         ]
         for elements in (path["data"], path["ack"])
     )
@@ -106,10 +108,10 @@ def _times(name: str, sha256: str) -> list[int]:
 
 
 def read_trace(file: Path) -> list[int]:
-    """Return the times of a trace's opportunities in ms; the file has one whole number on each line.
+    """Return the times of a trace's delivery opportunities, ms. The file has one integer on each line.
 
     Raises:
-        UserError: the file cannot be read, or names the line that mm-link refuses too.
+        UserError: If the file cannot be read, or has a line that mm-link refuses.
     """
     return _parsed(file, _content(file))
 

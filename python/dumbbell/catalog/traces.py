@@ -9,22 +9,22 @@ from dumbbell.base.names import fitted
 from dumbbell.catalog.open_tables import Element
 from dumbbell.catalog.path import PathModel
 from dumbbell.catalog.toml_tables import TomlTable
-from dumbbell.catalog.trace_files import found
+from dumbbell.catalog.trace_files import located
 from dumbbell.core.paths import opportunities
 
 _LINES_AT_ONCE = 65_536
 
 
 def trace_path(text: str) -> PathModel | None:
-    """The path for `UP` or `UP,DOWN`, files of delivery opportunities, the first used for both directions if alone.
+    """Return the path for `UP` or `UP,DOWN`, files of delivery opportunities. A single file is used in both directions.
 
-    As mm-link serves them: queues without limit, no delay. `None` if `text` names no file.
+    As in mm-link, queues have no limit, and there is no delay. None if `text` names no file.
 
     Raises:
-        UserError: a file is missing or is no trace.
+        UserError: If a file is missing or is no trace.
     """
     names = text.split(",")
-    if len(names) > 2 or not os.path.exists(names[0]):  # noqa: PTH110 (what can be no file's name is no error)
+    if len(names) > 2 or not os.path.exists(names[0]):  # noqa: PTH110 (an invalid file name is no error)
         return None
     files = [Path(name) for name in names]
     stems = "-".join(dict.fromkeys(file.stem for file in files))
@@ -39,14 +39,14 @@ def trace_path(text: str) -> PathModel | None:
 
 
 def _link(name: str, file: str) -> Element:
-    return found(TomlTable({"kind": "trace", "name": name, "mode": "mahimahi", "file": file}, ""))
+    return located(TomlTable({"kind": "trace", "name": name, "mode": "mahimahi", "file": file}, ""))
 
 
 def trace_text(path: PathModel, direction: str, seed: int, seconds: float) -> str:
-    """The opportunities of a direction of `path` as a mahimahi trace: those of a run with this seed, in whole ms.
+    """Return the delivery opportunities of a path's direction as a mahimahi trace, in whole ms, for a seed.
 
     Raises:
-        UserError: the direction has no link with opportunities, or one without any in this time.
+        UserError: If the direction has no link with opportunities, or if there are none in this time.
     """
     try:
         times = opportunities(path.spec(), direction, seed, seconds)
@@ -56,5 +56,5 @@ def trace_text(path: PathModel, direction: str, seed: int, seconds: float) -> st
         raise UserError(
             f"path {path.name}: no opportunity in {direction} from 1 ms to {seconds:g} s: no trace has none"
         )
-    parts = range(0, len(times), _LINES_AT_ONCE)  # a text of each line takes ten times as much memory as the line
+    parts = range(0, len(times), _LINES_AT_ONCE)  # a string for each line takes ten times the memory of the line
     return "".join("".join(f"{ns // 1_000_000}\n" for ns in times[at : at + _LINES_AT_ONCE]) for at in parts)

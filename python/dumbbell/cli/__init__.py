@@ -1,1 +1,1 @@
-"""What each command does. `cli` parses, these act; each returns the exit status."""
+"""The command line. `parser` reads it, and each module in `commands` runs a command and returns the exit status."""

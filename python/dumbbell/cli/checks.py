@@ -1,4 +1,4 @@
-"""Checks of machines, printed."""
+"""Printing of machine checks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dumbbell.base.json_text import to_json
 def print_checks(
     checks: list[dumbbell.Check], as_json: bool, about_others: str, more: Mapping[str, object] | None = None
 ) -> int:
-    """Prints checks, and `about_others` where one is not good that is not needed; 0 if all are good that are.
+    """Print checks; return 0 if all required checks are good. A bad optional check adds the line `about_others`.
 
-    The JSON has `more`, too.
+    The JSON contains `more`, too.
     """
     if as_json:
         sys.stdout.write(to_json({"checks": [asdict(check) for check in checks], **(more or {})}))

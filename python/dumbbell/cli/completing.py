@@ -1,7 +1,7 @@
-"""The answers that a shell gets when it completes a command line.
+"""Answers for a shell that completes a command line.
 
-The shell runs `dumbbell` itself, with `_ARGCOMPLETE` in its environment: the words are those of the parser and of the
-catalog at that moment.
+The shell runs `dumbbell` itself, with `_ARGCOMPLETE` in its environment. The words come from the current parser and
+catalog.
 """
 
 import argparse
@@ -20,23 +20,23 @@ Names = Callable[[], Iterable[str]]
 
 
 def _members() -> list[str]:
-    """The experiments of the benchmark."""
+    """Return the experiments of the benchmark."""
     return [
         experiment_file.name for experiment_file in dumbbell.experiments() if experiment_file.membership is not None
     ]
 
 
 def _metrics() -> list[str]:
-    return [each["name"] for each in dumbbell.metrics()]
+    return [metric["name"] for metric in dumbbell.metrics()]
 
 
-def _assigned() -> Iterator[str]:
-    """What `--set` takes, up to the value."""
+def _assignments() -> Iterator[str]:
+    """Yield the possible beginnings of `--set`, up to the value."""
     yield from (f"{name}=" for name in dumbbell.settings())
     parameters = dumbbell.parameters()
     for scheme in dumbbell.schemes():
-        own = [row["name"] for row in parameters if row["controller"] == scheme.controller]
-        yield from (f"{scheme.name}.{name}=" for name in dict.fromkeys((*own, *scheme.parameters)))
+        own_parameters = [row["name"] for row in parameters if row["controller"] == scheme.controller]
+        yield from (f"{scheme.name}.{name}=" for name in dict.fromkeys((*own_parameters, *scheme.parameters)))
 
 
 LISTS: dict[str, Names] = {
@@ -48,24 +48,24 @@ LISTS: dict[str, Names] = {
     "path": lambda: dumbbell.paths().names(),
     "export source": lambda: dumbbell.paths().names(),
     "only": _members,
-    "settings": _assigned,
+    "settings": _assignments,
     "metrics": _metrics,
     "sort": _metrics,
     "list kind": lambda: dict.fromkeys(scheme.kind for scheme in dumbbell.schemes()),
 }
-"""The names that an argument takes, by the argument's destination, some in one command only."""
+"""Names for each argument, by its destination; some are for one command only."""
 
 BETWEEN = {"mixes": "+"}
-"""What stands between several names, where it is no comma."""
+"""Separators between several names, unless it is a comma."""
 
 
 def shell_code(shell: str) -> str:
-    """Return the code that a shell has to read once."""
+    """Return the code that a shell must read once."""
     return str(shellcode([COMMAND], shell=shell)).strip()
 
 
 def answer(parser: argparse.ArgumentParser) -> None:
-    """Answers the shell that asks, and ends the process."""
+    """Answer the shell that asks, and end the process."""
     for command, action in _actions(parser):
         names = _names(command, action)
         if names is not None:
@@ -75,7 +75,7 @@ def answer(parser: argparse.ArgumentParser) -> None:
 
 
 def _actions(parser: argparse.ArgumentParser, command: str = "") -> Iterator[tuple[str, argparse.Action]]:
-    """Every action of the parser and of its commands, behind the command's name."""
+    """Yield every action of the parser and of its commands, with the command's name."""
     for action in parser._actions:
         yield command, action
         if isinstance(action, argparse._SubParsersAction):
@@ -91,15 +91,15 @@ def _names(command: str, action: argparse.Action) -> Names | None:
 
 
 def _among(names: Names, between: str) -> Callable[..., list[str]]:
-    """A completer: the name after the last comma or what else separates them, with what stands before it.
+    """Return a completer for the name after the last separator, which keeps the text before it.
 
-    A file or directory can stand wherever the name of something can.
+    If no name matches, files and directories are offered.
     """
     files = argcomplete.completers.FilesCompleter()
 
     def complete(prefix: str, **_: object) -> list[str]:
         before, separator, last = prefix.rpartition(between)
-        found = [before + separator + name for name in names() if name.startswith(last)]
-        return found or [before + separator + file for file in files(last)]
+        matches = [before + separator + name for name in names() if name.startswith(last)]
+        return matches or [before + separator + file for file in files(last)]
 
     return complete

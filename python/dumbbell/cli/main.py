@@ -1,4 +1,4 @@
-"""The command line: calls the command that was parsed, turns errors into one line and an exit status."""
+"""The command line: call of the parsed command, and conversion of errors into one line and an exit status."""
 
 import contextlib
 import os
@@ -14,19 +14,19 @@ GOOD, SOME_FAILED, BAD_USAGE = 0, 1, 2
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage, 3 a mistake of dumbbell."""
+    """Run the `dumbbell` command. Exit status: 0 all good, 1 some runs failed, 2 bad usage, 3 a mistake of dumbbell."""
     try:
         _hold_standard_descriptors()
         if "_ARGCOMPLETE" in os.environ:
             from dumbbell.cli.completing import answer
 
-            answer(command_parser(whole=True))
+            answer(command_parser(is_complete=True))
         with words_of(option_words):
             for argument in sys.argv[1:] if arguments is None else arguments:
                 require_text("argument", argument)
-            parsed = command_parser().parse_args(arguments)
-            _write_logs(take_verbosity(parsed))
-            status: int = command(parsed.command).main(parsed)
+            options = command_parser().parse_args(arguments)
+            _write_logs(take_verbosity(options))
+            status: int = command(options.command).main(options)
         sys.stdout.flush()
         return status
     except BrokenPipeError:
@@ -60,21 +60,21 @@ def _no_memory() -> int:
 
 
 _OF_MEMORY = re.compile(r"failed to map segment from shared object$|annot allocate memory|can't start new thread")
-"""Messages of Python and of the loader of libraries where there is no memory, or no more within `ulimit -v`."""
+"""Messages of Python and of the dynamic loader without free memory, or above the limit of `ulimit -v`."""
 
 
 def _is_of_memory(error: BaseException) -> bool:
-    """Return whether an exception that says something else comes of missing memory."""
+    """Return True if an exception with another message is caused by missing memory."""
     return isinstance(error, ImportError | RuntimeError) and bool(_OF_MEMORY.search(str(error)))
 
 
 def _write_logs(verbosity: int) -> None:
-    """Write to stderr what `-v` and `DUMBBELL_LOG` ask for.
+    """Write the logs that `-v` and `DUMBBELL_LOG` request to stderr.
 
-    Without them it is warnings, and who could warn of something imports what writes them: most commands need it not.
+    By default these are warnings. Modules that warn import `logs` themselves, so most commands need no set-up here.
 
     Raises:
-        UserError: the variable has another form.
+        UserError: If the variable has another form.
     """
     variable = os.environ.get("DUMBBELL_LOG")
     if verbosity or variable or "dumbbell.base.logs" in sys.modules:

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what was given by them."""
+"""Options that several commands share, and the reading of their values."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from dumbbell.catalog.options.values import Choice, Suggestion, names
 from dumbbell.catalog.run_request import MORE
 
 DRAWING_MIB = 420
-"""Address space that drawing takes: matplotlib, typst, and what they stand on."""
+"""Address space for drawing, MiB: matplotlib, typst, and their dependencies."""
 _LONG_FORM_MIB = 150
 _DRAWING_PER_CPU_MIB = 40
 _MOST_CPUS = 64
-"""The long form of a report takes more. Numpy's linear algebra (OpenBLAS) takes some for each processor."""
+"""Additional address space, MiB: for the long form of a report, and for each CPU in Numpy's linear algebra
+(OpenBLAS)."""
 
 
 def require_room_to_draw(long_form: bool = False) -> None:
-    """Refuse a limit of address space that drawing does not fit in: libraries end the process there as they like.
+    """Raise an error if the limit of address space is too small for drawing, because libraries would end the process.
 
     Raises:
-        UserError: the limit is too small.
+        UserError: If the limit is too small.
     """
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     needed_mib = DRAWING_MIB + _DRAWING_PER_CPU_MIB * min(os.cpu_count() or 1, _MOST_CPUS)
     needed_mib += _LONG_FORM_MIB * long_form
     if limit != resource.RLIM_INFINITY and limit < needed_mib * 2**20:
-        given = f"ulimit -v {limit // 2**10}: is {limit // 2**20} MiB of address space"
-        raise UserError(f"{given}: figures need {needed_mib} MiB or more")
+        limit_text = f"ulimit -v {limit // 2**10}: is {limit // 2**20} MiB of address space"
+        raise UserError(f"{limit_text}: figures need {needed_mib} MiB or more")
 
 
 def plugin_option(parser: argparse.ArgumentParser) -> None:
-    """Adds `--plugin`."""
+    """Add `--plugin`."""
     parser.add_argument(
         "--plugin",
         dest="plugins",
@@ -50,7 +51,7 @@ def plugin_option(parser: argparse.ArgumentParser) -> None:
 
 
 def convention_option(parser: argparse.ArgumentParser) -> None:
-    """Adds `--convention`."""
+    """Add `--convention`."""
     parser.add_argument(
         "--convention",
         type=Choice(*CONVENTIONS),
@@ -60,13 +61,13 @@ def convention_option(parser: argparse.ArgumentParser) -> None:
 
 
 def selection_options(parser: argparse.ArgumentParser, path: str, schemes: str) -> None:
-    """Adds `--path` and `--schemes`, which choose among the runs of results; the two texts are their help."""
+    """Add `--path` and `--schemes`, which choose among the runs of results; the two texts are their help."""
     parser.add_argument("--path", type=names, default=(), metavar="P[,P2]", help=path)
     parser.add_argument("--schemes", type=names, default=(), metavar="A,B", help=schemes)
 
 
 def path_options(parser: argparse.ArgumentParser) -> None:
-    """A path in one line, the same for every command that takes a path."""
+    """Add the options of a path in one line, for every command that takes a path."""
     from dumbbell.catalog.options.path_options import AQMS, OPTIONS
 
     group = parser.add_argument_group("a path in one line, instead of --path")
@@ -120,7 +121,7 @@ def _add_option(container: argparse._ActionsContainer, field: str, option: Optio
         dest=field,
         action=action,
         type=option.read,
-        required=option.needed,
+        required=option.is_required,
         metavar=option.form(),
         help=text,
     )
@@ -129,18 +130,18 @@ def _add_option(container: argparse._ActionsContainer, field: str, option: Optio
 Request = TypeVar("Request")
 
 
-def request_of(kind: type[Request], arguments: argparse.Namespace, **others: object) -> Request:
-    """Return the request that the options of `request_options` give; `others` are further fields of it."""
-    given = {name: value for name, value in vars(arguments).items() if value is not None}
-    chosen = {}
+def request_of(kind: type[Request], arguments: argparse.Namespace, **other_fields: object) -> Request:
+    """Return the request from the values of `request_options`; `other_fields` are further fields."""
+    set_options = {name: value for name, value in vars(arguments).items() if value is not None}
+    field_values = {}
     for name, option in options(kind):
         if option.group is not None:
             prefix = f"{name}."
-            inner = {each.removeprefix(prefix): value for each, value in given.items() if each.startswith(prefix)}
-            chosen[name] = option.group(**inner) if inner else None
-        elif name in given:
-            chosen[name] = given[name]
-    return kind(**chosen | others)
+            inner = {key.removeprefix(prefix): value for key, value in set_options.items() if key.startswith(prefix)}
+            field_values[name] = option.group(**inner) if inner else None
+        elif name in set_options:
+            field_values[name] = set_options[name]
+    return kind(**field_values | other_fields)
 
 
 def result_options(parser: argparse.ArgumentParser, headings: dict[str, argparse._ArgumentGroup]) -> None:
@@ -153,22 +154,27 @@ def result_options(parser: argparse.ArgumentParser, headings: dict[str, argparse
 
 
 def live_options(parser: argparse.ArgumentParser) -> None:
-    """Adds `--live` and `--watch`."""
+    """Add `--live` and `--watch`."""
     add = parser.add_argument
     add("--live", action="store_true", help="show what goes on in the browser; its address is printed")
     add("--watch", action="store_true", help="show what goes on here: rate, delay, state of each flow of real packets")
 
 
 def chosen_path(arguments: argparse.Namespace, both_ways: bool = False) -> Any:  # noqa: ANN401 (as each command takes it)
-    """The path that is named, or the one that the words of `path_options` make; `both_ways`: `--rate` is of each."""
+    """Return the named path, or the path of the options of `path_options`.
+
+    With `both_ways` `--rate` is for both directions.
+    """
     from dumbbell.catalog.options.path_options import OPTIONS
 
     words = {name: value for name in OPTIONS if (value := getattr(arguments, name)) is not None}
     if not words:
         return arguments.path
     if arguments.path:
-        told = ", ".join(f"--{name.replace('_', '-')}" for name in words)
-        raise UserError(f"--path: not with {told}: they make a path of their own (a trace file is --trace FILE there)")
+        option_names = ", ".join(f"--{name.replace('_', '-')}" for name in words)
+        raise UserError(
+            f"--path: not with {option_names}: they make a path of their own (a trace file is --trace FILE there)"
+        )
     if both_ways and "rate" in words:
         words.setdefault("rate_down", words["rate"])
     path = dumbbell.make_path(**words)

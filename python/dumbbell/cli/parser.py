@@ -1,4 +1,4 @@
-"""The command line's words: one file of `commands`, or of another package, for each command."""
+"""The parser of the command line. Each command is a file in `commands`, or in another package."""
 
 import argparse
 from collections.abc import Callable
@@ -19,21 +19,21 @@ GROUP = "dumbbell.commands"
 
 
 def commands() -> dict[str, str]:
-    """Return the name of each command, and what it is for: the first line of its file, which is not executed."""
+    """Return each command with its description: the first line of its file, which is not executed."""
     files = module_files(GROUP, {file.stem.rstrip("_"): file for file in FOLDER.glob("[a-z]*.py")})
     return {name: summary_line(file) for name, file in files.items()}
 
 
 def command(name: str) -> Any:  # noqa: ANN401 (a module with the two functions)
     """Return the module of a command: `add_arguments(parser)`, and `main(arguments)`, which returns the exit status."""
-    for own in (name, f"{name}_"):  # `import` is a word of Python's
-        if (FOLDER / f"{own}.py").is_file():
-            return import_module(f"dumbbell.cli.commands.{own}")
+    for module_name in (name, f"{name}_"):  # `import` is a keyword of Python
+        if (FOLDER / f"{module_name}.py").is_file():
+            return import_module(f"dumbbell.cli.commands.{module_name}")
     return load_entry_point(GROUP, name)
 
 
 class _Version(argparse.Action):
-    """Prints what `dumbbell --version` says and ends."""
+    """Action that prints the version and ends the process."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from dumbbell.cli.version import version_text
@@ -43,9 +43,9 @@ class _Version(argparse.Action):
 
 
 class _Command(StrictParser):
-    """The parser of one command: of a command line it is one of many.
+    """The parser of one command. A command line needs only one of many.
 
-    It is made when something of it is asked for, and gets its arguments when it parses.
+    The parser is made at its first use, and gets its arguments when it parses.
     """
 
     def __init__(self, *, fill: Callable[[argparse.ArgumentParser], None], **settings: Any) -> None:  # noqa: ANN401
@@ -53,7 +53,7 @@ class _Command(StrictParser):
         self._settings: dict[str, object] | None = settings
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (as argparse has it)
-        """Make it: until then it has no attribute of a parser."""
+        """Make the parser: until then it has no attribute of a parser."""
         if self._settings is None:
             raise AttributeError(name)
         self._make()
@@ -65,7 +65,7 @@ class _Command(StrictParser):
             super().__init__(**settings)
 
     def fill(self) -> None:
-        """Add its arguments, once."""
+        """Add the arguments of the command, once."""
         self._make()
         fill, self._fill = self._fill, None
         if fill is not None:
@@ -74,17 +74,17 @@ class _Command(StrictParser):
             _add_verbose(self, 1)
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
-        """Parses, with the command's arguments added first."""
+        """Parse the words, after adding the command's arguments."""
         self.fill()
         return super().parse_known_args(*words, **settings)
 
 
 _options: dict[str, str] = {}
-"""Options of the commands that have been filled, by the argument of the library that each one gives."""
+"""Options of the filled commands, by the library's argument."""
 
 
 def _options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
-    """Return the first option for each argument: `--duration`, and not `--quick`, which is one value of that."""
+    """Return the first option for each argument: `--duration`, and not `--quick`, which sets one value of it."""
     options: dict[str, str] = {}
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -96,30 +96,30 @@ def _options_of(parser: argparse.ArgumentParser) -> dict[str, str]:
 
 
 def option_words(name: str, _value: str, form: str) -> str:
-    """Return the option of the command that gives an argument of the library, and the form of its value."""
+    """Return the option of the command for an argument of the library, with the form of its value."""
     option = _options.get(name) or _option_of_run(name) or f"--{name.replace('_', '-')}"
     return f"{option} {form}".rstrip()
 
 
 def _option_of_run(name: str) -> str | None:
-    """Return the option of `dumbbell run` for a field of its request: other commands name some of them."""
+    """Return the option of `dumbbell run` for a field of its request. Messages of other commands use some of them."""
     from dumbbell.base.request_fields import options
     from dumbbell.catalog.run_request import RunRequest
 
-    return next((option.option(name) for each, option in options(RunRequest) if each == name), None)
+    return next((option.option(name) for field_name, option in options(RunRequest) if field_name == name), None)
 
 
-def command_parser(whole: bool = False) -> argparse.ArgumentParser:
-    """The parser of everything after `dumbbell`; a `whole` one has the arguments of all commands from the start."""
+def command_parser(is_complete: bool = False) -> argparse.ArgumentParser:
+    """Return the parser for all words after `dumbbell`. With `is_complete` all commands get their arguments at once."""
     _options.clear()
     parser = StrictParser(prog="dumbbell", description="Weighs congestion control.", allow_abbrev=False)
     parser.add_argument("-V", "--version", action=_Version, nargs=0, help="version, commit and what is installed")
     _add_verbose(parser, 0)
     choices = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Command)
     for name, meaning in commands().items():
-        made = choices.add_parser(name, help=meaning, fill=partial(_fill, name), allow_abbrev=False)
-        if whole:
-            made.fill()
+        subparser = choices.add_parser(name, help=meaning, fill=partial(_fill, name), allow_abbrev=False)
+        if is_complete:
+            subparser.fill()
     return parser
 
 
@@ -127,7 +127,7 @@ _VERBOSE = "verbose"
 
 
 def _add_verbose(parser: argparse.ArgumentParser, depth: int) -> None:
-    """Adds `-v` to a parser, and to those of what it can be told to do: argparse counts each place by itself."""
+    """Add `-v` to a parser and to its subparsers: argparse counts each place separately."""
     text = "say on stderr what happens; -vv: details too (docs/how-to/logs.md)"
     parser.add_argument(
         "-v", "--verbose", dest=f"{_VERBOSE}{depth}", action="count", default=argparse.SUPPRESS, help=text
@@ -138,10 +138,10 @@ def _add_verbose(parser: argparse.ArgumentParser, depth: int) -> None:
                 _add_verbose(inner, depth + 1)
 
 
-def take_verbosity(parsed: argparse.Namespace) -> int:
-    """Return how often `-v` was given, wherever, and take it away: it is of no command."""
-    found = [name for name in vars(parsed) if name.startswith(_VERBOSE)]
-    return sum(vars(parsed).pop(name) for name in found)
+def take_verbosity(options: argparse.Namespace) -> int:
+    """Return the number of `-v` in any place, and remove them from the options."""
+    names = [name for name in vars(options) if name.startswith(_VERBOSE)]
+    return sum(vars(options).pop(name) for name in names)
 
 
 def _fill(name: str, parser: argparse.ArgumentParser) -> None:

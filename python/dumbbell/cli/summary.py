@@ -16,10 +16,10 @@ from dumbbell.present.tables import Table, latex, terminal
 from dumbbell.present.tables.terminal import number
 
 Columns = tuple[tuple[str, str, float, int], ...]
-"""Of each column its title, its metric, the factor of the values, and their digits."""
+"""Title, metric, factor of the values and number of digits of each column."""
 
 UTILISATION: Columns = (("utilisation of the whole run %", "utilization", 100.0, 1),)
-"""The column of the bottleneck's utilisation in the data direction, over the whole run."""
+"""Column of the bottleneck's utilisation in the data direction, over the whole run."""
 
 MEDIA: Columns = (
     ("bitrate Mbit/s", "media_rate_mbps", 1.0, 2),
@@ -46,13 +46,13 @@ ONE_END: Columns = (
     ("resent", "retransmissions", 1.0, 0),
     ("lost %", "packet_loss_rate", 100.0, 3),
 )
-"""What one end of a connection can know."""
+"""Metrics that one end of a connection can know."""
 
 _IS_MEDIA = "media.frames_decoded"
 
 
 class _Places:
-    """The columns that say where a row was measured: the path and, in a grid, each axis that has several values."""
+    """The columns for the place of a row: the path and, in a grid, each axis with several values."""
 
     def __init__(self, results: dumbbell.Results) -> None:
         self._axes = results.axes
@@ -60,9 +60,9 @@ class _Places:
         values = {name: {_value(axes.get(name)) for axes in self._axes.values()} for name in names}
         self._shown = ["path", *(name for name in names if len(values[name]) > 1)]
         self.head = [dumbbell.axis_title(name) for name in self._shown]
-        constant = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
+        constant = {name: next(iter(unique)) for name, unique in values.items() if len(unique) == 1}
         self.everywhere = [f"{dumbbell.axis_title(name)} {value}" for name, value in constant.items()]
-        """Name and value of each axis that has the same value in all runs."""
+        """Name and value of each axis with one value in all runs."""
 
     def words(self, path: str) -> list[str]:
         """Return the fields of these columns for the path, or the cell, of this name."""
@@ -77,98 +77,100 @@ def _value(value: object) -> str:
 def print_summary(results: dumbbell.Results, sort: str | None = None) -> None:
     """Print the tables of results: a row for each scheme on each path, or in each cell of a grid.
 
-    The values are means over the runs, with where they lie. On each path the scheme that is best in the metric `sort`
-    comes first. Without `sort` that metric is the throughput. `GIVEN` keeps the order of the experiment, `FAMILY` has
-    the schemes of a family one below the other.
+    The values are means over the runs, with their bounds. On each path the scheme that is best in the metric `sort`
+    comes first; the default metric is the throughput. `GIVEN` keeps the order of the experiment, `FAMILY` keeps
+    the schemes of a family together.
     """
     if results.findings:
         print("\n".join(results.findings), end="\n\n")
-    places, shown = _Places(results), results.experiment.shown
-    gathered = best_first(results, sort, shown.throughput.key)
-    parts = _parts(gathered, results)
+    places, convention = _Places(results), results.experiment.convention_shown
+    groups = best_first(results, sort, convention.throughput.key)
+    parts = _parts(groups, results)
     print("\n\n".join(map(_text, _main_tables(parts, places, results, sort))))
     print("\n".join(_rules(results, parts)))
     if places.everywhere:
         print(f"Everywhere: {', '.join(places.everywhere)}.")
-    _print_one_end(gathered, places)
-    print_legend(gathered)
-    _print_media(gathered, places)
+    _print_one_end(groups, places)
+    print_legend(groups)
+    _print_media(groups, places)
     _print_published(results)
-    if tested := results.tested:
+    if machine_lines := results.tested:
         print("\nThe tested machine, as the imported files describe it")
-        for line in tested:
+        for line in machine_lines:
             print(f"  {printable(line)}")
     _print_counterparts(results)
 
 
 def print_latex(results: dumbbell.Results, sort: str | None = None) -> None:
-    """Print the main tables in LaTeX, each with a caption that says all that it needs; findings are in comments."""
-    places, shown = _Places(results), results.experiment.shown
-    gathered = best_first(results, sort, shown.throughput.key)
-    parts = _parts(gathered, results)
+    """Print the main tables in LaTeX, each with a complete caption; findings are comments."""
+    places, convention = _Places(results), results.experiment.convention_shown
+    groups = best_first(results, sort, convention.throughput.key)
+    parts = _parts(groups, results)
     print("".join(f"% {line}\n" for finding in results.findings for line in finding.splitlines()), end="")
     for table in _main_tables(parts, places, results, sort):
         rules = _rules(results, parts if table.name == SHARES else [])
-        print_float(table, results, gathered, rules, places.everywhere)
+        print_float(table, results, groups, rules, places.everywhere)
 
 
 def print_float(
     table: Table,
     results: dumbbell.Results,
-    gathered: list[dumbbell.Repetitions],
+    groups: list[dumbbell.Repetitions],
     rules: Sequence[str] = (),
     everywhere: Sequence[str] = (),
 ) -> None:
-    """Print a table whose first column is the path as a float; a single path is in the caption, not in a column."""
+    """Print a table whose first column is the path as a float. A single path is in the caption, not in a column."""
     if not table.rows:
         return
     table = _titled(table, results)
     paths = list(dict.fromkeys(row[0].text for row in table.rows))
-    told, where, of = table, "", results.experiment.name
+    float_table, place, subject = table, "", results.experiment.name
     if len(paths) == 1:
-        (of,) = paths
-        told, where = _without_first(table), f", on {of}"
+        (subject,) = paths
+        float_table, place = _without_first(table), f", on {subject}"
     sentences = [
-        f"{table.caption}{where}.",
-        f"{runs_text([group.good for group in gathered], results.experiment.duration_s)}.",
+        f"{table.caption}{place}.",
+        f"{runs_text([group.good for group in groups], results.experiment.duration_s)}.",
         *([f"Everywhere: {', '.join(everywhere)}."] if everywhere else []),
         *rules,
-        _legend(gathered),
+        _legend(groups),
     ]
-    print(f"\n{latex.render(told, ' '.join(filter(None, sentences)), f'{table.name} {of}')}", end="")
+    print(f"\n{latex.render(float_table, ' '.join(filter(None, sentences)), f'{table.name} {subject}')}", end="")
 
 
 def _titled(table: Table, results: dumbbell.Results) -> Table:
-    """Return the table with the titles of schemes, which figures have too, in place of their names."""
+    """Return the table with the titles of schemes instead of their names, as in figures."""
     experiment = results.experiment
-    named = [index for index, name in enumerate(table.columns) if name in _NAMED]
+    name_columns = [index for index, name in enumerate(table.columns) if name in _NAMED]
 
     def title(name: str) -> str:
         if name in experiment.mixes:
             parts = parse_mix(name)
-            return " + ".join(f"{count} {title(each)}" if count > 1 else title(each) for each, count in parts)
-        known, _, number = name.partition(" ")
-        return f"{experiment.schemes[known].title} {number}".rstrip() if known in experiment.schemes else name
+            return " + ".join(f"{count} {title(scheme)}" if count > 1 else title(scheme) for scheme, count in parts)
+        scheme_name, _, number = name.partition(" ")
+        return (
+            f"{experiment.schemes[scheme_name].title} {number}".rstrip() if scheme_name in experiment.schemes else name
+        )
 
     rows = []
     for row in table.rows:
         fields = list(row)
-        for index in named:
+        for index in name_columns:
             fields[index] = replace(fields[index], text=title(fields[index].text.strip()))
         rows.append(tuple(fields))
     return replace(table, rows=tuple(rows))
 
 
 _NAMED = ("scheme", "flows of", "who")
-"""Columns that have names of schemes."""
+"""Columns with names of schemes."""
 
 Parts: TypeAlias = "list[tuple[dumbbell.Repetitions, list[dumbbell.Share]]]"
-"""The repetitions of each run with the shares of its flows; a run of one flow has none."""
+"""The repetitions of each run with the shares of its flows; empty for a run of one flow."""
 
 
-def _parts(gathered: list[dumbbell.Repetitions], results: dumbbell.Results) -> Parts:
-    alone = {(group.path, group.scheme): group for group in gathered}
-    return [(group, dumbbell.shares(group, results.experiment.shown, alone)) for group in gathered]
+def _parts(groups: list[dumbbell.Repetitions], results: dumbbell.Results) -> Parts:
+    alone = {(group.path, group.scheme): group for group in groups}
+    return [(group, dumbbell.shares(group, results.experiment.convention_shown, alone)) for group in groups]
 
 
 def _has_harm(parts: Parts) -> bool:
@@ -176,8 +178,8 @@ def _has_harm(parts: Parts) -> bool:
 
 
 def _rules(results: dumbbell.Results, parts: Parts) -> list[str]:
-    """Return the rules of the main tables: the convention, the warm-up, when flows start, and harm if it is shown."""
-    rules = [results.experiment.shown.sentence(results.experiment.warmup_s)]
+    """Return the rules of the main tables: the convention, the warm-up, the starts of flows, and harm if shown."""
+    rules = [results.experiment.convention_shown.sentence(results.experiment.warmup_s)]
     starts = starts_sentence(results.experiment.starts_apart_s, "of the column `flows of`")
     if starts and any(shares for _, shares in parts):
         rules.append(starts)
@@ -194,45 +196,45 @@ def _without_first(table: Table) -> Table:
 
 
 MEANS, SHARES, TOTALS = "means", "shares", "totals"
-"""The names of the main tables."""
+"""Names of the main tables."""
 
 
 def _main_tables(parts: Parts, places: _Places, results: dumbbell.Results, sort: str | None) -> list[Table]:
-    """Return the means of flows by themselves, the shares of those that compete, and the totals of these, if any."""
-    shown = results.experiment.shown
-    # beside others a flow has what it got, and the total is nobody's
+    """Return the means of single flows, and the shares and totals of competing flows, if any."""
+    convention = results.experiment.convention_shown
+    # competing flows have shares; their total belongs to no scheme
     mixes = [(group, shares) for group, shares in parts if shares]
     singles = [group for group, shares in parts if not shares]
     together = [group for group, _ in mixes]
     means = _heading("Means of all flows", results, singles)
     totals = _heading("All flows of a run together", results, together)
-    if sort is None:  # the best total, which the shares do not show, is no order for them
-        given = {(group.path, group.scheme): place for place, group in enumerate(results.summary())}
-        mixes.sort(key=lambda part: given[part[0].path, part[0].scheme])
+    if sort is None:  # shares do not show the total, so they keep the experiment's order
+        order = {(group.path, group.scheme): place for place, group in enumerate(results.summary())}
+        mixes.sort(key=lambda part: order[part[0].path, part[0].scheme])
     tables = (
-        replace(_totals(means, "scheme", singles, places, _columns(shown), sort == FAMILY), name=MEANS),
-        replace(_shares(mixes, places, shown), name=SHARES),
-        replace(_totals(totals, "flows of", together, places, (*_columns(shown), *UTILISATION)), name=TOTALS),
+        replace(_totals(means, "scheme", singles, places, _columns(convention), sort == FAMILY), name=MEANS),
+        replace(_shares(mixes, places, convention), name=SHARES),
+        replace(_totals(totals, "flows of", together, places, (*_columns(convention), *UTILISATION)), name=TOTALS),
     )
     return [table for table in tables if table.rows]
 
 
 GIVEN = "given"
-"""The order of rows that is the experiment's own."""
+"""Order of rows as in the experiment."""
 
 FAMILY = "family"
-"""The order of rows by families of schemes: the family of the best scheme comes first, and in each the best one."""
+"""Order of rows by families of schemes: the family of the best scheme is first, and in each family the best scheme."""
 
 
 def best_first(results: dumbbell.Results, sort: str | None, first: str) -> list[dumbbell.Repetitions]:
-    """Return the repetitions of each scheme on each path, the best first: in the metric `sort`, or else in `first`."""
+    """Return the repetitions of each scheme on each path, the best first in the metric `sort`, else in `first`."""
     if sort == FAMILY:
         return _by_family(best_first(results, None, first))
     if sort is not None:
         return results.summary(None if sort == GIVEN else sort)
     try:
         return results.summary(first)
-    except UserError:  # no run has it
+    except UserError:  # no run has the metric
         return results.summary()
 
 
@@ -244,56 +246,56 @@ def _by_family(best_first: list[dumbbell.Repetitions]) -> list[dumbbell.Repetiti
 
 
 def _print_counterparts(results: dumbbell.Results) -> None:
-    """Print which schemes simulate those that Pantheon measured, without those that have the same name and no note."""
+    """Print the schemes that simulate those measured by Pantheon, unless the names are equal and there is no note."""
     lines = []
-    for key, found in results.counterparts.items():
-        if found.scheme is None:
-            lines.append(f"  {key}: nothing simulates it: {found.note}")
-        elif found.scheme != key or found.note:
-            lines.append(f"  {key}: {found.scheme}{f', {found.note}' if found.note else ''}")
+    for key, counterpart in results.counterparts.items():
+        if counterpart.scheme is None:
+            lines.append(f"  {key}: nothing simulates it: {counterpart.note}")
+        elif counterpart.scheme != key or counterpart.note:
+            lines.append(f"  {key}: {counterpart.scheme}{f', {counterpart.note}' if counterpart.note else ''}")
     if lines:
         print("\n".join(["\nSchemes that simulate what Pantheon measured under other names", *lines]))
 
 
-def print_legend(gathered: list[dumbbell.Repetitions]) -> None:
-    """Print what the texts in brackets and parentheses behind the means say, if there are any."""
-    if legend := _legend(gathered):
+def print_legend(groups: list[dumbbell.Repetitions]) -> None:
+    """Print the legend of the brackets and parentheses after means, if there are any."""
+    if legend := _legend(groups):
         print(legend)
 
 
-def _legend(gathered: list[dumbbell.Repetitions]) -> str:
-    clocks = any(group.shifts for group in gathered)
-    return dumbbell.bounds_legend(max((group.good for group in gathered), default=0), clocks)
+def _legend(groups: list[dumbbell.Repetitions]) -> str:
+    clocks = any(group.shifts for group in groups)
+    return dumbbell.bounds_legend(max((group.good for group in groups), default=0), clocks)
 
 
-def _columns(shown: Convention) -> Columns:
+def _columns(convention: Convention) -> Columns:
     """Return the columns of the main metrics."""
-    return tuple((metric.heading, metric.key, metric.factor, metric.digits) for metric in shown.metrics)
+    return tuple((metric.heading, metric.key, metric.factor, metric.digits) for metric in convention.metrics)
 
 
-def _heading(what: str, results: dumbbell.Results, gathered: list[dumbbell.Repetitions]) -> str:
-    """Return the title of a table of totals with the seconds that are counted, if these are the same in all rows."""
+def _heading(title: str, results: dumbbell.Results, groups: list[dumbbell.Repetitions]) -> str:
+    """Return the title of a table of totals, with the counted seconds if they are equal in all rows."""
     experiment = results.experiment
-    if experiment.shown is CORRECTED:
-        times = {dumbbell.counted_text(group, experiment.warmup_s) for group in gathered}
-        what = ", ".join(filter(None, (what, *(times if len(times) == 1 else ()))))
-    return f"{what} ({experiment.shown.label})"
+    if experiment.convention_shown is CORRECTED:
+        times = {dumbbell.counted_text(group, experiment.warmup_s) for group in groups}
+        title = ", ".join(filter(None, (title, *(times if len(times) == 1 else ()))))
+    return f"{title} ({experiment.convention_shown.label})"
 
 
 def _totals(
     title: str,
     name: str,
-    gathered: list[dumbbell.Repetitions],
+    groups: list[dumbbell.Repetitions],
     places: _Places,
     columns: Columns,
     families: bool = False,
 ) -> Table:
     """Return a table of the totals over all flows of a run, with a row for the repetitions of each run.
 
-    With `families` it has a column for the families of the schemes.
+    With `families` the table has a column for the families of the schemes.
     """
-    remarks = [dumbbell.remark(group) for group in gathered]
-    told = any(remarks)
+    remarks = [dumbbell.remark(group) for group in groups]
+    has_remarks = any(remarks)
     rows = [
         [
             *places.words(group.path),
@@ -301,45 +303,45 @@ def _totals(
             group.scheme,
             group.runs_text,
             *_means(group, "network", 0, columns),
-            *([remark or "-"] if told else []),
+            *([remark or "-"] if has_remarks else []),
         ]
-        for group, remark in zip(gathered, remarks, strict=True)
+        for group, remark in zip(groups, remarks, strict=True)
     ]
     names = [*(["family"] if families else []), name, "runs"]
-    table = _table(title, [*places.head, *names, *_titles(columns), *(["remark"] if told else [])], rows)
-    return replace(table, align=f"{table.align[:-1]}w") if told else table
+    table = _table(title, [*places.head, *names, *_titles(columns), *(["remark"] if has_remarks else [])], rows)
+    return replace(table, align=f"{table.align[:-1]}w") if has_remarks else table
 
 
-def _shares(parts: Parts, places: _Places, shown: Convention) -> Table:
+def _shares(parts: Parts, places: _Places, convention: Convention) -> Table:
     """Return the table of shares: a row for each scheme in runs of several flows, and for each of its flows."""
-    times = [dumbbell.competing_text(group) if shown is CORRECTED else "" for group, _ in parts]
-    same = len(set(times)) == 1
-    harmed = _has_harm(parts)
+    times = [dumbbell.competing_text(group) if convention is CORRECTED else "" for group, _ in parts]
+    is_common = len(set(times)) == 1
+    has_harm = _has_harm(parts)
     columns = (
         ("share %", "payload_share", 100.0, 1),
-        (shown.throughput.heading, "throughput_mbps", 1.0, shown.throughput.digits),
-        (shown.delay.heading, "delay_p95_ms", 1.0, shown.delay.digits),
-        (shown.loss.heading, "loss_rate", 100.0, shown.loss.digits),
+        (convention.throughput.heading, "throughput_mbps", 1.0, convention.throughput.digits),
+        (convention.delay.heading, "delay_p95_ms", 1.0, convention.delay.digits),
+        (convention.loss.heading, "loss_rate", 100.0, convention.loss.digits),
     )
     rows = []
     for (group, shares), time in zip(parts, times, strict=True):
         for share in shares:
             values = [estimate_text(getattr(share, metric), factor, digits) for _, metric, factor, digits in columns]
             name = f"  {share.name}" if share.single and share.name != share.scheme else share.name
-            when = [] if same else [time or "each its own"]
-            harm = [estimate_text(share.harms, 100.0, 1)] if harmed else []
+            time_field = [] if is_common else [time or "each its own"]
+            harm = [estimate_text(share.harms, 100.0, 1)] if has_harm else []
             fair = f"{100 * share.fair:.1f}"
-            rows.append([*places.words(group.path), group.scheme, *when, name, fair, *values, *harm])
-    head = [*places.head, "flows of", *([] if same else ["time"]), "who", "fair share %", *_titles(columns)]
+            rows.append([*places.words(group.path), group.scheme, *time_field, name, fair, *values, *harm])
+    head = [*places.head, "flows of", *([] if is_common else ["time"]), "who", "fair share %", *_titles(columns)]
     common = dumbbell.competing_heading(times)
     title = f"Shares, {common}" if common else "Shares"
-    return _table(f"{title} ({shown.label})", [*head, *(["harm %"] if harmed else [])], rows)
+    return _table(f"{title} ({convention.label})", [*head, *(["harm %"] if has_harm else [])], rows)
 
 
-def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
-    """Print what one end saw of its flows, for runs without one-way delays."""
+def _print_one_end(groups: list[dumbbell.Repetitions], places: _Places) -> None:
+    """Print the metrics of one end for runs without one-way delays."""
     rows = []
-    for group in gathered:
+    for group in groups:
         if group.estimate(("network", 0, "delay_p95_ms")) is not None:
             continue
         flows = sorted({number for entity, number, _ in group.values if entity == "flow"})
@@ -348,23 +350,23 @@ def _print_one_end(gathered: list[dumbbell.Repetitions], places: _Places) -> Non
     _print_part("As one end saw it", [*places.head, "scheme", "flow", *_titles(ONE_END)], rows)
 
 
-def _print_media(gathered: list[dumbbell.Repetitions], places: _Places) -> None:
-    """Print what viewers of live sources got: means over the runs, with a row for each flow that is a live source."""
+def _print_media(groups: list[dumbbell.Repetitions], places: _Places) -> None:
+    """Print the metrics of viewers: means over the runs, with a row for each flow of a live source."""
     rows = []
-    for group in gathered:
+    for group in groups:
         for _, flow in sorted(group.having(_IS_MEDIA)):
             values = []
             for _, metric, factor, digits in MEDIA:
-                found = group.estimate(("flow", flow, f"media.{metric}"))
-                # a mean of counts is no whole number
-                shown = max(digits, 1) if found and found.count > 1 else digits
-                values.append(_media_value(found, factor, shown))
+                estimate = group.estimate(("flow", flow, f"media.{metric}"))
+                # a mean of counts is no integer
+                shown_digits = max(digits, 1) if estimate and estimate.count > 1 else digits
+                values.append(_media_value(estimate, factor, shown_digits))
             rows.append([*places.words(group.path), group.scheme, str(flow), *values])
     _print_part("Media", [*places.head, "scheme", "flow", *_titles(MEDIA)], rows)
 
 
-class _Timed(Protocol):
-    """A mean, and the interval in which the true mean lies as far as the clocks tell."""
+class _ClockedMean(Protocol):
+    """A mean, and the interval of the true mean according to the clocks."""
 
     @property
     def mean(self) -> float: ...
@@ -372,18 +374,18 @@ class _Timed(Protocol):
     def clocks(self) -> tuple[float, float] | None: ...
 
 
-def _media_value(found: _Timed | None, factor: float, digits: int) -> str:
-    """Return a mean as text, and for a delay between two clocks also where the true mean lies."""
-    if found is None or found.clocks is None:
-        return number(found.mean * factor if found else None, digits)
-    low, high = (number(value * factor, digits) for value in found.clocks)
-    return f"{number(found.mean * factor, digits)} clocks {low} to {high}"
+def _media_value(clocked_mean: _ClockedMean | None, factor: float, digits: int) -> str:
+    """Return a mean as text; for a delay between two clocks with the interval of the true mean."""
+    if clocked_mean is None or clocked_mean.clocks is None:
+        return number(clocked_mean.mean * factor if clocked_mean else None, digits)
+    low, high = (number(value * factor, digits) for value in clocked_mean.clocks)
+    return f"{number(clocked_mean.mean * factor, digits)} clocks {low} to {high}"
 
 
 def _print_published(results: dumbbell.Results) -> None:
-    """Print our means beside the published ones, each with its smallest and largest run."""
+    """Print the simulated means beside the published ones, each with its smallest and largest run."""
     rows = results.published()
-    replications = {each.path: each for each in results.replications()}
+    replications = {replication.path: replication for replication in results.replications()}
     columns = _columns(PANTHEON)
     head = ["scheme", *(f"{title}{side}" for title, *_ in columns for side in ("", ", published")), "errors %"]
     for path in dict.fromkeys(row.path for row in rows):
@@ -400,20 +402,22 @@ def _print_published(results: dumbbell.Results) -> None:
             for row in rows
             if row.path == path
         ]
-        source = printable(results.experiment.published.source)
+        source = printable(results.experiment.publication.source)
         print(f"\nOurs on {path} beside published: {source}\n{terminal.render(Table.of(head, table))}")
-        if (found := replications.get(path)) is not None:
-            parts = f"throughput {found.throughput * 100:.1f} %, delay {found.delay * 100:.1f} %"
-            print(f"replication error: {found.error * 100:.1f} % ({parts}) over {len(found.schemes)} schemes")
+        if (replication := replications.get(path)) is not None:
+            parts = f"throughput {replication.throughput * 100:.1f} %, delay {replication.delay * 100:.1f} %"
+            print(
+                f"replication error: {replication.error * 100:.1f} % ({parts}) over {len(replication.schemes)} schemes"
+            )
 
 
-def _errors(errors: dict[str, float | None], uncounted: str) -> str:
-    """Return the errors of throughput, delay and loss (in percentage points), and why they do not count, if so."""
-    known = [errors["throughput_mbps"], errors["delay_p95_ms"]]
-    texts = ["-" if each is None else f"{each * 100:+.0f}" for each in known]
+def _errors(errors: dict[str, float | None], reason: str) -> str:
+    """Return the errors of throughput, delay and loss (percentage points), with the reason if they do not count."""
+    main_errors = [errors["throughput_mbps"], errors["delay_p95_ms"]]
+    texts = ["-" if error is None else f"{error * 100:+.0f}" for error in main_errors]
     loss = errors["loss_rate"]
     texts.append("-" if loss is None else f"{loss * 100:+.2f}")
-    return " / ".join(texts) + f" (not counted: {uncounted})" * bool(uncounted)
+    return " / ".join(texts) + f" (not counted: {reason})" * bool(reason)
 
 
 def _titles(columns: Columns) -> list[str]:
@@ -421,7 +425,7 @@ def _titles(columns: Columns) -> list[str]:
 
 
 def _table(title: str, head: Sequence[str], rows: list[list[str]]) -> Table:
-    """Return a table of plain texts; its caption is the title."""
+    """Return a table of plain texts, with the title as its caption."""
     return replace(Table.of(head, rows), caption=title)
 
 
@@ -430,20 +434,20 @@ def _text(table: Table) -> str:
 
 
 def _print_part(title: str, head: Sequence[str], rows: list[list[str]]) -> None:
-    """Print a table below others; print nothing without rows."""
+    """Print a table below others; without rows print nothing."""
     if rows:
         print(f"\n{_text(_table(title, head, rows))}")
 
 
-def _means(group: dumbbell.Repetitions, entity: str, number: int, shown: Columns) -> list[str]:
-    """Return the means of an entity's metrics, with where they lie."""
+def _means(group: dumbbell.Repetitions, entity: str, number: int, columns: Columns) -> list[str]:
+    """Return the means of an entity's metrics, with their bounds."""
     return [
-        estimate_text(group.estimate((entity, number, metric)), factor, digits) for _, metric, factor, digits in shown
+        estimate_text(group.estimate((entity, number, metric)), factor, digits) for _, metric, factor, digits in columns
     ]
 
 
 class _Estimate(Protocol):
-    """A mean, and where it lies."""
+    """A mean with its bounds."""
 
     @property
     def mean(self) -> float: ...
@@ -451,7 +455,7 @@ class _Estimate(Protocol):
 
 
 def estimate_text(estimate: _Estimate | None, factor: float, digits: int) -> str:
-    """Return a mean times a factor, with where it lies; `-` for none."""
+    """Return a mean times a factor, with its bounds; `-` for None."""
     if estimate is None:
         return "-"
     text = number(estimate.mean * factor, digits)

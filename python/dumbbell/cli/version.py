@@ -1,14 +1,14 @@
-"""`dumbbell --version`: version, commit, and what this installation can do."""
+"""The output of `dumbbell --version`: version, commit, and the features of this installation."""
 
 import dumbbell
 
 
 def version_text() -> str:
-    """One line: `dumbbell VERSION (COMMIT; backends; helpers)`."""
-    found = dumbbell.installation()
+    """Return the line `dumbbell VERSION (COMMIT; backends; helpers)`."""
+    features_found = dumbbell.installation()
     features = [
-        f"commit {found.commit or 'not recorded'}",
-        f"backends {', '.join(found.backends)}",
-        f"helpers {', '.join(found.helpers) or 'none'}",
+        f"commit {features_found.commit or 'not recorded'}",
+        f"backends {', '.join(features_found.backends)}",
+        f"helpers {', '.join(features_found.helpers) or 'none'}",
     ]
-    return f"dumbbell {found.version} ({'; '.join(features)})"
+    return f"dumbbell {features_found.version} ({'; '.join(features)})"

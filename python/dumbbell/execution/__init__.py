@@ -1,1 +1,1 @@
-"""Executes experiments: spreads runs over processes or a cluster and records each when it is finished."""
+"""Execution of experiments: runs are spread over processes or a cluster, and each is recorded when it finishes."""

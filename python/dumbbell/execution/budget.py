@@ -1,4 +1,4 @@
-"""What runs may use up together: of a disk, and of a link that others use. None begins that could use too much."""
+"""Budgets of runs for a disk, and for a link that other people use. No run begins that could exceed one."""
 
 from __future__ import annotations
 
@@ -17,69 +17,69 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
 
 LARGER = 1.25
-"""How much more than the largest one of its scheme the next run is taken to need."""
+"""Factor between the largest run of a scheme so far and the expected need of the next one."""
 
 _KEPT_BYTES = 100_000
-"""What a run without packets keeps: statistics, samples, its rows in the database."""
+"""Size of a run without packets, bytes: statistics, samples, its rows in the database."""
 
 _EMPTY_INDEX_BYTES = 110_000
 _INDEXED = 2.0
-"""What the database takes of itself, and of each run: so many times its statistics. Its journal comes and goes."""
+"""Ratio of a run's size in the database to its statistics. The journal of the database is temporary."""
 
 _PER_PACKET_BYTES = {"none": 0.0, "packets": 25.0, "full": 60.0}
-"""What packets take on disk, by packet log: real ones, whose times are less alike than simulated ones."""
+"""Size of a packet on disk, bytes, by packet log. Times of real packets compress less than simulated ones."""
 
 
 @dataclass
 class Budget:
-    """An amount of bytes. What runs that go on may use of it is set aside."""
+    """An amount of bytes. Bytes that active runs may use are reserved."""
 
     name: str
-    most: int
+    limit: int
     guess: Callable[[Run], int]
-    """What a run needs of a scheme of which none has been made."""
+    """Function that estimates the need of a run of a new scheme, bytes."""
     measure: Callable[[Run, RunStatistics], int | None]
-    """What a run has used; `None` where nothing tells."""
+    """Function that returns the use of a run, bytes; None if unknown."""
     beside: Callable[[], int] = lambda: 0
-    """What is used beside that of runs."""
+    """Function that returns the use by other files than runs, bytes."""
     used: int = 0
     largest: dict[str, int] = field(default_factory=dict)
     aside: dict[Run, int] = field(default_factory=dict)
 
     def refusal(self, run: Run) -> str:
-        """Why a run may not begin; nothing if it may."""
+        """Return the reason why a run may not begin; empty if it may."""
         need = self.need(run)
         used = self.used + self.beside() + sum(self.aside.values())
-        if used + need > self.most:
+        if used + need > self.limit:
             left = f"{in_words(used)} are used, and {run.label} may take {in_words(need)}"
-            return f"{self.name} of {in_words(self.most)}: {left}"
+            return f"{self.name} of {in_words(self.limit)}: {left}"
         return ""
 
     def begin(self, run: Run) -> None:
-        """A run begins: what it may need is set aside."""
+        """Reserve the possible need of a run that begins."""
         self.aside[run] = self.need(run)
 
     def need(self, run: Run) -> int:
-        """What a run may use at most."""
-        known = self.largest.get(run.scheme)
-        return self.guess(run) if known is None else int(known * LARGER)
+        """Return the maximum expected use of a run, bytes."""
+        largest = self.largest.get(run.scheme)
+        return self.guess(run) if largest is None else int(largest * LARGER)
 
-    def made(self, run: Run, statistics: RunStatistics) -> None:
-        """A run was made: what it used is known now, or taken to be what was set aside."""
-        measured = self.measure(run, statistics)
+    def finish(self, run: Run, statistics: RunStatistics) -> None:
+        """Record the use of a finished run: the measured one, else the reserved one."""
+        measured_bytes = self.measure(run, statistics)
         aside = self.aside.pop(run, None)
-        if measured is not None:
-            self.largest[run.scheme] = max(self.largest.get(run.scheme, 0), measured)
-        self.used += measured if measured is not None else self.need(run) if aside is None else aside
+        if measured_bytes is not None:
+            self.largest[run.scheme] = max(self.largest.get(run.scheme, 0), measured_bytes)
+        self.used += measured_bytes if measured_bytes is not None else self.need(run) if aside is None else aside
 
 
 def budgets(results: ResultsDirectory) -> list[Budget]:
-    """Those that an experiment has, with what its results have used already."""
-    found = [*_disk(results), *_data(results)]
-    for run, statistics in _made(results) if found else ():
-        for budget in found:
-            budget.made(run, statistics)
-    return found
+    """Return the budgets of an experiment, with the use by its results so far."""
+    all_budgets = [*_disk(results), *_data(results)]
+    for run, statistics in _made(results) if all_budgets else ():
+        for budget in all_budgets:
+            budget.finish(run, statistics)
+    return all_budgets
 
 
 def _disk(results: ResultsDirectory) -> Iterator[Budget]:
@@ -94,8 +94,8 @@ def _disk(results: ResultsDirectory) -> Iterator[Budget]:
     def measure(run: Run, _: RunStatistics) -> int:
         folder = results.folder(run)
         statistics = folder / STATISTICS
-        found = statistics.status()
-        return size_of(folder.path) + (int(_INDEXED * found.st_size) if found is not None else 0)
+        status = statistics.status()
+        return size_of(folder.path) + (int(_INDEXED * status.st_size) if status is not None else 0)
 
     def beside() -> int:
         files = (file for file in results.directory.iterdir() if file.is_file() and not file.name.startswith(INDEX))
@@ -108,8 +108,8 @@ def _data(results: ResultsDirectory) -> Iterator[Budget]:
     experiment = results.experiment
     if experiment.data_cap_bytes is None or experiment.bandwidth_cap_mbps is None:
         return
-    most = int(experiment.bandwidth_cap_mbps * 1e6 / 8 * experiment.duration_s)
-    yield Budget("data cap", experiment.data_cap_bytes, lambda _: most, lambda _, statistics: _sent(statistics))
+    run_bytes = int(experiment.bandwidth_cap_mbps * 1e6 / 8 * experiment.duration_s)
+    yield Budget("data cap", experiment.data_cap_bytes, lambda _: run_bytes, lambda _, statistics: _sent(statistics))
 
 
 def _packets(experiment: Experiment, run: Run) -> float:
@@ -127,14 +127,14 @@ def _made(results: ResultsDirectory) -> Iterator[tuple[Run, RunStatistics]]:
 
 
 def _sent(statistics: RunStatistics) -> int | None:
-    """Bytes that the flows of a run sent, overhead included; `None` where it has no numbers."""
-    sent = [flow.get("bytes_sent") for flow in statistics["flows"]]
-    known = [each for each in sent if isinstance(each, int)]
-    return sum(known) if known and len(known) == len(sent) else None
+    """Return the bytes sent by the flows of a run, with overhead; None without numbers."""
+    counts = [flow.get("bytes_sent") for flow in statistics["flows"]]
+    known_counts = [count for count in counts if isinstance(count, int)]
+    return sum(known_counts) if known_counts and len(known_counts) == len(counts) else None
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files below a folder."""
+    """Return the size of all files below a folder, bytes."""
     total = 0
     for file in folder.rglob("*"):
         total += file.lstat().st_size if file.is_file() else 0
@@ -142,7 +142,7 @@ def size_of(folder: Path) -> int:
 
 
 def in_words(size: int) -> str:
-    """A size as people say it: `10 GB`, `1.3 MB`."""
+    """Return a size as text for people: `10 GB`, `1.3 MB`."""
     for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if size >= factor:
             return f"{size / factor:.4g} {unit}"

@@ -1,4 +1,4 @@
-"""Whether an experiment can run: asked before anything runs."""
+"""Check whether an experiment can run, before any run begins."""
 
 from dumbbell import core
 from dumbbell.backends import find_executor
@@ -15,10 +15,10 @@ from dumbbell.plugins import isolated
 
 
 def check(experiment: Experiment) -> None:
-    """Asks the core whether every combination of schemes and paths can run.
+    """Check with the core that every combination of schemes and paths can run.
 
     Raises:
-        UserError: names the file at fault and the core's reason.
+        UserError: If one cannot run; the message has the faulty file and the core's reason.
     """
     executor = find_executor(experiment)
     check_caps(experiment, executor.backend)
@@ -44,7 +44,7 @@ def check(experiment: Experiment) -> None:
 
 
 def _check_outside(experiment: Experiment, runs: list[Run], real_packets: bool) -> None:
-    """Asks about the runs with plug-ins, where those can do no harm."""
+    """Check the runs with plug-ins, in a process where plug-ins can do no harm."""
     if not runs:
         return
     specifications = [experiment.specification(run) for run in runs]
@@ -54,13 +54,13 @@ def _check_outside(experiment: Experiment, runs: list[Run], real_packets: bool) 
             raise _refused(experiment, run, refusal)
 
 
-def _refused(experiment: Experiment, run: Run, why: str) -> UserError:
+def _refused(experiment: Experiment, run: Run, reason: str) -> UserError:
     file = f"{experiment.file}: " if experiment.file and experiment.listed_flows(run.path) else ""
-    return UserError(f"{file}{run.scheme} on {run.path}: {with_hint(why)}")
+    return UserError(f"{file}{run.scheme} on {run.path}: {with_hint(reason)}")
 
 
 def _check_texts(experiment: Experiment) -> None:
-    """What figures and terminals show: colours that there are, and titles without anything that acts there."""
+    """Check the texts in figures and terminals: known colours, and titles without control characters."""
     for scheme in experiment.schemes.values():
         if not is_color(scheme.color):
             raise UserError(f"{scheme.file}: scheme `{scheme.name}`: `color` = {scheme.color}: allowed is {ALLOWED}")
@@ -69,11 +69,11 @@ def _check_texts(experiment: Experiment) -> None:
     ]
     titles += [(f"{path.file}: path `{path.name}`: ", path.title, MOST_TITLE) for path in experiment.paths.values()]
     titles.append((f"{experiment.file}: " if experiment.file else "", experiment.title, MOST_TITLE))
-    for where, title, most in titles:
+    for prefix, title, max_letters in titles:
         if not title.isprintable():
-            raise UserError(f"{where}`title` = {title}: allowed is a text without control characters")
-        if len(title) > most:
-            raise UserError(f"{where}`title` = {title[:80]}...: allowed is a text of up to {most} letters")
+            raise UserError(f"{prefix}`title` = {title}: allowed is a text without control characters")
+        if len(title) > max_letters:
+            raise UserError(f"{prefix}`title` = {title[:80]}...: allowed is a text of up to {max_letters} letters")
 
 
 def _check_scheme(scheme: Scheme, backend: Backend) -> None:
@@ -100,7 +100,7 @@ def _check_real(scheme: Scheme, backend: Backend) -> None:
 
 
 def _check_flows(experiment: Experiment, run: Run) -> None:
-    """What the core cannot know: where the flows are from."""
+    """Check facts about flows that the core cannot know."""
     plans = experiment.flow_plans(run.scheme, run.path)
     for flow in plans:
         scheme = experiment.schemes[flow.scheme]

@@ -1,6 +1,6 @@
-"""Runs on a Dask cluster: the same tasks, executed by its workers, whose files come back and are published here.
+"""Runs on a Dask cluster: its workers execute the tasks, and send back the files, which this process publishes.
 
-The workers need this version of dumbbell; a shared file system is not needed.
+The workers need this version of dumbbell, but no shared file system.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from dumbbell.base.progress import Stage
     from dumbbell.contract.run import RunStatistics
 
-T = TypeVar("T", bound="Numbered")
+T = TypeVar("T", bound="NumberedWork")
 R = TypeVar("R")
 
 log = logger(__name__)
 
 QUEUED_PER_THREAD = 2
-"""Tasks handed out per thread of the cluster, so that none waits for the next."""
+"""Number of tasks handed out for each thread of the cluster, so that no thread waits for the next task."""
 
 CONNECT_WITHIN_S = 10.0
 
 LOOK_S = 1.0
-"""Time between two looks at whether there are workers, while nothing comes, s."""
+"""Interval of checks for workers while no result arrives, s."""
 
 NO_WORKER_S = 60.0
-"""Longest time for which a scheduler may have no worker, s."""
+"""Maximum time for which a scheduler may have no worker, s."""
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """What a worker sends back: statistics, how long it took, and the files of the run."""
+    """Result of a worker: statistics, duration, and the files of the run."""
 
     number: int
     statistics: RunStatistics
@@ -59,42 +59,42 @@ class Parcel:
     files: dict[str, bytes]
 
 
-class Numbered(Protocol):
+class NumberedWork(Protocol):
     """Work for a worker, with its number in progress."""
 
     @property
     def number(self) -> int:
-        """The number."""
+        """Number of the work."""
 
 
 class Listener(Protocol):
-    """What is told of work as it goes on: a stage of progress."""
+    """Receiver of events of work: a stage of progress."""
 
     def begin(self, number: int, /) -> None:
-        """Somebody works on it."""
+        """Note that the work begins."""
 
     def say(self, number: int, text: str, /, stands_still: bool = False) -> None:
-        """Something happens to it."""
+        """Show an event of the work."""
 
 
 def perform(task: Task, clock: Clock = SYSTEM_CLOCK) -> Parcel:
-    """Executes one task in a directory of the worker's own."""
+    """Execute one task in a directory of the worker."""
     from distributed import get_worker
 
-    started = clock.monotonic()
+    started_s = clock.monotonic()
     with Scratch("worker") as folder:
         final = folder / "final"
         maker, run = get_worker().address, folder / "run"
         statistics = execute(replace(task, out=folder, temporary=run, final=final, maker=maker))
         files = {file.name: file.read_bytes() for file in sorted(final.iterdir())} if final.is_dir() else {}
-    return Parcel(task.number, statistics, clock.monotonic() - started, files)
+    return Parcel(task.number, statistics, clock.monotonic() - started_s, files)
 
 
 def require_cluster(address: str) -> None:
-    """Whether there can be a cluster at `address`.
+    """Raise an error unless a scheduler answers at `address`.
 
     Raises:
-        UserError: distributed is not installed, or nothing answers there.
+        UserError: If distributed is not installed, or if nothing answers.
     """
     try:
         import distributed  # noqa: F401 (only whether it is there)
@@ -114,22 +114,22 @@ def require_cluster(address: str) -> None:
 
 
 def how_to_go_on() -> str:
-    """Return what to do where the cluster ends a command."""
+    """Return the advice for a command that lost its cluster."""
     return f"finished runs are kept, and {argument('resume', 'True')} makes the others"
 
 
 class Cluster:
-    """The workers of a Dask scheduler, in the place of the local processes."""
+    """The workers of a Dask scheduler, used instead of local processes."""
 
     def __init__(self, address: str, executor: Executor, clock: Clock = SYSTEM_CLOCK) -> None:
-        """Connects.
+        """Connect to the scheduler.
 
         Raises:
-            UserError: no Dask scheduler with workers of this version is at `address`.
+            UserError: If `address` has no Dask scheduler with workers of this version.
         """
         from distributed import Client
 
-        # that the scheduler is gone is said in one line, not by a traceback of whatever was being sent
+        # a lost scheduler gives one line, not a traceback of the interrupted message
         logging.getLogger("distributed.batched").setLevel(logging.WARNING)
         require_cluster(address)
         try:
@@ -139,7 +139,7 @@ class Cluster:
         self.executor = executor
         self._clock = clock
         self._workers_left: float | None = None
-        """When the scheduler was first seen without a worker, if it is still."""
+        """Time at which the scheduler was first seen without a worker; None if it has one."""
         self.threads: int = sum(self.client.nthreads().values())
         if not self.threads:
             self.stop()
@@ -157,109 +157,109 @@ class Cluster:
 
     @property
     def side_by_side(self) -> int:
-        """How many runs go on at once."""
+        """Number of simultaneous runs."""
         return self.threads
 
     @property
     def places(self) -> int:
-        """How many pieces of work are handed out at once."""
+        """Number of pieces of work handed out at once."""
         return QUEUED_PER_THREAD * self.threads
 
     def map(self, tasks: Iterator[Task], stage: Stage) -> Iterator[tuple[int, RunStatistics, float | None]]:
-        """Executes the tasks; yields number, statistics and seconds of each in the order in which they finish.
+        """Execute the tasks; yield number, statistics and seconds of each in the order in which they finish.
 
         Raises:
-            UserError: the cluster is gone, or has had no worker for long.
+            UserError: If the cluster is gone, or has had no worker for long.
         """
-        for task, made in self.each(perform, tasks, stage):
-            if isinstance(made, Parcel):
-                statistics, seconds = _received(task, made), made.seconds
+        for task, result in self.perform_all(perform, tasks, stage):
+            if isinstance(result, Parcel):
+                statistics, seconds = _publish_parcel(task, result), result.seconds
             else:
-                reason = f"the cluster lost the run: {one_line(made)}"
-                told = f"was given to the cluster {self._address}, which says {type(made).__name__}"
-                add_to_log(task, [task.label, line_of(__name__, "error", told, made)])
+                reason = f"the cluster lost the run: {one_line(result)}"
+                lost_text = f"was given to the cluster {self._address}, which says {type(result).__name__}"
+                add_to_log(task, [task.label, line_of(__name__, "error", lost_text, result)])
                 statistics, seconds = keep(task, failed(task, reason)), None
             yield task.number, statistics, seconds
 
-    def each(
+    def perform_all(
         self, function: Callable[[T], R], work: Iterator[T], listener: Listener
     ) -> Iterator[tuple[T, R | Exception]]:
-        """Yield what the workers make of each piece of work, or why they made nothing, in the order in which they end.
+        """Yield the workers' result of each piece of work, or its error, in the order in which they end.
 
         Raises:
-            UserError: the cluster is gone, or has had no worker for long.
+            UserError: If the cluster is gone, or has had no worker for long.
         """
         from distributed import as_completed
 
-        handed: dict[str, T] = {}
+        work_of: dict[str, T] = {}
         running = as_completed([], loop=self.client.loop)
         while True:
-            while len(handed) < self.places and (given := next(work, None)) is not None:
-                listener.begin(given.number)
+            while len(work_of) < self.places and (piece := next(work, None)) is not None:
+                listener.begin(piece.number)
                 with self._connected():
-                    future = self.client.submit(function, given, pure=False, retries=1)
+                    future = self.client.submit(function, piece, pure=False, retries=1)
                     running.add(future)
-                handed[future.key] = given
-            if not handed:
+                work_of[future.key] = piece
+            if not work_of:
                 return
             with self._connected():
-                future = self._next_of(running, handed, listener)
-                made = self._made(future, handed, listener)
+                future = self._next_of(running, work_of, listener)
+                result = self._result_of(future, work_of, listener)
                 future.release()
-            yield handed.pop(future.key), made
+            yield work_of.pop(future.key), result
 
     def _next_of(
         self,
         running: Any,  # noqa: ANN401 (untyped)
-        handed: Mapping[str, Numbered],
+        work_of: Mapping[str, NumberedWork],
         listener: Listener,
     ) -> Any:  # noqa: ANN401 (untyped)
-        """Return the next future that has ended."""
+        """Return the next finished future."""
 
         def is_ready(timeout_s: float | None) -> bool:
             with running.thread_condition:
                 return bool(running.thread_condition.wait_for(running.has_ready, timeout_s))
 
         while not self._clock.wait(is_ready, LOOK_S):
-            self._look_for_workers(handed, listener)
+            self._look_for_workers(work_of, listener)
         return next(running)
 
-    def _made(
+    def _result_of(
         self,
         future: Any,  # noqa: ANN401 (untyped)
-        handed: Mapping[str, Numbered],
+        work_of: Mapping[str, NumberedWork],
         listener: Listener,
     ) -> Any:  # noqa: ANN401 (untyped)
-        """Return what a worker sends, or the error that kept the worker from making it.
+        """Return the result of a worker, or the worker's error.
 
-        Where a worker dies before it has sent that, another worker makes it anew.
+        If a worker dies before it sends the result, another worker makes it again.
         """
-        sent = asyncio.run_coroutine_threadsafe(_sent(future), self.client.loop.asyncio_loop)
+        result = asyncio.run_coroutine_threadsafe(_result_or_error(future), self.client.loop.asyncio_loop)
 
         def is_here(timeout_s: float | None) -> bool:
-            return bool(concurrent.futures.wait([sent], timeout_s).done)
+            return bool(concurrent.futures.wait([result], timeout_s).done)
 
         while not self._clock.wait(is_here, LOOK_S):
-            self._look_for_workers(handed, listener)
-        return sent.result()
+            self._look_for_workers(work_of, listener)
+        return result.result()
 
-    def _look_for_workers(self, handed: Mapping[str, Numbered], listener: Listener) -> None:
-        """Notes whether the scheduler has workers.
+    def _look_for_workers(self, work_of: Mapping[str, NumberedWork], listener: Listener) -> None:
+        """Record whether the scheduler has workers.
 
         Raises:
-            UserError: it has had none for long.
+            UserError: If it has had no worker for long.
         """
         now = self._clock.monotonic()
         if self.client.nthreads():
             if self._workers_left is not None:
                 self._workers_left = None
-                for each in handed.values():
-                    listener.say(each.number, "the cluster has a worker again")
+                for piece in work_of.values():
+                    listener.say(piece.number, "the cluster has a worker again")
         elif self._workers_left is None:
             self._workers_left = now
             log.info("the cluster has no worker: address=%s", self._address)
-            for each in handed.values():
-                listener.say(each.number, "the cluster has no worker, one is waited for", stands_still=True)
+            for piece in work_of.values():
+                listener.say(piece.number, "the cluster has no worker, one is waited for", stands_still=True)
         elif now - self._workers_left >= NO_WORKER_S:
             raise UserError(
                 f"the cluster at {self._address} has had no worker for {NO_WORKER_S:g} s", fix=how_to_go_on()
@@ -267,10 +267,10 @@ class Cluster:
 
     @contextlib.contextmanager
     def _connected(self) -> Iterator[None]:
-        """While the scheduler is asked for something.
+        """Convert errors of a lost scheduler during the context.
 
         Raises:
-            UserError: the cluster is gone.
+            UserError: If the cluster is gone.
         """
         from distributed.client import ClosedClientError
 
@@ -281,31 +281,31 @@ class Cluster:
             raise UserError(f"the cluster at {self._address} is gone", fix=how_to_go_on()) from None
 
     def stop(self) -> None:
-        """Lets go of the cluster; its workers stay."""
-        with _unheard("distributed.client"), contextlib.suppress(TimeoutError):  # nobody answers
+        """Disconnect from the cluster; its workers stay."""
+        with _silenced("distributed.client"), contextlib.suppress(TimeoutError):  # nobody answers
             self.client.close()
 
 
 @contextlib.contextmanager
-def _unheard(name: str) -> Iterator[None]:
-    """While a client lets go that still tries to connect: it writes a traceback of that to stderr."""
-    told = logging.getLogger(name)
-    was_disabled, told.disabled = told.disabled, True
+def _silenced(name: str) -> Iterator[None]:
+    """Silence a logger: a closing client that still tries to connect would write a traceback to stderr."""
+    named_logger = logging.getLogger(name)
+    was_disabled, named_logger.disabled = named_logger.disabled, True
     try:
         yield
     finally:
-        told.disabled = was_disabled
+        named_logger.disabled = was_disabled
 
 
 def _version() -> str:
     return __version__
 
 
-async def _sent(future: Any) -> Any:  # noqa: ANN401 (untyped)
-    """Return what a worker sends, or the error that the worker sends in its place.
+async def _result_or_error(future: Any) -> Any:  # noqa: ANN401 (untyped)
+    """Return the result of a worker, or the error that the worker sent.
 
     Raises:
-        Exception: no worker has answered; the exception says why.
+        Exception: If no worker has answered; the exception has the reason.
     """
     try:
         return await future
@@ -315,8 +315,8 @@ async def _sent(future: Any) -> Any:  # noqa: ANN401 (untyped)
         return error
 
 
-def _received(task: Task, parcel: Parcel) -> RunStatistics:
-    """The statistics of a run that a worker made, whose files are in their place now; or why they are not."""
+def _publish_parcel(task: Task, parcel: Parcel) -> RunStatistics:
+    """Put the files of a worker's run in their place; return the statistics of the run, or of its failure."""
     try:
         _store(task, parcel)
     except OSError as error:
@@ -326,10 +326,10 @@ def _received(task: Task, parcel: Parcel) -> RunStatistics:
 
 
 def write_files(folder: Entry, files: Mapping[str, bytes]) -> None:
-    """Write what a worker sent into a new folder.
+    """Write the files from a worker into a new folder.
 
     Raises:
-        OSError: that is not possible.
+        OSError: If the files cannot be written.
     """
     for name, content in files.items():
         with (folder / name).create() as file:
@@ -337,7 +337,7 @@ def write_files(folder: Entry, files: Mapping[str, bytes]) -> None:
 
 
 def _store(task: Task, parcel: Parcel) -> None:
-    """Writes what a worker sent, which are the files of a run and nothing else, wherever it names them."""
+    """Write the files of a run that a worker sent. Other files are refused, whatever names the worker uses."""
     require_places(task)
     foreign = [name for name in parcel.files if name not in RUN_FILES]
     if foreign:

@@ -1,4 +1,4 @@
-"""How long runs are going to take: what they carry, and what a packet costs on this machine."""
+"""Estimates of the duration of runs, from the number of packets and the cost of a packet on this machine."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 FULL_PACKET_BITS = 12_000.0
 UNLIMITED_MBPS = 100.0
-"""What a path without a limit is taken to carry."""
+"""Assumed rate of a path without a limit, Mbit/s."""
 
 START_S = 0.4
-"""Until a process makes its first run."""
+"""Time until a process makes its first run, s."""
 
 RUN_S = 0.02
-"""What a simulated run costs beside its packets: its files, made durable, and its rows in the database."""
+"""Time of a simulated run without its packets, s: its files, made durable, and its rows in the database."""
 
 PER_FLOW_SAMPLE_PACKETS = 2.0
 PER_FLOW_PACKETS = 100.0
-"""What the samples of a flow, and the flow itself, cost in packets."""
+"""Cost of a flow's samples, and of the flow itself, in packets."""
 
 LOGGED = {"none": 1.0, "packets": 1.7, "full": 5.0}
-"""How much more a packet costs that is logged."""
+"""Cost factor of a packet by log."""
 
 REAL_RUN_S = 0.7
-"""What a run with real packets takes beside its duration: namespaces, programs, and to make records of its logs."""
+"""Additional time of a run with real packets, s: namespaces, programs, and making records of its logs."""
 
 NETWORK_RUN_S = 5.0
-"""Time that a run between two machines needs beside its duration, s: starting peer processes, greetings, path MTU
-discovery, and two idle seconds for the clocks."""
+"""Additional time of a run between two machines, s: starting peer processes, greetings, path MTU discovery, and two
+idle seconds for the clocks."""
 
-_MEASURED_S = 4.0  # of virtual time: 2,600 packets
+_MEASURED_S = 4.0  # virtual time, 2,600 packets
 _MEASURED_MBPS = 8.0
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The repetitions of a scheme or mix on a path, each of which lasts `duration_s` and is made in about `seconds`."""
+    """The repetitions of a scheme or mix on a path. Each lasts `duration_s`, and takes about `seconds` to make."""
 
     experiment: str
     path: str
@@ -58,7 +58,7 @@ class Cell:
 
 
 def cells(experiment: Experiment) -> list[Cell]:
-    """What an experiment consists of, in the order of execution."""
+    """Return the cells of an experiment, in the order of execution."""
     first = replace(experiment, runs=1).all_runs()
     return [
         Cell(experiment.name, run.path, run.scheme, experiment.runs, experiment.duration_s, piece.seconds)
@@ -67,20 +67,20 @@ def cells(experiment: Experiment) -> list[Cell]:
 
 
 def seconds_of(costs: Sequence[float], jobs: int) -> float:
-    """How long runs that cost so much take on `jobs` processes."""
+    """Return the duration of runs with these costs on `jobs` processes, s."""
     return START_S + max(sum(costs) / min(jobs, len(costs)), max(costs)) if costs else 0.0
 
 
 def pieces(experiment: Experiment, runs: Iterable[Run]) -> list[Piece]:
-    """The runs with what each is expected to cost. Repetitions cost the same; a scheme is as far off everywhere."""
+    """Return the runs with their expected costs. Repetitions cost the same; deviations are common to a scheme."""
     costs: dict[tuple[str, str], float] = {}
-    found = []
+    run_pieces = []
     for run in runs:
         key = (run.path, run.scheme)
         if key not in costs:
             costs[key] = _cost_s(experiment, run)
-        found.append(Piece(run.label, costs[key], run.scheme))
-    return found
+        run_pieces.append(Piece(run.label, costs[key], run.scheme))
+    return run_pieces
 
 
 def _cost_s(experiment: Experiment, run: Run) -> float:
@@ -93,14 +93,14 @@ def _cost_s(experiment: Experiment, run: Run) -> float:
 
 
 def _fixed_s(specification: RunSpec) -> float:
-    """What is not per packet: flows, and their samples."""
+    """Return the cost that is independent of packets, s: flows and their samples."""
     flows = len(specification["flows"])
     samples = flows * specification["duration_s"] / specification["sample_interval_s"]
     return float(flows * PER_FLOW_PACKETS + samples * PER_FLOW_SAMPLE_PACKETS) * packet_s()
 
 
 def carried_packets(path: PathModel, specification: RunSpec) -> float:
-    """How many full packets the path carries in a run, at most."""
+    """Return the maximum number of full packets that the path carries in a run."""
     duration_s = float(specification["duration_s"])
     capacity_mbit = _capacity_mbps(path, duration_s) * duration_s
     demand_mbit = sum(_demand_mbit(flow, duration_s) for flow in specification["flows"])
@@ -108,19 +108,22 @@ def carried_packets(path: PathModel, specification: RunSpec) -> float:
 
 
 def _capacity_mbps(path: PathModel, duration_s: float) -> float:
-    """The mean over a run."""
-    described = path.describe()
-    if described.rates_mbps is not None:
-        times, rates = described.rates_mbps
+    """Return the mean capacity over a run, Mbit/s."""
+    description = path.describe()
+    if description.rates_mbps is not None:
+        times, rates = description.rates_mbps
         ends = [*times[1:], duration_s]
         lasting = [max(min(end, duration_s) - start, 0.0) for start, end in zip(times, ends, strict=True)]
         return sum(rate * length for rate, length in zip(rates, lasting, strict=True)) / duration_s
-    rate = None if described.bottleneck is None else described.bottleneck.rate_mbps
+    rate = None if description.bottleneck is None else description.bottleneck.rate_mbps
     return UNLIMITED_MBPS if rate is None else rate
 
 
 def _demand_mbit(flow: FlowSpec, duration_s: float) -> float:
-    """What the application of a flow has to send while it lasts; without end where only the path limits it."""
+    """Return the data that the application of a flow sends in its lifetime, Mbit.
+
+    Infinite if only the path limits it.
+    """
     application: Mapping[str, Any] = flow.get("application", {})  # of any kind
     stop_s = flow.get("stop_s")
     lasts_s = max((duration_s if stop_s is None else min(stop_s, duration_s)) - flow.get("start_s", 0.0), 0.0)
@@ -137,7 +140,7 @@ def _demand_mbit(flow: FlowSpec, duration_s: float) -> float:
 
 @cache
 def packet_s(clock: Clock = SYSTEM_CLOCK) -> float:
-    """What a simulated packet costs on this machine, s of a processor, measured once: a short run of Reno in memory."""
+    """Return the CPU time of a simulated packet on this machine, s, measured once: a short run of Reno in memory."""
     link: Element = {"kind": "link", "rate_mbps": _MEASURED_MBPS, "queue": {"kind": "droptail", "packets": 100}}
     delay: Element = {"kind": "delay", "delay_ms": 20.0}
     path = PathModel(name="measured", title="", data=[link, delay], ack=[delay])
@@ -151,9 +154,9 @@ def packet_s(clock: Clock = SYSTEM_CLOCK) -> float:
         "flows": [{"scheme": "reno", "controller": "reno"}],
     }
     packets: float = carried_packets(path, specification)
-    taken: list[float] = []
+    times: list[float] = []
     for _ in range(3):  # the first time is slower
-        started = clock.thread_time()
+        started_s = clock.thread_time()
         simulate_in_memory(specification)
-        taken.append(clock.thread_time() - started)
-    return sum(taken[1:]) / len(taken[1:]) / packets
+        times.append(clock.thread_time() - started_s)
+    return sum(times[1:]) / len(times[1:]) / packets

@@ -1,11 +1,11 @@
-"""Runs that are made in this process: the place of a single run, which costs less than to start a process for it."""
+"""Runs made in this process, for a single run: this is cheaper than starting a process."""
 
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
-from dumbbell.base.interrupts import Undisturbed
+from dumbbell.base.interrupts import Uninterrupted
 from dumbbell.base.logs import lent_to_runs
 from dumbbell.base.progress import Stage
 from dumbbell.execution.worker import Task, keep, make
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
 
 
-class Here:
-    """Makes runs one after the other, as a worker process of `Pool` does. Nothing of them may end this process."""
+class OwnProcess:
+    """Executor of runs in this process, one after the other, like a worker process of `Pool`.
+
+    No run may end this process.
+    """
 
     side_by_side = 1
 
@@ -28,15 +31,15 @@ class Here:
         """Execute the tasks; yield number, statistics and seconds of each."""
         for task in tasks:
             stage.begin(task.number)
-            started = self._clock.monotonic()
+            started_s = self._clock.monotonic()
             with lent_to_runs():
                 attempt = make(task, self._obstacle, partial(stage.say, task.number))
-            seconds = self._clock.monotonic() - started
-            with Undisturbed() as keeping:
+            seconds = self._clock.monotonic() - started_s
+            with Uninterrupted() as keeping:
                 statistics = keep(task, attempt)
             yield task.number, statistics, seconds
             if keeping.was_interrupted:
                 raise KeyboardInterrupt
 
     def stop(self) -> None:
-        """Have nothing to end."""
+        """Do nothing: there is no process to end."""

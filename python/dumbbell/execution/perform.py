@@ -1,4 +1,4 @@
-"""From experiments to their results: checked, prepared, executed as far as they are not finished yet."""
+"""From experiments to results: check, preparation, and execution of the unfinished runs."""
 
 import itertools
 import sys
@@ -38,15 +38,14 @@ Beside: TypeAlias = Callable[[Sequence[ResultsDirectory], Progress], AbstractCon
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """How and where runs are executed.
+    """Settings of an execution: place and kind.
 
-    `jobs` are processes (None: what the backend and the machine allow), `out` the results directory (None: a new one
-    below `results`), which `resume` continues; `cluster` is the address of a Dask scheduler, `shards` the URL of
-    a folder that tables of batches pass through; `database` is a file that gathers the numbers of many experiments.
-    `command` are the words of the command line that asks for it, if one does.
-    `trust` agrees to run the programs and plug-ins that an experiment file names. With `until`, runs are added until
-    the means are known as well as it says. `beside` goes on while runs are executed: it shows them to somebody.
-    `pool` has the workers of a command that executes several times: they wait for the next time.
+    `jobs` is the number of processes (None: chosen for backend and machine). `out` is the results directory (None: a
+    new one below `results`), which `resume` continues. `cluster` is the address of a Dask scheduler, `shards` the URL
+    of a folder for tables of batches. `database` is a file that gathers the numbers of many experiments. `command` has
+    the words of the command line, if any. `trust` is the consent to run the programs and plug-ins of an experiment
+    file. With `until`, runs are added until the means are known well enough. `beside` is a context during the runs,
+    which shows them. `pool` has the workers of a command that executes several times: they wait for the next time.
     """
 
     jobs: int | None = None
@@ -63,110 +62,112 @@ class Execution:
 
 
 Holding = AbstractContextManager[list[ResultsDirectory]]
-"""The results directories of experiments, held for this writer."""
+"""Context that holds the results directories of experiments for this writer."""
 
 
 def perform_experiment_file(
-    experiment_file: ExperimentFile, request: RunRequest, how: Execution
+    experiment_file: ExperimentFile, request: RunRequest, execution: Execution
 ) -> tuple[ResultsDirectory, Outcome]:
-    """Executes the experiment that `experiment_file` and `request` describe.
+    """Execute the experiment in `experiment_file` with the changes of `request`.
 
     Raises:
-        UserError: it cannot be run as described; nothing was run, and nothing is left behind.
+        UserError: If the experiment cannot be run. Then nothing was run, and no files are left.
     """
-    experiment = trusted(experiment_file, request, how.trust)
+    experiment = trusted(experiment_file, request, execution.trust)
     _tell_left_out(with_request(experiment_file, request))
-    directory = how.out or default_directory(experiment.name)
+    directory = execution.out or default_directory(experiment.name)
 
     @contextmanager
     def hold() -> Iterator[list[ResultsDirectory]]:
         with locked(directory):
-            yield [prepare(directory, experiment, how.resume)]
+            yield [prepare(directory, experiment, execution.resume)]
 
-    gathering = None if how.database is None else Gathering(how.database)
+    gathering = None if execution.database is None else Gathering(execution.database)
     with interruptible(), Progress() as progress:
-        (results,), outcome = perform([experiment], how, hold, gathering, progress)
+        (results,), outcome = perform([experiment], execution, hold, gathering, progress)
     return results, outcome
 
 
 def perform(
     experiments: Sequence[Experiment],
-    how: Execution,
+    execution: Execution,
     hold: Callable[[], Holding],
     gathering: Gathering | None,
     progress: Progress,
 ) -> tuple[list[ResultsDirectory], Outcome]:
-    """Executes what is not finished of experiments of one backend.
+    """Execute the unfinished runs of experiments of one backend.
 
-    Their directories are made ready by `hold` as soon as it is known that all can be run; it is left when they were.
+    The context `hold` prepares their directories after the check that all can be run, and lasts during the runs.
 
     Raises:
-        UserError: one cannot be run as described; nothing was run, and `hold` was not called.
+        UserError: If an experiment cannot be run. Then nothing was run, and `hold` was not called.
     """
     is_campaign = any(experiment.every_s is not None for experiment in experiments)
-    if is_campaign and how.until is not None:
+    if is_campaign and execution.until is not None:
         raise UserError(f"not with {argument('every')}, which says how many rounds there are", argument="until")
     if is_campaign and len(experiments) > 1:
         raise UserError("`every_s`: allowed of an experiment that runs alone: there are several here")
-    jobs = examine(experiments, how, progress)
+    jobs = examine(experiments, execution, progress)
     progress.doing("preparing")
-    if how.database is not None:
-        Database(how.database, gathers=True).close()  # before anything else is written
-    with ExitStack() as held:
-        ready = held.enter_context(ExitStack())
+    if execution.database is not None:
+        Database(execution.database, gathers=True).close()  # before anything else is written
+    with ExitStack() as stack:
+        ready = stack.enter_context(ExitStack())
         for experiment in experiments:
             ready.enter_context(find_executor(experiment).prepared(experiment))
-        parts = held.enter_context(hold())
-        if how.beside is not None:
-            held.enter_context(how.beside(parts, progress))
-        made = environment(list(how.command))
+        parts = stack.enter_context(hold())
+        if execution.beside is not None:
+            stack.enter_context(execution.beside(parts, progress))
+        head = environment(list(execution.command))
         for results in parts:
-            own = find_executor(results.experiment).environment(results.experiment)
-            write_environment(results, made | own)
+            backend_part = find_executor(results.experiment).environment(results.experiment)
+            write_environment(results, head | backend_part)
         if not is_campaign:
-            pool = how.pool or held.enter_context(Pool(progress.clock))
-            outcome = _execute_unfinished(parts, jobs, pool, how, gathering, progress)
-            if how.until is not None:
-                parts, outcome = _execute_more(how.until, parts, outcome, jobs, pool, how, gathering, progress)
+            pool = execution.pool or stack.enter_context(Pool(progress.clock))
+            outcome = _execute_unfinished(parts, jobs, pool, execution, gathering, progress)
+            if execution.until is not None:
+                parts, outcome = _execute_more(
+                    execution.until, parts, outcome, jobs, pool, execution, gathering, progress
+                )
             return parts, outcome
-        ready.close()  # between rounds a machine is left alone
+        ready.close()  # between rounds the machine stays unchanged
         (results,) = parts
-        return parts, _execute_rounds(results, jobs, how.cluster, gathering, progress)
+        return parts, _execute_rounds(results, jobs, execution.cluster, gathering, progress)
 
 
 def perform_apart(
-    planned: Sequence[tuple[Path, Experiment]], how: Execution, progress: Progress
+    folders: Sequence[tuple[Path, Experiment]], execution: Execution, progress: Progress
 ) -> tuple[list[ResultsDirectory], Outcome]:
-    """Executes experiments of one backend, each into an unused directory of its own.
+    """Execute experiments of one backend, each into its own unused directory.
 
     Raises:
-        UserError: one cannot be run as described, or a directory is in use; nothing was run.
+        UserError: If an experiment cannot be run, or a directory is in use. Then nothing was run.
     """
 
     @contextmanager
     def hold() -> Iterator[list[ResultsDirectory]]:
-        with ExitStack() as held:
+        with ExitStack() as stack:
             parts = []
-            for directory, experiment in planned:
-                held.enter_context(locked(directory))
+            for directory, experiment in folders:
+                stack.enter_context(locked(directory))
                 parts.append(prepare(directory, experiment, resume=False))
             yield parts
 
-    return perform([experiment for _, experiment in planned], how, hold, None, progress)
+    return perform([experiment for _, experiment in folders], execution, hold, None, progress)
 
 
-def examine(experiments: Sequence[Experiment], how: Execution, progress: Progress | None = None) -> int:
-    """Sees that all of the experiments, of one backend, can be run; on how many processes they are.
+def examine(experiments: Sequence[Experiment], execution: Execution, progress: Progress | None = None) -> int:
+    """Check that all experiments, of one backend, can be run; return the number of processes.
 
     Raises:
-        UserError: one cannot be run as described.
+        UserError: If an experiment cannot be run.
     """
     for experiment in experiments:
         if experiment.keeps_numbers:
-            require_batches(experiment, how.database is not None)
-    if how.shards is not None:
-        _require_shards(experiments, how.cluster, how.shards)
-    jobs = _choose_jobs(experiments, how)
+            require_batches(experiment, execution.database is not None)
+    if execution.shards is not None:
+        _require_shards(experiments, execution.cluster, execution.shards)
+    jobs = _choose_jobs(experiments, execution)
     for experiment in experiments:
         if progress is not None:
             progress.doing(f"checking {experiment.name}")
@@ -175,32 +176,32 @@ def examine(experiments: Sequence[Experiment], how: Execution, progress: Progres
 
 
 def _require_shards(experiments: Sequence[Experiment], cluster: str | None, shards: str) -> None:
-    """Refuse a store that nothing passes through, or that cannot be reached.
+    """Raise an error for a store that is not used, or that cannot be reached.
 
     Raises:
-        UserError: says why.
+        UserError: If the store is not used, or unreachable; the message has the reason.
     """
     if cluster is None or not all(experiment.keeps_numbers for experiment in experiments):
-        allowed = f"allowed with {argument('cluster')} and {argument('keep', form=NUMBERS)} only"
-        raise UserError(allowed, argument="shards", value=shards)
+        problem = f"allowed with {argument('cluster')} and {argument('keep', form=NUMBERS)} only"
+        raise UserError(problem, argument="shards", value=shards)
     from dumbbell.execution.cluster_batches import Store
 
     Store(shards)
 
 
-def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
-    """How many runs go on at once.
+def _choose_jobs(experiments: Sequence[Experiment], execution: Execution) -> int:
+    """Return the number of simultaneous runs.
 
     Raises:
-        UserError: more than the backend can do, or a cluster that does not take these experiments.
+        UserError: If the backend cannot run so many, or if the cluster cannot run these experiments.
     """
     backend = experiments[0].backend
     backend.require_executing()
-    jobs = choose_jobs(backend, how.jobs, cpus())
-    if how.cluster is not None:
+    jobs = choose_jobs(backend, execution.jobs, cpus())
+    if execution.cluster is not None:
         if not backend.capabilities.cluster:
-            allowed = listed(backend_forms(lambda can: can.cluster))
-            problem = f"allowed with {argument('backend')} {allowed} only, not {backend}"
+            able = listed(backend_forms(lambda can: can.cluster))
+            problem = f"allowed with {argument('backend')} {able} only, not {backend}"
             raise UserError(problem, argument="cluster")
         for scheme in (scheme for experiment in experiments for scheme in experiment.schemes.values()):
             if scheme.is_outside:
@@ -208,38 +209,38 @@ def _choose_jobs(experiments: Sequence[Experiment], how: Execution) -> int:
                 raise UserError(problem, argument="cluster")
         from dumbbell.execution.cluster import require_cluster
 
-        require_cluster(how.cluster)
+        require_cluster(execution.cluster)
     return jobs
 
 
 def _tell_left_out(experiment_file: ExperimentFile) -> None:
-    """What `all` does not include because it cannot run here."""
+    """Print the schemes of `all` that are left out because they cannot run on this machine."""
     if "all" in experiment_file.schemes:
         for name, reason in everything(experiment_file)[1].items():
             print(printable(f"left out: {name}: {reason}"), file=sys.stderr)
 
 
 def default_directory(name: str, clock: Clock = SYSTEM_CLOCK) -> Path:
-    """Return an unused place below `results` for results that are called so."""
-    started = clock.utc().strftime("%Y%m%dT%H%M%SZ")
-    wanted = Path("results") / f"{name}-{started}"
-    # two in one second
-    more = (wanted.with_name(f"{wanted.name}-{number}") for number in itertools.count(2))
-    return next(path for path in itertools.chain([wanted], more) if not path.exists())
+    """Return an unused directory below `results` with this name."""
+    start_text = clock.utc().strftime("%Y%m%dT%H%M%SZ")
+    first_choice = Path("results") / f"{name}-{start_text}"
+    # for two starts in one second
+    more = (first_choice.with_name(f"{first_choice.name}-{number}") for number in itertools.count(2))
+    return next(path for path in itertools.chain([first_choice], more) if not path.exists())
 
 
 def _execute_unfinished(
     parts: list[ResultsDirectory],
     jobs: int,
     pool: Pool,
-    how: Execution,
+    execution: Execution,
     gathering: Gathering | None,
     progress: Progress,
 ) -> Outcome:
-    """Executes all runs that are not finished yet."""
+    """Execute all unfinished runs."""
     outcome = Outcome()
-    if numbered := [part for part in parts if part.experiment.keeps_numbers]:
-        outcome = _execute_in_batches(numbered, jobs, pool, how, progress)
+    if batched_parts := [part for part in parts if part.experiment.keeps_numbers]:
+        outcome = _execute_in_batches(batched_parts, jobs, pool, execution, progress)
     parts = [part for part in parts if not part.experiment.keeps_numbers]
     if not parts or outcome.interrupted:
         return outcome
@@ -247,29 +248,29 @@ def _execute_unfinished(
     todo, total = sum(len(part.runs) for part in work), sum(len(part.experiment.all_runs()) for part in parts)
     if todo < total:
         _tell_finished(total - todo, total, progress)
-    return outcome.with_more(execute(work, jobs, progress, pool, how.cluster, gathering))
+    return outcome.with_more(execute(work, jobs, progress, pool, execution.cluster, gathering))
 
 
 def _execute_in_batches(
-    parts: list[ResultsDirectory], jobs: int, pool: Pool, how: Execution, progress: Progress
+    parts: list[ResultsDirectory], jobs: int, pool: Pool, execution: Execution, progress: Progress
 ) -> Outcome:
-    """Executes all runs of which only the numbers are kept, and which are not finished yet."""
+    """Execute the unfinished runs that keep only their numbers."""
     progress.doing("looking for what is finished")
     work = [Work(part, unfinished_runs(part, progress)) for part in parts]
     todo, total = sum(len(part.runs) for part in work), sum(part.experiment.count for part in parts)
     if todo < total:
         _tell_finished(total - todo, total, progress)
-    if how.cluster is None:
+    if execution.cluster is None:
         has_plugins = any(part.experiment.has_plugins for part in parts)
         make_each_apart = partial(make_guarded, jobs=min(jobs, todo), pool=pool)
         return execute_batches(work, make_each_apart if has_plugins else partial(make_here, threads=jobs), progress)
     from dumbbell.execution.cluster_batches import make_there
 
-    return execute_batches(work, partial(make_there, address=how.cluster, shards=how.shards), progress)
+    return execute_batches(work, partial(make_there, address=execution.cluster, shards=execution.shards), progress)
 
 
-def _tell_finished(finished: int, total: int, progress: Progress) -> None:
-    progress.line(f"{finished} of {total} runs are finished already")
+def _tell_finished(finished_count: int, total: int, progress: Progress) -> None:
+    progress.line(f"{finished_count} of {total} runs are finished already")
 
 
 def _execute_more(
@@ -278,36 +279,36 @@ def _execute_more(
     outcome: Outcome,
     jobs: int,
     pool: Pool,
-    how: Execution,
+    execution: Execution,
     gathering: Gathering | None,
     progress: Progress,
 ) -> tuple[list[ResultsDirectory], Outcome]:
-    """Executes more runs until the means are known well enough, or there are too many runs."""
+    """Execute further runs until the means are known well enough, or the maximum number of runs is reached."""
     while not (outcome.interrupted or outcome.full):
-        needed = [until.missing(part) for part in parts]
-        lacking = [(part.experiment.runs, wanted, names) for part, (wanted, names) in zip(parts, needed, strict=True)]
-        lacking = [each for each in lacking if each[2]]
+        needs = [until.missing(part) for part in parts]
+        lacking = [(part.experiment.runs, target, names) for part, (target, names) in zip(parts, needs, strict=True)]
+        lacking = [part for part in lacking if part[2]]
         if not lacking:
             break
-        named = listing([name for *_, names in lacking for name in names], _MOST_NAMED)
-        few = f"{max(had for had, *_ in lacking)} runs are not enough for {named}"
-        if all(wanted <= had for had, wanted, _ in lacking):
-            progress.line(printable(f"{few}: no more are made"))
+        means = listing([name for *_, names in lacking for name in names], _MOST_NAMED)
+        problem = f"{max(had for had, *_ in lacking)} runs are not enough for {means}"
+        if all(target <= had for had, target, _ in lacking):
+            progress.line(printable(f"{problem}: no more are made"))
             break
-        progress.line(printable(f"{few}: {max(wanted for _, wanted, _ in lacking)} are made"))
-        parts = [extended(part, wanted) for part, (wanted, _) in zip(parts, needed, strict=True)]
-        outcome = outcome.with_more(_execute_unfinished(parts, jobs, pool, how, gathering, progress))
+        progress.line(printable(f"{problem}: {max(target for _, target, _ in lacking)} are made"))
+        parts = [extended(part, target) for part, (target, _) in zip(parts, needs, strict=True)]
+        outcome = outcome.with_more(_execute_unfinished(parts, jobs, pool, execution, gathering, progress))
     return parts, outcome
 
 
 _MOST_NAMED = 3
-"""Names of means that a line of progress has room for."""
+"""Maximum number of means in a line of progress."""
 
 
 def _execute_rounds(
     results: ResultsDirectory, jobs: int, cluster: str | None, gathering: Gathering | None, progress: Progress
 ) -> Outcome:
-    """Executes the rounds of a campaign. The machine is made ready for each anew, and let go of after it."""
+    """Execute the rounds of a campaign. The machine is prepared for each round, and restored after it."""
     experiment = results.experiment
 
     def make(runs: list[Run], tell: Tell) -> Outcome:
@@ -318,28 +319,28 @@ def _execute_rounds(
 
 
 def _unfinished(results: ResultsDirectory, progress: Progress) -> list[Run]:
-    """The runs that are to be made. Those that were finished and are damaged are among them, and said.
+    """Return the runs to make, among them finished runs that are damaged, which are reported.
 
-    To look through the files of many runs takes its time: that is said too.
+    Checking the files of many runs takes time, so progress is shown.
     """
     runs = results.experiment.all_runs()
     todo = []
     has_finished = False
     with ThreadPoolExecutor(cpus()) as pool:
-        looked = zip(runs, pool.map(_looked, repeat(results), runs), strict=True)
-        for number, (run, (finished, fault)) in enumerate(looked, 1):
-            if not finished:
+        checks = zip(runs, pool.map(_check_run, repeat(results), runs), strict=True)
+        for number, (run, (is_finished, fault)) in enumerate(checks, 1):
+            if not is_finished:
                 todo.append(run)
             if fault:
                 progress.line(printable(f"damaged, made again: {run.label}: {fault}"))
-            has_finished = has_finished or finished or bool(fault)
+            has_finished = has_finished or is_finished or bool(fault)
             if has_finished:  # in a new directory there is nothing to check
                 progress.doing(f"checking the files of finished runs: {number} of {len(runs)}")
     return todo
 
 
-def _looked(results: ResultsDirectory, run: Run) -> tuple[bool, str]:
-    """Whether a run is finished, and why not, if it was."""
+def _check_run(results: ResultsDirectory, run: Run) -> tuple[bool, str]:
+    """Return True if a run is finished, and the reason if a finished run is damaged."""
     try:
         return results.is_finished(run), ""
     except UserError as error:

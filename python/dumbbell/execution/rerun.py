@@ -1,4 +1,4 @@
-"""A run made again, with all its files: the packet log of a run of which only the numbers were kept."""
+"""Repetition of a run with all its files, for the packet log of a run that kept only its numbers."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Run
 
 _REPEATED = ("flows", "links", "network")
-"""Statistics that are the same whenever a run is made."""
+"""Statistics that are equal in every repetition of a run."""
 
 
 def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
-    """Make a run again from its seed, with all its files. `log` is its packet log, if not as it was.
+    """Make a run again from its seed, with all its files. `log` is its packet log; None keeps the former one.
 
-    Numbers that were kept of the run have to come out again, to the last digit.
+    The new numbers must equal the stored ones, to the last digit.
 
     Raises:
-        UserError: it has its files, cannot be made again, failed, or came out with other numbers; nothing was kept.
+        UserError: If the run has its files, is not repeatable, fails, or gives other numbers. Nothing is stored then.
     """
     experiment = results.experiment
     if not (experiment.capabilities.repeatable and experiment.capabilities.executes):
         raise UserError(f"backend `{experiment.backend}`: no run can be made again: each is another one")
-    known = results.numbers.statistics(run) if experiment.keeps_numbers else results.statistics(run)
-    if known is None:
+    stored = results.numbers.statistics(run) if experiment.keeps_numbers else results.statistics(run)
+    if stored is None:
         raise UserError(f"{run.label}: was not made yet", fix=f"{argument('resume', 'True')} makes it")
     if _has_files(results, run):
         raise UserError(f"{results.folder(run)}: has the files of this run: nothing to make again")
@@ -53,23 +53,23 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
         (task,) = tasks_of([(again, run)], executors, Path.cwd())
         results.unfinished.clear(ignore_errors=True)
         try:
-            # complete in another place, until its numbers are known to be those that were kept
-            made = replace(task, final=task.temporary.with_name("again"))
-            statistics = _made_by_itself(made) if experiment.outside(run) else execute(made)
+            # made in another place until its numbers are verified
+            new_task = replace(task, final=task.temporary.with_name("again"))
+            statistics = _make_apart(new_task) if experiment.outside(run) else execute(new_task)
             if statistics["status"] == "failed":
                 raise UserError(f"{run.label}: {statistics.get('reason')}")
-            if differs := _difference(known, statistics):
+            if differs := _difference(stored, statistics):
                 problem = f"{run.label}: comes out with another `{differs}` than was kept"
                 raise UserError(problem, fix="`environment.json` says which version made the runs")
-            publish(made.place, task.place)
+            publish(new_task.place, task.place)
         except OSError as error:
             raise UserError(f"{run.label}: {one_line(error)}") from None
         finally:
             results.unfinished.clear(ignore_errors=True)
 
 
-def _made_by_itself(task: Task) -> RunStatistics:
-    """Make a run with plug-ins in a process of its own; return its statistics."""
+def _make_apart(task: Task) -> RunStatistics:
+    """Make a run with plug-ins in its own process; return its statistics."""
     with Progress() as progress, Pool(progress.clock) as pool:
         stage = progress.expect(RUNS, [Piece(task.label, START_S)])
         pool.begin(task.executor, 1, task.temporary.with_name("last-words"), has_plugins=True)
@@ -77,7 +77,7 @@ def _made_by_itself(task: Task) -> RunStatistics:
 
 
 def _has_files(results: ResultsDirectory, run: Run) -> bool:
-    """Return whether the files of a run are there, and as they were recorded."""
+    """Return True if the files of a run exist unchanged."""
     folder = results.folder(run)
     try:
         return bool(kept_files(folder)) and (folder / STATISTICS).is_file() and results.is_finished(run)
@@ -85,8 +85,8 @@ def _has_files(results: ResultsDirectory, run: Run) -> bool:
         return False
 
 
-def _difference(known: RunStatistics, again: RunStatistics) -> str:
-    """Return which of the statistics differ; empty if none does."""
-    if known["status"] == "failed":
+def _difference(stored: RunStatistics, again: RunStatistics) -> str:
+    """Return the name of a statistic that differs; empty if none does."""
+    if stored["status"] == "failed":
         return ""
-    return next((key for key in _REPEATED if known.get(key) != again.get(key)), "")
+    return next((key for key in _REPEATED if stored.get(key) != again.get(key)), "")

@@ -1,4 +1,4 @@
-"""Campaigns: round after round of runs, each at its time, for days."""
+"""Campaigns: rounds of runs at scheduled times, for days."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunStatistics
 
 Make = Callable[[list[Run], Tell], Outcome]
-"""Makes the runs of a round, and tells of each."""
+"""Function that makes the runs of a round, and reports each."""
 
 _LOOK_EVERY_S = 0.5
 _LATE_S = 1.0
-"""What begins later than that is said to be late."""
+"""Delay from which a begin is reported as late, s."""
 
 
 def perform_campaign(
@@ -35,10 +35,10 @@ def perform_campaign(
     progress: Progress,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Outcome:
-    """Makes those of the runs `todo` whose time is still to come, and says which are missed.
+    """Make the runs in `todo` whose time is still to come, and report the missed ones.
 
-    The first call decides when rounds begin; one that resumes goes on where the schedule stands. A round that takes
-    longer than until the next one makes that begin late. Whose time was over before it could begin is missed.
+    The first call sets the times of the rounds; a resuming call continues the schedule. If a round overruns, the
+    next one begins late. A round whose time was over before its begin is missed.
     """
     experiment = results.experiment
     assert experiment.every_s is not None
@@ -47,7 +47,7 @@ def perform_campaign(
     rounds = {number: list(runs) for number, runs in groupby(todo, lambda run: run.run)}
     with StateKeeper(results.directory, schedule, earlier, clock) as heart:
         campaign = _Campaign(results, schedule, rounds, heart, progress, clock)
-        campaign.announce(jobs, resumed=earlier is not None)
+        campaign.announce(jobs, is_resumed=earlier is not None)
         return campaign.perform(make)
 
 
@@ -56,20 +56,20 @@ class _Campaign:
     results: ResultsDirectory
     schedule: Schedule
     left: dict[int, list[Run]]
-    """The runs of each round that is still to be made."""
+    """Runs of each remaining round."""
     heart: StateKeeper
     progress: Progress
     clock: Clock
     outcome: Outcome = field(default_factory=Outcome)
     late_because: str = ""
-    """What kept the next round from beginning at its time."""
+    """Reason for the delay of the next round."""
 
-    def announce(self, jobs: int, resumed: bool) -> None:
-        """Says what is going to be done, or what is left of it."""
+    def announce(self, jobs: int, is_resumed: bool) -> None:
+        """Print the plan, or its remaining part."""
         schedule, now_s = self.schedule, self.clock.time()
         end = stamp(float(int(schedule.due_s(schedule.rounds + 1))))
         every = f"one every {span(schedule.every_s)} until {end}"
-        if not resumed:
+        if not is_resumed:
             self._say(f"campaign: {schedule.rounds} rounds, {every}")
         else:
             coming = sum(number >= schedule.current(now_s) for number in self.left)
@@ -80,7 +80,7 @@ class _Campaign:
             self._say(f"a round takes about {span(takes_s)}, and one begins every {span(schedule.every_s)}: late")
 
     def perform(self, make: Make) -> Outcome:
-        """All rounds that are left."""
+        """Make all remaining rounds."""
         try:
             while self._drop_missed():
                 number = min(self.left)
@@ -91,12 +91,12 @@ class _Campaign:
         except KeyboardInterrupt:
             self.outcome.interrupted = True
         self.outcome.missed = self.heart.missed
-        stopped = self.outcome.full or "interrupted"
-        self.heart.end(stopped if self.outcome.interrupted else "")
+        stop_reason = self.outcome.full or "interrupted"
+        self.heart.end(stop_reason if self.outcome.interrupted else "")
         return self.outcome
 
     def _drop_missed(self) -> bool:
-        """Leaves out the rounds whose time is over; whether any are left."""
+        """Drop the rounds whose time is over; return True if any remain."""
         current = self.schedule.current(self.clock.time())
         for number in [number for number in self.left if number < current]:
             missing = [run for run in self.left.pop(number) if self._is_missing(run)]
@@ -112,13 +112,13 @@ class _Campaign:
             return True
 
     def _wait_for(self, number: int) -> bool:
-        """Waits until a round is due; whether it still is its time then: a machine may have been asleep."""
+        """Wait until a round is due; return False if its time is over by then, as after a sleep of the machine."""
         due_s = self.schedule.due_s(number)
         if self.clock.time() < due_s:
             self.heart.waiting(number, self._next(self.left[number][0]))
             self.late_because = ""
-            what = f"waiting for round {number} of {self.schedule.rounds}, due at {self._due(number)}"
-            self.progress.doing(what, seldom=True)
+            activity = f"waiting for round {number} of {self.schedule.rounds}, due at {self._due(number)}"
+            self.progress.doing(activity, seldom=True)
         while (left_s := due_s - self.clock.time()) > 0.0:
             self.clock.sleep(min(left_s, _LOOK_EVERY_S))
         return self.schedule.current(self.clock.time()) == number
@@ -132,7 +132,7 @@ class _Campaign:
 
         def tell(run: Run, statistics: RunStatistics) -> None:
             waiting.remove(run)
-            following = waiting[0] if waiting else next((each[0] for _, each in sorted(self.left.items())), None)
+            following = waiting[0] if waiting else next((runs_[0] for _, runs_ in sorted(self.left.items())), None)
             last = {"run": run.label, "status": statistics["status"], "ended_at": stamp(float(int(self.clock.time())))}
             self.heart.tell(last=last, next={} if following is None else self._next(following))
 
@@ -144,15 +144,15 @@ class _Campaign:
         took_s = self.clock.time() - began_s
         self.late_because = f" (round {number} took {span(took_s)}, longer than until this one)"
 
-    def _add(self, made: Outcome) -> None:
-        """Adds what became of a round."""
-        whole = self.outcome
-        whole.finished += made.finished
-        whole.failed += made.failed
-        whole.logs += made.logs
-        whole.degraded += made.degraded
-        whole.unrecorded += [each for each in made.unrecorded if each not in whole.unrecorded]
-        whole.interrupted, whole.full = made.interrupted, made.full
+    def _add(self, round_outcome: Outcome) -> None:
+        """Add the outcome of a round."""
+        total = self.outcome
+        total.finished += round_outcome.finished
+        total.failed += round_outcome.failed
+        total.logs += round_outcome.logs
+        total.degraded += round_outcome.degraded
+        total.unrecorded += [failure for failure in round_outcome.unrecorded if failure not in total.unrecorded]
+        total.interrupted, total.full = round_outcome.interrupted, round_outcome.full
 
     def _next(self, run: Run) -> dict[str, object]:
         return {"run": run.label, "round": run.run, "due_at": self._due(run.run)}
@@ -160,9 +160,9 @@ class _Campaign:
     def _due(self, number: int) -> str:
         return stamp(self.schedule.due_s(number))
 
-    def _miss(self, what: str) -> None:
-        self.heart.miss(what)
-        self._say(f"missed: {what}")
+    def _miss(self, text: str) -> None:
+        self.heart.miss(text)
+        self._say(f"missed: {text}")
 
     def _say(self, text: str) -> None:
         self.progress.line(printable(text))

@@ -1,4 +1,4 @@
-"""The process that executes runs: one after the other, each into a temporary directory that is then renamed."""
+"""The process that executes runs, one after the other, each in a temporary directory that is then renamed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, now
 from dumbbell.base.entry import Entry
 from dumbbell.base.errors import UserError, one_line, printable
-from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, Ended, apart, end_like, was_copied
-from dumbbell.base.inbox import Garbled, Inbox, send
+from dumbbell.base.guardian import KEPT_OUTPUT_BYTES, Bounds, ChildEnd, apart, end_like, was_copied
+from dumbbell.base.inbox import GarbledMessage, Inbox, send
 from dumbbell.base.json_text import to_json
 from dumbbell.base.logs import RUNS, Levels, RunLog, append, line_of, logger
 from dumbbell.base.processes import belong_to_parent, die_with_parent
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 log = logger(__name__)
 
 PUBLISHING = 32
-"""Most runs of one process that wait to be durable."""
+"""Maximum number of runs of one process that wait to become durable."""
 BEAT_S = 5.0
-"""Between two beats of a process that executes plug-ins."""
+"""Interval of beats of a process that executes plug-ins, s."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run to execute. `outside` names its plug-ins."""
+    """A run to execute. `outside` describes its plug-ins."""
 
     number: int
     label: str
@@ -62,43 +62,43 @@ class Task:
     specification: RunSpec
     outside: tuple[str, ...]
     out: Path
-    """The directory that both are below."""
+    """Results directory, which contains `temporary` and `final`."""
     temporary: Path
     final: Path
     levels: Levels = RUNS
-    """What is wanted in its log."""
+    """Levels of the records in the run's log."""
     maker: str = ""
-    """Which worker of a cluster makes it."""
+    """Address of the cluster's worker that makes the run; else empty."""
     keeps_files: bool = True
-    """Without them it has no directory, neither `temporary` nor `final`: what it tells is all that is left of it."""
+    """False if the run has no directories, `temporary` and `final`: then only its statistics are kept."""
 
     @cached_property
     def unfinished(self) -> Entry:
-        """The folder where the run is made, `temporary`, reached without following links."""
+        """Folder `temporary`, where the run is made, reached without following links."""
         return Entry.at(self.out, self.temporary)
 
     @cached_property
     def place(self) -> Entry:
-        """The folder where the run is kept, `final`, reached without following links."""
+        """Folder `final`, where the run is stored, reached without following links."""
         return Entry.at(self.out, self.final)
 
     @cached_property
     def log(self) -> Path:
-        """Its log until it is durable: beside its directory, which a backend may empty and a failure removes."""
+        """Log of the run until it is durable. It is outside of the run's directory, which a failure removes."""
         return Path(f"{self.temporary}.log")
 
 
 @dataclass(frozen=True)
-class Made:
-    """A task's run is made, in so many seconds; it is not durable yet."""
+class RunMade:
+    """Message: the run of a task is made, in `seconds` seconds, but not durable yet."""
 
     number: int
     seconds: float
 
 
 @dataclass(frozen=True)
-class Said:
-    """What happens to the run that is being made; `stands_still`: it waits for others."""
+class RunEvent:
+    """Message: an event of the active run; `stands_still` is True if the run waits for others."""
 
     number: int
     text: str
@@ -106,8 +106,8 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Done:
-    """What became of a task; `statistics` are the contents of its `stats.json`."""
+class TaskOutcome:
+    """Message: the outcome of a task; `statistics` is the content of its `stats.json`."""
 
     number: int
     statistics: RunStatistics
@@ -115,49 +115,49 @@ class Done:
 
 @dataclass
 class Attempt:
-    """A run that was made, or the reason why not; its files are in the task's temporary directory."""
+    """A run that was made, or the reason of its failure. Its files are in the task's temporary directory."""
 
     statistics: RunStatistics
-    failed: bool = False
+    is_failure: bool = False
 
 
 @dataclass(frozen=True)
 class Beat:
-    """The process goes on."""
+    """Message: the process is alive."""
 
 
-Message = Made | Said | Done | Attempt | Beat
-_KINDS = {kind.__name__: kind for kind in (Made, Said, Done, Attempt, Beat)}
+Message = RunMade | RunEvent | TaskOutcome | Attempt | Beat
+_KINDS = {kind.__name__: kind for kind in (RunMade, RunEvent, TaskOutcome, Attempt, Beat)}
 _TYPES = {
     "number": int,
     "seconds": float,
     "text": str,
     "stands_still": bool,
     "statistics": dict,
-    "failed": bool,
+    "is_failure": bool,
 }
 
 
-def read_message(message: dict[str, Any]) -> Message:  # of any kinds until they are checked
-    """What a process has told.
+def read_message(message: dict[str, Any]) -> Message:  # of any types until they are checked
+    """Return a message of a process.
 
     Raises:
-        Garbled: it is nothing that a process tells.
+        GarbledMessage: If the message is none of a process's messages.
     """
     try:
-        told = _KINDS[str(message.pop("kind", ""))](**message)
-        if all(isinstance(value, _TYPES[name]) for name, value in vars(told).items()):
-            return told
+        typed_message = _KINDS[str(message.pop("kind", ""))](**message)
+        if all(isinstance(value, _TYPES[name]) for name, value in vars(typed_message).items()):
+            return typed_message
     except (KeyError, TypeError):
         pass
-    raise Garbled("told what no process of a run tells")
+    raise GarbledMessage("told what no process of a run tells")
 
 
 @dataclass(frozen=True)
 class Post:
-    """What a process that executes runs is given: how it may be told by, and within which bounds it works.
+    """Data for a process that executes runs: its token for messages, and its bounds.
 
-    Without `bounds` it executes nothing but dumbbell's own code.
+    Without `bounds` the process executes only dumbbell's own code.
     """
 
     executor: Executor
@@ -166,11 +166,11 @@ class Post:
 
 
 def serve(connection: Connection, post: Post) -> None:
-    """Executes tasks from the connection until it closes. Only the parent stops it, so it ignores Ctrl-C.
+    """Execute tasks from the connection until it closes. Only the parent stops the process, so it ignores Ctrl-C.
 
     A plug-in that ends the process leaves a line in the file for last words.
 
-    Waiting for the disk takes longer than a short run: a thread of its own makes runs durable while the next is made.
+    Waiting for the disk takes longer than a short run. So a thread makes runs durable while the next one is made.
     """
     belong_to_parent()
     parent = parent_process()
@@ -182,16 +182,16 @@ def serve(connection: Connection, post: Post) -> None:
 
 
 def _serve(connection: Connection, token: bytes, obstacle: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Makes runs in this process. A thread makes them durable while the next is made, for that takes long."""
+    """Make runs in this process. A thread makes them durable while the next one is made, because this takes long."""
     die_with_parent()
     tell = Telling(connection, token)
-    made: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
-    _begin(_publish, made, tell)
+    attempts: SimpleQueue[tuple[Task, Attempt]] = SimpleQueue()
+    _begin(_publish, attempts, tell)
     while isinstance(task := _next(connection), Task):
-        started = clock.monotonic()
+        started_s = clock.monotonic()
         attempt = make(task, obstacle, partial(_say, tell, task.number))
-        tell(Made(task.number, clock.monotonic() - started))
-        made.put((task, attempt))
+        tell(RunMade(task.number, clock.monotonic() - started_s))
+        attempts.put((task, attempt))
     os._exit(0)
 
 
@@ -203,54 +203,54 @@ def _serve_apart(
     lifeline: int,
     clock: Clock = SYSTEM_CLOCK,
 ) -> None:
-    """Makes each run in a process of its own, which is a copy of this one: what its plug-ins change ends with it."""
+    """Make each run in a copy of this process. Changes by its plug-ins end with the copy."""
     tell = Telling(connection, token)
-    made: list[tuple[Task, Attempt]] = []
+    attempts: list[tuple[Task, Attempt]] = []
     _prepare_copies()
     while True:
-        if made and not (connection.poll(0) and len(made) < PUBLISHING):
-            _keep_all(made, tell)  # several at once take little longer than one
+        if attempts and not (connection.poll(0) and len(attempts) < PUBLISHING):
+            _keep_all(attempts, tell)  # several together take little longer than one
         task = _next(connection)
         if task is None:
             os._exit(0)
         if isinstance(task, Bounds):  # another stage begins
             bounds = task
             continue
-        started = clock.monotonic()
-        ours, theirs = Pipe()
-        heard = _Heard(ours, token, tell)
-        work = partial(_make_apart, task, obstacle, Telling(theirs, token), bounds)
-        ended = Ended(0, 0)
+        started_s = clock.monotonic()
+        read_end, write_end = Pipe()
+        messages = _RunMessages(read_end, token, tell)
+        work = partial(_make_apart, task, obstacle, Telling(write_end, token), bounds)
+        child_end = ChildEnd(0, 0)
         try:
-            ended = apart(work, lifeline, bounds, theirs, heard)
+            child_end = apart(work, lifeline, bounds, write_end, messages)
         except OSError as error:  # a full disk
-            theirs.close()
-            heard.attempt = failed(task, one_line(error))
-        heard.rest()
-        ours.close()
-        if heard.attempt is None:
-            _keep_all(made, tell)
-            end_like(ended.status)
+            write_end.close()
+            messages.attempt = failed(task, one_line(error))
+        messages.rest()
+        read_end.close()
+        if messages.attempt is None:
+            _keep_all(attempts, tell)
+            end_like(child_end.status)
         else:
             add_to_log(task, take_output(bounds))
-            if ended.left:
-                left = f"{ended.left} processes that the run had started and left were ended"
+            if child_end.left:
+                left = f"{child_end.left} processes that the run had started and left were ended"
                 add_to_log(task, [line_of(__name__, "info", left)])
-            tell(Made(task.number, clock.monotonic() - started))
-            made.append((task, heard.attempt))
+            tell(RunMade(task.number, clock.monotonic() - started_s))
+            attempts.append((task, messages.attempt))
 
 
 def _prepare_copies() -> None:
-    """Load what the copies of this process need, so that each does not do so again; nothing of a plug-in."""
+    """Load the modules that the copies of this process need, once for all, but nothing of a plug-in."""
     import dumbbell.plugins.classes  # noqa: F401  (the core imports it for a class)
 
     prepare()
     gc.collect()
-    gc.freeze()  # else the collections of a copy write to all that it shares with this process
+    gc.freeze()  # otherwise garbage collection in a copy writes to all shared memory
 
 
 def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds) -> None:
-    """Makes a run in a process that is made for it, and tells what came of it.
+    """Make a run in a new process, and send its outcome.
 
     A plug-in that ends the process leaves a line in the file for last words.
     """
@@ -260,18 +260,18 @@ def _make_apart(task: Task, obstacle: str | None, tell: Telling, bounds: Bounds)
         tell(failed(task, one_line(error)))
         return
     prepare()
-    faulthandler.enable(2, all_threads=False)  # adds what Python was doing to what is said of a crash
+    faulthandler.enable(2, all_threads=False)  # adds Python's stack to the report of a crash
     _begin(_beat, tell)
-    own = os.getpid()
+    own_pid = os.getpid()
     attempt = make(task, obstacle, partial(_say, tell, task.number))
-    if os.getpid() != own or was_copied(bounds.last_words):
-        os._exit(1)  # a copy that a plug-in has made did who knows what in the name of this process
+    if os.getpid() != own_pid or was_copied(bounds.last_words):
+        os._exit(1)  # a copy made by a plug-in may have done anything in the name of this process
     _flush()
     tell(attempt)
 
 
 class Telling:
-    """Sends messages over a connection. If nobody reads them, this process ends."""
+    """Sender of messages over a connection. If the reader is gone, this process ends."""
 
     def __init__(self, connection: Connection, token: bytes) -> None:
         self._connection = connection
@@ -287,8 +287,8 @@ class Telling:
                 os._exit(1)
 
 
-class _Heard:
-    """Receives the messages of a run's process. It keeps the attempt, and passes all others on to the pool."""
+class _RunMessages:
+    """Receiver of the messages of a run's process. It keeps the attempt, and forwards all others to the pool."""
 
     def __init__(self, connection: Connection, token: bytes, tell: Telling) -> None:
         self._connection = connection
@@ -297,29 +297,29 @@ class _Heard:
         self.attempt: Attempt | None = None
 
     def fileno(self) -> int:
-        """Return the descriptor from which it reads."""
+        """Return the descriptor from which `hear` reads."""
         return self._connection.fileno()
 
     def hear(self) -> None:
-        """Read what has arrived, as `Hearing` says."""
+        """Read the received data, as in `Hearing`."""
         for message in map(read_message, self._inbox.take()):
             if isinstance(message, Attempt):
                 require_statistics("told", message.statistics)
                 self.attempt = message
-            elif isinstance(message, (Said, Beat)):
+            elif isinstance(message, (RunEvent, Beat)):
                 self._tell(message)
             else:
-                raise Garbled
+                raise GarbledMessage
 
     def rest(self) -> None:
-        """Read what is left after the process has ended."""
+        """Read the remaining messages after the process has ended."""
         with contextlib.suppress(EOFError, UserError):
             while True:
                 self.hear()
 
 
 def _next(connection: Connection) -> Task | Bounds | None:
-    """Wait for the next task, or for the bounds of the tasks after it; None if the parent has closed the connection."""
+    """Wait for the next task, or for new bounds of later tasks; return None if the parent has closed the connection."""
     try:
         message: Task | Bounds = connection.recv()
     except (EOFError, OSError):
@@ -328,7 +328,7 @@ def _next(connection: Connection) -> Task | Bounds | None:
 
 
 def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 (whatever it takes)
-    """Begins a thread without which the process is worth nothing."""
+    """Start a thread whose failure ends the process."""
 
     def do() -> None:
         try:
@@ -342,22 +342,22 @@ def _begin(work: Callable[..., None], *arguments: Any) -> None:  # noqa: ANN401 
 
 
 def _beat(tell: Telling, clock: Clock = SYSTEM_CLOCK) -> None:
-    """Lets the parent know that the process goes on, for ever."""
+    """Send beats to the parent forever."""
     while True:
         clock.sleep(BEAT_S)
         tell(Beat())
 
 
 def _flush() -> None:
-    """Write out what the buffers of standard output and error still hold."""
-    with contextlib.suppress(Exception):  # plug-ins may have put something else in the place of both
+    """Flush the buffers of standard output and error."""
+    with contextlib.suppress(Exception):  # plug-ins may have replaced both
         sys.stdout.flush()
         sys.stderr.flush()
         ctypes.CDLL(None).fflush(None)
 
 
 def take_output(bounds: Bounds | None) -> list[str]:
-    """Lines of a run's log: what plug-ins have printed since the last call, its beginning if it was much."""
+    """Return lines for a run's log: the output of plug-ins since the last call, or its beginning if it is long."""
     if bounds is None or bounds.output is None:
         return []
     file = bounds.output
@@ -375,47 +375,47 @@ def take_output(bounds: Bounds | None) -> list[str]:
 
 
 def _say(tell: Telling, number: int, text: str, stands_still: bool) -> None:
-    tell(Said(number, text, stands_still))
+    tell(RunEvent(number, text, stands_still))
 
 
-def _publish(made: SimpleQueue[tuple[Task, Attempt]], tell: Telling) -> None:
-    """Makes runs durable, all that wait at once, for ever."""
+def _publish(attempts: SimpleQueue[tuple[Task, Attempt]], tell: Telling) -> None:
+    """Make runs durable, all waiting ones at once, forever."""
     while True:
-        batch = [made.get()]
+        batch = [attempts.get()]
         with contextlib.suppress(Empty):
             while len(batch) < PUBLISHING:
-                batch.append(made.get_nowait())
+                batch.append(attempts.get_nowait())
         _keep_all(batch, tell)
 
 
-def _keep_all(made: list[tuple[Task, Attempt]], tell: Telling) -> None:
-    """Make runs durable, tell so of each, and empty the list."""
-    for task, statistics in keep_all(made) if made else ():
-        tell(Done(task.number, statistics))
-    made.clear()
+def _keep_all(attempts: list[tuple[Task, Attempt]], tell: Telling) -> None:
+    """Make runs durable, report each, and empty the list."""
+    for task, statistics in keep_all(attempts) if attempts else ():
+        tell(TaskOutcome(task.number, statistics))
+    attempts.clear()
 
 
 def execute(task: Task) -> RunStatistics:
-    """Runs one task to the end; its statistics."""
+    """Run one task to the end; return its statistics."""
     return keep(task, make(task))
 
 
 def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], None] = lambda *_: None) -> Attempt:
-    """Runs one task. Whatever goes wrong becomes the reason of a failed run, `obstacle` from the start.
+    """Run one task. Any error becomes the reason of a failed run; `obstacle` is an error known in advance.
 
-    What happens is in the run's log; what the backend says at once goes to `say` too.
+    Events go to the run's log; events that the backend reports at once also go to `say`.
     """
     if not task.keeps_files:
-        return _numbered(task)
+        return _make_numbers(task)
     try:
         require_places(task)
         task.log.parent.mkdir(parents=True, exist_ok=True)
-        opened = RunLog(task.log, task.levels)
+        new_log = RunLog(task.log, task.levels)
     except OSError as error:
         return failed(task, one_line(error))
-    with opened as run_log:
+    with new_log as run_log:
         try:
-            return _made(task, run_log, obstacle, say)
+            return _make_files(task, run_log, obstacle, say)
         except (KeyboardInterrupt, SystemExit):
             task.unfinished.clear(ignore_errors=True)
             raise
@@ -423,32 +423,32 @@ def make(task: Task, obstacle: str | None = None, say: Callable[[str, bool], Non
             return failed(task, one_line(error), error)
 
 
-def _numbered(task: Task) -> Attempt:
-    """Simulate a run of which only the numbers are kept."""
+def _make_numbers(task: Task) -> Attempt:
+    """Simulate a run that keeps only its numbers."""
     try:
-        told = simulate({**task.specification, "log": "none"})
-        return Attempt(require_statistics("what came of it", {"status": "done", **told}))
+        core_statistics = simulate({**task.specification, "log": "none"})
+        return Attempt(require_statistics("what came of it", {"status": "done", **core_statistics}))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the core is no Exception
         return failed(task, one_line(error), error)
 
 
-def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str, bool], None]) -> Attempt:
-    """Runs one task.
+def _make_files(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str, bool], None]) -> Attempt:
+    """Run one task.
 
     Raises:
-        BaseException: why it failed.
+        BaseException: The reason of a failure.
     """
     started_at = now()
     maker = f" worker={task.maker}" if task.maker else ""
     outside = f" plug-ins={','.join(task.outside)}" if task.outside else ""
-    where = f"host={platform.node()} pid={os.getpid()}{maker} python={platform.python_version()}{outside}"
-    what = f"begins backend={task.executor.backend.full_name} seed={task.identity.get('seed')} {where}"
+    place = f"host={platform.node()} pid={os.getpid()}{maker} python={platform.python_version()}{outside}"
+    text = f"begins backend={task.executor.backend.full_name} seed={task.identity.get('seed')} {place}"
     run_log.write(
         f"{started_at} dumbbell {__version__}: {task.label}",
         f"specification: {json.dumps(without_times(task.specification))}",
-        line_of(__name__, "info", what),
+        line_of(__name__, "info", text),
     )
     if obstacle is not None:
         raise core.Error(obstacle)
@@ -463,14 +463,14 @@ def _made(task: Task, run_log: RunLog, obstacle: str | None, say: Callable[[str,
     files = recorded(Entry.of(task.temporary))
     state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
     times = {"started_at": started_at, "ended_at": now()}
-    kept = {**state, **times, **statistics, "samples": sampled_quantities(Entry.of(task.temporary)), "files": files}
-    made = require_statistics("what came of it", kept)  # another machine may have had its part in it
+    complete = {**state, **times, **statistics, "samples": sampled_quantities(Entry.of(task.temporary)), "files": files}
+    checked = require_statistics("what came of it", complete)  # the statistics may come from another machine
     log.debug("kept files=%s", ",".join(files))
-    return Attempt(made)
+    return Attempt(checked)
 
 
 def keep(task: Task, attempt: Attempt) -> RunStatistics:
-    """Makes a run durable in its final place; its statistics."""
+    """Make a run durable in its final place; return its statistics."""
     if not task.keeps_files:
         return attempt.statistics
     try:
@@ -478,13 +478,13 @@ def keep(task: Task, attempt: Attempt) -> RunStatistics:
         publish(task.unfinished, task.place)
     except OSError as error:
         again = failed(task, one_line(error))
-        if not attempt.failed:
+        if not attempt.is_failure:
             return keep(task, again)
     return attempt.statistics
 
 
 def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, RunStatistics]]:
-    """Makes several runs durable at once; where that fails, one by one, so that only the bad ones fail."""
+    """Make several runs durable at once. If that fails, do it one by one, so that only the bad ones fail."""
     durable = [(task, attempt) for task, attempt in batch if task.keeps_files]
     try:
         for task, attempt in durable:
@@ -492,24 +492,24 @@ def keep_all(batch: list[tuple[Task, Attempt]]) -> list[tuple[Task, RunStatistic
         if durable:
             publish_all([(task.unfinished, task.place) for task, _ in durable])
     except OSError:
-        return [(task, _settled(task, attempt)) for task, attempt in batch]
+        return [(task, _settle(task, attempt)) for task, attempt in batch]
     return [(task, attempt.statistics) for task, attempt in batch]
 
 
-def _settled(task: Task, attempt: Attempt) -> RunStatistics:
-    """Those of a run of a batch that was left half-way: it may be in its place already."""
-    return keep(task, attempt) if attempt.failed or task.temporary.exists() else attempt.statistics
+def _settle(task: Task, attempt: Attempt) -> RunStatistics:
+    """Return the statistics of a run of an interrupted batch. The run may be in its final place already."""
+    return keep(task, attempt) if attempt.is_failure or task.temporary.exists() else attempt.statistics
 
 
 def failed(task: Task, reason: str, error: BaseException | None = None) -> Attempt:
-    """What is kept of a run that failed, on disk if the disk takes it; the parent reports it in any case.
+    """Return the attempt of a failed run, with its log written if possible. The parent reports the failure in any case.
 
-    Its log says what `error` followed from, and where in the program it came up if that is no refusal.
+    The log has the causes of `error`, and its traceback unless it is a refusal.
     """
-    made = Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), failed=True)
+    attempt = Attempt(unsuccessful(task.executor.backend.full_name, "failed", reason), is_failure=True)
     if not task.keeps_files:
-        return made
-    with contextlib.suppress(OSError):  # it may be half durable
+        return attempt
+    with contextlib.suppress(OSError):  # the run may be half durable
         require_places(task)
         (task.unfinished / LOG).move_to(Entry.at(task.out, task.log))
     task.unfinished.clear(ignore_errors=True)
@@ -519,11 +519,11 @@ def failed(task: Task, reason: str, error: BaseException | None = None) -> Attem
         if one_line(error) not in reason:
             lines.append(line_of(__name__, "error", f"which followed from {type(error).__name__}: {one_line(error)}"))
     add_to_log(task, lines)
-    return made
+    return attempt
 
 
 def add_to_log(task: Task, lines: list[str]) -> None:
-    """Adds lines to the log of a task that is not being made, in its place only, and as far as the disk takes them."""
+    """Add lines to the log of a task that is not active, if the disk permits."""
     if lines and task.keeps_files:
         with contextlib.suppress(OSError):
             require_places(task)
@@ -532,12 +532,12 @@ def add_to_log(task: Task, lines: list[str]) -> None:
 
 
 def require_places(task: Task) -> None:
-    """Refuses a task whose places are not below its results directory, which is there.
+    """Raise an error unless the places of a task are below its existing results directory.
 
     Raises:
-        OSError: they are not, or it is gone.
+        OSError: If a place is not below the directory, or if the directory is gone.
     """
-    if not task.out.is_dir():  # it would be made anew, without what a results directory needs
+    if not task.out.is_dir():  # making it again would give an incomplete results directory
         raise FileNotFoundError(errno.ENOENT, "the results directory is gone", str(task.out))
     for place in (task.unfinished, task.place):
         place.require_beneath()
@@ -545,9 +545,9 @@ def require_places(task: Task) -> None:
 
 def _write(task: Task, attempt: Attempt) -> None:
     require_places(task)
-    if attempt.failed:
+    if attempt.is_failure:
         task.temporary.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileNotFoundError):  # it is there already, or the disk took none
+    with contextlib.suppress(FileNotFoundError):  # the log is in its place already, or was never written
         Entry.at(task.out, task.log).move_to(task.unfinished / LOG)
     with (task.unfinished / "stats.json").create() as file:
         file.write(to_json(task.identity | attempt.statistics).encode())

@@ -1,4 +1,4 @@
-"""From an experiment file and a request to the list of runs, each with its specification."""
+"""The way from an experiment file and a request to the list of runs, each with its run spec."""
 
 import lazy_loader
 

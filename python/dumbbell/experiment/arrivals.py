@@ -1,4 +1,4 @@
-"""Many flows from one `[[flow]]` table: when each starts and how much it carries, drawn from the run's seed."""
+"""Many flows from one `[[flow]]` table: start times and sizes, drawn from the run's seed."""
 
 import random
 from collections.abc import Iterator
@@ -12,31 +12,31 @@ from dumbbell.catalog.toml_tables import TomlTable
 
 
 def expand(flows: list[FlowPlan], seed: int, duration_s: float) -> list[FlowPlan]:
-    """The flows of one run: each table's, in the order of their starts. Those that would start too late are left out.
+    """Return the flows of one run, by table and in the order of their starts, without those that would start too late.
 
     Raises:
-        UserError: they are too many.
+        UserError: If there are too many flows.
     """
-    expanded: list[FlowPlan] = []
+    single_flows: list[FlowPlan] = []
     for index, flow in enumerate(flows):
-        # Starts and sizes have streams of their own: flows of another size arrive at the same times.
-        starts, sizes = (random.Random(f"{seed} flow {index} {what}") for what in ("starts", "sizes"))
+        # starts and sizes have their own random streams, so that other sizes do not change the arrivals
+        starts, sizes = (random.Random(f"{seed} flow {index} {stream}") for stream in ("starts", "sizes"))
         end_s = duration_s if flow.stop_s is None else min(flow.stop_s, duration_s)
         for number, start_s in enumerate(_starts(flow, starts)):
-            # The first flow of a table without arrivals is checked as it is written.
+            # the first flow of a table without arrivals is checked as written
             arrives = number > 0 or bool(flow.arrivals)
             if number == flow.count or (arrives and start_s >= end_s):
                 break
-            if len(expanded) == MOST_FLOWS:
+            if len(single_flows) == MOST_FLOWS:
                 raise UserError(f"`flow[{index}]`: more than {MOST_FLOWS} flows in a run")
-            application = _drawn(flow.application, sizes)
+            application = _with_drawn_size(flow.application, sizes)
             single = replace(flow, count=1, every_s=None, arrivals={})
-            expanded.append(replace(single, start_s=start_s, application=application))
-    return expanded
+            single_flows.append(replace(single, start_s=start_s, application=application))
+    return single_flows
 
 
 def _starts(flow: FlowPlan, draw: random.Random) -> Iterator[float]:
-    """When the flows of a table start, without end."""
+    """Yield the start times of the flows of a table, s, without end."""
     start_s = flow.start_s
     if flow.arrivals:
         start_s += draw.expovariate(flow.arrivals["per_s"])
@@ -48,10 +48,10 @@ def _starts(flow: FlowPlan, draw: random.Random) -> Iterator[float]:
             start_s = flow.start_s + (number + 1) * (flow.every_s or 0.0)
 
 
-def _drawn(application: Application, draw: random.Random) -> Application:
-    """The application with its size drawn, if that is a distribution."""
+def _with_drawn_size(application: Application, draw: random.Random) -> Application:
+    """Return the application, with its size drawn if it is a distribution."""
     size = application.get("bytes")
     if not isinstance(size, dict):
         return application
-    drawn = size_distribution(TomlTable(size, ""))(draw)
-    return application | {"bytes": max(1, min(round(drawn), MOST_BYTES))}
+    size_bytes = size_distribution(TomlTable(size, ""))(draw)
+    return application | {"bytes": max(1, min(round(size_bytes), MOST_BYTES))}

@@ -1,4 +1,4 @@
-"""Whether everything is in place, and how to mend what is not."""
+"""Checks of this installation and this machine, with the correction for each failure."""
 
 import importlib
 import json
@@ -31,7 +31,7 @@ LEAST_FREE_BYTES = 2**30
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that has to be in place; what is not `needed` serves real packets only."""
+    """A check. A check that is not `needed` matters for real packets only."""
 
     name: str
     good: bool
@@ -41,20 +41,20 @@ class Check:
 
 
 def doctor() -> list[Check]:
-    """Looks at this installation and this machine; every check is good where all is in place."""
+    """Check this installation and this machine; return all checks."""
     always = (_python, _module, _catalog, _disk, _directory, _figures, _pdf)
-    checks = [check for look in always for check in _guarded(look, needed=True)]
+    checks = [check for look in always for check in _guarded(look, is_needed=True)]
     for_emulation = (_emulation, _processors, _controllers, _bpf, _programs)
-    return checks + [check for look in for_emulation for check in _guarded(look, needed=False)]
+    return checks + [check for look in for_emulation for check in _guarded(look, is_needed=False)]
 
 
-def _guarded(look: Callable[[], Check | list[Check]], needed: bool) -> list[Check]:
+def _guarded(look: Callable[[], Check | list[Check]], is_needed: bool) -> list[Check]:
     try:
-        found = look()
-    except Exception as error:  # a broken installation may break in any way; the point is to say so
+        result = look()
+    except Exception as error:  # a broken installation may fail in any way, and the check reports it
         name = look.__name__.strip("_")
-        return [Check(name, False, one_line(error), how_to_reinstall(), needed)]
-    return found if isinstance(found, list) else [found]
+        return [Check(name, False, one_line(error), how_to_reinstall(), is_needed)]
+    return result if isinstance(result, list) else [result]
 
 
 def _python() -> Check:
@@ -63,24 +63,28 @@ def _python() -> Check:
 
 
 def _module() -> Check:
-    built, installed = core.version(), installed_version("dumbbell")
-    found = f"dumbbell {built}" if built == installed else f"dumbbell {built}, in an installation of {installed}"
-    return Check("core module", built == installed, found, how_to_reinstall())
+    core_version, package_version = core.version(), installed_version("dumbbell")
+    text = (
+        f"dumbbell {core_version}"
+        if core_version == package_version
+        else f"dumbbell {core_version}, in an installation of {package_version}"
+    )
+    return Check("core module", core_version == package_version, text, how_to_reinstall())
 
 
 def _catalog() -> Check:
     try:
-        found = f"{len(list(catalog.schemes()))} schemes, {len(list(catalog.paths()))} paths"
-        found += f", {len(list(catalog.experiments()))} experiments"
+        text = f"{len(list(catalog.schemes()))} schemes, {len(list(catalog.paths()))} paths"
+        text += f", {len(list(catalog.experiments()))} experiments"
     except UserError as error:
         return Check("catalog", False, str(error), f"mend the file, if it is yours, or {how_to_reinstall()}")
-    return Check("catalog", True, found)
+    return Check("catalog", True, text)
 
 
 def _disk() -> Check:
     free = shutil.disk_usage(Path.cwd()).free
-    found = f"{free / 2**30:.1f} GiB free here"
-    return Check("disk", free >= LEAST_FREE_BYTES, found, f"free some space, or use {argument('out')} on another disk")
+    text = f"{free / 2**30:.1f} GiB free here"
+    return Check("disk", free >= LEAST_FREE_BYTES, text, f"free some space, or use {argument('out')} on another disk")
 
 
 def _directory() -> Check:
@@ -96,8 +100,8 @@ def _directory() -> Check:
 def _figures() -> Check:
     matplotlib = importlib.import_module("matplotlib")
     font = importlib.import_module("matplotlib.font_manager").findfont("DejaVu Sans")
-    found = f"matplotlib {matplotlib.__version__}, font {Path(font).name}"
-    return Check("figures", Path(font).is_file(), found, how_to_install("matplotlib"))
+    text = f"matplotlib {matplotlib.__version__}, font {Path(font).name}"
+    return Check("figures", Path(font).is_file(), text, how_to_install("matplotlib"))
 
 
 def _pdf() -> Check:
@@ -111,12 +115,12 @@ def _emulation() -> list[Check]:
 
 
 def _reported(check: Mapping[str, object], good: bool, about: str = "") -> Check:
-    """A check that another part made."""
+    """Return a check from the result of another part."""
     return Check(f"{about}{check['name']}", good, str(check["found"]), str(check["fix"] or ""), needed=False)
 
 
 def _processors() -> Check:
-    """Real time needs a processor for the path and one for what sends."""
+    """Return the check of the CPUs: real time needs one for the path and one for the sender."""
     count, load = cpus(), os.getloadavg()[0]
     good = count >= 2 and count - load >= 1.0
     fix = "emulate on two or more processors, with little else running"
@@ -124,9 +128,9 @@ def _processors() -> Check:
 
 
 def _controllers() -> Check:
-    offered = kernel_controllers()
+    controllers = kernel_controllers()
     fix = "real packets need Linux; `modprobe tcp_NAME` adds a controller"
-    return Check("kernel controllers", bool(offered), ", ".join(offered) or "none", fix, needed=False)
+    return Check("kernel controllers", bool(controllers), ", ".join(controllers) or "none", fix, needed=False)
 
 
 def _bpf() -> list[Check]:
@@ -134,14 +138,14 @@ def _bpf() -> list[Check]:
     if program is None:
         return [Check("BPF controllers", False, f"{LOADER} is not found", how_to_add(LOADER), needed=False)]
     try:
-        done = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=60)
+        process = subprocess.run([program, "check", "--json"], capture_output=True, text=True, check=False, timeout=60)
     except subprocess.TimeoutExpired:
         return [Check("BPF controllers", False, f"{program} did not answer in 60 s", "run it alone", needed=False)]
-    return [_reported(check, check["passed"], "BPF: ") for check in json.loads(done.stdout)]
+    return [_reported(check, check["passed"], "BPF: ") for check in json.loads(process.stdout)]
 
 
 def _programs() -> list[Check]:
-    """The programs behind the listed schemes."""
+    """Return the checks of the programs of the listed schemes."""
     names = [name for scheme in catalog.schemes() if scheme.program for name in scheme.program.requires]
     return [_program(name) for name in dict.fromkeys(names)]
 

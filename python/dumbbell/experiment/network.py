@@ -1,4 +1,4 @@
-"""The path of runs between two machines: the network, of which nobody knows in advance what it is."""
+"""The path of runs between two machines: the network, whose properties are not known in advance."""
 
 import re
 from dataclasses import replace
@@ -9,16 +9,16 @@ from dumbbell.catalog.path import PathModel
 from dumbbell.machine.host import read_host
 
 OVERHEAD_BYTES = 60
-"""What our tunnel adds to a packet; schemes choose their packets so that it fits."""
+"""Overhead of dumbbell's tunnel for each packet, bytes. Schemes choose their packet sizes accordingly."""
 
 
 def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> ExperimentFile:
-    """Return `experiment_file` on the network to the other machine, if its backend has one.
+    """Return `experiment_file` on the network to the remote machine, if its backend has one.
 
-    `paths` are those that the command line gives.
+    `paths` are the paths of the command line.
 
     Raises:
-        UserError: it is made for certain paths.
+        UserError: If the experiment needs certain paths.
     """
     if not experiment_file.capabilities.shared_link:
         return experiment_file
@@ -43,9 +43,9 @@ def over_network(experiment_file: ExperimentFile, paths: tuple[str, ...]) -> Exp
 
 
 def network_name(host: str) -> str:
-    """What the network to a machine, `[user@]HOST[:PORT]`, is called in results.
+    """Return the name in results of the network to a machine, `[user@]HOST[:PORT]`.
 
     Raises:
-        UserError: no machine is named like that.
+        UserError: If the text is no name of a machine.
     """
     return "to-" + (re.sub(r"[^a-z0-9]+", "-", read_host(host).name.lower()).strip("-") or "host")

@@ -1,4 +1,4 @@
-"""Settings that belong together: those of campaigns, and those that protect a link that others use."""
+"""Groups of settings: for campaigns, and for the protection of a link that other people use."""
 
 import math
 
@@ -13,48 +13,48 @@ _ARGUMENTS = {"bandwidth_cap_mbps": "budget.bandwidth_mbps", "data_cap_bytes": "
 
 
 def rounds(settings: Settings) -> int | None:
-    """How often a campaign makes a run of each scheme; `None` of what is no campaign."""
+    """Return the number of rounds of a campaign; None without a schedule."""
     if settings.every_s is None or settings.for_s is None:
         return None
     return max(math.ceil(settings.for_s / settings.every_s - _ROUNDING), 1)
 
 
 def completed(experiment_file: ExperimentFile) -> SettingValues:
-    """Return settings that an experiment file leaves open: `runs` by its rounds, and the caps of a shared link.
+    """Return the settings that an experiment file leaves open: `runs` from its rounds, and the caps of a shared link.
 
     Raises:
-        UserError: half of a schedule.
+        UserError: If one of the two keys of a schedule is missing.
     """
-    where = f"{experiment_file.file}: " if experiment_file.file else ""
-    for given, needed, name, example in (
+    prefix = f"{experiment_file.file}: " if experiment_file.file else ""
+    for present_key, missing_key, name, example in (
         ("every_s", "for_s", "campaign.lasts", "7d"),
         ("for_s", "every_s", "campaign.every", "1h"),
     ):
-        if getattr(experiment_file, given) is not None and getattr(experiment_file, needed) is None:
+        if getattr(experiment_file, present_key) is not None and getattr(experiment_file, missing_key) is None:
             raise UserError(
-                f"{where}`{given}` = {getattr(experiment_file, given):g}: needs `{needed}` beside it, "
-                f"like {argument(name)} {example}"
+                f"{prefix}`{present_key}` = {getattr(experiment_file, present_key):g}: needs `{missing_key}` "
+                f"beside it, like {argument(name)} {example}"
             )
-    found: SettingValues = {}
-    made = rounds(experiment_file)
-    if made is not None:
-        found["runs"] = made
+    values: SettingValues = {}
+    round_count = rounds(experiment_file)
+    if round_count is not None:
+        values["runs"] = round_count
     if experiment_file.capabilities.shared_link:
-        found |= {name: polite for name, polite in _CAPS.items() if getattr(experiment_file, name) is None}
-    return found
+        values |= {name: polite for name, polite in _CAPS.items() if getattr(experiment_file, name) is None}
+    return values
 
 
 def check_caps(settings: Settings, backend: Backend) -> None:
-    """Refuses caps where there is no link to protect.
+    """Raise an error for caps without a link to protect.
 
     Raises:
-        UserError: the first of them.
+        UserError: If a cap is set; the message names the first one.
     """
     if backend.capabilities.shared_link:
         return
     for name in _CAPS:
         value = getattr(settings, name)
         if value is not None:
-            given = f"`{name}` = {value} ({argument(_ARGUMENTS[name])})"
+            cap_text = f"`{name}` = {value} ({argument(_ARGUMENTS[name])})"
             used = f"{argument('backend')} {backend.full_name}"
-            raise UserError(f"{given}: allowed over a network only: {used} sends nothing over anybody's link")
+            raise UserError(f"{cap_text}: allowed over a network only: {used} sends nothing over anybody's link")

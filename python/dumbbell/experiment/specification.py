@@ -1,4 +1,4 @@
-"""The specification of one run, as the core is given it."""
+"""The run spec of one run for the core."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from dumbbell.contract.specification import FlowSpec, JitterElement, LogLevel, PathSpec, RunSpec
 
 HOST = "host"
-"""What the host of the senders is called among the elements of a path."""
+"""Name of the senders' host among the elements of a path."""
 
 
 def specification(
     settings: Settings, seed: int, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]
 ) -> RunSpec:
-    """The run of this seed with these flows on `path`; `schemes` are those that the flows name."""
-    flows = _expanded(settings, seed, plans)
+    """Return the run spec for this seed with these flows on `path`; `schemes` contains the schemes of the flows."""
+    flows = _expand(settings, seed, plans)
     late = starts_s(settings, seed, [flow.start_s for flow in flows])
     flows = [replace(flow, start_s=start_s) for flow, start_s in zip(flows, late, strict=True)]
-    return _specified(settings, seed, path, flows, schemes)
+    return _specify(settings, seed, path, flows, schemes)
 
 
 def template(settings: Settings, path: PathModel, plans: list[FlowPlan], schemes: dict[str, Scheme]) -> RunSpec | None:
-    """Return the specification from which the runs of all seeds differ in seed and starts only.
+    """Return the run spec from which the runs of all seeds differ in seed and starts only.
 
-    Return None where flows arrive, or have sizes, that are drawn from the seed.
+    Return None if arrivals or sizes of flows are drawn from the seed.
     """
     if any(plan.arrivals or isinstance(plan.application.get("bytes"), dict) for plan in plans):
         return None
-    return _specified(settings, 0, path, _expanded(settings, 0, plans), schemes)
+    return _specify(settings, 0, path, _expand(settings, 0, plans), schemes)
 
 
 def starts_s(settings: Settings, seed: int, planned_s: Sequence[float]) -> list[float]:
-    """Return when the flows of the run of a seed start, s: each up to the start spread later than planned."""
+    """Return the start times of the flows for a seed, s: each is late by a random part of the start spread."""
     spread_s = settings.start_spread_ms / 1e3
     if not spread_s:
         return list(planned_s)
@@ -54,12 +54,12 @@ def starts_s(settings: Settings, seed: int, planned_s: Sequence[float]) -> list[
     return [start_s + round(draw.uniform(0.0, spread_s), 6) for start_s in planned_s]
 
 
-def _expanded(settings: Settings, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
-    """Return every single flow, as planned."""
+def _expand(settings: Settings, seed: int, plans: list[FlowPlan]) -> list[FlowPlan]:
+    """Return all single flows, as planned."""
     return expand(plans, seed, settings.duration_s - settings.start_spread_ms / 1e3)
 
 
-def _specified(
+def _specify(
     settings: Settings, seed: int, path: PathModel, flows: list[FlowPlan], schemes: dict[str, Scheme]
 ) -> RunSpec:
     return {
@@ -78,20 +78,20 @@ def _specified(
 
 
 def between_hosts(path: PathSpec, settings: Settings) -> PathSpec:
-    """The path with the time that a host takes to notice ACKs, on average, at its end: exponential, and in order.
+    """Return the path with the host's mean delay for processing ACKs at its end: exponential, without reordering.
 
-    A path without any element stays one, and is refused.
+    A path without elements is returned unchanged, and refused later.
     """
     if settings.capabilities.real_packets or not settings.host_jitter_us or not (path["data"] or path["ack"]):
         return path
-    # the last element: others keep their streams of random numbers
+    # the last element, so that the others keep their random streams
     mean_ms = settings.host_jitter_us / 1e3
     late: JitterElement = {"kind": "jitter", "name": HOST, "distribution": "exponential", "mean_ms": mean_ms}
     return {**path, "ack": [*path["ack"], late]}
 
 
 def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel, real_packets: bool) -> FlowSpec:
-    made = {
+    flow_spec = {
         "scheme": scheme.name,
         **_sender(replace(scheme, transport=scheme.transport | flow.transport), path),
         **({"loss_based": True} if real_packets and family(scheme.name) == "loss" else {}),
@@ -102,11 +102,11 @@ def _flow(flow: FlowPlan, scheme: Scheme, path: PathModel, real_packets: bool) -
         "reverse": flow.reverse,
         **flow.section(),
     }
-    return cast("FlowSpec", made)  # transport and application are as TOML has them: the core checks them
+    return cast("FlowSpec", flow_spec)  # the core checks transport and application, which come from TOML
 
 
 def _sender(scheme: Scheme, path: PathModel) -> dict[str, object]:
-    """What makes a flow's packets."""
+    """Return the source of a flow's packets: program, kernel or controller."""
     if scheme.program is not None:
         return {"program": scheme.program.spec(scheme.parameters)}
     if scheme.real:
@@ -119,7 +119,7 @@ def _sender(scheme: Scheme, path: PathModel) -> dict[str, object]:
 
 
 def _controller(scheme: Scheme) -> dict[str, object]:
-    """Where a controller over our transport is."""
+    """Return the place of a controller for the built-in transport."""
     if not scheme.is_outside:
         return {"controller": scheme.controller}
     sha256 = {"sha256": scheme.files[scheme.code]} if scheme.code in scheme.files else {}
@@ -127,16 +127,16 @@ def _controller(scheme: Scheme) -> dict[str, object]:
 
 
 def fitted_transport(scheme: Scheme, path: PathModel) -> Transport:
-    """The scheme's transport, its packets made to fit the path's MTU unless it fixes `payload_bytes` itself.
+    """Return the scheme's transport with packets that fit the path's MTU, unless the scheme sets `payload_bytes`.
 
-    This is what path MTU discovery does for the programs behind the schemes: 1412 bytes in Pantheon's tunnel.
+    Path MTU discovery does this for real programs: 1412 bytes in Pantheon's tunnel.
     """
     if "payload_bytes" in scheme.transport:
         return scheme.transport
     try:
         config = complete_transport(scheme.transport)
     except core.Error:
-        # left to `check`, which names the scheme or the flow at fault
+        # `check` reports this error, and names the faulty scheme or flow
         return scheme.transport
     room = path.mtu_bytes - path.overhead_bytes - int(config["header_bytes"])
     if room < 1:

@@ -1,1 +1,1 @@
-"""Results of other tools in, results for other tools out."""
+"""Import of the results of other tools, and export of results for other tools."""

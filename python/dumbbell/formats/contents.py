@@ -1,6 +1,6 @@
-"""The kind of a log of another tool, told by its first bytes, and by its suffix where these do not tell.
+"""The kind of another tool's log, from its first bytes, else from its suffix.
 
-The core decompresses what is compressed (gzip, bzip2, xz, Zstandard), bounded, whatever the file is called.
+The core decompresses compressed files (gzip, bzip2, xz, Zstandard) up to a size limit, whatever their suffix.
 """
 
 import json
@@ -11,9 +11,9 @@ from pathlib import Path
 from dumbbell import core
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""Suffixes of compressed files, behind the suffix of what is in them."""
+"""Suffixes of compressed files, after the suffix of their content."""
 _HEAD_BYTES = 1 << 16
-"""First bytes that are looked at."""
+"""Number of bytes that are examined."""
 _CAPTURES = tuple(
     bytes.fromhex(mark) for mark in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "34cdb2a1", "a1b2cd34", "0a0d0d0a")
 )
@@ -23,16 +23,16 @@ _TEXTS = {
     "iperf3": re.compile(r'"(?:test_start|connected)"\s*:|^\s*\{\s*"event"\s*:\s*"start"', re.MULTILINE),
     "ss": re.compile(r"(?:^|\s)cwnd:\d"),
 }
-"""What a text of each kind has in its first bytes; the first kind that fits counts."""
+"""Pattern in the first bytes of a text of each kind. The first match counts."""
 
 
 def stem_of(file: Path) -> str:
-    """Return the name of a file without its suffix, and without that of its compression."""
+    """Return the name of a file without its suffix and without the suffix of its compression."""
     return Path(_unpacked(file.name)).stem
 
 
 def suffix_of(file: Path) -> str:
-    """Return the suffix of a file in lower case, as if it was not compressed."""
+    """Return the suffix of a file in lower case, without the suffix of its compression."""
     return Path(_unpacked(file.name)).suffix.lower()
 
 
@@ -42,17 +42,17 @@ def _unpacked(name: str) -> str:
 
 
 def text_of(content: bytes) -> str:
-    """Return the text in UTF-8, UTF-16 or UTF-32, with or without a mark, without zeros that pad its end.
+    """Return the text of UTF-8, UTF-16 or UTF-32, without a byte order mark and without padding zeros at the end.
 
     Raises:
-        UnicodeDecodeError: it is no text.
+        UnicodeDecodeError: If the content is no text.
     """
     text = content.decode(json.detect_encoding(content)).removeprefix("\ufeff")
     return text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\0")
 
 
 def kind_of(file: Path) -> str | None:
-    """Return the kind of a log that the content of a file tells; None if it tells none, or cannot be read."""
+    """Return the kind of a log from its content; None if the content shows none, or cannot be read."""
     try:
         head = core.read_head(str(file), _HEAD_BYTES)
     except core.Error:
@@ -64,6 +64,6 @@ def kind_of(file: Path) -> str | None:
 
 
 def is_of_kind(file: Path, kind: str, suffixes: Sequence[str]) -> bool:
-    """Return whether a file is a log of a kind: by its content, or by its suffix if the content is of no known kind."""
-    told = kind_of(file)
-    return told == kind if told is not None else suffix_of(file) in suffixes
+    """Return True if a file is a log of a kind, by its content; by its suffix if the content has no known kind."""
+    content_kind = kind_of(file)
+    return content_kind == kind if content_kind is not None else suffix_of(file) in suffixes

@@ -1,4 +1,4 @@
-"""The request of an import: what `dumbbell import` and `dumbbell.import_results` can be asked for, each stated once."""
+"""The request of an import: all options of `dumbbell import` and `dumbbell.import_results`, each defined once."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ CLOCKS = ("auto", "stamps", "unknown")
 
 @dataclass(frozen=True, kw_only=True)
 class ImportRequest:
-    """Request to read what another tool wrote into a new results directory, or into a new file.
+    """Request to read the output of another tool into a new results directory, or into a new file.
 
-    Each kind lists in `OPTIONS` which of the fields from `strict` to `clocks` it takes.
+    `OPTIONS` of each kind lists those fields from `strict` to `clocks` that the kind takes.
     """
 
     kind: str = field(
@@ -55,8 +55,8 @@ class ImportRequest:
     )
 
     @property
-    def given(self) -> list[str]:
-        """The fields that only some kinds take, and that are given."""
-        others = ("kind", "source", "out", "command")
-        own = [each for each in fields(self) if each.name not in others]
-        return [each.name for each in own if getattr(self, each.name) != each.default]
+    def special_options(self) -> list[str]:
+        """Names of the set fields that only some kinds take."""
+        common_names = ("kind", "source", "out", "command")
+        special_fields = [field_ for field_ in fields(self) if field_.name not in common_names]
+        return [field_.name for field_ in special_fields if getattr(self, field_.name) != field_.default]

@@ -33,23 +33,23 @@ _LAST_US = 32e15  # in 2984
 
 
 def export_pantheon(directory: Path, destination: Path) -> list[tuple[Run, str]]:
-    """Writes every usable run of `directory`; returns the others with the reason.
+    """Write every usable run of `directory`; return the other runs with the reasons.
 
     Raises:
-        UserError: no results, no packet logs, or `destination` is in use.
+        UserError: If there are no results or packet logs, or if `destination` is in use.
     """
     results = open_results(directory)
     refuse_used(destination)
     left_out: list[tuple[Run, str]] = []
-    paths, planned = results.experiment.paths, results.planned()
+    paths, all_runs = results.experiment.paths, results.planned()
     with staging(destination) as temporary, Progress() as progress:
-        runs = {name: [run for run in planned if run.path == name] for name in paths}
+        runs = {name: [run for run in all_runs if run.path == name] for name in paths}
         stages = {name: _announced(progress, name, runs[name]) for name in paths}
         for name, path in paths.items():
             folder = temporary / name if len(paths) > 1 else temporary
             folder.mkdir(exist_ok=True)
-            left_out += _export_path(results, path, stages[name].each(runs[name]), folder)
-        if len(left_out) == len(planned):
+            left_out += _export_path(results, path, stages[name].iterate(runs[name]), folder)
+        if len(left_out) == len(all_runs):
             raise UserError(f"{directory}: nothing to export: {left_out[0][1] if left_out else 'it has no runs'}")
     return left_out
 
@@ -79,8 +79,8 @@ def _export_path(
         stem = f"{key}_{{}}_run{run.run}.log"
         logs = [str(folder / stem.format(part)) for part in ("datalink", "acklink")]
         core.export_pantheon(packets, logs[0], logs[1], init_us)
-        generated = stamp(SYSTEM_CLOCK.utc())
-        text = stats_text(times, statistics, generated)
+        time_text = stamp(SYSTEM_CLOCK.utc())
+        text = stats_text(times, statistics, time_text)
         (folder / stem.format("stats")).write_text(text, encoding="utf-8")
         performance[key][str(run.run)] = _performance(statistics)
     metadata = json.dumps(_metadata(results, path), indent=4, sort_keys=True)
@@ -90,10 +90,10 @@ def _export_path(
 
 
 def _keys(experiment: Experiment) -> dict[str, str]:
-    """What schemes and mixes are called in names of files, each its own: `cubic*2+bbr` becomes `cubicx2-bbr`.
+    """Return the unique key of each scheme and mix in names of files: `cubic*2+bbr` becomes `cubicx2-bbr`.
 
     Raises:
-        UserError: one has no name there.
+        UserError: If a label gives no valid name.
     """
     keys: dict[str, str] = {}
     for label in (*experiment.labels, *experiment.mixes):
@@ -114,29 +114,29 @@ def _performance(statistics: RunTable) -> dict[str, dict[str, object]]:
 
 
 def _origin(results: ResultsDirectory) -> datetime.datetime:
-    """Return the start of the experiment."""
+    """Return the start time of the experiment."""
     environment = results.environment()
-    started = (environment.get("importing_machine") or environment).get("started_at")
-    if not isinstance(started, str):
+    start_text = (environment.get("importing_machine") or environment).get("started_at")
+    if not isinstance(start_text, str):
         return datetime.datetime.fromtimestamp(0, datetime.UTC)
-    return _moment(started, f"{results.directory / 'environment.json'}: `started_at`")
+    return _moment(start_text, f"{results.directory / 'environment.json'}: `started_at`")
 
 
-def _moment(text: str, where: str) -> datetime.datetime:
-    """Return a time; one that says no zone is in UTC.
+def _moment(text: str, place: str) -> datetime.datetime:
+    """Return the time in a text; without a time zone it is in UTC.
 
     Raises:
-        UserError: it is none, or out of the years of a log.
+        UserError: If the text is no time, or outside of the years of a log.
     """
     with contextlib.suppress(ValueError):
         moment = datetime.datetime.fromisoformat(text)
         if _FIRST_YEAR <= moment.year <= _LAST_YEAR:
             return moment.replace(tzinfo=datetime.UTC) if moment.tzinfo is None else moment
-    raise UserError(f"{where} = {printable(text)}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
+    raise UserError(f"{place} = {printable(text)}: allowed is a time as in ISO 8601, of {_FIRST_YEAR} to {_LAST_YEAR}")
 
 
 def _times(file: Entry, statistics: RunTable, origin: datetime.datetime, duration_s: float) -> tuple[RunTimes, int]:
-    """Return the times of a run, the start of the experiment if unknown, and the zero of its log, us after 1970."""
+    """Return the times of a run (the experiment's start if unknown), and the zero of its log, us since 1970."""
     times, init_us = recorded_times(statistics, duration_s), statistics.get("init_us")
     if init_us is not None:
         if not 0 <= init_us <= _LAST_US:
@@ -147,16 +147,16 @@ def _times(file: Entry, statistics: RunTable, origin: datetime.datetime, duratio
         start = _moment(times.started, f"{file}: `{key}`") if times.started else origin
         init_us = start.timestamp() * 1e6
     if not times.started:
-        ended = start + datetime.timedelta(seconds=duration_s)
-        times = replace(times, started=stamp(start), ended=stamp(ended))
+        end = start + datetime.timedelta(seconds=duration_s)
+        times = replace(times, started=stamp(start), ended=stamp(end))
     return times, int(init_us)
 
 
 def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, object]:
-    imported = results.environment().get("imported") or {}
-    if "metadata" in imported:
-        # what was measured without a tunnel is written as a tunnel's log too
-        return dict(imported["metadata"]) | {"flows": max(results.experiment.flows, 1)}
+    import_facts = results.environment().get("imported") or {}
+    if "metadata" in import_facts:
+        # results measured without a tunnel are written as logs of a tunnel, too
+        return dict(import_facts["metadata"]) | {"flows": max(results.experiment.flows, 1)}
     experiment = results.experiment
     keys, alone = _keys(experiment), experiment.labels or experiment.mixes
     git = results.environment().get("git")
@@ -173,7 +173,7 @@ def _metadata(results: ResultsDirectory, path: PathModel) -> dict[str, object]:
         "start_run_id": 1,
         "uplink_trace": f"{path.name}.data",
         "downlink_trace": f"{path.name}.ack",
-        # Pantheon ignores what it does not know: whose names these are, and mixes
+        # Pantheon ignores unknown keys such as these
         WRITTEN_BY: f"dumbbell {__version__}",
         **({"mixes": {keys[mix]: mix for mix in experiment.mixes}} if experiment.mixes else {}),
     }

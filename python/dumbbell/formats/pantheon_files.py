@@ -1,4 +1,4 @@
-"""The files of a Pantheon data directory: which runs of which schemes they are of, in which form."""
+"""The files of a Pantheon data directory: the runs and schemes in their names, and their form."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from dumbbell.formats import contents
 from dumbbell.formats.pantheon_metadata import PantheonMetadata
 
 PACKED = ("", *contents.PACKED)
-"""How names of logs end that were compressed after the test."""
+"""Suffixes of logs that were compressed after the test."""
 
 _PACKED = rf"(?:{'|'.join(map(re.escape, contents.PACKED))})?"
 _LOG = re.compile(rf"(.+)_datalink_run(\d{{1,4}})(?:_flow\d+_uid[^.]+\.log\.egress|\.log){_PACKED}")
@@ -19,7 +19,7 @@ _LOG = re.compile(rf"(.+)_datalink_run(\d{{1,4}})(?:_flow\d+_uid[^.]+\.log\.egre
 
 @dataclass(frozen=True)
 class RawLogs:
-    """A run's unmerged tunnel logs: (egress, ingress) per flow."""
+    """Unmerged tunnel logs of a run: (egress, ingress) for each flow."""
 
     data: list[tuple[str, str]]
     ack: list[tuple[str, str]]
@@ -27,7 +27,7 @@ class RawLogs:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """The files that a run has, or should have. Without a tunnel, the logs are mahimahi's."""
+    """The existing and expected files of a run. Without a tunnel, the logs are mahimahi's."""
 
     scheme: str
     data: Path
@@ -36,7 +36,7 @@ class RunFiles:
     raw: RawLogs
     is_tunnelled: bool
     instead: str = ""
-    """Where the tunnel's logs are missing and mahimahi's own of the link are there: how to read those."""
+    """Instruction to read mahimahi's own log of the link, if it exists and the tunnel's logs are missing."""
 
 
 class PantheonFiles:
@@ -50,19 +50,19 @@ class PantheonFiles:
         except OSError as error:
             raise UserError(f"{source}: {error.strerror or error}") from None
         self._present = frozenset(self._names)
-        self._runs = self._found(metadata.schemes)
+        self._runs = self._find_runs(metadata.schemes)
 
-    def runs(self, scheme: str, planned: Iterable[int] = ()) -> list[int]:
-        """The numbers of a scheme's runs: those planned, and those with a log; Pantheon can append more."""
-        return sorted({*planned, *self._runs.get(scheme, ())})
+    def runs(self, scheme: str, planned_numbers: Iterable[int] = ()) -> list[int]:
+        """Return the run numbers of a scheme: the planned ones, and those with a log. Pantheon can append runs."""
+        return sorted({*planned_numbers, *self._runs.get(scheme, ())})
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes with a log."""
+        """Schemes with a log."""
         return sorted(self._runs)
 
     def of(self, scheme: str, run: int) -> RunFiles:
-        """The files of one run."""
+        """Return the files of one run."""
         kind = "" if self._is_tunnelled else "_mm"
         raw = RawLogs(self._raw(scheme, run, "datalink"), self._raw(scheme, run, "acklink"))
         return RunFiles(
@@ -82,31 +82,31 @@ class PantheonFiles:
         back = f" --ack {ack.name}" if ack.name in self._present else ""
         return f"; of the link alone: dumbbell import mahimahi {data.name}{back} --scheme {scheme} --out DIR"
 
-    def _found(self, schemes: Iterable[str]) -> dict[str, set[int]]:
-        found: dict[str, set[int]] = {}
+    def _find_runs(self, schemes: Iterable[str]) -> dict[str, set[int]]:
+        numbers: dict[str, set[int]] = {}
         for name in self._names:
             match = _LOG.fullmatch(name)
             if match is None:
                 continue
             scheme, is_link = match[1], match[1] not in schemes and match[1].endswith("_mm")
-            # the link's logs beside those of the tunnel are not another scheme's
+            # the link's logs beside those of the tunnel belong to no other scheme
             if is_link == self._is_tunnelled:
                 continue
             scheme = scheme.removesuffix("_mm") if is_link else scheme
             if is_name(scheme) and int(match[2]) > 0:
-                found.setdefault(scheme, set()).add(int(match[2]))
-        return found
+                numbers.setdefault(scheme, set()).add(int(match[2]))
+        return numbers
 
     def _file(self, name: str) -> Path:
-        packed = (name + ending for ending in PACKED)
-        return self._source / next((each for each in packed if each in self._present), name)
+        names = (name + ending for ending in PACKED)
+        return self._source / next((candidate for candidate in names if candidate in self._present), name)
 
     def _raw(self, scheme: str, run: int, link: str) -> list[tuple[str, str]]:
-        """Egress and ingress log of every flow of one direction, in flow order; only flows that have both."""
+        """Return the egress and ingress logs of one direction, in flow order, for flows that have both."""
         start = re.escape(f"{scheme}_{link}_run{run}")
         pattern = re.compile(rf"({start}_flow(\d+)_uid[^.]+\.log\.)egress{_PACKED}")
-        found = sorted(
+        matches = sorted(
             (int(match[2]), match[0], match[1]) for name in self._names if (match := pattern.fullmatch(name))
         )
-        pairs = [(self._source / egress, self._file(f"{stem}ingress")) for _, egress, stem in found]
+        pairs = [(self._source / egress, self._file(f"{stem}ingress")) for _, egress, stem in matches]
         return [(str(egress), str(ingress)) for egress, ingress in pairs if ingress.is_file()]

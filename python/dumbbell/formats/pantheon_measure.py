@@ -22,17 +22,17 @@ def measure(
     log_zero_ns: int | None,
     tells_flows: bool = True,
 ) -> RunStats:
-    """Return all metrics of a packet log, with the flows of these `numbers`.
+    """Return all metrics of a packet log, with the flows of the given `numbers`.
 
-    `log_zero_ns` is where the log has its own zero. No log of Pantheon or mahimahi tells marks, and some do not
-    tell flows apart.
+    `log_zero_ns` is the log's own zero. No log of Pantheon or mahimahi contains marks, and some do not
+    distinguish flows.
     """
     plans = [plan.scheme for plan in experiment.flow_plans(run.scheme, run.path)]
     options: MeasureOptions = {
         "duration_s": experiment.duration_s,
         "warmup_s": experiment.warmup_s,
         "tells": {"marks": False, "flows": tells_flows},
-        # each starts with its first packet: the logs begin before the schemes do
+        # each flow starts with its first packet: the logs begin before the schemes
         "flows": [{"flow": number, "scheme": plans[min(max(number, 1), len(plans)) - 1]} for number in numbers],
         "log_zero_ns": log_zero_ns,
     }

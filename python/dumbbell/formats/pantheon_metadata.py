@@ -20,20 +20,20 @@ MOST_LEVELS = 4
 
 
 def data_directories(source: Path) -> list[Path]:
-    """Return the directories with metadata at or below `source`, by name; links to directories are not followed."""
-    found = []
+    """Return the directories with metadata at or below `source`, sorted. Links to directories are not followed."""
+    directories = []
     for place, inside, names in os.walk(source):
         inside.sort()
         if METADATA in names:
-            found.append(Path(place))
+            directories.append(Path(place))
         if METADATA in names or len(Path(place).relative_to(source).parts) == MOST_LEVELS:
             inside.clear()
-    return sorted(found)
+    return sorted(directories)
 
 
 @dataclass(frozen=True)
 class PantheonMetadata:
-    """What a Pantheon data directory says about its experiment."""
+    """Metadata of a Pantheon data directory about its experiment."""
 
     file: Path
     schemes: tuple[str, ...]
@@ -47,18 +47,18 @@ class PantheonMetadata:
     git_summary: str
     raw: dict[str, Any]
     remarks: tuple[str, ...] = ()
-    """What is unusual about the file, and taken all the same."""
+    """Unusual but accepted facts about the file."""
     mixes: dict[str, str] = field(default_factory=dict)
-    """Keys of `schemes` that stand for several schemes in one run, in our exports: `cubicx2-bbr` is `cubic*2+bbr`."""
+    """Keys of `schemes` that stand for a mix, in dumbbell's exports: `cubicx2-bbr` is `cubic*2+bbr`."""
 
     @property
     def planned_runs(self) -> range:
-        """The numbers of the runs that the test was to make."""
+        """Numbers of the runs that the test planned."""
         return range(self.start_run_id, self.start_run_id + self.run_times)
 
     @property
     def title(self) -> str:
-        """The path in words."""
+        """Description of the path."""
         if self.local:
             return _line(f"mahimahi: {self.command}")[:MOST_TITLE]
         sender = self.raw.get("sender_side", "local")
@@ -85,10 +85,10 @@ class PantheonMetadata:
 
 
 def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
-    """The metadata of the data directory `source`.
+    """Return the metadata of the data directory `source`.
 
     Raises:
-        UserError: absent, unreadable, or not what any version of Pantheon wrote.
+        UserError: If the file is absent, unreadable, or not from any version of Pantheon.
     """
     file = source / METADATA
     try:
@@ -104,9 +104,9 @@ def read_metadata(source: Path, strict: bool = False) -> PantheonMetadata:
         raise UserError(f"{file}:1: not a JSON object")
     numbers = _Numbers(file, raw, strict, remarks)
     mode = raw.get("mode", "local" if "uplink_trace" in raw else "remote")
-    for key, value, allowed in (("mode", mode, _MODES), ("sender_side", raw.get("sender_side", "local"), _SIDES)):
-        if value not in allowed:
-            raise UserError(f"{file}: `{key}` = {shortened(value)}: allowed are {', '.join(allowed)}")
+    for key, value, choices in (("mode", mode, _MODES), ("sender_side", raw.get("sender_side", "local"), _SIDES)):
+        if value not in choices:
+            raise UserError(f"{file}: `{key}` = {shortened(value)}: allowed are {', '.join(choices)}")
     return PantheonMetadata(
         file=file,
         schemes=_schemes(file, raw),
@@ -129,15 +129,16 @@ _SIDES = ("local", "remote")
 
 
 _MOST_BYTES = 16 << 20
-"""A summary of git has a line for every changed file of every submodule: public ones have 1.7 MB."""
+"""Maximum size of the file. A git summary has a line for each changed file of each submodule: public ones have 1.7
+MB."""
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (any JSON)
-    """JSON without what no terminal can show: control characters except newlines."""
+    """Return a JSON value without control characters, except newlines."""
     if isinstance(value, dict):
-        return {_plain(key): _plain(each) for key, each in value.items()}
+        return {_plain(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, str):
         return "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in value)
     return value
@@ -148,14 +149,14 @@ def _line(value: object) -> str:
 
 
 def shortened(value: object) -> str:
-    """A value as a message repeats it."""
+    """Return a value as text for messages."""
     text = printable(_line(value))
     return text if len(text) <= 80 else f"{text[:80]}..."
 
 
 def _schemes(file: Path, raw: dict[str, object]) -> tuple[str, ...]:
-    given = raw.get("cc_schemes")
-    schemes = given.split() if isinstance(given, str) else given
+    names = raw.get("cc_schemes")
+    schemes = names.split() if isinstance(names, str) else names
     if not isinstance(schemes, list) or not schemes:
         raise UserError(f"{file}: `cc_schemes`: needed is a list of schemes, or one text with spaces between them")
     for scheme in schemes:
@@ -167,11 +168,11 @@ def _schemes(file: Path, raw: dict[str, object]) -> tuple[str, ...]:
 
 
 def _mixes(file: Path, raw: dict[str, object]) -> dict[str, str]:
-    given = raw.get("mixes", {})
-    if not isinstance(given, dict):
-        raise UserError(f"{file}: `mixes` = {shortened(given)}: allowed is a table of mixes by their keys")
+    table = raw.get("mixes", {})
+    if not isinstance(table, dict):
+        raise UserError(f"{file}: `mixes` = {shortened(table)}: allowed is a table of mixes by their keys")
     mixes = {}
-    for key, mix in given.items():
+    for key, mix in table.items():
         try:
             parts = parse_mix(mix if isinstance(mix, str) else "")
         except UserError as error:
@@ -185,7 +186,7 @@ def _mixes(file: Path, raw: dict[str, object]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The numbers of the metadata; some forks of Pantheon write them as text."""
+    """The numbers of the metadata. Some forks of Pantheon write them as strings."""
 
     file: Path
     raw: dict[str, object]
@@ -193,7 +194,7 @@ class _Numbers:
     remarks: list[str]
 
     def whole(self, key: str, default: int, least: int) -> int:
-        """A count."""
+        """Return a count."""
         value = self._number(key, default)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -202,7 +203,7 @@ class _Numbers:
         return value
 
     def seconds(self, key: str, default: float) -> float:
-        """Pantheon writes whole seconds; our exports may have fractions."""
+        """Return a time, s. Pantheon writes integers; dumbbell's exports may have fractions."""
         value = self._number(key, default)
         if value is None or not 0.0 <= value <= MOST_SECONDS:
             raise self._refusal(key, "a number of seconds, at least 0")
@@ -215,5 +216,5 @@ class _Numbers:
             value = float(value) if "." in value else int(value)
         return value if is_number(value) else None
 
-    def _refusal(self, key: str, allowed: str) -> UserError:
-        return UserError(f"{self.file}: `{key}` = {shortened(self.raw.get(key))}: allowed is {allowed}")
+    def _refusal(self, key: str, range_text: str) -> UserError:
+        return UserError(f"{self.file}: `{key}` = {shortened(self.raw.get(key))}: allowed is {range_text}")

@@ -1,4 +1,4 @@
-"""`pantheon_perf.json`: the numbers that Pantheon's analysis computed, for runs whose logs are not there."""
+"""`pantheon_perf.json`: the numbers computed by Pantheon's analysis, for runs without logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _METRICS = {"tput": "throughput_mbps", "delay": "delay_p95_ms", "loss": "loss_ra
 
 
 class Numbers(TypedDict, total=False):
-    """The numbers of a flow, or of all flows of a run."""
+    """Numbers of a flow, or of all flows of a run."""
 
     tput: float | None
     delay: float | None
@@ -33,16 +33,16 @@ class Numbers(TypedDict, total=False):
 
 
 Flows = dict[str, Numbers]
-"""Numbers by flow; `all`: of all flows."""
+"""Numbers by flow; `all` means all flows together."""
 Runs = dict[str, dict[int, Flows]]
 """Numbers by scheme, run and flow."""
 
 
 def read_performance(source: Path, strict: bool) -> tuple[Runs, list[str]]:
-    """Return the numbers in a data directory, none where there is no such file; and why the file is left out, if it is.
+    """Return the numbers in a data directory, and the reason if the file is left out. Without a file there are none.
 
     Raises:
-        UserError: reading is `strict`, and the file is not what Pantheon's analysis writes.
+        UserError: If `strict`, and the file is not from Pantheon's analysis.
     """
     file = source / PERFORMANCE
     try:
@@ -68,28 +68,33 @@ def _read(file: Path, strict: bool) -> Runs:
 
 
 def _runs(table: Mapping[str, Flows]) -> dict[int, Flows]:
-    found = {int(number): flows for number, flows in table.items() if _NUMBER.fullmatch(number)}
-    return {number: flows for number, flows in found.items() if number > 0 and "all" in flows}
+    by_number = {int(number): flows for number, flows in table.items() if _NUMBER.fullmatch(number)}
+    return {number: flows for number, flows in by_number.items() if number > 0 and "all" in flows}
 
 
 def statistics_of(flows: Flows, schemes: list[str]) -> RunStats:
-    """Return the statistics of a run of which only these numbers are known; `schemes` are those of its flows."""
-    numbered = {int(flow): values for flow, values in flows.items() if _NUMBER.fullmatch(flow)}
-    told: list[dict[str, object]] = [
-        {"flow": number, "scheme": schemes[min(max(number, 1), len(schemes)) - 1], **_absent("flow"), **_known(values)}
-        for number, values in sorted(numbered.items())
+    """Return the statistics of a run with only these known numbers; `schemes` are those of its flows."""
+    by_number = {int(flow): values for flow, values in flows.items() if _NUMBER.fullmatch(flow)}
+    flow_statistics: list[dict[str, object]] = [
+        {
+            "flow": number,
+            "scheme": schemes[min(max(number, 1), len(schemes)) - 1],
+            **_absent("flow"),
+            **_metrics_of(values),
+        }
+        for number, values in sorted(by_number.items())
     ]
-    network = {**_absent("network"), "completions": [], **_known(flows["all"])}
-    made = {"flows": told, "links": [], "network": network, "events": None, "sim_wall_s": None}
-    return cast("RunStats", made)
+    network = {**_absent("network"), "completions": [], **_metrics_of(flows["all"])}
+    run_statistics = {"flows": flow_statistics, "links": [], "network": network, "events": None, "sim_wall_s": None}
+    return cast("RunStats", run_statistics)
 
 
-def _known(table: Mapping[str, object]) -> dict[str, object]:
+def _metrics_of(table: Mapping[str, object]) -> dict[str, object]:
     return {metric: table.get(name) for name, metric in _METRICS.items()}
 
 
 @cache
 def _absent(level: str) -> dict[str, None]:
-    """Return the metrics of a level, none of them known."""
-    named = (each for each in metric_definitions() if each["level"] == level)
-    return {each["name"]: None for each in named if "." not in each["name"]}
+    """Return the metrics of a level, all None."""
+    definitions = (definition for definition in metric_definitions() if definition["level"] == level)
+    return {definition["name"]: None for definition in definitions if "." not in definition["name"]}

@@ -1,4 +1,4 @@
-"""Pantheon's statistics files: times and clock offsets are read, the whole text is written."""
+"""Pantheon's statistics files: reading of times and clock offsets, writing of the whole text."""
 
 from __future__ import annotations
 
@@ -31,42 +31,42 @@ class RunTimes:
     remote_offset_ms: float | None = None
 
 
-def times_of(imported: ImportTimes) -> RunTimes:
-    """Return the times of an imported run, of its statistics."""
-    offsets = imported.get("local_offset_ms"), imported.get("remote_offset_ms")
-    return RunTimes(imported.get("started"), imported.get("ended"), *offsets)
+def times_of(times: ImportTimes) -> RunTimes:
+    """Return the times of an imported run from its statistics."""
+    offsets = times.get("local_offset_ms"), times.get("remote_offset_ms")
+    return RunTimes(times.get("started"), times.get("ended"), *offsets)
 
 
 def recorded_times(content: RunTable, duration_s: float) -> RunTimes:
-    """Return the times of a run, of its statistics.
+    """Return the times of a run from its statistics.
 
     A simulated run starts when its computation starts, and ends `duration_s` of simulated time later. Its ends have one
     clock, so their offsets are zero.
     """
     if "imported" in content:
         return times_of(content["imported"])
-    started = content.get("started_at")
+    start_text = content.get("started_at")
     if find_backend(str(content["backend"])).capabilities.virtual_time:
-        return simulated_times(_shown(started), duration_s)
-    return RunTimes(_shown(started), _shown(content.get("ended_at")))
+        return simulated_times(_pantheon_form(start_text), duration_s)
+    return RunTimes(_pantheon_form(start_text), _pantheon_form(content.get("ended_at")))
 
 
-def simulated_times(started: str | None, duration_s: float) -> RunTimes:
-    """Return the times of a simulated run that started at this time; its end is unknown where the start is no time."""
-    ended = None
+def simulated_times(start_text: str | None, duration_s: float) -> RunTimes:
+    """Return the times of a simulated run with this start. Its end is unknown if `start_text` is no time."""
+    end_text = None
     with contextlib.suppress(ValueError, OverflowError):
-        if started:
-            ended = stamp(datetime.datetime.fromisoformat(started) + datetime.timedelta(seconds=duration_s))
-    return RunTimes(started, ended, 0.0, 0.0)
+        if start_text:
+            end_text = stamp(datetime.datetime.fromisoformat(start_text) + datetime.timedelta(seconds=duration_s))
+    return RunTimes(start_text, end_text, 0.0, 0.0)
 
 
 def stamp(time: datetime.datetime) -> str:
-    """Return a time as Pantheon writes it."""
+    """Return a time in Pantheon's form."""
     return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _shown(moment: str | None) -> str | None:
-    """`2026-01-02T03:04:05Z` as `2026-01-02 03:04:05`."""
+def _pantheon_form(moment: str | None) -> str | None:
+    """Return `2026-01-02T03:04:05Z` as `2026-01-02 03:04:05`."""
     return None if not moment else str(moment).replace("T", " ").removesuffix("Z").removesuffix("+00:00")
 
 
@@ -75,10 +75,10 @@ _MOST_OFFSET_MS = 1e9
 
 
 def read_times(file: Path, strict: bool = False) -> tuple[RunTimes | None, list[str]]:
-    """Start, end and clock offsets, `None` if there is no such file; and what is unusual about it, as `FILE:LINE: ...`.
+    """Return start, end and clock offsets (None without a file), and remarks on unusual lines as `FILE:LINE: ...`.
 
     Raises:
-        UserError: it cannot be read, or reading is `strict` and a line is unusual; named as file:line.
+        UserError: If the file cannot be read, or if `strict` and a line is unusual; the message has file:line.
     """
     try:
         text, odd = read_text(file, strict)
@@ -94,7 +94,7 @@ def read_times(file: Path, strict: bool = False) -> tuple[RunTimes | None, list[
         match = _LINE.fullmatch(line.strip())
         if match is None:
             continue
-        key, value, where = match[1], match[2].strip(), f"{file}:{number}"
+        key, value, place = match[1], match[2].strip(), f"{file}:{number}"
         try:
             if key.endswith("offset"):
                 offsets[key] = _offset(value)
@@ -102,22 +102,22 @@ def read_times(file: Path, strict: bool = False) -> tuple[RunTimes | None, list[
                 times[key] = _time(value)
         except ValueError as error:
             if strict:
-                raise UserError(f"{where}: `{shortened(value)}`: expected {error}") from None
-            odd.append(f"{where}: `{shortened(value)}` is left out: expected {error}")
-    found = RunTimes(
+                raise UserError(f"{place}: `{shortened(value)}`: expected {error}") from None
+            odd.append(f"{place}: `{shortened(value)}` is left out: expected {error}")
+    run_times = RunTimes(
         started=times.get("Start at"),
         ended=times.get("End at"),
         local_offset_ms=offsets.get("Local clock offset"),
         remote_offset_ms=offsets.get("Remote clock offset"),
     )
-    return found, odd
+    return run_times, odd
 
 
 _CAPACITY = re.compile(r"^Average capacity: ([0-9]{1,7}(?:\.[0-9]{1,6})?) Mbit/s", re.MULTILINE)
 
 
 def read_capacity(file: Path) -> float | None:
-    """Return the mean capacity of the data link that Pantheon's analysis wrote, Mbit/s; None if it is not told."""
+    """Return the mean capacity of the data link that Pantheon's analysis wrote, Mbit/s; None if it is absent."""
     try:
         text, _ = read_text(file, strict=False)
     except (FileNotFoundError, UserError):
@@ -127,7 +127,7 @@ def read_capacity(file: Path) -> float | None:
 
 
 def _time(value: str) -> str:
-    """A time as Pantheon writes it since 2017-08, of one of any of its versions: before, they were those of e-mails."""
+    """Return a time in Pantheon's form since 2017-08. Earlier versions wrote the form of e-mails."""
     if re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", value):
         return value
     for read in (parsedate_to_datetime, datetime.datetime.fromisoformat):
@@ -136,7 +136,7 @@ def _time(value: str) -> str:
             time = time if time.tzinfo is None else time.astimezone(datetime.UTC)
         except (ValueError, OverflowError, IndexError, TypeError):
             continue
-        if time.year >= 1970:  # what has a year has a date
+        if time.year >= 1970:  # a time without a date has no year
             return stamp(time)
     raise ValueError("a time as YYYY-MM-DD HH:MM:SS")
 
@@ -152,14 +152,14 @@ def _offset(value: str) -> float:
     return offset
 
 
-def stats_text(times: RunTimes, run: RunTable, generated: str) -> str:
-    """The statistics file of a run, given as in `show --json`, exactly as Pantheon's analysis writes it."""
-    said = (("Start at", times.started), ("End at", times.ended))
-    lines = [f"{name}: {time}" for name, time in said if time is not None]
+def stats_text(times: RunTimes, run: RunTable, time_text: str) -> str:
+    """Return the statistics file of a run, given as in `show --json`, exactly as Pantheon's analysis writes it."""
+    time_lines = (("Start at", times.started), ("End at", times.ended))
+    lines = [f"{name}: {time}" for name, time in time_lines if time is not None]
     for side, offset in (("Local", times.local_offset_ms), ("Remote", times.remote_offset_ms)):
         if offset is not None:
             lines.append(f"{side} clock offset: {offset} ms")
-    lines += ["", f"# Below is generated by plot.py at {generated}", "# Datalink statistics"]
+    lines += ["", f"# Below is generated by plot.py at {time_text}", "# Datalink statistics"]
     flows = logged_flows(run)
     lines.append(f"-- Total of {len(flows)} flow{'' if len(flows) == 1 else 's'}:")
     lines += _totals(run["network"])
@@ -170,12 +170,12 @@ def stats_text(times: RunTimes, run: RunTable, generated: str) -> str:
 
 
 def logged_flows(run: RunTable) -> list[FlowStats]:
-    """The flows of which a run has packets: for Pantheon there are no others."""
+    """Return the flows with packets in the log: Pantheon has no others."""
     return [flow for flow in run["flows"] if _is_logged(flow)]
 
 
 def _is_logged(flow: FlowStats) -> bool:
-    """Return whether packets of a flow are known; where none are counted, whether its throughput is."""
+    """Return True if packets of a flow are known; if none are counted, True if its throughput is known."""
     counts = [flow.get("packets_sent"), flow.get("packets_delivered")]
     return flow.get("throughput_mbps") is not None if counts == [None, None] else any(counts)
 

@@ -1,4 +1,4 @@
-"""Small texts in Pantheon's data directories: metadata and statistics files."""
+"""Small text files in Pantheon's data directories: metadata and statistics."""
 
 from pathlib import Path
 
@@ -8,19 +8,19 @@ from dumbbell.base.errors import UserError
 MOST_BYTES = 1 << 20
 
 
-def read_text(file: Path, strict: bool, most: int = MOST_BYTES) -> tuple[str, list[str]]:
-    """Return a text of at most `most` bytes, which may be compressed, and what is unusual about it.
+def read_text(file: Path, strict: bool, max_bytes: int = MOST_BYTES) -> tuple[str, list[str]]:
+    """Return the text of a file of at most `max_bytes`, which may be compressed, and remarks on unusual encodings.
 
-    Pantheon reads bytes: a text in Latin-1 and a byte order mark are taken unless reading is `strict`.
+    Pantheon reads bytes: Latin-1 and a byte order mark are accepted unless `strict`.
 
     Raises:
-        FileNotFoundError: there is none.
-        UserError: it cannot be read.
+        FileNotFoundError: If the file does not exist.
+        UserError: If the file cannot be read.
     """
     if not file.exists():
         raise FileNotFoundError(file)
     try:
-        content = core.read_compressed(str(file), most)
+        content = core.read_compressed(str(file), max_bytes)
     except core.Error as error:
         raise UserError(str(error)) from None
     try:

@@ -1,4 +1,4 @@
-"""Flows of runs as qlog files, one each, for qvis and other tools that read what QUIC stacks log."""
+"""Export of flows as qlog files, one for each flow, for qvis and other tools that read logs of QUIC stacks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from dumbbell.contract.run import RunTable
 
 DRAFTS = ("0.3", "quic-13")
-"""The first is what qvis opens, the second the newest draft."""
+"""Versions of qlog: the first opens in qvis, the second is the newest draft."""
 
 During = tuple[float, float | None]
-"""A time of a run, s, whose end is not in it; None is the end of the run."""
+"""Time interval of a run, s; its end is exclusive, None is the end of the run."""
 
 WHOLE: During = (0.0, None)
 """The whole run."""
@@ -34,30 +34,30 @@ WHOLE: During = (0.0, None)
 def export_qlog(
     directory: Path,
     destination: Path,
-    wanted: str | None,
+    label: str | None,
     flow: int | None,
     draft: str,
     during: During = WHOLE,
 ) -> tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]:
-    """Writes the flows of every usable run of `directory`, or those of the run `wanted` (PATH/SCHEME/N).
+    """Write the flows of every usable run of `directory`, or those of the run `label` (PATH/SCHEME/N).
 
-    Of each run, what happened in the time `during`.
+    Only events in the interval `during` are written.
 
-    Returns the files, the runs that were left out with the reason, and those whose qlogs lack something.
+    Return the files, the omitted runs with the reasons, and the runs whose qlogs are incomplete.
 
     Raises:
-        UserError: no results, no such run, flow or time, no packet logs, or `destination` is in use.
+        UserError: If results, the run, flow, time or packet logs do not exist, or if `destination` is in use.
     """
     results = open_results(directory)
-    runs = results.planned() if wanted is None else [results.named(wanted)]
+    runs = results.planned() if label is None else [results.named(label)]
     _check_time(during, results.experiment.duration_s)
     refuse_used(destination)
     names: list[str] = []
     left_out: list[tuple[Run, str]] = []
     incomplete: list[tuple[Run, str]] = []
-    with staging(destination) as made, Progress() as progress:
+    with staging(destination) as folder, Progress() as progress:
         stage = progress.expect("exports of runs", [Piece(run.label, 1.0) for run in runs])
-        for run in stage.each(runs):
+        for run in stage.iterate(runs):
             statistics = results.readable(run)
             reason = None if statistics["status"] in ACCEPTED else statistics["reason"]
             if reason is None and not (results.folder(run) / "packets.parquet").is_file():
@@ -71,12 +71,12 @@ def export_qlog(
                 raise UserError(problem, argument="flow", value=flow)
             numbers = range(1, count + 1) if flow is None else [flow]
             try:
-                written, lacking = _write_run(results, run, statistics, numbers, made, names, (draft, during))
+                new_names, lacking = _write_run(results, run, statistics, numbers, folder, names, (draft, during))
             except core.DamagedLog as error:
                 left_out.append((run, one_line(error)))
             else:
-                names += written
-                incomplete += [(run, what) for what in lacking]
+                names += new_names
+                incomplete += [(run, text) for text in lacking]
         if not names:
             raise UserError(f"{directory}: nothing to export: {left_out[0][1]}")
     return [destination / f"{name}.sqlog" for name in names], left_out, incomplete
@@ -89,15 +89,15 @@ def _write_run(
     numbers: Sequence[int],
     folder: Path,
     used: Sequence[str],
-    how: tuple[str, During],
+    options: tuple[str, During],
 ) -> tuple[list[str], list[str]]:
-    """Write these flows of a run into `folder`, under names that are not `used`.
+    """Write the flows `numbers` of a run into `folder`, under names that are not in `used`.
 
-    Return their names, and what their qlogs lack.
+    Return their names, and descriptions of missing content.
 
     Raises:
-        DamagedLog: nothing of the run is left in `folder`.
-        Error: `folder` cannot be written.
+        DamagedLog: If a log is damaged. Then `folder` contains no file of the run.
+        Error: If `folder` cannot be written.
     """
     names: list[str] = []
     lacking = []
@@ -107,21 +107,21 @@ def _write_run(
             names.append(unlike("_".join(parts), [*used, *names]))
             scheme = statistics["flows"][number - 1].get("scheme") or run.scheme
             lacking.append(_lacking(results.experiment, scheme, statistics["backend"]))
-            described = _description(scheme, statistics["backend"], lacking[-1])
+            description = _description(scheme, statistics["backend"], lacking[-1])
             file = folder / f"{names[-1]}.sqlog"
-            write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, described, *how)
+            write_flow(results.folder(run), number, scheme, f"{run.label}, flow {number}", file, description, *options)
     except core.DamagedLog:
         for name in names:
             (folder / f"{name}.sqlog").unlink(missing_ok=True)
         raise
-    return names, [what for what in dict.fromkeys(lacking) if what]
+    return names, [text for text in dict.fromkeys(lacking) if text]
 
 
 def _check_time(during: During, duration_s: float) -> None:
-    """Refuse times that hold nothing.
+    """Raise an error for an empty time interval.
 
     Raises:
-        UserError: one of them.
+        UserError: If the interval is empty, or outside of the run.
     """
     from_s, to_s = during
     if not 0.0 <= from_s < duration_s:
@@ -142,19 +142,19 @@ def write_flow(
     draft: str = DRAFTS[0],
     during: During = WHOLE,
 ) -> None:
-    """Writes flow `number` of the run whose files are in `folder`."""
+    """Write flow `number` of the run with its files in `folder`."""
     samples = folder / "flows.parquet"
     trace: QlogHead = {"title": title, "description": description, "name": scheme}
     state = samples if samples.is_file() else None
-    from_ns, to_ns = (None if each is None else round(each * 1e9) for each in during)
+    from_ns, to_ns = (None if bound is None else round(bound * 1e9) for bound in during)
     packets = folder / "packets.parquet"
     logs.export_qlog(packets, state, str(file), number, draft, trace, from_ns or 0, to_ns)
 
 
 def _lacking(experiment: Experiment, scheme: str, backend: str) -> str:
-    """What a flow's trace does not have because the flow does not tell it; empty if it has everything."""
-    found = experiment.schemes.get(scheme)
-    kind = found.kind if found is not None else "core"
+    """Return a description of content that a flow's trace lacks, because the flow does not report it; else empty."""
+    scheme_ = experiment.schemes.get(scheme)
+    kind = scheme_.kind if scheme_ is not None else "core"
     interval = f"{experiment.sample_interval_s:g} s"
     untold = "does not tell which packets it takes for acknowledged or lost, so there are no such events, and"
     if not find_backend(backend).capabilities.executes:
@@ -169,8 +169,8 @@ def _lacking(experiment: Experiment, scheme: str, backend: str) -> str:
 
 
 def _description(scheme: str, backend: str, lacking: str) -> str:
-    """What the trace of a flow shows, and what it does not have."""
+    """Return a description of a flow's trace, with its missing content."""
     if not find_backend(backend).capabilities.executes:
         return f"{scheme}, imported by dumbbell: {lacking}"
-    measured = f"{scheme}, measured by dumbbell ({backend})"
-    return f"{measured}; {lacking}" if lacking else measured
+    origin = f"{scheme}, measured by dumbbell ({backend})"
+    return f"{origin}; {lacking}" if lacking else origin

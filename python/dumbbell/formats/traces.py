@@ -1,4 +1,4 @@
-"""What was recorded at the ends of connections as a results directory: a scheme for each trace, one run each."""
+"""Import of recordings at the ends of connections: a results directory with a scheme and a run for each trace."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from dumbbell.contract.statistics import RunStats
 
 _MOST_STARTED_S = datetime(9999, 12, 31, tzinfo=UTC).timestamp() - MOST_SECONDS
-"""Latest start, s after 1970, of what still ends in a year with four digits."""
+"""Maximum start time, s since 1970, such that a run ends in a year with four digits."""
 
 UNTOLD: LogTells = {"sendings": False, "arrivals": False, "marks": False, "delay": "unknown"}
-"""What records of packets tell where there are none."""
+"""Content of packet records that do not exist."""
 
 Row = tuple[int, int, str, str, float]
 """A sample: time in ns, number of the flow, field, unit, value."""
@@ -53,7 +53,7 @@ def _everything() -> LogTells:
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """A flow of a trace; its times are given where no records of packets say when it was."""
+    """A flow of a trace. Its times are set if no packet records contain them."""
 
     number: int
     start_s: float | None = None
@@ -62,9 +62,9 @@ class TracedFlow:
 
 @dataclass(frozen=True)
 class Trace:
-    """What was read of one trace, or why it could not be (`reason`).
+    """Content of a trace, or the reason why it could not be read (`reason`).
 
-    `tells` is what its records tell, as `measure_log` takes it; `facts` are kept with the run.
+    `tells` is the content of its records, as for `measure_log`; `facts` are kept with the run.
     """
 
     label: str
@@ -77,24 +77,24 @@ class Trace:
     tells: LogTells = field(default_factory=_everything)
     facts: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    started: datetime | None = None
+    start_time: datetime | None = None
     reason: str | None = None
 
 
 Reader = Callable[[Path, Path, list[str]], list[Trace]]
-"""The traces of a file, made in a folder of their own, with labels unlike the given ones."""
+"""Function that returns the traces of a file, made in their own folder, with labels unlike the given ones."""
 
 
 def import_traces(
     request: ImportRequest, *, kind: str, suffixes: Sequence[str], notes: str, read: Reader
 ) -> ResultsDirectory:
-    """Import a log of the given kind, or every one in a directory, into the new directory `out` of a request.
+    """Import a log of a kind, or all such logs in a directory, into the new directory `out` of a request.
 
-    The content of files in a directory tells their kind. Those that cannot be read are runs that failed; a note names
-    those of other kinds.
+    In a directory the kind of a file is recognized from its content. Unreadable files are failed runs; a note names
+    files of other kinds.
 
     Raises:
-        UserError: there is none, none can be read, or `out` is in use.
+        UserError: If there is no log, none can be read, or `out` is in use.
     """
     source, out = Path(request.source), Path(request.out)
     files = files_of(source, suffixes, kind)
@@ -110,7 +110,7 @@ def import_traces(
                 traces += read(file, folder, used)
             except core.Error as error:
                 if "cannot write" in str(error) and str(folder) in str(error):
-                    raise  # there is no room for what was made of it, whatever is in it
+                    raise  # the output cannot be written, so the log is not to blame
                 traces.append(Trace(label_of(stem_of(file), used, kind), file.name, reason=one_line(error)))
         traces = _with_skipped(_usable(source, traces), _skipped(source, files))
         experiment = _write(directory, source, kind, traces, notes, list(request.command), progress)
@@ -119,28 +119,28 @@ def import_traces(
 
 
 _READ_S_PER_BYTE = 3e-9
-"""What a byte costs: of captures a third, of qlogs three times as much. Files that were read correct it."""
+"""Estimated time to read a byte, s: a third of it for captures, three times for qlogs. Finished files correct it."""
 
 
 def reading(progress: Progress, files: Sequence[Path]) -> Iterator[Path]:
-    """The files, while progress is said of them."""
+    """Yield the files, and show the progress."""
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     pieces = [Piece(file.name, size * _READ_S_PER_BYTE) for file, size in zip(files, sizes, strict=True)]
-    return progress.expect("files", pieces).each(files)
+    return progress.expect("files", pieces).iterate(files)
 
 
 def files_of(source: Path, suffixes: Sequence[str], kind: str | None = None) -> list[Path]:
-    """Return a file, or those of a directory that are of a kind; without a `kind` their suffixes tell.
+    """Return a file, or the files of a kind in a directory; without a `kind` those with the suffixes.
 
     Raises:
-        UserError: there is none.
+        UserError: If there is no such file.
     """
     if source.is_dir():
-        every = sorted(file for file in source.iterdir() if file.is_file() and not file.name.startswith("."))
+        candidates = sorted(file for file in source.iterdir() if file.is_file() and not file.name.startswith("."))
         if kind is None:
-            files = [file for file in every if suffix_of(file) in suffixes]
+            files = [file for file in candidates if suffix_of(file) in suffixes]
         else:
-            files = [file for file in every if is_of_kind(file, kind, suffixes)]
+            files = [file for file in candidates if is_of_kind(file, kind, suffixes)]
         if not files:
             raise UserError(
                 f"{source}: there is no file in it that ends in {' or '.join(suffixes)} or has such content"
@@ -156,29 +156,29 @@ _MOST_NAMED = 10
 
 
 def _skipped(source: Path, files: Sequence[Path]) -> list[str]:
-    """Return the names in a directory that are not imported; hidden ones do not count."""
+    """Return the names in a directory that are not imported, except hidden ones."""
     if not source.is_dir():
         return []
-    others = {entry for entry in source.iterdir() if not entry.name.startswith(".")} - set(files)
-    return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in others)
+    unused = {entry for entry in source.iterdir() if not entry.name.startswith(".")} - set(files)
+    return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in unused)
 
 
-def _with_skipped(traces: list[Trace], skipped: Sequence[str]) -> list[Trace]:
-    """Return the traces, of which the first usable one has a note of what else is in the directory."""
-    if not skipped:
+def _with_skipped(traces: list[Trace], skipped_names: Sequence[str]) -> list[Trace]:
+    """Return the traces. The first usable one gets a note about the skipped names."""
+    if not skipped_names:
         return traces
-    more = f" and {len(skipped) - _MOST_NAMED} more" if len(skipped) > _MOST_NAMED else ""
-    note = f"not imported from the directory: {', '.join(skipped[:_MOST_NAMED])}{more}"
+    more = f" and {len(skipped_names) - _MOST_NAMED} more" if len(skipped_names) > _MOST_NAMED else ""
+    note = f"not imported from the directory: {', '.join(skipped_names[:_MOST_NAMED])}{more}"
     first = next(index for index, trace in enumerate(traces) if trace.reason is None)
     traces[first] = replace(traces[first], notes=(*traces[first].notes, note))
     return traces
 
 
 def read_log(file: Path) -> str:
-    """Return the contents of a log of text, which may be compressed and in UTF-8 or UTF-16.
+    """Return the text of a log, which may be compressed, in UTF-8 or UTF-16.
 
     Raises:
-        UserError: it is no file, empty, too long, or no text.
+        UserError: If the log is no file, empty, too long, or no text.
     """
     require_size(file, LOG, check_regular(file))
     content = core.read_compressed(str(file), LOG.most_bytes)
@@ -194,10 +194,10 @@ def read_log(file: Path) -> str:
 
 
 def started_at(file: Path, seconds: float) -> datetime:
-    """When a trace begins, which `file` gives in s after 1970.
+    """Return the start time of a trace in `file`, from s since 1970.
 
     Raises:
-        UserError: it is out of bounds.
+        UserError: If the time is out of bounds.
     """
     if not 0.0 <= seconds <= _MOST_STARTED_S:
         raise UserError(f"{file}: begins {seconds:.0f} s after 1970: allowed are the years 1970 to 9999")
@@ -205,7 +205,7 @@ def started_at(file: Path, seconds: float) -> datetime:
 
 
 def label_of(text: str, used: Sequence[str], otherwise: str, number: int | None = None) -> str:
-    """A name for a trace from a text, mostly its file's: made fit for a directory and unlike the others."""
+    """Return a label for a trace from a text, such as its file name: valid as a directory name, and not in `used`."""
     name = fitted(text, otherwise)
     if number is not None:
         name = f"{name}-{number}"
@@ -213,22 +213,22 @@ def label_of(text: str, used: Sequence[str], otherwise: str, number: int | None 
 
 
 def _usable(source: Path, traces: Sequence[Trace]) -> list[Trace]:
-    """The traces; those that are longer than a run may be have that as their reason.
+    """Return the traces. A trace that is longer than a run may be gets this as its reason.
 
     Raises:
-        UserError: nothing can be used; all that is wrong, in one line.
+        UserError: If no trace is usable; the message has all reasons in one line.
     """
-    checked = [_checked(trace) for trace in traces]
-    if any(trace.reason is None for trace in checked):
-        return checked
-    reasons = list(dict.fromkeys(trace.reason for trace in checked if trace.reason is not None))
+    checked_traces = [_check_length(trace) for trace in traces]
+    if any(trace.reason is None for trace in checked_traces):
+        return checked_traces
+    reasons = list(dict.fromkeys(trace.reason for trace in checked_traces if trace.reason is not None))
     if len(reasons) == 1:
         raise UserError(reasons[0])
     parts = "files" if source.is_dir() else "parts"
-    raise UserError(f"{source}: none of its {len(checked)} {parts} can be used: {'; '.join(reasons)}")
+    raise UserError(f"{source}: none of its {len(checked_traces)} {parts} can be used: {'; '.join(reasons)}")
 
 
-def _checked(trace: Trace) -> Trace:
+def _check_length(trace: Trace) -> Trace:
     try:
         require_length(trace.source, trace.last_s)
     except UserError as error:
@@ -237,10 +237,10 @@ def _checked(trace: Trace) -> Trace:
 
 
 def require_length(source: str, last_s: float) -> None:
-    """Refuses a trace that is longer than a run may be.
+    """Raise an error if a trace is longer than a run may be.
 
     Raises:
-        UserError: `source` has such a one.
+        UserError: If the trace is too long; the message names `source`.
     """
     if last_s > MOST_SECONDS:
         raise UserError(
@@ -258,41 +258,41 @@ def _write(
     command: list[str],
     progress: Progress,
 ) -> Experiment:
-    """Makes `directory` the results of `traces`, which a log of the given kind held; the experiment they are of.
+    """Make `directory` the results of `traces` from a log of a kind; return their experiment.
 
     Raises:
-        UserError: a trace contradicts itself.
+        UserError: If a trace contradicts itself.
     """
     experiment = _experiment(source, kind, traces)
     results = begin(directory, experiment, source, command)
     by_label = {trace.label: trace for trace in traces}
     runs = experiment.all_runs()
     stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in runs])
-    for run in stage.each(runs):
+    for run in stage.iterate(runs):
         trace = by_label[run.scheme]
         if trace.reason is not None:
             add_failed(results, run, trace.reason, trace.source)
             continue
-        measured = _measured(trace)
-        known = {"events": trace.events, "init_us": None, kind: trace.facts, "notes": list(trace.notes)}
-        # A trace has no planned length that it could fall short of, as Pantheon's runs can.
-        network = {**measured["network"], "valid": True, "invalid_reason": None}
-        made = {**measured, "network": network, **known, "imported": asdict(_times(trace))}
+        run_statistics = _measure(trace)
+        trace_facts = {"events": trace.events, "init_us": None, kind: trace.facts, "notes": list(trace.notes)}
+        # a trace has no planned length, so it cannot be too short as Pantheon's runs can
+        network = {**run_statistics["network"], "valid": True, "invalid_reason": None}
+        complete = {**run_statistics, "network": network, **trace_facts, "imported": asdict(_times(trace))}
         files = [file for file in (trace.packets, trace.samples) if file is not None]
-        add_run(results, run, files, cast("RunStats", made), trace.source)
-    noted = [f"{trace.label}: {note}" for trace in traces for note in trace.notes]
+        add_run(results, run, files, cast("RunStats", complete), trace.source)
+    note_lines = [f"{trace.label}: {note}" for trace in traces for note in trace.notes]
     sentences = " ".join(notes.split())
-    (directory / "notes.txt").write_text("\n".join([sentences, *noted]) + "\n", encoding="utf-8")
+    (directory / "notes.txt").write_text("\n".join([sentences, *note_lines]) + "\n", encoding="utf-8")
     finish(results)
     return experiment
 
 
 def _times(trace: Trace) -> RunTimes:
-    """When it was recorded, as far as it says so; UTC."""
-    if trace.started is None:
+    """Return the recording time of a trace, UTC, as far as it is known."""
+    if trace.start_time is None:
         return RunTimes()
-    ended = trace.started + timedelta(seconds=trace.last_s)
-    return RunTimes(stamp(trace.started), stamp(ended))
+    end_time = trace.start_time + timedelta(seconds=trace.last_s)
+    return RunTimes(stamp(trace.start_time), stamp(end_time))
 
 
 def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
@@ -301,7 +301,7 @@ def _experiment(source: Path, kind: str, traces: Sequence[Trace]) -> Experiment:
     return imported_experiment(path, [trace.label for trace in traces], max(trace.last_s for trace in traces))
 
 
-def _measured(trace: Trace) -> RunStats:
+def _measure(trace: Trace) -> RunStats:
     options: MeasureOptions = {
         "duration_s": trace.last_s,
         "flows": [
@@ -316,9 +316,9 @@ def _measured(trace: Trace) -> RunStats:
     statistics = logs.measure_log(packets, options)
     for flow in statistics["flows"]:
         if flow["packets_delivered"] and flow["loss_rate"] == 1.0 and flow["bytes_sent"]:
-            number, delivered = flow["flow"], flow["packets_delivered"]
+            number, delivered_packets = flow["flow"], flow["packets_delivered"]
             raise UserError(
-                f"{trace.source}: flow {number} has lost everything and {delivered} packets arrived: a mistake of "
-                f"{IMPORTED.wording.test}s, please report it"
+                f"{trace.source}: flow {number} has lost everything and {delivered_packets} packets arrived: a "
+                f"mistake of {IMPORTED.wording.test}s, please report it"
             )
     return statistics

@@ -21,7 +21,7 @@ from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock, polling
 from dumbbell.base.errors import UserError, one_line, with_hint
 from dumbbell.base.guardian import Bounds, guarded, was_copied
-from dumbbell.base.inbox import TOKEN_BYTES, Garbled, Inbox, send
+from dumbbell.base.inbox import TOKEN_BYTES, GarbledMessage, Inbox, send
 from dumbbell.base.interrupts import interruptible
 from dumbbell.base.json_types import typed
 from dumbbell.base.processes import ENDS_WITHIN_S, cause_of_death
@@ -165,7 +165,7 @@ def simulate(
                 if watch is not None:
                     watch(*moment)
                 asked.say(None)
-        except Garbled as error:
+        except GarbledMessage as error:
             raise UserError(cause_of_death(asked.end(), None, plugins, str(error))) from None
         raise UserError(cause_of_death(asked.end(), last_words, plugins))
 
@@ -180,7 +180,7 @@ def _moment(told: object) -> tuple[float, dict[int, dict[str, float]], dict[str,
         time_s, flows, links = typed(told, tuple[float, dict[str, dict[str, float]], dict[str, dict[str, float]]])
         return time_s, {int(number): fields for number, fields in flows.items()}, links
     except ValueError:
-        raise Garbled(_NO_ANSWER) from None
+        raise GarbledMessage(_NO_ANSWER) from None
 
 
 _NO_ANSWER = "told what is no answer"
@@ -209,7 +209,7 @@ def _ask(
             raise UserError(
                 f"{named}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs"
             ) from None
-        except Garbled as error:
+        except GarbledMessage as error:
             raise UserError(f"{named}: {error}") from None
         status = asked.end()
         if last_words.is_file():
@@ -297,7 +297,7 @@ def _answer_in(told: dict[str, object], kind: type[T]) -> T:
     try:
         return typed(told.get("answer"), kind)
     except UserError:
-        raise Garbled(_NO_ANSWER) from None
+        raise GarbledMessage(_NO_ANSWER) from None
 
 
 class _Out:

@@ -80,7 +80,7 @@ def write_report(
         forms = [form for form, is_wanted in ((_HTML, html), (_PDF, pdf)) if is_wanted]
         pieces = [Piece(f"writing {form}", _cost_s(form, model, all_runs), form) for form in forms]
         written_files = []
-        for form in progress.expect("files", pieces).each(forms):
+        for form in progress.expect("files", pieces).iterate(forms):
             file = results.root / form
             write_atomically(file, makers[form]())
             written_files.append(file.path)

@@ -36,7 +36,7 @@ def kept_experiment(directory: Path) -> ExperimentFile:
         except OSError as error:
             raise UserError(f"{root / KEPT}: trace `file` = {element['file']}: {one_line(error)}") from None
         keep_below(file)
-    return replace(parse_experiment_file(table), closed=True)
+    return replace(parse_experiment_file(table), is_resolved=True)
 
 
 def _trace_files(value: object) -> Iterator[Mapping[str, object]]:

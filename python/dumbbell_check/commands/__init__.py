@@ -1,1 +1,1 @@
-"""Commands of this package, one file for each."""
+"""The commands of this package, one file each."""

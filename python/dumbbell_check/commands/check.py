@@ -13,7 +13,7 @@ from dumbbell.catalog.options.values import count, names
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     add("candidate", metavar="CANDIDATE", help="a scheme, a plug-in, NAME=PLUG-IN, a baseline file or results")
     add(
@@ -48,42 +48,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Compares both sides: 0 if nothing is worse, 1 if something is, or is what --strict or --identical refuse."""
-    same = ("suite", "cells", "seed", "backend", "jobs")
-    given = {name: getattr(arguments, name) for name in same} | {"command": sys.argv}
+    """Compare both sides; return 0 if nothing is worse, 1 if something is, or if --strict or --identical require it."""
+    common_names = ("suite", "cells", "seed", "backend", "jobs")
+    common = {name: getattr(arguments, name) for name in common_names} | {"command": sys.argv}
     if arguments.update_baseline:
         if arguments.cost:
             raise UserError("--cost: not with --update, which compares nothing")
         for option in ("most_runs", "out", "markdown", "junit"):
             if getattr(arguments, option) is not None:
                 raise UserError(f"--{option.replace('_', '-')}: not with --update, which compares nothing")
-        print(printable(dumbbell_check.update_baseline(arguments.candidate, arguments.against, **given)))
+        print(printable(dumbbell_check.update_baseline(arguments.candidate, arguments.against, **common)))
         return 0
     for file in (arguments.markdown, arguments.junit):
         if file is not None and (file.is_dir() or not file.absolute().parent.is_dir()):
             raise UserError(f"{file}: cannot be written: it is a directory, or there is none to write it to")
     rest = {"most_runs": arguments.most_runs, "out": arguments.out, "identical": arguments.identical}
     rest["cost"] = arguments.cost
-    found = dumbbell_check.check(arguments.candidate, against=arguments.against, **given, **rest)
-    _write(arguments, found)
+    results = dumbbell_check.check(arguments.candidate, against=arguments.against, **common, **rest)
+    _write(arguments, results)
     if arguments.json:
-        sys.stdout.write(to_json(found.as_json()))
+        sys.stdout.write(to_json(results.as_json()))
     else:
-        print("\n".join(map(printable, found.lines())))
+        print("\n".join(map(printable, results.lines())))
         if arguments.annotations:
-            print("\n".join(found.annotations()))
+            print("\n".join(results.annotations()))
     if arguments.identical:
-        return 0 if found.identical else 1
-    return 1 if found.verdict == "worse" or (arguments.strict and found.verdict == "not resolved") else 0
+        return 0 if results.identical else 1
+    return 1 if results.verdict == "worse" or (arguments.strict and results.verdict == "not resolved") else 0
 
 
-def _write(arguments: argparse.Namespace, found: dumbbell_check.CheckResults) -> None:
-    """Writes the files that are asked for."""
+def _write(arguments: argparse.Namespace, results: dumbbell_check.CheckResults) -> None:
+    """Write the requested files."""
     try:
         if arguments.markdown is not None:
             with arguments.markdown.open("a", encoding="utf-8") as file:
-                file.write(found.markdown())
+                file.write(results.markdown())
         if arguments.junit is not None:
-            arguments.junit.write_text(found.junit(arguments.strict), encoding="utf-8")
+            arguments.junit.write_text(results.junit(arguments.strict), encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {error.filename}: {error.strerror}") from None

@@ -19,7 +19,7 @@ from typing import IO, Any, Self
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, argument, printable
 from dumbbell.base.input_files import WHEEL, check_regular, digest, require_size
-from dumbbell.base.interrupts import Undisturbed, interruptible
+from dumbbell.base.interrupts import Uninterrupted, interruptible
 from dumbbell.base.json_text import BadJson, parse_json
 from dumbbell.base.progress import Progress
 from dumbbell.base.scratch import Scratch
@@ -175,7 +175,7 @@ def _running(words: list[str]) -> Iterator["subprocess.Popen[bytes]"]:
     """Start a program, and end it with the block, even if an interrupt comes during its start."""
     process = None
     try:
-        with Undisturbed() as starting:
+        with Uninterrupted() as starting:
             process = subprocess.Popen(
                 words,
                 stdin=subprocess.PIPE,

@@ -331,7 +331,7 @@ class Results:
         """
         names = names_of(metrics)
         check_metrics(names)
-        return means(self.summary(sort), self.experiment.shown.keys, names)
+        return means(self.summary(sort), self.experiment.convention_shown.keys, names)
 
     @cached_property
     def _gathered(self) -> dict[tuple[str, str], Repetitions]:
@@ -418,7 +418,7 @@ class Results:
 
     def published(self) -> list[Beside]:
         """Our means beside those that the experiment says were published."""
-        if not self.experiment.published.rows:
+        if not self.experiment.publication.rows:
             return []
         rows = beside(self.experiment, [run.statistics for run in self.runs])
         return [row for row in rows if self._is_wanted(row.path, row.scheme)]
@@ -479,7 +479,7 @@ class Results:
 
 def summary_table(results: Results) -> Table:
     """The main metrics of each scheme on each path: means over the runs."""
-    shown = results.experiment.shown
+    shown = results.experiment.convention_shown
     rows = []
     for each in results.summary():
         found = [(each.estimate(("network", 0, metric.key)), metric.factor) for metric in shown.metrics]

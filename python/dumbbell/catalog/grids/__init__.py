@@ -1,1 +1,1 @@
-"""Grids: what an experiment varies, cell by cell, and the flows of each cell."""
+"""Grids: the quantities that an experiment varies, cell by cell, and the flows of each cell."""

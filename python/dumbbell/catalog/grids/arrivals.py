@@ -1,4 +1,4 @@
-"""Many flows from one `[[flow]]` table: the keys that say when each starts and how much it carries."""
+"""Many flows from one `[[flow]]` table: the keys for their start times and sizes."""
 
 import math
 import random
@@ -14,30 +14,30 @@ Draw = Callable[[random.Random], float]
 
 
 class Arrivals(TypedDict, total=False):
-    """Random arrivals of flows; empty without."""
+    """Random arrivals of flows; empty without arrivals."""
 
     kind: str
     per_s: float
 
 
 def parse_arrivals(table: TomlTable) -> tuple[int | None, float | None, Arrivals]:
-    """The keys `count`, `every_s` and `arrivals` of a `[[flow]]` table, and a check of its sizes.
+    """Return the keys `count`, `every_s` and `arrivals` of a `[[flow]]` table, and check its sizes.
 
-    Without a count, flows go on arriving until the end; without arrivals there is one.
+    Without a count, flows arrive until the end of the run; without arrivals there is one flow.
     """
-    every_s = table.number("every_s", least=1e-6, most=1e6) if table.has("every_s") else None
+    every_s = table.number("every_s", minimum=1e-6, maximum=1e6) if table.has("every_s") else None
     arrivals: Arrivals = {}
     if table.has("arrivals"):
-        given = table.table("arrivals")
+        keys = table.table("arrivals")
         arrivals = {
-            "kind": given.text("kind", None, ("poisson",)),
-            "per_s": given.number("per_s", least=1e-6, most=1e6),
+            "kind": keys.text("kind", None, ("poisson",)),
+            "per_s": keys.number("per_s", minimum=1e-6, maximum=1e6),
         }
-        given.finish()
+        keys.finish()
     if arrivals and every_s is not None:
         raise table.fail("every_s", every_s, "one of every_s, arrivals")
     endless = arrivals or every_s is not None
-    count = None if endless and not table.has("count") else table.integer("count", 1, least=1, most=MOST_FLOWS)
+    count = None if endless and not table.has("count") else table.integer("count", 1, minimum=1, maximum=MOST_FLOWS)
     size = table.table("application").raw.get("bytes")
     if isinstance(size, dict):
         size_distribution(table.table("application").table("bytes"))
@@ -45,7 +45,7 @@ def parse_arrivals(table: TomlTable) -> tuple[int | None, float | None, Arrivals
 
 
 def size_distribution(table: TomlTable) -> Draw:
-    """How the bytes of a transfer are drawn, from its table."""
+    """Return the function that draws the bytes of a transfer, from its table."""
     kind = table.text("kind", None, tuple(DISTRIBUTIONS))
     draw = DISTRIBUTIONS[kind](table)
     table.finish()
@@ -53,33 +53,33 @@ def size_distribution(table: TomlTable) -> Draw:
 
 
 def _choice(table: TomlTable) -> Draw:
-    values = table.numbers("values", least=1.0)
-    weights = table.numbers("weights", least=0.0) if table.has("weights") else [1.0] * len(values)
+    values = table.numbers("values", minimum=1.0)
+    weights = table.numbers("weights", minimum=0.0) if table.has("weights") else [1.0] * len(values)
     if not values or len(weights) != len(values) or not sum(weights):
         raise table.fail("weights", weights, f"one for each of the {len(values)} values, not all 0")
     return lambda draw: draw.choices(values, weights)[0]
 
 
 def _uniform(table: TomlTable) -> Draw:
-    least = table.number("least", least=1.0, most=MOST_BYTES)
-    most = table.number("most", least=least, most=MOST_BYTES)
-    return lambda draw: draw.uniform(least, most)
+    minimum = table.number("least", minimum=1.0, maximum=MOST_BYTES)
+    maximum = table.number("most", minimum=minimum, maximum=MOST_BYTES)
+    return lambda draw: draw.uniform(minimum, maximum)
 
 
 def _lognormal(table: TomlTable) -> Draw:
-    mean = table.number("mean", least=1.0, most=MOST_BYTES)
-    sigma = table.number("sigma", least=0.0, most=10.0)
+    mean = table.number("mean", minimum=1.0, maximum=MOST_BYTES)
+    sigma = table.number("sigma", minimum=0.0, maximum=10.0)
     mu = math.log(mean) - sigma**2 / 2
     return lambda draw: draw.lognormvariate(mu, sigma)
 
 
 def _pareto(table: TomlTable) -> Draw:
-    """Heavy-tailed: at least `mean * (shape - 1) / shape`; what is beyond `most` counts as `most`."""
-    mean = table.number("mean", least=1.0, most=MOST_BYTES)
-    shape = table.number("shape", least=1.001, most=100.0)
-    most = table.number("most", MOST_BYTES, least=mean, most=MOST_BYTES)
+    """Return a heavy-tailed draw with the minimum `mean * (shape - 1) / shape`. Values above `most` become `most`."""
+    mean = table.number("mean", minimum=1.0, maximum=MOST_BYTES)
+    shape = table.number("shape", minimum=1.001, maximum=100.0)
+    maximum = table.number("most", MOST_BYTES, minimum=mean, maximum=MOST_BYTES)
     least = mean * (shape - 1) / shape
-    return lambda draw: min(least * draw.paretovariate(shape), most)
+    return lambda draw: min(least * draw.paretovariate(shape), maximum)
 
 
 DISTRIBUTIONS: dict[str, Callable[[TomlTable], Draw]] = {

@@ -1,8 +1,8 @@
-"""The axes of grids: each is one function that changes the path and the flows of a cell.
+"""The axes of grids. Each is a function that changes the path and the flows of a cell.
 
-It reads its value from a table of the experiment file, so that every value is checked and every error names
-its key. A value that is a table (`step`, `versus`, ...) has keys of its own. What makes more flows, elements or changes
-of a cell says of how many (`grows`), before there are any.
+An axis reads its value from a table of the experiment file, which checks each value and names its key in errors. A
+value that is a table (`step`, `versus`, ...) has keys of its own. If an axis adds flows, elements or changes, `grows`
+declares their number, so that the size of a grid is known before its cells exist.
 """
 
 from collections.abc import Callable
@@ -25,26 +25,26 @@ GROWTHS: dict[str, Growth] = {}
 
 
 def axis(function: Change) -> Change:
-    """Makes a function an axis, by its name."""
+    """Make a function an axis, under its own name."""
     AXES[function.__name__] = function
     return function
 
 
 def grows(growth: Growth) -> Callable[[Change], Change]:
-    """Says how many more flows, elements and changes a cell has by an axis: more than it then has, or as many."""
+    """Declare the number of flows, elements and changes that an axis adds to a cell, exactly or as an upper bound."""
 
-    def known(change: Change) -> Change:
+    def register(change: Change) -> Change:
         GROWTHS[change.__name__] = growth
         return change
 
-    return known
+    return register
 
 
 def find(name: str, table: TomlTable) -> Change:
-    """The axis called `name`.
+    """Return the axis called `name`.
 
     Raises:
-        UserError: there is none, with the closest name.
+        UserError: If there is no such axis; the message has the closest name.
     """
     if name not in AXES:
         raise UserError(
@@ -58,18 +58,18 @@ def _repeated(flows: tuple[FlowPlan, ...], count: int) -> tuple[FlowPlan, ...]:
 
 
 def _count(key: str) -> Callable[[TomlTable], int]:
-    return lambda value: value.integer(key, least=1, most=MOST_FLOWS)
+    return lambda value: value.integer(key, minimum=1, maximum=MOST_FLOWS)
 
 
 @axis
-@grows(lambda size, value: size.with_flows(ours=size.ours * _count("k")(value)))
+@grows(lambda size, value: size.with_flows(tested_flows=size.tested_flows * _count("k")(value)))
 def k(cell: Cell, value: TomlTable) -> Cell:
     """Number of flows of the scheme under test; the path stays (ccperf: `k`)."""
     return replace(cell, flows=_repeated(cell.flows, _count("k")(value)))
 
 
 @axis
-@grows(lambda size, value: size.with_flows(ours=size.ours * _count("k_scaled")(value)))
+@grows(lambda size, value: size.with_flows(tested_flows=size.tested_flows * _count("k_scaled")(value)))
 def k_scaled(cell: Cell, value: TomlTable) -> Cell:
     """Number of flows, the bottleneck's rate and its queue times as many (ccperf's `static.default` with `k`)."""
     count = _count("k_scaled")(value)
@@ -86,19 +86,19 @@ def k_scaled(cell: Cell, value: TomlTable) -> Cell:
 
 
 @axis
-@grows(lambda size, value: size.with_flows(ours=max(size.ours, len(value.values("rtts")))))
+@grows(lambda size, value: size.with_flows(tested_flows=max(size.tested_flows, len(value.values("rtts")))))
 def rtts(cell: Cell, value: TomlTable) -> Cell:
     """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
-    given = value.numbers("rtts", least=0.0)
-    cell = cell.with_rtt(min(given))
-    ours = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
-    if len(ours) == 1:
-        cell = replace(cell, flows=_repeated(cell.flows, len(given)))
-        ours = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
-    if len(ours) != len(given):
-        raise value.fail("rtts", given, f"as many values as flows under test: {len(ours)}")
+    values = value.numbers("rtts", minimum=0.0)
+    cell = cell.with_rtt(min(values))
+    tested = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(tested) == 1:
+        cell = replace(cell, flows=_repeated(cell.flows, len(values)))
+        tested = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(tested) != len(values):
+        raise value.fail("rtts", values, f"as many values as flows under test: {len(tested)}")
     flows = list(cell.flows)
-    for index, rtt in zip(ours, given, strict=True):
+    for index, rtt in zip(tested, values, strict=True):
         flows[index] = replace(flows[index], rtt_ms=rtt)
     return replace(cell, flows=tuple(flows))
 
@@ -106,25 +106,25 @@ def rtts(cell: Cell, value: TomlTable) -> Cell:
 @axis
 def start_gap_s(cell: Cell, value: TomlTable) -> Cell:
     """Time between the starts of the flows under test."""
-    gap = value.number("start_gap_s", least=0.0)
-    flows, started = [], 0
+    gap = value.number("start_gap_s", minimum=0.0)
+    flows, started_count = [], 0
     for flow in cell.flows:
-        flows.append(flow if flow.scheme else replace(flow, start_s=flow.start_s + started * gap))
-        started += not flow.scheme
+        flows.append(flow if flow.scheme else replace(flow, start_s=flow.start_s + started_count * gap))
+        started_count += not flow.scheme
     return replace(cell, flows=tuple(flows))
 
 
 @axis
 def bytes(cell: Cell, value: TomlTable) -> Cell:
     """Bytes that each flow under test transfers (ccperf: `Greedy(bytes)`)."""
-    size = value.integer("bytes", least=1)
+    size = value.integer("bytes", minimum=1)
     return cell.with_ours(lambda flow: replace(flow, application={"kind": "fixed", "bytes": size}))
 
 
 @axis
 def bw_factor(cell: Cell, value: TomlTable) -> Cell:
     """Factor of the bottleneck's rate; the queue keeps its length in packets."""
-    factor = value.number("bw_factor", least=1e-3, most=1e3)
+    factor = value.number("bw_factor", minimum=1e-3, maximum=1e3)
     rate = cell.bottleneck.get("rate_mbps")
     if rate is None:
         raise value.fail("bw_factor", factor, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
@@ -134,13 +134,13 @@ def bw_factor(cell: Cell, value: TomlTable) -> Cell:
 @axis
 def rtt_ms(cell: Cell, value: TomlTable) -> Cell:
     """Base RTT, ms."""
-    return cell.with_rtt(value.number("rtt_ms", least=1e-3, most=7.2e6))
+    return cell.with_rtt(value.number("rtt_ms", minimum=1e-3, maximum=7.2e6))
 
 
 @axis
 def qlen_bdp(cell: Cell, value: TomlTable) -> Cell:
     """Length of the bottleneck's queue in bandwidth-delay products of the path, in whole packets, at least one."""
-    factor = value.number("qlen_bdp", least=0.0, most=1e3)
+    factor = value.number("qlen_bdp", minimum=0.0, maximum=1e3)
     queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
     queue.pop("bytes", None)
     return cell.with_bottleneck(queue=queue | {"packets": max(1, round(factor * cell.bdp_packets))})
@@ -151,7 +151,7 @@ def queue_bytes(cell: Cell, value: TomlTable) -> Cell:
     """Length of the bottleneck's queue in bytes."""
     queue = dict(cell.bottleneck.get("queue", {"kind": "droptail"}))
     queue.pop("packets", None)
-    return cell.with_bottleneck(queue=queue | {"bytes": value.integer("queue_bytes", least=1)})
+    return cell.with_bottleneck(queue=queue | {"bytes": value.integer("queue_bytes", minimum=1)})
 
 
 @axis
@@ -168,14 +168,14 @@ def qdisc(cell: Cell, value: TomlTable) -> Cell:
 @grows(lambda size, _: size.with_elements(1))
 def loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a data packet is lost at random behind the bottleneck; 0 adds nothing."""
-    return _loss(cell, value.number("loss", least=0.0, most=1.0), "data")
+    return _loss(cell, value.number("loss", minimum=0.0, maximum=1.0), "data")
 
 
 @axis
 @grows(lambda size, _: size.with_elements(1))
 def loss_before(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a data packet is lost at random before the path, as netem does it; 0 adds nothing."""
-    probability = value.number("loss_before", least=0.0, most=1.0)
+    probability = value.number("loss_before", minimum=0.0, maximum=1.0)
     return cell.with_element({"kind": "loss", "probability": probability}, before=True) if probability else cell
 
 
@@ -183,14 +183,14 @@ def loss_before(cell: Cell, value: TomlTable) -> Cell:
 @grows(lambda size, _: size.with_elements(1))
 def ack_loss(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which an ACK is lost at random."""
-    return _loss(cell, value.number("ack_loss", least=0.0, most=1.0), "ack")
+    return _loss(cell, value.number("ack_loss", minimum=0.0, maximum=1.0), "ack")
 
 
 @axis
 @grows(lambda size, _: size.with_elements(2))
 def loss_both_ways(cell: Cell, value: TomlTable) -> Cell:
     """Probability with which a packet is lost at random in either direction, drawn for each."""
-    probability = value.number("loss_both_ways", least=0.0, most=1.0)
+    probability = value.number("loss_both_ways", minimum=0.0, maximum=1.0)
     return _loss(_loss(cell, probability, "data"), probability, "ack")
 
 
@@ -203,8 +203,8 @@ def _loss(cell: Cell, probability: float, direction: str) -> Cell:
 def outage(cell: Cell, value: TomlTable) -> Cell:
     """The bottleneck stands still from `at_s` on for `for_s`, in both directions if `both`."""
     table = value.table("outage")
-    at_s, for_s = table.number("at_s", least=0.0), table.number("for_s", least=0.0)
-    both = table.flag("both", False)
+    at_s, for_s = table.number("at_s", minimum=0.0), table.number("for_s", minimum=0.0)
+    is_both = table.flag("both", False)
     table.finish()
     if for_s == 0.0:
         return cell
@@ -212,7 +212,7 @@ def outage(cell: Cell, value: TomlTable) -> Cell:
     if rate is None:
         raise table.fail("for_s", for_s, f"only a path with a bottleneck of constant rate, not `{cell.path.name}`")
     cell = cell.with_bottleneck(schedule=_stop(at_s, for_s, float(rate)))
-    if not both:
+    if not is_both:
         return cell
     ack = list(cell.path.ack)
     for link in (link for link in cell.path.describe().links if link.direction == "ack"):
@@ -236,23 +236,25 @@ def step(cell: Cell, value: TomlTable) -> Cell:
     table = value.table("step")
     target, lower, upper = _target(table)
     direction = table.text("direction", choices=("up", "down"))
-    period_s = table.number("period_s", least=1e-3)
+    period_s = table.number("period_s", minimum=1e-3)
     table.finish()
     first, second = (lower, upper) if direction == "up" else (upper, lower)
     return _changing(cell, target, first, [(period_s, second)])
 
 
 def _pulse(value: TomlTable) -> tuple[str, float, float, float, int]:
-    """What changes, its lower and its upper value, half of the period in s, and how many changes there are."""
+    """Return the changed quantity, its lower and upper value, half of the period in s, and the number of changes."""
     table = value.table("pulse")
     target, lower, upper = _target(table)
-    period_s, until_s = table.number("period_s", least=1e-3), table.number("until_s", 60.0, least=0.0, most=1e5)
+    period_s, until_s = table.number("period_s", minimum=1e-3), table.number("until_s", 60.0, minimum=0.0, maximum=1e5)
     table.finish()
     halves = int(until_s / (period_s / 2))
     if halves > MOST_CHANGES:
         least_s = 2 * until_s / MOST_CHANGES
-        allowed = f"a number, at least {least_s:g}, for at most {MOST_CHANGES} changes until `until_s` = {until_s:g}"
-        raise table.fail("period_s", period_s, allowed)
+        needed_period = (
+            f"a number, at least {least_s:g}, for at most {MOST_CHANGES} changes until `until_s` = {until_s:g}"
+        )
+        raise table.fail("period_s", period_s, needed_period)
     return target, lower, upper, period_s / 2, halves
 
 
@@ -266,7 +268,7 @@ def pulse(cell: Cell, value: TomlTable) -> Cell:
 
 
 def _more_changes(size: Size, table: TomlTable, changes: int) -> Size:
-    """The size after so many changes of what `target` says: of each delay, of one link, or of an element of its own."""
+    """Return the size after scheduled changes of `target`: of each delay, of one link, or of an additional element."""
     target = table.text("target", choices=TARGETS)
     size = size.with_changes(changes * (size.delays if target == "rtt" else 1))
     return size.with_elements(1) if target == "loss" else size
@@ -274,8 +276,11 @@ def _more_changes(size: Size, table: TomlTable, changes: int) -> Size:
 
 def _target(table: TomlTable) -> tuple[str, float, float]:
     target = table.text("target", choices=TARGETS)
-    most = 1.0 if target == "loss" else 1e6
-    lower, upper = table.number("lower", least=0.0, most=most), table.number("upper", least=0.0, most=most)
+    maximum = 1.0 if target == "loss" else 1e6
+    lower, upper = (
+        table.number("lower", minimum=0.0, maximum=maximum),
+        table.number("upper", minimum=0.0, maximum=maximum),
+    )
     if lower >= upper:
         raise table.fail("lower", lower, f"less than `upper` = {upper:g}")
     return target, lower, upper
@@ -296,15 +301,15 @@ def _changing(cell: Cell, target: str, first: float, changes: list[tuple[float, 
 def random_walk(cell: Cell, value: TomlTable) -> Cell:
     """Bounded random walks of rate, delay and loss, with the keys of ccperf's `random_walk`."""
     table = value.table("random_walk")
-    interval_ms = table.number("interval_ms", 100.0, least=1e-3)
+    interval_ms = table.number("interval_ms", 100.0, minimum=1e-3)
     walks = {}
     for target in ("rate", "delay", "loss"):
         if table.has(f"{target}_min"):
             walks[target] = {
-                "corr": table.number(f"{target}_corr_coeff", least=0.0, most=1.0),
-                "std": table.number(f"{target}_noise_std", least=0.0),
-                "min": table.number(f"{target}_min", least=0.0),
-                "max": table.number(f"{target}_max", least=0.0),
+                "corr": table.number(f"{target}_corr_coeff", minimum=0.0, maximum=1.0),
+                "std": table.number(f"{target}_noise_std", minimum=0.0),
+                "min": table.number(f"{target}_min", minimum=0.0),
+                "max": table.number(f"{target}_max", minimum=0.0),
             }
     table.finish()
     if "rate" in walks:
@@ -318,7 +323,7 @@ def random_walk(cell: Cell, value: TomlTable) -> Cell:
 
 
 def _walking_delay(cell: Cell, walk: dict[str, object]) -> Cell:
-    """The one-way delay of the data direction walks; the other one keeps its own."""
+    """Return the cell with a walk of the one-way delay in the data direction; the delay of ACKs is constant."""
     walking = next((delay for delay in cell.path.describe().delays if delay.direction == "data"), None)
     if walking is None:
         raise UserError(
@@ -328,14 +333,14 @@ def _walking_delay(cell: Cell, walk: dict[str, object]) -> Cell:
 
 
 def _beside(size: Size, value: TomlTable) -> Size:
-    ours, theirs = _sides(value.table("versus"))
-    return size.with_flows(ours=size.ours * ours, others=size.others + theirs)
+    factor, other_count = _sides(value.table("versus"))
+    return size.with_flows(tested_flows=size.tested_flows * factor, other_flows=size.other_flows + other_count)
 
 
 def _sides(table: TomlTable) -> tuple[int, int]:
-    """Return by how much the flows under test are multiplied, and the number of the other scheme's flows."""
-    ours = table.integer("ours", 1, least=1, most=MOST_FLOWS)
-    return ours, table.integer("theirs", 1 if table.text("scheme", "") else 0, most=MOST_FLOWS)
+    """Return the factor for the flows under test, and the number of the other scheme's flows."""
+    factor = table.integer("ours", 1, minimum=1, maximum=MOST_FLOWS)
+    return factor, table.integer("theirs", 1 if table.text("scheme", "") else 0, maximum=MOST_FLOWS)
 
 
 @axis
@@ -344,32 +349,32 @@ def versus(cell: Cell, value: TomlTable) -> Cell:
     """Flows of another scheme beside those under test: `ours` and `theirs`, theirs `start_s` later; none: alone."""
     table = value.table("versus")
     scheme = table.text("scheme", "")
-    ours, theirs = _sides(table)
-    start_s = table.number("start_s", 0.0, least=0.0)
+    factor, other_count = _sides(table)
+    start_s = table.number("start_s", 0.0, minimum=0.0)
     table.finish()
-    flows = _repeated(cell.flows, ours)
-    if theirs and not scheme:
-        raise table.fail("theirs", theirs, "0 without a `scheme`")
-    return replace(cell, flows=flows + (FlowPlan(scheme, start_s=start_s),) * theirs)
+    flows = _repeated(cell.flows, factor)
+    if other_count and not scheme:
+        raise table.fail("theirs", other_count, "0 without a `scheme`")
+    return replace(cell, flows=flows + (FlowPlan(scheme, start_s=start_s),) * other_count)
 
 
 @axis
 def transport(cell: Cell, value: TomlTable) -> Cell:
     """Keys of the transport of the flows under test that differ, such as a receiver that lies."""
     changes = value.table("transport").raw
-    made: dict[int, Transport] = {}  # flows that had one transport have one again
+    changed_transports: dict[int, Transport] = {}  # flows that shared a transport share the changed one
 
-    def changed(flow: FlowPlan) -> FlowPlan:
-        return replace(flow, transport=made.setdefault(id(flow.transport), flow.transport | changes))
+    def with_changes(flow: FlowPlan) -> FlowPlan:
+        return replace(flow, transport=changed_transports.setdefault(id(flow.transport), flow.transport | changes))
 
-    return cell.with_ours(changed)
+    return cell.with_ours(with_changes)
 
 
 SCHEDULES = ("symmetric", "original")
 
 
 @axis
-@grows(lambda size, value: size.with_flows(ours=_count("flows")(value.table("staircase"))))
+@grows(lambda size, value: size.with_flows(tested_flows=_count("flows")(value.table("staircase"))))
 def staircase(cell: Cell, value: TomlTable) -> Cell:
     """Ours join one by one, `apart_s` apart, and leave again, the last that came first (the Copa paper, figure 4).
 
@@ -379,16 +384,16 @@ def staircase(cell: Cell, value: TomlTable) -> Cell:
     """
     table = value.table("staircase")
     count = _count("flows")(table)
-    apart_s = table.number("apart_s", least=1e-3)
+    apart_s = table.number("apart_s", minimum=1e-3)
     schedule = table.text("schedule", "symmetric", choices=SCHEDULES)
     table.finish()
-    ours = [flow for flow in cell.flows if not flow.scheme]
-    if len(ours) != 1:
-        raise table.fail("flows", count, f"only one flow under test to begin with, not {len(ours)}")
+    tested = [flow for flow in cell.flows if not flow.scheme]
+    if len(tested) != 1:
+        raise table.fail("flows", count, f"only one flow under test to begin with, not {len(tested)}")
     steps = []
     for index in range(count):
         left = count - index
         lasts_s = 2 * apart_s * left if schedule == "symmetric" else 2 * apart_s * (left - 1) + 1.0
-        start_s = ours[0].start_s + index * apart_s
-        steps.append(replace(ours[0], start_s=start_s, stop_s=start_s + lasts_s))
+        start_s = tested[0].start_s + index * apart_s
+        steps.append(replace(tested[0], start_s=start_s, stop_s=start_s + lasts_s))
     return replace(cell, flows=(*steps, *(flow for flow in cell.flows if flow.scheme)))

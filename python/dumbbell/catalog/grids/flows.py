@@ -1,4 +1,4 @@
-"""Flows of an experiment that lists them one by one."""
+"""Flows of an experiment that lists its flows."""
 
 from dataclasses import dataclass, field
 
@@ -13,11 +13,13 @@ def _no_arrivals() -> Arrivals:
 
 @dataclass(frozen=True)
 class FlowPlan:
-    """One flow of an experiment that lists its flows. Empty: `scheme` is the run's own, `application` the scheme's.
+    """A flow of an experiment that lists its flows.
 
-    `enter` and `leave` are the names of the first and the last element that its data passes, `None` for the whole path;
-    `transport` are keys that differ from the scheme's transport. A plan stands for `count` flows (`None`: as many
-    as arrive), `every_s` apart or as `arrivals` says.
+    An empty `scheme` is the run's, an empty `application` the scheme's.
+
+    `enter` and `leave` are the names of the first and the last element that its data pass, None for the whole path.
+    `transport` has the keys that differ from the scheme's transport. A plan stands for `count` flows (None: until the
+    end of the run), with `every_s` between them or with `arrivals`.
     """
 
     scheme: str = ""
@@ -34,7 +36,7 @@ class FlowPlan:
     arrivals: Arrivals = field(default_factory=_no_arrivals)
 
     def table(self) -> dict[str, object]:
-        """As written to an experiment file under `[[flow]]`."""
+        """Return the `[[flow]]` table of an experiment file."""
         table: dict[str, object] = {"start_s": self.start_s, "reverse": self.reverse}
         optional = {
             "scheme": self.scheme or None,
@@ -49,18 +51,18 @@ class FlowPlan:
         return table | {key: value for key, value in optional.items() if value is not None} | self.section()
 
     def section(self) -> dict[str, str]:
-        """`enter` and `leave` as far as they are given."""
+        """Return `enter` and `leave`, if set."""
         return {key: name for key, name in (("enter", self.enter), ("leave", self.leave)) if name is not None}
 
 
 def parse_flow(table: TomlTable) -> FlowPlan:
-    """A flow from its `[[flow]]` table."""
+    """Return a flow from its `[[flow]]` table."""
     count, every_s, arrivals = parse_arrivals(table)
     flow = FlowPlan(
         scheme=table.text("scheme", ""),
-        start_s=table.number("start_s", 0.0, least=0.0),
-        stop_s=table.number("stop_s", 0.0, least=0.0) if table.has("stop_s") else None,
-        rtt_ms=table.number("rtt_ms", 0.0, least=0.0) if table.has("rtt_ms") else None,
+        start_s=table.number("start_s", 0.0, minimum=0.0),
+        stop_s=table.number("stop_s", 0.0, minimum=0.0) if table.has("stop_s") else None,
+        rtt_ms=table.number("rtt_ms", 0.0, minimum=0.0) if table.has("rtt_ms") else None,
         reverse=table.flag("reverse", False),
         enter=table.text("enter", "") if table.has("enter") else None,
         leave=table.text("leave", "") if table.has("leave") else None,

@@ -1,4 +1,4 @@
-"""Grids: an experiment over every combination of the values of some axes. A combination on a path is a cell."""
+"""Grids: an experiment over all combinations of the values of some axes. A combination on a path is a cell."""
 
 import math
 from collections.abc import Collection
@@ -17,20 +17,20 @@ from dumbbell.catalog.toml_tables import MOST_TITLE, TomlTable
 
 MOST_CELLS = 100_000
 MOST_CHARACTERS = 1000
-"""Of a table that is a value of an axis: the title of each of its cells says all of it."""
+"""Maximum length of a table that is a value of an axis, characters. The title of each cell contains the whole value."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """The name of an axis and the values along it, in order."""
+    """An axis: its name, and its values in order."""
 
     name: str
     values: tuple[Any, ...]
 
 
 def parse_grid(table: TomlTable) -> tuple[Axis, ...]:
-    """The axes of a `[grid]` table."""
-    found = []
+    """Return the axes of a `[grid]` table."""
+    parsed_axes = []
     for name in table.raw:
         axes.find(name, table)
         values = tuple(table.values(name))
@@ -41,20 +41,20 @@ def parse_grid(table: TomlTable) -> tuple[Axis, ...]:
                     f"{table.source}: `{table.prefix}{name}`: a value of {length} characters: "
                     f"allowed are at most {MOST_CHARACTERS}"
                 )
-        found.append(Axis(name, values))
-    return tuple(found)
+        parsed_axes.append(Axis(name, values))
+    return tuple(parsed_axes)
 
 
 def grid_table(grid: tuple[Axis, ...]) -> dict[str, list[Any]]:
-    """As written under `[grid]`."""
+    """Return the `[grid]` table."""
     return {axis.name: list(axis.values) for axis in grid}
 
 
 def check_count(grid: tuple[Axis, ...], paths: int, source: str) -> None:
-    """Refuses a grid that makes too many cells on so many paths.
+    """Raise an error if a grid makes too many cells on `paths` paths.
 
     Raises:
-        UserError: says how many there would be.
+        UserError: If there are too many cells; the message has their number.
     """
     count = math.prod(len(axis.values) for axis in grid) * paths
     if count > MOST_CELLS:
@@ -62,21 +62,21 @@ def check_count(grid: tuple[Axis, ...], paths: int, source: str) -> None:
 
 
 def check_size(grid: tuple[Axis, ...], paths: Collection[PathModel], flows: tuple[FlowPlan, ...], source: str) -> None:
-    """Refuses a grid whose cells on these paths have too many flows, elements and scheduled changes, each or together.
+    """Raise an error if the cells have too many flows, elements and scheduled changes, each or together.
 
     Raises:
-        UserError: says how many there would be; or a value of an axis that is not allowed.
+        UserError: If the size is too large, or if a value of an axis is not allowed.
     """
-    others = sum(bool(flow.scheme) for flow in flows)
+    other_count = sum(bool(flow.scheme) for flow in flows)
     growing = [axis for axis in grid if axis.name in axes.GROWTHS]
     alike = math.prod(len(axis.values) for axis in grid if axis.name not in axes.GROWTHS)
-    given = [
+    value_tables = [
         [TomlTable({axis.name: _without_label(value)}, source, "grid.") for value in axis.values] for axis in growing
     ]
     parts = 0
     for path in paths:
-        first = Size.of(path.data, path.ack, len(flows) - others if flows else 1, others)
-        for values in product(*given):
+        first = Size.of(path.data, path.ack, len(flows) - other_count if flows else 1, other_count)
+        for values in product(*value_tables):
             size = first
             for axis, value in zip(growing, values, strict=True):
                 size = axes.GROWTHS[axis.name](size, value)
@@ -93,35 +93,35 @@ def check_size(grid: tuple[Axis, ...], paths: Collection[PathModel], flows: tupl
 
 
 def cells(path: PathModel, flows: tuple[FlowPlan, ...], grid: tuple[Axis, ...], source: str) -> list[Cell]:
-    """Every combination of the grid's values on one path. Without a grid: the path itself.
+    """Return the cells of all value combinations on one path; without a grid, one cell of the path itself.
 
     Raises:
-        UserError: a value that is not allowed, or one that this path cannot take.
+        UserError: If a value is not allowed, or not possible for this path.
     """
     if not grid:
         return [Cell(path, flows, {}, path.name)]
-    made: dict[str, Cell] = {}
+    cells_by_name: dict[str, Cell] = {}
     for values in product(*(axis.values for axis in grid)):
         cell = Cell(path, flows or (FlowPlan(),))
-        given: dict[str, object] = {}
+        axis_values: dict[str, object] = {}
         for axis, value in zip(grid, values, strict=True):
-            named = _without_label(value)
-            cell = axes.find(axis.name, TomlTable({}, source))(cell, TomlTable({axis.name: named}, source, "grid."))
-            given |= named if isinstance(named, dict) else {axis.name: named}
+            plain = _without_label(value)
+            cell = axes.find(axis.name, TomlTable({}, source))(cell, TomlTable({axis.name: plain}, source, "grid."))
+            axis_values |= plain if isinstance(plain, dict) else {axis.name: plain}
         name = ".".join([path.name, *(_label(axis.name, value) for axis, value in zip(grid, values, strict=True))])
         if not is_name(name):
             raise UserError(
                 f"{source}: `grid`: a combination is called `{name}`: allowed are {RULE}: give it a `label`"
             )
-        if name in made:
+        if name in cells_by_name:
             raise UserError(f"{source}: `grid`: two combinations are called `{name}`: give their values a `label`")
-        shown = ", ".join(f"{key} {_text(value)}" for key, value in given.items() if value != "")
-        title = "; ".join(part for part in (path.title, shown) if part)[:MOST_TITLE]
+        values_text = ", ".join(f"{key} {_text(value)}" for key, value in axis_values.items() if value != "")
+        title = "; ".join(part for part in (path.title, values_text) if part)[:MOST_TITLE]
         model = replace(cell.path, name=name, title=title, aliases=())
-        # Flows that no axis touched stay with the experiment's `flows` and mixes.
-        untouched = not flows and cell.flows == (FlowPlan(),)
-        made[name] = Cell(model, () if untouched else cell.flows, given, path.name)
-    return list(made.values())
+        # flows that no axis changes stay with the experiment's `flows` and mixes
+        is_unchanged = not flows and cell.flows == (FlowPlan(),)
+        cells_by_name[name] = Cell(model, () if is_unchanged else cell.flows, axis_values, path.name)
+    return list(cells_by_name.values())
 
 
 def _without_label(value: Any) -> Any:  # noqa: ANN401 (a TOML value)

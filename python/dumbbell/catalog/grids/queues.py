@@ -1,4 +1,4 @@
-"""Queue disciplines by name, with their standards' constants."""
+"""Queue disciplines by name, with the constants of their standards."""
 
 from dumbbell.catalog.open_tables import Queue
 
@@ -12,24 +12,24 @@ DISCIPLINES = {
     "cobalt": "cobalt",
     "dualpi2": "dualpi2",
 }
-"""Kinds of queues by the names of disciplines; those with an AQM also exist with `-ecn`, marking capable packets."""
+"""Kinds of queues by discipline. Disciplines with an AQM also have a variant `-ecn`, which marks capable packets."""
 
 _ALWAYS_ECN = (FIFO, "dualpi2")
 _ECN = "-ecn"
 
 NAMES = (*DISCIPLINES, *(f"{name}{_ECN}" for name in DISCIPLINES if name not in _ALWAYS_ECN))
-"""What a discipline can be called."""
+"""All names of disciplines."""
 
 
 def discipline(name: str, limit: dict[str, int]) -> Queue:
-    """The table of a queue: one of `NAMES` with its limit, `packets` or `bytes`, or none.
+    """Return the table of the queue `name` (one of `NAMES`) with its limit, `packets` or `bytes`, or without one.
 
-    RED's thresholds are a quarter and three quarters of the limit, which it has to have.
+    RED needs a limit: its thresholds are a quarter and three quarters of the limit.
     """
     queue: Queue = {"kind": DISCIPLINES[name.removesuffix(_ECN)], **limit}
     if queue["kind"] == "red":
-        ((unit, most),) = limit.items()
-        queue |= {f"min_threshold_{unit}": max(1, most // 4), f"max_threshold_{unit}": max(2, 3 * most // 4)}
+        ((unit, maximum),) = limit.items()
+        queue |= {f"min_threshold_{unit}": max(1, maximum // 4), f"max_threshold_{unit}": max(2, 3 * maximum // 4)}
     if name.endswith(_ECN):
         queue["ecn"] = True
     return queue

@@ -1,4 +1,4 @@
-"""How much the cells of a grid are made of, known before there are any: a few words can ask for any number of flows."""
+"""Size of a grid's cells, computed before the cells exist: a short table can request any number of flows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,51 +7,55 @@ from typing import Self
 from dumbbell.catalog.open_tables import Element
 
 MOST_CHANGES = 100_000
-"""Scheduled changes that one value of an axis makes of an element."""
+"""Maximum number of scheduled changes of an element from one value of an axis."""
 MOST_PARTS = 2_000_000
-"""Flows, elements and scheduled changes of all cells together: twenty in each of the most cells."""
+"""Maximum number of flows, elements and scheduled changes of all cells together, 20 for each of the most cells."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of a cell: its flows under test, the other flows, the elements of its path, and their scheduled changes."""
+    """Size of a cell: flows under test, other flows, elements of the path, and scheduled changes."""
 
-    ours: int
-    others: int
+    tested_flows: int
+    other_flows: int
     elements: int
     changes: int
     delays: int
-    """Elements that may have a part in the base RTT."""
+    """Number of elements that can have a part in the base RTT."""
     links: int
-    """Elements of the ACKs' direction with a rate."""
+    """Number of elements of the ACK direction with a rate."""
 
     @classmethod
-    def of(cls, data: Sequence[Element], ack: Sequence[Element], ours: int, others: int) -> Self:
-        """Of a path's elements and so many flows."""
+    def of(cls, data: Sequence[Element], ack: Sequence[Element], tested_flows: int, other_flows: int) -> Self:
+        """Return the size of a path's elements with the given numbers of flows."""
         elements = [*data, *ack]
         schedules = [element.get("schedule") for element in elements]
         changes = sum(len(schedule) for schedule in schedules if isinstance(schedule, list))
         delays = sum("delay_ms" in element for element in elements)
-        return cls(ours, others, len(elements), changes, delays, sum("rate_mbps" in element for element in ack))
+        return cls(
+            tested_flows, other_flows, len(elements), changes, delays, sum("rate_mbps" in element for element in ack)
+        )
 
     @property
     def flows(self) -> int:
-        """All of them."""
-        return self.ours + self.others
+        """Number of all flows."""
+        return self.tested_flows + self.other_flows
 
     @property
     def parts(self) -> int:
-        """What memory is needed for."""
+        """Number of parts that need memory."""
         return self.flows + self.elements + self.changes
 
-    def with_flows(self, ours: int, others: int | None = None) -> Self:
-        """With another number of flows."""
-        return replace(self, ours=ours, others=self.others if others is None else others)
+    def with_flows(self, tested_flows: int, other_flows: int | None = None) -> Self:
+        """Return the size with other numbers of flows; None keeps the number of the other flows."""
+        return replace(
+            self, tested_flows=tested_flows, other_flows=self.other_flows if other_flows is None else other_flows
+        )
 
     def with_elements(self, count: int) -> Self:
-        """With so many elements more."""
+        """Return the size with `count` more elements."""
         return replace(self, elements=self.elements + count)
 
     def with_changes(self, count: int) -> Self:
-        """With so many scheduled changes more."""
+        """Return the size with `count` more scheduled changes."""
         return replace(self, changes=self.changes + count)

@@ -1,1 +1,1 @@
-"""Options of commands: how they are parsed, and the values and one-line paths that people type."""
+"""Options of commands: their parser, and the values and one-line paths that people type."""

@@ -1,4 +1,4 @@
-"""A parser of options that says in one line what is wrong, and the closest that is allowed."""
+"""A parser of options whose errors are one line with the problem and the closest allowed name."""
 
 import argparse
 import itertools
@@ -10,33 +10,33 @@ from dumbbell.base.errors import UserError, nearest
 
 
 class StrictParser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Parser with one-line errors."""
 
     def __init__(self, *words: Any, **settings: Any) -> None:  # noqa: ANN401 (as argparse has it)
-        """Takes `-5mbit` for a value, which the option refuses, and not for an option."""
+        """Treat `-5mbit` as a value, which the option then refuses, and not as an option."""
         super().__init__(*words, **settings)
         self._negative_number_matcher = re.compile(r"-\.?\d")
 
     def error(self, message: str) -> NoReturn:
-        """Refuses what was given.
+        """Raise the error of the parser.
 
         Raises:
-            UserError: always; says where the options are told.
+            UserError: Always; the message names the help.
         """
         raise UserError(f"{message} (`{self.prog} --help` shows what is possible)")
 
     def parse_known_args(self, *words: Any, **settings: Any) -> Any:  # noqa: ANN401 (as argparse has it)
-        """Parses; what it does not know is refused first, with the closest that there is."""
-        given = list(words[0] if words and words[0] is not None else settings.get("args") or sys.argv[1:])
-        self._check(given)
-        found, left = super().parse_known_args(given, *words[1:], **settings)
+        """Parse the words. An unknown option is refused first, with the closest known name."""
+        arguments = list(words[0] if words and words[0] is not None else settings.get("args") or sys.argv[1:])
+        self._check(arguments)
+        namespace, left = super().parse_known_args(arguments, *words[1:], **settings)
         if left:
-            raise self._too_many(given, left)
-        return found, left
+            raise self._too_many(arguments, left)
+        return namespace, left
 
     def _check(self, words: list[str]) -> None:
-        """Refuses the first unknown option, one that is given again, and an unknown command."""
-        commands = next((each for each in self._actions if isinstance(each, argparse._SubParsersAction)), None)
+        """Raise an error for the first unknown or repeated option, or for an unknown command."""
+        commands = next((action for action in self._actions if isinstance(action, argparse._SubParsersAction)), None)
         values: dict[argparse.Action, str] = {}
         for place, word in enumerate(words):
             if word == "--":
@@ -55,29 +55,29 @@ class StrictParser(argparse.ArgumentParser):
                 if word not in commands.choices:
                     hint = nearest(word, commands.choices)
                     raise UserError(f"unknown command `{word}`{hint}: allowed are {', '.join(commands.choices)}")
-                return  # the rest is that command's
+                return  # the rest belongs to that command
 
-    def _too_many(self, given: list[str], left: list[str]) -> UserError:
-        """The error for words that mean nothing; where they follow a list of names, it says how lists are written."""
+    def _too_many(self, arguments: list[str], left: list[str]) -> UserError:
+        """Return the error for unexpected words. If they follow a list of names, it shows the form of lists."""
         from dumbbell.catalog.options.values import names
 
         word, behind = left[0], ""
-        for index, option in enumerate(given):
+        for index, option in enumerate(arguments):
             action = self._option_string_actions.get(option)
             if action is not None and action.type is names:
-                listed = list(itertools.takewhile(lambda each: not each.startswith("-"), given[index + 1 :]))
-                if word in listed[1:]:
-                    return UserError(f"`{word}`: names stand between commas: {option} {','.join(listed)}")
+                following = list(itertools.takewhile(lambda item: not item.startswith("-"), arguments[index + 1 :]))
+                if word in following[1:]:
+                    return UserError(f"`{word}`: names stand between commas: {option} {','.join(following)}")
         if word.startswith("-") and "--" in (self.usage or "").split():
             behind = ", a command's own options stand behind `--`"
         return UserError(f"`{word}`: nothing is expected there{behind} (`{self.prog} --help` shows what is possible)")
 
 
 def _given_twice(name: str, action: argparse.Action, first: str, second: str) -> UserError:
-    """The error for an option that is given again: argparse would forget what it was given first."""
+    """Return the error for a repeated option. argparse would ignore its first value."""
     from dumbbell.catalog.options.values import names
 
     if action.type is names:
         return UserError(f"{name}: is given twice: names stand between commas: {name} {first},{second}")
-    both = f" ({first} and {second})" if first and second else ""
-    return UserError(f"{name}: is given twice{both}: allowed is once")
+    both_values = f" ({first} and {second})" if first and second else ""
+    return UserError(f"{name}: is given twice{both_values}: allowed is once")

@@ -1,4 +1,4 @@
-"""Values of options: each parser takes a text and says in one line what is allowed."""
+"""Parsers of option values. Each takes a text; its error is one line with the allowed values."""
 
 import argparse
 import math
@@ -14,18 +14,18 @@ Number = TypeVar("Number", int, Decimal)
 
 MOST_SEED = 2**53
 LEAVE_ONE_OUT = "leave-one-out"
-"""As many folds as there are schemes."""
+"""As many folds as schemes."""
 _SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class Choice:
-    """A word out of a list, with the closest one suggested."""
+    """A word out of a list. An error suggests the closest word."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
 
     def __call__(self, text: str) -> str:
-        """The word."""
+        """Return the word."""
         if text not in self.names:
             raise argparse.ArgumentTypeError(
                 f"unknown `{text}`{nearest(text, self.names)}: allowed are {', '.join(self.names)}"
@@ -34,15 +34,15 @@ class Choice:
 
 
 class Suggestion(Choice):
-    """Likely a word out of a list; whether another one will do is decided later."""
+    """A word that is probably from a list. The final check happens later."""
 
     def __call__(self, text: str) -> str:
-        """The word as it is."""
+        """Return the word unchanged."""
         return text
 
 
 def seconds(text: str) -> float:
-    """A time, not negative, in seconds: `30`, `500ms`, `2min`."""
+    """Return a non-negative time, s: `30`, `500ms`, `2min`."""
     match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([A-Za-z]*)", text.strip())
     if match is None:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is a time like 30, 30s, 500ms or 2min")
@@ -58,7 +58,7 @@ def seconds(text: str) -> float:
 
 
 def duration(text: str) -> float:
-    """A length of a run, in seconds."""
+    """Return the length of a run, s."""
     value = seconds(text)
     if not 1e-3 <= value <= 1e6:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 ms to 1000000 s")
@@ -66,7 +66,7 @@ def duration(text: str) -> float:
 
 
 def campaign_time(text: str) -> float:
-    """A time between rounds of a campaign, or that of the whole of it, in seconds: `1h`, `7d`."""
+    """Return the interval of a campaign's rounds or the duration of a campaign, s: `1h`, `7d`."""
     value = seconds(text)
     if not 1.0 <= value <= 366 * 86400.0:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is 1 s to 366 d")
@@ -74,21 +74,21 @@ def campaign_time(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """A size, in bytes."""
+    """Return a size, bytes."""
     from dumbbell.catalog.quantities import size_bytes
 
     return _quantity(size_bytes, text)
 
 
 def bandwidth(text: str) -> float:
-    """A rate with its unit, in Mbit/s."""
+    """Return a rate with its unit, Mbit/s."""
     from dumbbell.catalog.quantities import rate_mbps
 
     return float(_quantity(rate_mbps, text))
 
 
 def _quantity(read: Callable[[str, str], Number], text: str) -> Number:
-    """What `read` makes of the text; what is wrong with it is said behind the option's name."""
+    """Return the result of `read` for the text. Its error is shown after the option's name."""
     try:
         return read(text, "")
     except UserError as error:
@@ -96,7 +96,7 @@ def _quantity(read: Callable[[str, str], Number], text: str) -> Number:
 
 
 def minutes(text: str) -> float:
-    """How long something takes at most, in minutes: a number, or with another unit."""
+    """Return a time limit, minutes, from a number of minutes or a time with another unit."""
     value = float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else seconds(text) / 60.0
     if not 0.01 <= value <= 1e5:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is 0.01 to 100000 minutes, or a time like 90s or 2h")
@@ -104,31 +104,31 @@ def minutes(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number from 1 to 1000000."""
+    """Return an integer from 1 to 1000000."""
     if not re.fullmatch(r"\d{1,7}", text) or not 1 <= int(text) <= 1_000_000:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number, at least 1 and at most 1000000")
     return int(text)
 
 
 def fold_count(text: str) -> int | str:
-    """A whole number, 0 or from 2 on, or `leave-one-out`; how many schemes there are is not known yet."""
+    """Return 0, an integer from 2, or `leave-one-out`. The number of schemes is not known yet."""
     if text == LEAVE_ONE_OUT:
         return text
     if not re.fullmatch(r"\d{1,3}", text) or int(text) == 1:
-        told = f"allowed is {LEAVE_ONE_OUT}, 0, or a whole number from 2 to 999"
-        raise argparse.ArgumentTypeError(f"`{text}`: {told}")
+        problem = f"allowed is {LEAVE_ONE_OUT}, 0, or a whole number from 2 to 999"
+        raise argparse.ArgumentTypeError(f"`{text}`: {problem}")
     return int(text)
 
 
 def packet_bytes(text: str) -> int:
-    """What is added to a packet, in bytes."""
+    """Return the bytes that are added to a packet."""
     if not re.fullmatch(r"\d{1,4}", text) or int(text) > 1500:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to 1500")
     return int(text)
 
 
 def pair(text: str) -> tuple[str, str]:
-    """Two names: `NAME=OURS`."""
+    """Return the two names of `NAME=OURS`."""
     first, equals, second = text.partition("=")
     if not equals or not first.strip() or not second.strip():
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is NAME=OURS")
@@ -136,14 +136,14 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def seed(text: str) -> int:
-    """A whole number that every JSON reader keeps exact."""
+    """Return an integer that every JSON reader keeps exact."""
     if not re.fullmatch(r"\d{1,16}", text) or int(text) > MOST_SEED:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is a whole number from 0 to {MOST_SEED}")
     return int(text)
 
 
 def ports(text: str) -> tuple[int, int]:
-    """The first and the last port of a range: `40000-40009`."""
+    """Return the first and the last port of a range: `40000-40009`."""
     match = re.fullmatch(r"(\d{1,5})-(\d{1,5})", text, re.ASCII)
     if match is None or not 1 <= int(match[1]) <= int(match[2]) <= 65535:
         raise argparse.ArgumentTypeError(f"`{text}`: allowed is FROM-TO, two ports of 1 to 65535")
@@ -151,7 +151,7 @@ def ports(text: str) -> tuple[int, int]:
 
 
 def value_range(text: str) -> tuple[float, float]:
-    """The low and the high end of a range of values: `0,100`."""
+    """Return the low and the high end of a range of values: `0,100`."""
     try:
         low, high = map(float, text.split(","))
     except ValueError:
@@ -162,7 +162,7 @@ def value_range(text: str) -> tuple[float, float]:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Names between commas, at least one."""
+    """Return the names of a comma-separated list, at least one."""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
         raise argparse.ArgumentTypeError("needs at least one name")
@@ -170,10 +170,10 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def shell_words(text: str, name: str) -> list[str]:
-    """The words of a command line, as a shell splits them; `name` is what the message calls it.
+    """Return the words of a command line, split as by a shell; messages call the line `name`.
 
     Raises:
-        UserError: a quotation mark that is not closed.
+        UserError: If a quotation mark is not closed.
     """
     try:
         return shlex.split(text)

@@ -1,1 +1,1 @@
-"""Schemes from outside: programs, plug-ins, the kernel and checkouts, and whether each can run here."""
+"""External schemes: programs, plug-ins, the kernel and checkouts, and the check whether each can run here."""

@@ -1,4 +1,4 @@
-"""Whether a scheme can run here: cheap looks only, nothing is started."""
+"""Check whether a scheme can run on this machine, without starting any process."""
 
 import json
 import os
@@ -15,24 +15,25 @@ from dumbbell.catalog.scheme import Scheme
 OFFERED = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 LOADER = "dumbbell-kernel"
 UTP = "dumbbell-utp"
-"""In no wheel and not built by `make build`: one of its Go modules states no licence (docs/develop/dependencies.md)."""
+"""Not in any wheel, nor built by `make build`: one of its Go modules states no licence
+(docs/develop/dependencies.md)."""
 OWN_PROGRAMS = (LOADER, "dumbbell-quic", UTP)
 _PREFIX = "kernel-"
 _COLORS = ("saddlebrown", "steelblue", "purple", "crimson", "darkcyan", "darkkhaki")
 
 
 def search_path() -> str:
-    """Where programs are looked for: beside the Python of this command, then along PATH."""
+    """Return the search path for programs: the folder of this command's Python, then PATH."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 
 def find_program(name: str) -> str | None:
-    """The file behind a program's name."""
+    """Return the file of a program, or None."""
     return shutil.which(name, path=search_path())
 
 
 def how_to_add(program: str) -> str:
-    """What adds a program that is not there, as a sentence: in a source tree, or installed with pip."""
+    """Return the instruction that adds a missing program, as a sentence, for a source tree or an installed package."""
     if program not in OWN_PROGRAMS:
         return "install it, or add its directory to PATH"
     if program == UTP:
@@ -44,14 +45,14 @@ def how_to_add(program: str) -> str:
 
 
 def how_to_reinstall() -> str:
-    """What makes dumbbell whole again, as a sentence: in a source tree, or installed with pip."""
+    """Return the instruction that repairs dumbbell, as a sentence, for a source tree or an installed package."""
     if _in_source_tree():
         return "`make build` builds it again"
     return f"{_pip_install('--force-reinstall', *_wheels(), 'dumbbell')} installs it again"
 
 
 def how_to_install(package: str) -> str:
-    """What installs a package that dumbbell needs once more, as a sentence."""
+    """Return the instruction that reinstalls a required package, as a sentence."""
     return f"{_pip_install('--force-reinstall', package)} installs it again"
 
 
@@ -64,7 +65,7 @@ def _pip_install(*words: str) -> str:
 
 
 def _wheels() -> list[str]:
-    """What tells pip where it found the wheel of dumbbell, if that was a file: the other wheel lies beside it."""
+    """Return pip's option for the folder with dumbbell's wheels, if the installed wheel came from a file."""
     from importlib import metadata  # takes its time, and is seldom needed
     from urllib.parse import unquote, urlsplit
 
@@ -77,7 +78,7 @@ def _wheels() -> list[str]:
 
 
 def kernel_controllers() -> list[str]:
-    """The controllers that the running kernel offers at this moment."""
+    """Return the controllers that the running kernel offers now."""
     try:
         return OFFERED.read_text(encoding="ascii").split()
     except OSError:
@@ -85,18 +86,18 @@ def kernel_controllers() -> list[str]:
 
 
 def kernel_scheme(name: str) -> Scheme | None:
-    """The scheme `kernel-X` for a controller X that the kernel offers and the catalog does not list.
+    """Return the scheme `kernel-X` for a controller X that the kernel offers and the catalog does not list.
 
     Raises:
-        UserError: the kernel does not offer X.
+        UserError: If the kernel does not offer X.
     """
     controller = name.removeprefix(_PREFIX)
     if controller == name:
         return None
-    offered = kernel_controllers()
-    if controller not in offered:
+    controllers = kernel_controllers()
+    if controller not in controllers:
         raise UserError(
-            f"unknown scheme `{name}`{nearest(name, [_PREFIX + item for item in offered])}: {_offer(controller)}"
+            f"unknown scheme `{name}`{nearest(name, [_PREFIX + item for item in controllers])}: {_offer(controller)}"
         )
     return Scheme(
         name=name,
@@ -112,7 +113,7 @@ def kernel_scheme(name: str) -> Scheme | None:
 
 
 def missing(scheme: Scheme) -> str | None:
-    """Why the scheme cannot run here, in words that end a sentence; `None` if nothing speaks against it."""
+    """Return the reason why the scheme cannot run on this machine, as the end of a sentence; None if there is none."""
     if scheme.is_outside and not Path(scheme.code).is_file():
         return f"there is no file {scheme.code}"
     if scheme.kind == "kernel" and scheme.controller not in kernel_controllers():
@@ -125,17 +126,17 @@ def missing(scheme: Scheme) -> str | None:
 
 
 def _missing_file(scheme: Scheme) -> str | None:
-    """Which file has to be named that is not shipped, for a controller that cannot do without one."""
-    needed = core.needed_files().get(scheme.controller, [])
-    lost = [name for name in needed if name not in scheme.parameters]
-    return f"it needs a file of yours: `--set {scheme.name}.{lost[0]}=FILE`" if lost else None
+    """Return the missing file of a controller that needs a file which dumbbell does not ship."""
+    required_files = core.needed_files().get(scheme.controller, [])
+    missing_files = [name for name in required_files if name not in scheme.parameters]
+    return f"it needs a file of yours: `--set {scheme.name}.{missing_files[0]}=FILE`" if missing_files else None
 
 
 def _missing_program(program: Program | None) -> str | None:
     if program is None:
         return "its results were imported: no command is known for it"
-    lost = [name for name in program.requires if find_program(name) is None]
-    return _not_found(lost[0]) if lost else None
+    missing_programs = [name for name in program.requires if find_program(name) is None]
+    return _not_found(missing_programs[0]) if missing_programs else None
 
 
 def _not_found(name: str) -> str:

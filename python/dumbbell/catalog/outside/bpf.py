@@ -1,4 +1,4 @@
-"""Controllers in BPF, registered with the kernel for as long as an experiment needs them."""
+"""BPF controllers, registered with the kernel during an experiment."""
 
 import contextlib
 import subprocess
@@ -12,31 +12,31 @@ GONE_WITHIN_S = 10.0
 
 
 def bpf_loader() -> str:
-    """The program that loads our controllers in BPF into the kernel: `list`, `load NAME`, `unload NAME`.
+    """Return the program that loads dumbbell's BPF controllers into the kernel (`list`, `load NAME`, `unload NAME`).
 
     Raises:
-        dumbbell.Error: it is not installed.
+        dumbbell.Error: If the program is not installed.
     """
-    found = find_program(LOADER)
-    if found is None:
+    program = find_program(LOADER)
+    if program is None:
         raise UserError(f"the program `{LOADER}` is not found beside dumbbell or on PATH: {how_to_add(LOADER)}")
-    return found
+    return program
 
 
 def bpf_controllers(schemes: Iterable[Scheme]) -> list[str]:
-    """The controllers that have to be loaded for these schemes."""
+    """Return the controllers to load for these schemes."""
     return list(dict.fromkeys(scheme.controller for scheme in schemes if scheme.kind == "bpf"))
 
 
 @contextlib.contextmanager
-def held(controllers: list[str]) -> Iterator[None]:
-    """Keeps the controllers registered.
+def registered(controllers: list[str]) -> Iterator[None]:
+    """Keep the controllers registered during the context.
 
-    They are gone afterwards, even if this process is killed: the loader ends when its standard input closes. If another
+    Afterwards they are removed, even if this process is killed: the loader ends when its stdin closes. If another
     run holds the same controller, the loader waits for it.
 
     Raises:
-        UserError: the loader's reason.
+        UserError: If the controllers cannot be loaded; the message is the loader's.
     """
     if not controllers:
         yield
@@ -47,7 +47,7 @@ def held(controllers: list[str]) -> Iterator[None]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C reaches us; we close its input when the runs have stopped
+        start_new_session=True,  # Ctrl-C reaches only this process, which closes stdin after the runs
     )
     try:
         assert process.stdout is not None
@@ -64,8 +64,8 @@ def _reason(process: "subprocess.Popen[str]", controllers: list[str]) -> str:
     except subprocess.TimeoutExpired:
         process.kill()
         _, errors = process.communicate()
-    said = " ".join(errors.split()) or f"it ended with status {process.returncode}"
-    return f"cannot load {', '.join(controllers)} into the kernel: {said.removeprefix(f'{LOADER}: ')}"
+    message = " ".join(errors.split()) or f"it ended with status {process.returncode}"
+    return f"cannot load {', '.join(controllers)} into the kernel: {message.removeprefix(f'{LOADER}: ')}"
 
 
 def _end(process: "subprocess.Popen[str]") -> None:

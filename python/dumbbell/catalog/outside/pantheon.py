@@ -1,4 +1,4 @@
-"""The schemes of a Pantheon checkout: its wrappers, run as they are."""
+"""The schemes of a Pantheon checkout: its wrappers, run unchanged."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from dumbbell.catalog.scheme import MARKERS, Scheme
 
 PREFIX = "pantheon-"
 READY = "wait:3"
-"""The side that starts first has 3 s before the other starts, listening or not: wrappers rely on it."""
+"""The second side starts 3 s after the first, even if that is not listening yet: wrappers rely on this."""
 ANSWER_WITHIN_S = 30.0
 _HELPERS = ("arg_parser", "context", "__init__")
 _LINE = re.compile(r"(?P<indent> *)(?P<key>[^\s:#'\"][^:#]*?) *: *(?P<value>'[^']*'|\"[^\"]*\"|[^#]*?) *(#.*)?")
@@ -23,38 +23,40 @@ class Checkout:
     """A Pantheon source tree."""
 
     def __init__(self, directory: Path) -> None:
-        """Reads which schemes there are.
+        """Read the names of the schemes.
 
         Raises:
-            UserError: it is no Pantheon checkout.
+            UserError: If the directory is no Pantheon checkout.
         """
         self.directory = directory.absolute()
         self.wrappers = self.directory / "src" / "wrappers"
         config = self.directory / "src" / "config.yml"
-        found = {file.stem for file in self.wrappers.glob("*.py")} - {*_HELPERS}
-        if not found:
+        wrapper_names = {file.stem for file in self.wrappers.glob("*.py")} - {*_HELPERS}
+        if not wrapper_names:
             raise UserError(
                 "is no Pantheon checkout: there is no src/wrappers/NAME.py in it",
                 argument="pantheon_dir",
                 value=directory,
             )
         self.styles = read_config(config) if config.is_file() else {}
-        listed_keys = [key for key in self.styles if key in found]
-        self.keys = [key for key in listed_keys or sorted(found) if is_name(key)]
+        listed_keys = [key for key in self.styles if key in wrapper_names]
+        self.keys = [key for key in listed_keys or sorted(wrapper_names) if is_name(key)]
 
     def names(self) -> list[str]:
-        """The schemes' names."""
+        """Return the names of the schemes."""
         return [PREFIX + key for key in self.keys]
 
     def scheme(self, name: str) -> Scheme:
-        """The scheme of that name. Its wrapper is asked which side starts first.
+        """Return the scheme of that name. Its wrapper is asked for the side that starts first.
 
         Raises:
-            UserError: there is none, or its wrapper does not work.
+            UserError: If there is no such scheme, or if its wrapper fails.
         """
         if name not in self.names():
-            known = listed(self.names())
-            raise UserError(f"unknown scheme `{name}`{nearest(name, self.names())}: {self.directory} has {known}")
+            scheme_names = listed(self.names())
+            raise UserError(
+                f"unknown scheme `{name}`{nearest(name, self.names())}: {self.directory} has {scheme_names}"
+            )
         key = name.removeprefix(PREFIX)
         wrapper = self.wrappers / f"{key}.py"
         style = self.styles.get(key, {})
@@ -80,26 +82,26 @@ def _program(wrapper: Path, first: str) -> Program:
 
 
 def _first(wrapper: Path) -> str:
-    """`receiver` or `sender`, as the wrapper answers `run_first`."""
+    """Return the wrapper's answer to `run_first`: `receiver` or `sender`."""
     command = [*PYTHON, "-m", "dumbbell.formats.pantheon_shim", str(wrapper), "run_first"]
-    answered = ask(command, ANSWER_WITHIN_S)
-    if answered is None:
+    process_answer = ask(command, ANSWER_WITHIN_S)
+    if process_answer is None:
         raise UserError(f"{wrapper}: no answer to `run_first` within {ANSWER_WITHIN_S:g} s")
-    answer = answered.out.strip()
-    if answered.status != 0 or answer not in SIDES:
-        said = (answered.problems.strip().splitlines() or [f"`{answer}`"])[-1]
+    answer = process_answer.out.strip()
+    if process_answer.status != 0 or answer not in SIDES:
+        last_line = (process_answer.problems.strip().splitlines() or [f"`{answer}`"])[-1]
         raise UserError(
-            f"{wrapper}: `run_first` answers `receiver` or `sender`, not: {said.removeprefix(f'{wrapper}: ')}"
+            f"{wrapper}: `run_first` answers `receiver` or `sender`, not: {last_line.removeprefix(f'{wrapper}: ')}"
         )
     return answer
 
 
 def read_config(file: Path) -> dict[str, dict[str, str]]:
-    """The attributes of each scheme: mappings of plain texts, at the top of the file or under `schemes`.
+    """Return the attributes of each scheme: mappings of plain strings, at the top of the file or under `schemes`.
 
-    This is all the YAML that the file has ever used; lines of another form only lose a colour or a marker.
+    The file has never used more of YAML. Lines of another form only lose a colour or a marker.
     """
-    found: dict[str, dict[str, str]] = {}
+    attributes: dict[str, dict[str, str]] = {}
     above: list[tuple[int, str]] = []
     for line in read_text(file, TEXT, errors="replace").splitlines():
         match = _LINE.fullmatch(line.rstrip())
@@ -112,6 +114,6 @@ def read_config(file: Path) -> dict[str, dict[str, str]]:
         if inside[:1] == ["schemes"]:
             inside = inside[1:]
         if value and len(inside) == 1:
-            found.setdefault(inside[0], {})[key] = value
+            attributes.setdefault(inside[0], {})[key] = value
         above.append((indent, key))
-    return found
+    return attributes

@@ -1,4 +1,4 @@
-"""Libraries and classes given by their files as schemes: `./libmine.so`, `./libmine.so:mine`, `mine.py:Mine`."""
+"""Schemes from files of libraries and classes: `./libmine.so`, `./libmine.so:mine`, `mine.py:Mine`."""
 
 import hashlib
 import json
@@ -12,45 +12,45 @@ from dumbbell.base.input_files import LIBRARY, PYTHON_CLASSES, Kind, digest
 from dumbbell.catalog.scheme import MARKERS, Scheme
 
 SUFFIXES = {".so": "plugin", ".dylib": "plugin", ".py": "python"}
-"""How files of plug-ins end, and the kinds of schemes that they are."""
+"""Suffixes of plug-in files, and the kinds of their schemes."""
 
 _COLORS = ("teal", "indigo", "chocolate", "olive", "deeppink", "slategray", "navy", "maroon")
 
 
 def plugin_scheme(text: str, sha256: str = "") -> Scheme | None:
-    """The scheme that `text` means, if it is the file of a plug-in, with or without the name of a controller in it.
+    """Return the scheme of a plug-in file, with or without the name of a controller; None for other texts.
 
     Raises:
-        UserError: as of `plugin_schemes`, or it has several controllers and none is named.
+        UserError: As for `plugin_schemes`, or if the file has several controllers and `text` names none.
     """
-    found = plugin_schemes(text, sha256)
-    if len(found) > 1:
+    candidates = plugin_schemes(text, sha256)
+    if len(candidates) > 1:
         file = text.partition(":")[0]
-        one = " or ".join(f"{file}:{scheme.controller}" for scheme in found)
-        raise UserError(f"{text}: has {len(found)} controllers: name one of them: {one}")
-    return found[0] if found else None
+        choices = " or ".join(f"{file}:{scheme.controller}" for scheme in candidates)
+        raise UserError(f"{text}: has {len(candidates)} controllers: name one of them: {choices}")
+    return candidates[0] if candidates else None
 
 
 def given_schemes(text: str) -> list[Scheme]:
-    """The schemes that an option `--plugin` means.
+    """Return the schemes for a value of the option `--plugin`.
 
     Raises:
-        UserError: it is no file of a plug-in, cannot be loaded, or has no such controller.
+        UserError: If the file is no plug-in, cannot be loaded, or has no such controller.
     """
-    found = plugin_schemes(text)
-    if not found:
-        allowed = f"FILE or FILE:NAME; a file ends with {listed(SUFFIXES)}"
-        raise UserError(argument="plugins", value=text, allowed=allowed)
-    return found
+    candidates = plugin_schemes(text)
+    if not candidates:
+        forms = f"FILE or FILE:NAME; a file ends with {listed(SUFFIXES)}"
+        raise UserError(argument="plugins", value=text, allowed=forms)
+    return candidates
 
 
 def plugin_kind(text: str) -> str | None:
-    """The kind of the schemes in the file of a plug-in, given as to `plugin_schemes`; None if it is no such file."""
+    """Return the kind of the schemes in a plug-in file, given as for `plugin_schemes`; None for other files."""
     return SUFFIXES.get(Path(text.partition(":")[0]).suffix)
 
 
 def plugin_file_kind(file: str) -> Kind:
-    """What the file of a plug-in is."""
+    """Return the kind of a plug-in file for reading."""
     return PYTHON_CLASSES if plugin_kind(file) == "python" else LIBRARY
 
 
@@ -58,7 +58,7 @@ def plugin_sha256(file: str) -> str:
     """Return the SHA-256 of a plug-in's file, hexadecimal.
 
     Raises:
-        UserError: it cannot be read, is no regular file, or too large.
+        UserError: If the file cannot be read, is no regular file, or is too large.
     """
     try:
         return digest(Path(file), plugin_file_kind(file))
@@ -67,9 +67,9 @@ def plugin_sha256(file: str) -> str:
 
 
 def with_sha256(scheme: Scheme) -> Scheme:
-    """Return the scheme with the SHA-256 of its plug-in under `files`: from here on no other code is loaded for it.
+    """Return the scheme with the SHA-256 of its plug-in in `files`. From then on no other code is loaded for it.
 
-    A scheme whose file cannot be read is returned as it is: results can be shown without it.
+    A scheme with an unreadable file is returned unchanged: results can be shown without the file.
     """
     if not scheme.is_outside or scheme.code in scheme.files:
         return scheme
@@ -80,15 +80,15 @@ def with_sha256(scheme: Scheme) -> Scheme:
 
 
 def plugin_digest(file: str, sha256: str) -> str:
-    """Return the digest by which a user's trust in a plug-in is kept: of its kind, its path and its file's SHA-256."""
+    """Return the digest of a plug-in for the record of trusted code, from its kind, its path and its file's SHA-256."""
     return hashlib.sha256(json.dumps([plugin_kind(file), file, sha256]).encode()).hexdigest()
 
 
 def plugin_schemes(text: str, sha256: str = "") -> list[Scheme]:
-    """Return the schemes of all controllers that `text` means; none if it is no file of a plug-in.
+    """Return the schemes of all controllers in `text`; none if this is no plug-in file.
 
     Raises:
-        UserError: it cannot be loaded, has no such controller, or holds other code than that with `sha256`, if given.
+        UserError: If the file cannot be loaded, has no such controller, or has another SHA-256 than the given one.
     """
     file, _, name = text.partition(":")
     kind = plugin_kind(text)
@@ -99,33 +99,33 @@ def plugin_schemes(text: str, sha256: str = "") -> list[Scheme]:
     sha256 = sha256 or plugin_sha256(file)
     from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-    described = {item["name"]: item for item in describe(str(full_name("plug-in", Path(file))), sha256)}
-    if name and name not in described:
+    controllers = {item["name"]: item for item in describe(str(full_name("plug-in", Path(file))), sha256)}
+    if name and name not in controllers:
         raise UserError(
-            f"{file}: unknown controller `{name}`{nearest(name, described)}: allowed are {listed(described)}"
+            f"{file}: unknown controller `{name}`{nearest(name, controllers)}: allowed are {listed(controllers)}"
         )
     return [
         _scheme(file, kind, item["name"], item["summary"])
-        for item in described.values()
+        for item in controllers.values()
         if not name or item["name"] == name
     ]
 
 
 NO_ECN = "the scheme does not use ECN: its controller has no `on_ecn`, and its transport has no `ecn`"
-"""Reason for which rules about marks do not apply to a plug-in."""
+"""Reason why rules about marks do not apply to a plug-in."""
 
 
 def uses_ecn(controller: str, file: str, sha256: str, transport: Mapping[str, object]) -> bool:
     """Return True if a plug-in has `on_ecn`, or if its packets are ECN-capable.
 
     Raises:
-        UserError: it cannot be loaded, or holds other code than that with `sha256`.
+        UserError: If the file cannot be loaded, or has another SHA-256.
     """
     if transport.get("ecn", "off") != "off":
         return True
     from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-    return any(each["hears_ecn"] for each in describe(file, sha256) if each["name"] == controller)
+    return any(description["hears_ecn"] for description in describe(file, sha256) if description["name"] == controller)
 
 
 def _scheme(file: str, kind: str, controller: str, summary: str) -> Scheme:

@@ -1,4 +1,4 @@
-"""The three kinds of TOML files as JSON Schemas (draft-07), put together of what their readers and the core say."""
+"""The three kinds of TOML files as JSON Schemas (draft-07), made from their readers and the core's schema."""
 
 import copy
 import inspect
@@ -26,10 +26,10 @@ from dumbbell.core.controllers import builtin_controllers
 from dumbbell.core.schemas import run_schema
 
 FILES = ("experiment", "path", "scheme")
-"""The kinds of files that have a schema."""
+"""Kinds of files that have a schema."""
 
 SHIPPED = Path(__file__).resolve().parent
-"""Directory in which the schemas are installed, as KIND.json: `scripts/schemas.py` writes them."""
+"""Directory of the installed schemas, KIND.json, which `scripts/schemas.py` writes."""
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
@@ -37,43 +37,43 @@ DRAFT = "http://json-schema.org/draft-07/schema#"
 def schema(kind: str) -> Schema:
     """Return the JSON Schema (draft-07) of a kind of TOML file: `experiment`, `path` or `scheme`.
 
-    It has of each key the type, limits, default and what it means. What depends on several keys is not in it: a file
-    that is valid by its schema can be refused when it is read.
+    The schema has the type, limits, default and meaning of each key, but no rules about several keys. So a file
+    that is valid for the schema can still be refused when it is read.
 
     Raises:
-        UserError: there is no such kind.
+        UserError: If there is no such kind.
     """
     require_kind(kind)
     definitions = _definitions()
-    made = definitions[kind.capitalize()]
+    root = definitions[kind.capitalize()]
     title = f"dumbbell {kind} file"
-    return {"$schema": DRAFT, "title": title} | made | {"definitions": _needed(made, definitions)}
+    return {"$schema": DRAFT, "title": title} | root | {"definitions": _needed(root, definitions)}
 
 
 def require_kind(kind: str) -> None:
-    """Refuse what is no kind of file that has a schema.
+    """Raise an error if no schema exists for a kind of file.
 
     Raises:
-        UserError: says which ones there are.
+        UserError: If there is no such kind; the message has all kinds.
     """
     if kind not in FILES:
         raise UserError(f"schema `{kind}`{nearest(kind, FILES)}: allowed are {listed(FILES)}")
 
 
 def _path() -> Schema:
-    made = _recorded(parse_path, "path")
+    path_schema = _recorded(parse_path, "path")
     for direction in ("data", "ack"):
-        made["properties"][direction]["items"] = _ref("ElementSpec")
-    _describe(made["properties"]["schedule"]["items"], "mtu_change")
-    return made
+        path_schema["properties"][direction]["items"] = _ref("ElementSpec")
+    _describe(path_schema["properties"]["schedule"]["items"], "mtu_change")
+    return path_schema
 
 
 def _scheme() -> Schema:
-    """Every key that a scheme of any kind has; which ones a kind has not is refused when it is read."""
+    """Return the schema with the keys of all kinds of schemes. The reader refuses keys that a kind does not have."""
     properties: dict[str, Schema] = {}
     for kind in KINDS:
         read = _recorded(parse_scheme, "scheme", {"kind": kind})["properties"]
-        properties |= {key: each for key, each in read.items() if key not in properties}
+        properties |= {key: property_ for key, property_ in read.items() if key not in properties}
     properties["controller"].pop("default", None)
     properties["parameters"] = properties["parameters"] | {
         "type": "object",
@@ -89,19 +89,19 @@ def _scheme() -> Schema:
     by_controller = [
         {
             "if": {
-                "properties": {"controller": {"const": each["name"]}, "kind": {"const": "core"}},
+                "properties": {"controller": {"const": controller["name"]}, "kind": {"const": "core"}},
                 "required": ["controller"],
             },
-            "then": {"properties": {"parameters": _parameters(each["parameters"])}},
+            "then": {"properties": {"parameters": _parameters(controller["parameters"])}},
         }
-        for each in builtin_controllers()
+        for controller in builtin_controllers()
     ]
     return {"type": "object", "properties": properties, "additionalProperties": False, "allOf": by_controller}
 
 
 def _experiment() -> Schema:
-    published: dict[str, object] = {"scheme": "x"} | {name: {} for name in METRICS}
-    answers = {"backend": "sim", "udp_ports": "1-2", "ntp": "ntp.example.org", "published": published}
+    published_row: dict[str, object] = {"scheme": "x"} | {name: {} for name in METRICS}
+    answers = {"backend": "sim", "udp_ports": "1-2", "ntp": "ntp.example.org", "published": published_row}
     read = _recorded(parse_experiment_file, "experiment", answers, ({"every_s"}, {"runs", "arrivals"}), DESCRIPTIONS)
     properties: dict[str, Schema] = read["properties"]
     for name, default in Settings().settings_table().items():
@@ -115,13 +115,16 @@ def _experiment() -> Schema:
     properties["flow"]["items"] = _ref("Flow")
     properties["grid"] = _described(_ref("Grid"), properties["grid"])
     properties["quick"]["properties"]["grid"] = _described(_ref("Grid"), properties["quick"]["properties"]["grid"])
-    for key, one in (("scheme", _ref("Scheme")), ("path", _ref("Path")), ("cell", _ref("Cell"))):
-        properties[key] = properties.pop(key) | {"additionalProperties": one}  # behind the others
+    for key, item in (("scheme", _ref("Scheme")), ("path", _ref("Path")), ("cell", _ref("Cell"))):
+        properties[key] = properties.pop(key) | {"additionalProperties": item}  # after the other keys
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _mean(table: Schema) -> Schema:
-    """A number, or a table with the range of the runs, whose values have the limits of the number."""
+    """Return the schema of a number, or of a table with the range of the runs.
+
+    The table's values have the number's limits.
+    """
     number = table["properties"]["mean"]
     table["properties"] = {key: number for key in table["properties"]}
     _describe(table, "mean")
@@ -129,19 +132,21 @@ def _mean(table: Schema) -> Schema:
 
 
 def _flow() -> Schema:
-    made = _recorded(parse_flow, "flow", each_absent=({"every_s"}, {"arrivals"}))
-    _describe(made["properties"]["arrivals"], "arrivals")
-    made["properties"]["application"] = _described(_ref("FlowApplication"), made["properties"]["application"])
-    made["properties"]["transport"] = _described(_ref("Config"), made["properties"]["transport"])
-    return made
+    flow_schema = _recorded(parse_flow, "flow", each_absent=({"every_s"}, {"arrivals"}))
+    _describe(flow_schema["properties"]["arrivals"], "arrivals")
+    flow_schema["properties"]["application"] = _described(
+        _ref("FlowApplication"), flow_schema["properties"]["application"]
+    )
+    flow_schema["properties"]["transport"] = _described(_ref("Config"), flow_schema["properties"]["transport"])
+    return flow_schema
 
 
 def _cell() -> Schema:
-    """Return the schema of a cell as results keep it; nobody writes one."""
+    """Return the schema of a cell in results; people do not write cells."""
     keys = {"path": {"type": "string"}, "axes": {"type": "object"}, "parameters": {"type": "object"}}
-    made: Schema = {"type": "object", "properties": keys | {"flow": {"type": "array", "items": _ref("Flow")}}}
-    _describe(made, "cell")
-    return made | {"additionalProperties": False}
+    cell_schema: Schema = {"type": "object", "properties": keys | {"flow": {"type": "array", "items": _ref("Flow")}}}
+    _describe(cell_schema, "cell")
+    return cell_schema | {"additionalProperties": False}
 
 
 def _grid(transport: Schema) -> Schema:
@@ -162,21 +167,24 @@ _RISES = {"lower": 0.5, "upper": 0.9}
 
 
 def _axis(name: str, transport: Schema) -> Schema:
-    """One value of an axis, or a list of them; `transport` is the table of one that changes it."""
+    """Return the schema of an axis: one value or a list; `transport` is the table of the axis of this name."""
     recorder = Recorder({"step": _RISES, "pulse": _RISES})
-    path = PathModel("x", "x", data=[dict(each) for each in _TRIED], ack=[dict(_TRIED[1])])
-    with suppress(UserError):  # the value that was read may not fit the path; how it was read is known by then
+    path = PathModel("x", "x", data=[dict(element) for element in _TRIED], ack=[dict(_TRIED[1])])
+    with suppress(UserError):  # the recorded value may not fit the path
         AXES[name](Cell(path, (FlowPlan(),)), recorder)
-    one = recorder.schema()["properties"][name]
-    if one.get("type") == "object":
-        one.pop("required", None)  # some keys are needed beside others only
+    value_schema = recorder.schema()["properties"][name]
+    if value_schema.get("type") == "object":
+        value_schema.pop("required", None)  # some keys are required only together with others
         if name == "transport":
-            one |= {"properties": transport["properties"], "additionalProperties": False}
+            value_schema |= {"properties": transport["properties"], "additionalProperties": False}
         else:
-            _describe(one, name)
+            _describe(value_schema, name)
         label = {"type": "string", "description": "Name of this value in the names of cells."}
-        one["properties"] = {"label": label} | one["properties"]
-    return {"description": _first_sentence(AXES[name]), "anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}
+        value_schema["properties"] = {"label": label} | value_schema["properties"]
+    return {
+        "description": _first_sentence(AXES[name]),
+        "anyOf": [value_schema, {"type": "array", "items": value_schema, "minItems": 1}],
+    }
 
 
 def _first_sentence(function: Callable[..., object]) -> str:
@@ -184,64 +192,67 @@ def _first_sentence(function: Callable[..., object]) -> str:
 
 
 def _parameters(parameters: Sequence[Parameter]) -> Schema:
-    return {"properties": {each["name"]: _parameter(each) for each in parameters}, "additionalProperties": False}
+    return {
+        "properties": {parameter["name"]: _parameter(parameter) for parameter in parameters},
+        "additionalProperties": False,
+    }
 
 
 def _parameter(parameter: Parameter) -> Schema:
     unit = f" ({parameter['unit']})" if parameter.get("unit") else ""
-    described = {"description": f"{parameter['help']}{unit}"}
+    description = {"description": f"{parameter['help']}{unit}"}
     kind = parameter["kind"]
     if kind == "flag":
-        one: Schema = {"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}
+        value_schema: Schema = {"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]}
     elif kind == "choice":
-        one = {"enum": list(parameter["choices"] or ())}
+        value_schema = {"enum": list(parameter["choices"] or ())}
     elif kind == "file":
-        one = {"type": "string"}
+        value_schema = {"type": "string"}
     else:
         limits = {"minimum": parameter.get("min"), "maximum": parameter.get("max")}
         number = {"type": kind} | {key: value for key, value in limits.items() if value is not None}
-        one = {"anyOf": [number, {"type": "string", "pattern": r"^[-+0-9.eE]+$"}]}
+        value_schema = {"anyOf": [number, {"type": "string", "pattern": r"^[-+0-9.eE]+$"}]}
     default = parameter.get("default")
-    return described | ({} if default in (None, "") else {"default": default}) | one
+    return description | ({} if default in (None, "") else {"default": default}) | value_schema
 
 
 def _definitions() -> dict[str, Schema]:
-    """The core's, as TOML has them, and those of tables that stand in several files or places."""
+    """Return the definitions of the core, adapted to TOML, and of tables that occur in several files or places."""
     core: dict[str, Schema] = run_schema()["definitions"]
-    made = {name: _of_toml(each) for name, each in core.items()}
-    for element in made["ElementSpec"]["oneOf"]:
+    definitions = {name: _of_toml(definition) for name, definition in core.items()}
+    for element in definitions["ElementSpec"]["oneOf"]:
         if element["properties"]["kind"]["const"] == "trace":
             element["properties"]["file"]["description"] = (
                 "File of the times, as mahimahi's: one whole number of ms on each line. Relative to this file."
             )
-    made["QueueSpec"] = _queue(made["QueueSpec"])
-    made["Flow"], made["Cell"], made["Grid"] = _flow(), _cell(), _grid(made["Config"])
-    made["Path"], made["Scheme"], made["Experiment"] = _path(), _scheme(), _experiment()
-    made["Sizes"] = _sizes()
-    made["FlowApplication"] = copy.deepcopy(made["ApplicationSpec"])
-    for each in made["FlowApplication"]["oneOf"]:
-        if "bytes" in each["properties"]:
-            size = each["properties"]["bytes"]
+    definitions["QueueSpec"] = _queue(definitions["QueueSpec"])
+    definitions["Flow"], definitions["Cell"], definitions["Grid"] = _flow(), _cell(), _grid(definitions["Config"])
+    definitions["Path"], definitions["Scheme"], definitions["Experiment"] = _path(), _scheme(), _experiment()
+    definitions["Sizes"] = _sizes()
+    definitions["FlowApplication"] = copy.deepcopy(definitions["ApplicationSpec"])
+    for variant in definitions["FlowApplication"]["oneOf"]:
+        if "bytes" in variant["properties"]:
+            size = variant["properties"]["bytes"]
             description = size.pop("description")
-            each["properties"]["bytes"] = {"description": description, "anyOf": [size, _ref("Sizes")]}
-    return made
+            variant["properties"]["bytes"] = {"description": description, "anyOf": [size, _ref("Sizes")]}
+    return definitions
 
 
 def _sizes() -> Schema:
-    """How the bytes of transfers are drawn."""
+    """Return the schema of the distributions of transfer sizes."""
     kinds = []
     for kind in DISTRIBUTIONS:
         recorder = Recorder({"kind": kind})
         size_distribution(recorder)
-        one = recorder.schema()
-        one["properties"]["kind"] = {"const": kind}
-        _describe(one, "sizes")
-        kinds.append(one)
+        distribution = recorder.schema()
+        distribution["properties"]["kind"] = {"const": kind}
+        _describe(distribution, "sizes")
+        kinds.append(distribution)
     return {"description": "Sizes are drawn: of which distribution.", "oneOf": kinds}
 
 
 def _queue(core: Schema) -> Schema:
-    """A queue of the core; or with a length in `bdp` or `ms`; or without a kind; or a text as `--queue` takes it."""
+    """Return the schema of a queue: the core's, a length in `bdp` or `ms`, a length without a kind, or a text."""
     lengths = {
         "bdp": {
             "type": "number",
@@ -250,10 +261,10 @@ def _queue(core: Schema) -> Schema:
         },
         "ms": {"type": "number", "exclusiveMinimum": 0, "description": "Length, ms at the link's rate."},
     }
-    for each in core["oneOf"]:
-        if "packets" in each["properties"]:
-            each["properties"] = each["properties"] | lengths
-    plain = next(each for each in core["oneOf"] if each["properties"]["kind"]["const"] == "droptail")
+    for variant in core["oneOf"]:
+        if "packets" in variant["properties"]:
+            variant["properties"] = variant["properties"] | lengths
+    plain = next(variant for variant in core["oneOf"] if variant["properties"]["kind"]["const"] == "droptail")
     kindless = {key: value for key, value in plain["properties"].items() if key in UNITS}
     short = {
         "description": "A length alone: what does not fit is refused.",
@@ -267,23 +278,23 @@ def _queue(core: Schema) -> Schema:
 
 
 def _of_toml(schema: Any) -> Any:  # noqa: ANN401 (any part of a schema)
-    """A part of a schema without `null`, which TOML does not have, and without the widths of numbers."""
+    """Return a part of a schema without `null`, which TOML does not have, and without the widths of numbers."""
     if isinstance(schema, list):
-        return [_of_toml(each) for each in schema]
+        return [_of_toml(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    made = {key: _of_toml(value) for key, value in schema.items() if key not in ("format", "$schema")}
-    if isinstance(made.get("type"), list) and "null" in made["type"]:
-        rest = [each for each in made["type"] if each != "null"]
-        made["type"] = rest[0] if len(rest) == 1 else rest
-    if {"type": "null"} in made.get("anyOf", ()):
-        rest = [each for each in made.pop("anyOf") if each != {"type": "null"}]
-        made |= {"allOf": rest} if len(rest) == 1 else {"anyOf": rest}
-    if made.get("default", ...) is None:
-        del made["default"]
-    if isinstance(made.get("description"), str):
-        made["description"] = made["description"].replace("\n", " ")
-    return made
+    part = {key: _of_toml(value) for key, value in schema.items() if key not in ("format", "$schema")}
+    if isinstance(part.get("type"), list) and "null" in part["type"]:
+        rest = [type_ for type_ in part["type"] if type_ != "null"]
+        part["type"] = rest[0] if len(rest) == 1 else rest
+    if {"type": "null"} in part.get("anyOf", ()):
+        rest = [option for option in part.pop("anyOf") if option != {"type": "null"}]
+        part |= {"allOf": rest} if len(rest) == 1 else {"anyOf": rest}
+    if part.get("default", ...) is None:
+        del part["default"]
+    if isinstance(part.get("description"), str):
+        part["description"] = part["description"].replace("\n", " ")
+    return part
 
 
 def _recorded(
@@ -291,28 +302,32 @@ def _recorded(
     table: str,
     answers: Mapping[str, Any] | None = None,
     each_absent: Sequence[Collection[str]] = ((),),
-    others: Mapping[str, str] | None = None,
+    descriptions: Mapping[str, str] | None = None,
 ) -> Schema:
-    """Return the schema of a table by what its reader asks. Keys that exclude each other are absent in turn."""
+    """Return the schema of a table from the calls of its reader. Keys that exclude each other are absent in turn."""
     properties: dict[str, Schema] = {}
     for absent in each_absent:
         recorder = Recorder(answers, absent)
         parse(recorder)
-        properties |= {key: each for key, each in recorder.schema()["properties"].items() if key not in properties}
+        properties |= {
+            key: property_ for key, property_ in recorder.schema()["properties"].items() if key not in properties
+        }
     if "name" in properties:
-        properties["name"].pop("default", None)  # which file it is
-    made: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    _describe(made, table, others)
-    return made
+        properties["name"].pop("default", None)  # the default is the file's own name
+    table_schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    _describe(table_schema, table, descriptions)
+    return table_schema
 
 
-def _describe(schema: Schema, table: str, others: Mapping[str, str] | None = None) -> None:
-    known = {**(others or {}), **WORDS[table]}
-    schema["properties"] = {key: {"description": known[key]} | each for key, each in schema["properties"].items()}
+def _describe(schema: Schema, table: str, descriptions: Mapping[str, str] | None = None) -> None:
+    description_of = {**(descriptions or {}), **WORDS[table]}
+    schema["properties"] = {
+        key: {"description": description_of[key]} | property_ for key, property_ in schema["properties"].items()
+    }
 
 
 def _described(schema: Schema, like: Schema) -> Schema:
-    """A reference with the description of what it replaces: beside `$ref` draft-07 reads nothing."""
+    """Return a reference with the description of the replaced schema: draft-07 ignores all keys beside `$ref`."""
     return {"description": like["description"], "allOf": [schema]}
 
 
@@ -320,22 +335,22 @@ def _ref(name: str) -> Schema:
     return {"$ref": f"#/definitions/{name}"}
 
 
-def _needed(made: Schema, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The definitions that a schema refers to, and those that these refer to, by name."""
-    found: dict[str, Schema] = {}
-    waiting = [made]
+def _needed(root: Schema, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+    """Return the definitions that a schema refers to, directly or through other definitions, by name."""
+    needed: dict[str, Schema] = {}
+    waiting = [root]
     while waiting:
         for name in _named(waiting.pop()):
-            if name not in found:
-                found[name] = definitions[name]
+            if name not in needed:
+                needed[name] = definitions[name]
                 waiting.append(definitions[name])
-    return dict(sorted(found.items()))
+    return dict(sorted(needed.items()))
 
 
 def _named(schema: Any) -> list[str]:  # noqa: ANN401 (any part of a schema)
     if isinstance(schema, list):
-        return [name for each in schema for name in _named(each)]
+        return [name for item in schema for name in _named(item)]
     if not isinstance(schema, dict):
         return []
-    own = [schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else []
-    return own + [name for each in schema.values() for name in _named(each)]
+    reference = [schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else []
+    return reference + [name for part in schema.values() for name in _named(part)]

@@ -1,4 +1,4 @@
-"""A table that notes how it is read: the readers of TOML files say by it what may stand in one."""
+"""A table that records the calls of its reader, and makes a schema from them."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -13,10 +13,10 @@ _SOME_TEXT = "x"
 
 
 class Recorder(TomlTable):
-    """A table that has every key, and notes for each what its reader allows.
+    """A table that has every key, and records the values that its reader allows.
 
-    `answers` are the values of keys on which other keys depend, or whose values have a form of their own. Keys in
-    `absent` are not there, in tables within it neither.
+    `answers` are the values of keys on which other keys depend, or whose values need a certain form. Keys in `absent`
+    are missing, also in nested tables.
     """
 
     def __init__(self, answers: Mapping[str, Any] | None = None, absent: Collection[str] = ()) -> None:
@@ -29,65 +29,67 @@ class Recorder(TomlTable):
         self._nested: dict[str, Recorder] = {}
 
     def schema(self) -> Schema:
-        """Return the schema of the table: the keys that were read. A table of which no key was read takes any."""
-        nested = {key: table.schema() for key, table in self._nested.items()}
-        properties = {key: _within(own, nested.get(key)) for key, own in self.properties.items()}
+        """Return the schema of the table: the keys that were read. A table without read keys takes any keys."""
+        nested_schemas = {key: table.schema() for key, table in self._nested.items()}
+        properties = {key: _within(property_, nested_schemas.get(key)) for key, property_ in self.properties.items()}
         if not properties:
             return {"type": "object"}
-        required = {"required": self.required} if self.required else {}
-        return {"type": "object", "properties": properties, "additionalProperties": False} | required
+        required_keys = {"required": self.required} if self.required else {}
+        return {"type": "object", "properties": properties, "additionalProperties": False} | required_keys
 
     def has(self, key: str) -> bool:
-        """Return whether the key is not absent; a key that its reader asks for is not needed."""
+        """Return True if the key is not absent. A key that the reader tests in this way is optional."""
         self._asked.add(key)
         return key not in self._absent
 
     def finish(self) -> None:
-        """Refuse nothing: the table has no keys of its own."""
+        """Do nothing: the table has no keys of its own."""
 
     def text(self, key: str, default: str | None = None, choices: Collection[str] = ()) -> str:
-        """Note a text."""
+        """Record a string."""
         self._note(key, {"type": "string"} | ({"enum": list(choices)} if choices else {}), default)
         return str(self._answer(key, default, next(iter(choices), _SOME_TEXT)))
 
-    def number(self, key: str, default: float | None = None, least: float = -math.inf, most: float = math.inf) -> float:
-        """Note a number."""
-        self._note(key, {"type": "number"} | _limits(least, most), default)
-        return float(self._answer(key, default, _between(least, most)))
+    def number(
+        self, key: str, default: float | None = None, minimum: float = -math.inf, maximum: float = math.inf
+    ) -> float:
+        """Record a number."""
+        self._note(key, {"type": "number"} | _limits(minimum, maximum), default)
+        return float(self._answer(key, default, _between(minimum, maximum)))
 
-    def integer(self, key: str, default: int | None = None, least: int = 0, most: int = 2**53) -> int:
-        """Note a whole number."""
-        self._note(key, {"type": "integer"} | _limits(least, most if most < 2**53 else math.inf), default)
-        return int(self._answer(key, default, least))
+    def integer(self, key: str, default: int | None = None, minimum: int = 0, maximum: int = 2**53) -> int:
+        """Record an integer."""
+        self._note(key, {"type": "integer"} | _limits(minimum, maximum if maximum < 2**53 else math.inf), default)
+        return int(self._answer(key, default, minimum))
 
     def flag(self, key: str, default: bool | None = None) -> bool:
-        """Note a switch."""
+        """Record a switch."""
         self._note(key, {"type": "boolean"}, default)
         return bool(self._answer(key, default, False))
 
     def texts(self, key: str, default: list[str] | None = None) -> list[str]:
-        """Note a list of texts, or one text."""
+        """Record a list of strings, or one string."""
         self._note(key, {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}, default)
         return list(self._answer(key, default, [_SOME_TEXT]))
 
     def values(self, key: str) -> list[Any]:
-        """Note a list of anything, or one thing."""
+        """Record a list of any values, or one value."""
         self._note(key, {}, None)
         return [_SOME_TEXT]
 
-    def numbers(self, key: str, least: float = -math.inf, most: float = math.inf) -> list[float]:
-        """Note a list of numbers, or one number."""
-        one = {"type": "number"} | _limits(least, most)
-        self._note(key, {"anyOf": [one, {"type": "array", "items": one, "minItems": 1}]}, None)
-        return [_between(least, most)]
+    def numbers(self, key: str, minimum: float = -math.inf, maximum: float = math.inf) -> list[float]:
+        """Record a list of numbers, or one number."""
+        number_schema = {"type": "number"} | _limits(minimum, maximum)
+        self._note(key, {"anyOf": [number_schema, {"type": "array", "items": number_schema, "minItems": 1}]}, None)
+        return [_between(minimum, maximum)]
 
     def table(self, key: str) -> "Recorder":
-        """Note a table; what is read of it is noted too."""
+        """Record a table, and the reads of its keys."""
         self.properties.setdefault(key, {"type": "object"})
         return self._nested.setdefault(key, Recorder(self._answers.get(key), self._absent))
 
     def tables(self, key: str, named_by: str = "") -> list[TomlTable]:
-        """Note a list of tables; what is read of the one that it has is noted too."""
+        """Record a list of tables, and the reads of the keys of its single table."""
         self.properties.setdefault(key, {"type": "array"})
         return [self._nested.setdefault(key, Recorder(self._answers.get(key), self._absent))]
 
@@ -104,7 +106,7 @@ class Recorder(TomlTable):
 
 
 class _Answers(dict[str, object]):
-    """What the table has, for readers that look at it themselves: no key to go through, and an answer under each."""
+    """Content of the table for readers that access it directly: no keys to iterate, but an answer for each key."""
 
     def __init__(self, answers: Mapping[str, object]) -> None:
         super().__init__()
@@ -114,16 +116,16 @@ class _Answers(dict[str, object]):
         return self._answers.get(key, _SOME_TEXT)
 
 
-def _within(own: Schema, nested: Schema | None) -> Schema:
-    if nested is None:
-        return own
-    return own | ({"items": nested} if own["type"] == "array" else nested)
+def _within(outer: Schema, inner: Schema | None) -> Schema:
+    if inner is None:
+        return outer
+    return outer | ({"items": inner} if outer["type"] == "array" else inner)
 
 
-def _limits(least: float, most: float) -> Schema:
-    limits = {"minimum": least, "maximum": most}
+def _limits(minimum: float, maximum: float) -> Schema:
+    limits = {"minimum": minimum, "maximum": maximum}
     return {key: int(value) if value == int(value) else value for key, value in limits.items() if math.isfinite(value)}
 
 
-def _between(least: float, most: float) -> float:
-    return min(max(1.0, least), most)
+def _between(minimum: float, maximum: float) -> float:
+    return min(max(1.0, minimum), maximum)

@@ -1,7 +1,7 @@
-"""The meaning of the keys of TOML files, where no reader says it: by table and key, one sentence each.
+"""Descriptions of keys of TOML files that no reader provides: one sentence each, by table and key.
 
-The keys of a path's elements, of transports, of applications and of controllers are described in the core, the settings
-of an experiment in `experiment_settings.py`, the axes of a grid by the functions of `grids/axes.py`.
+The core describes the keys of path elements, transports, applications and controllers. `experiment_settings.py`
+describes the settings of an experiment, and the functions of `grids/axes.py` describe the axes of a grid.
 """
 
 _NAME = "Letters, digits and `._+-`; the file's name if absent."
@@ -155,9 +155,9 @@ WORDS: dict[str, dict[str, str]] = {
     },
     "random_walk": {"interval_ms": "Time between steps, ms."}
     | {
-        f"{target}_{key}": f"{what} of the {target}{unit}."
+        f"{target}_{key}": f"{description} of the {target}{unit}."
         for target, unit in (("rate", ", Mbit/s"), ("delay", ", ms"), ("loss", ", a probability"))
-        for key, what in (
+        for key, description in (
             ("corr_coeff", "Share of the last step that the next one keeps"),
             ("noise_std", "Standard deviation of what is added to a step"),
             ("min", "Lowest value"),

@@ -1,1 +1,1 @@
-"""The commands: each file is one, with the name of the file, and its first line says what it is for."""
+"""The commands, one file each. Its name is the command, and its first line is the description of the command."""

@@ -15,7 +15,7 @@ from dumbbell.present.tables import terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     headings = request_options(parser, dumbbell.BenchmarkRequest)
     parser.add_argument("--full", action="store_true", help="everything (the default)")
     result_options(parser, headings)
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Runs the scenarios and writes their pages, or tells what would be run; 0 if every run is good, 1 if not."""
+    """Run the scenarios and write their pages, or print the plan; return 0 if every run is good, else 1."""
     request = request_of(dumbbell.BenchmarkRequest, arguments, path=chosen_path(arguments))
     if arguments.full and request.quick:
         raise UserError("--full: not with --quick: a benchmark is one of both")
@@ -33,26 +33,26 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _benchmark(request: dumbbell.BenchmarkRequest, as_json: bool) -> int:
-    """Executes the request; 0 if every run is good, 1 if not."""
+    """Execute the request; return 0 if every run is good, else 1."""
     try:
-        made = dumbbell.run_benchmark_request(replace(request, command=sys.argv))
-    except dumbbell.Interrupted as stopped:
-        again = f"the same command with --resume --out {stopped.directory} continues"
-        print(printable(f"dumbbell: {stopped}: {again}"), file=sys.stderr)
+        results = dumbbell.run_benchmark_request(replace(request, command=sys.argv))
+    except dumbbell.Interrupted as interruption:
+        again = f"the same command with --resume --out {interruption.directory} continues"
+        print(printable(f"dumbbell: {interruption}: {again}"), file=sys.stderr)
         return 1
-    tell_failures(made.outcome)
+    tell_failures(results.outcome)
     if as_json:
         note = {
-            "directory": str(made.directory),
-            "index": str(made.index),
-            "database": made.database and str(made.database),
+            "directory": str(results.directory),
+            "index": str(results.index),
+            "database": results.database and str(results.database),
         }
-        counts = {"finished": made.outcome.finished, "failed": len(made.outcome.failed)}
-        sys.stdout.write(to_json(note | counts | {"verdicts": made.verdicts}))
+        counts = {"finished": results.outcome.finished, "failed": len(results.outcome.failed)}
+        sys.stdout.write(to_json(note | counts | {"verdicts": results.verdicts}))
     else:
         from dumbbell.present.tables.verdicts import LEGEND, by_group  # slow to import
 
-        if made.verdicts:
-            print(f"{terminal.fit(by_group(made.verdicts))}\n{LEGEND}\n")
-        print(printable(made.index))
-    return 1 if made.outcome.failed or made.outcome.unrecorded else 0
+        if results.verdicts:
+            print(f"{terminal.fit(by_group(results.verdicts))}\n{LEGEND}\n")
+        print(printable(results.index))
+    return 1 if results.outcome.failed or results.outcome.unrecorded else 0

@@ -10,12 +10,12 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     parser.add_argument("shell", type=Choice(*SHELLS), metavar="|".join(SHELLS))
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the code that a shell has to read once."""
+    """Print the code that a shell must read once."""
     from dumbbell.cli.completing import shell_code  # needs argcomplete
 
     print(shell_code(arguments.shell))

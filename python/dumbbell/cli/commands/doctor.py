@@ -15,14 +15,14 @@ _ABOUT_OTHERS = "What is marked -- is missing for real packets only; simulation 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     add("--measure", action="store_true", help="also measure which rates this machine carries with real packets (10 s)")
     add("--json", action="store_true")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints every check; 0 if all are good that are needed, 1 if not."""
+    """Print every check; return 0 if all required ones are good, else 1."""
     with Progress() as progress:
         progress.doing("checking this machine")
         checks = dumbbell.doctor()
@@ -38,23 +38,23 @@ def _print_capacity(capacity: dumbbell.Capacity) -> None:
     columns = ("sender", "link Mbit/s", "goodput Mbit/s", "p50 late us", "p99 late us", "lost outside", "verdict")
     rows = [
         (
-            each.sender,
-            f"{each.rate_mbps:g}",
-            f"{each.goodput_mbps:.1f}",
-            f"{each.late_p50_us:g}",
-            f"{each.late_p99_us:g}",
-            f"{each.lost_outside}",
-            each.verdict,
+            rate.sender,
+            f"{rate.rate_mbps:g}",
+            f"{rate.goodput_mbps:.1f}",
+            f"{rate.late_p50_us:g}",
+            f"{rate.late_p99_us:g}",
+            f"{rate.lost_outside}",
+            rate.verdict,
         )
-        for each in capacity.rates
+        for rate in capacity.rates
     ]
     print(f"\n{terminal.fit(Table.of(columns, rows, 'lrrrrrw'))}")
-    for each in capacity.rates:
-        if each.reason:
-            print(printable(f"{each.sender} at {each.rate_mbps:g} Mbit/s: {each.reason}"))
-    for sender in dict.fromkeys(each.sender for each in capacity.rates):
-        most = capacity.most_mbps(sender)
-        said = f"up to {most:g} Mbit/s" if most is not None else "no rate that was tried"
-        print(f"This machine carries {said} of {sender}.")
+    for rate in capacity.rates:
+        if rate.reason:
+            print(printable(f"{rate.sender} at {rate.rate_mbps:g} Mbit/s: {rate.reason}"))
+    for sender in dict.fromkeys(rate.sender for rate in capacity.rates):
+        max_mbps = capacity.most_mbps(sender)
+        capacity_text = f"up to {max_mbps:g} Mbit/s" if max_mbps is not None else "no rate that was tried"
+        print(f"This machine carries {capacity_text} of {sender}.")
     print(f"Load of the minute before: {capacity.load:.1f}, on {capacity.processors} processors.")
     print("Keep the links of experiments at or below these rates, and measure again when the machine is busier.")

@@ -12,7 +12,7 @@ from dumbbell.cli.options import chosen_path, live_options, path_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     parser.usage = "dumbbell emulate --path P [OPTIONS] [ -- COMMAND ... ]"
     add = parser.add_argument
     add("--path", metavar="P", help="a listed path, a TOML file, or mahimahi traces UP[,DOWN]")
@@ -27,10 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Runs the command, or a shell; its exit status."""
+    """Run the command, or a shell; return its exit status."""
     names = ("server", "internet", "seed", "log", "quiet", "live", "watch")
-    given = {name: getattr(arguments, name) for name in names}
+    options = {name: getattr(arguments, name) for name in names}
     path = chosen_path(arguments, both_ways=True)
     if path is None:
         raise UserError("emulate: give --path, or a path in one line like --rate 20mbit --rtt 40ms")
-    return dumbbell.emulate(path, arguments.words, **given)
+    return dumbbell.emulate(path, arguments.words, **options)

@@ -12,7 +12,7 @@ from dumbbell.catalog.options.values import Choice, count, duration, seconds, se
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     formats = ("pantheon", "qlog", "trace")
     add("format", type=Choice(*formats), metavar="|".join(formats))
@@ -30,26 +30,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Exports results or a path; 0 if every run could be written, 1 if not (listed)."""
+    """Export results or a path; return 0 if every run was written, else 1. Omitted runs are listed."""
     source, out = arguments.source, arguments.out
     left_out: list[tuple[dumbbell.Run, str]] = []
     incomplete: list[tuple[dumbbell.Run, str]] = []
     match arguments.format:
         case "pantheon":
-            left_out, written = dumbbell.export_pantheon(source, out), [out]
+            left_out, files = dumbbell.export_pantheon(source, out), [out]
         case "qlog":
-            chosen = {"run": arguments.run, "flow": arguments.flow, "draft": arguments.draft}
-            chosen |= {"from_s": arguments.from_s, "to_s": arguments.to_s}
-            written, left_out, incomplete = dumbbell.export_qlog(source, out, **chosen)
+            options = {"run": arguments.run, "flow": arguments.flow, "draft": arguments.draft}
+            options |= {"from_s": arguments.from_s, "to_s": arguments.to_s}
+            files, left_out, incomplete = dumbbell.export_qlog(source, out, **options)
         case _:
-            chosen = {"direction": arguments.direction, "seed": arguments.seed, "duration": arguments.duration}
-            written = [dumbbell.export_trace(source, out, **chosen)]
+            options = {"direction": arguments.direction, "seed": arguments.seed, "duration": arguments.duration}
+            files = [dumbbell.export_trace(source, out, **options)]
     for run, reason in left_out:
         print(printable(f"left out: {run.label}: {reason}"), file=sys.stderr)
-    for what in dict.fromkeys(what for _, what in incomplete):
-        runs = [run.label for run, lacking in incomplete if lacking == what]
+    for text in dict.fromkeys(text for _, text in incomplete):
+        runs = [run.label for run, lacking in incomplete if lacking == text]
         more = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-        print(printable(f"incomplete: {runs[0]}{more}: {what}"), file=sys.stderr)
-    for file in written:
+        print(printable(f"incomplete: {runs[0]}{more}: {text}"), file=sys.stderr)
+    for file in files:
         print(printable(file))
     return 1 if left_out else 0

@@ -15,7 +15,7 @@ _FORMATS = ("svg", "pdf", "png", "tex")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     add("directory", type=Path, metavar="DIR")
     add("kind", nargs="?", metavar="KIND", help="without one: print the kinds and which options each takes")
@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--scheme", metavar="S", help="of a run: of which scheme or mix, where there are several")
     add("--run", type=count, metavar="N", help="of a run: which repetition (1)")
     convention_option(parser)
-    what = parser.add_argument_group("what is drawn; each kind takes some of these")
-    add = what.add_argument
+    content = parser.add_argument_group("what is drawn; each kind takes some of these")
+    add = content.add_argument
     add("--x", metavar="M", help="metric across (delay); sweep, grid: axis of the grid across")
     add("--y", metavar="M", help="metric upwards (throughput); grid: axis of the grid upwards")
     add("--metric", metavar="M", help="metric, share:SCHEME (what it gets in a mix), or, of a run, a sampled field")
@@ -36,8 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--to", type=float, dest="to_s", metavar="S", help="of a run: up to this second")
     add("--beside", type=Path, action="append", default=[], metavar="DIR", help="normalised: these results, too")
     add("--legacy", action="store_true", help="normalised: with the denominators of the Copa reproduction")
-    told = "grid: what the colours span, so that figures can be compared; default: the values drawn, or 0 to 100 %%"
-    add("--range", type=value_range, metavar="LOW,HIGH", help=told)
+    range_help = (
+        "grid: what the colours span, so that figures can be compared; default: the values drawn, or 0 to 100 %%"
+    )
+    add("--range", type=value_range, metavar="LOW,HIGH", help=range_help)
     paper = parser.add_argument_group("for paper")
     add = paper.add_argument
     add("--size", metavar="SIZE", help="1col (3.5 in wide), 2col (7.16 in), 88mm, 3.5x2.5in")
@@ -53,7 +55,7 @@ def _points(text: str) -> float:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Writes a figure of the run or path that is named; without a kind lists the kinds."""
+    """Write a figure of the named run or path; without a kind list the kinds."""
     out, data, kind = arguments.out, arguments.data, arguments.kind
     results = dumbbell.open(arguments.directory, arguments.convention)
     if len(arguments.path) > 1:
@@ -68,10 +70,10 @@ def main(arguments: argparse.Namespace) -> int:
     out = out or Path(f"{kind}.{form or 'svg'}")
     if data is None:
         data = out.with_suffix(".csv")
-        if data.exists() and not any(out.with_suffix(f".{each}").exists() for each in _FORMATS):
+        if data.exists() and not any(out.with_suffix(f".{suffix}").exists() for suffix in _FORMATS):
             raise UserError(f"{data}: exists already, and {out} does not: --data names another file for the numbers")
     dumbbell.check_figure_files(out, data)
-    drawn = results.figure(
+    figure = results.figure(
         kind,
         arguments.path[0] if arguments.path else None,
         arguments.scheme,
@@ -90,9 +92,9 @@ def main(arguments: argparse.Namespace) -> int:
         font_pt=arguments.font,
         theme=arguments.theme,
     )
-    drawn.save(out)
-    drawn.data.save(data)
+    figure.save(out)
+    figure.data.save(data)
     print(data)
     print(out)
-    print(f"caption: {drawn.caption}")
+    print(f"caption: {figure.caption}")
     return 0

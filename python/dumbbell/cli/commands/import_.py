@@ -14,10 +14,10 @@ from dumbbell.cli.summary import print_summary
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     kinds = dumbbell.import_kinds()
-    reads = "; ".join(f"{kind}: {what}" for kind, what in kinds.items())
+    reads = "; ".join(f"{kind}: {summary}" for kind, summary in kinds.items())
     add("kind", type=Choice(*kinds), metavar="|".join(kinds), help=reads.replace("%", "%%"))
     add("source", type=Path, metavar="SRC")
     add("--out", type=Path, metavar="DIR", required=True, help="new results directory; packetdrill: new script")
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Imports results; 0 if every run is usable, 1 if some are not (listed)."""
+    """Import results; return 0 if every run is usable, else 1. Unusable runs are listed."""
     request = request_of(dumbbell.ImportRequest, arguments, command=sys.argv)
     left_out = dumbbell.import_file(request)
     if left_out is not None:
@@ -40,7 +40,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _import_parts(request: dumbbell.ImportRequest, parts: list[dumbbell.ImportRequest]) -> int:
-    """Import every part of a request into a directory of its own; 1 if one is not usable."""
+    """Import every part of a request into its own directory; return 1 if a run is not usable."""
     status = 0
     for part in parts:
         print(f"\n{printable(Path(part.source).relative_to(request.source))}:")
@@ -53,7 +53,7 @@ def _import_parts(request: dumbbell.ImportRequest, parts: list[dumbbell.ImportRe
 
 
 def _tell_imported(results: dumbbell.Results) -> int:
-    """Print what was imported and what is not usable of it; 0 if all is."""
+    """Print the imported results and their unusable runs; return 0 if all runs are usable."""
     print_summary(results)
     for run in results.runs:
         for note in run.notes:

@@ -11,7 +11,7 @@ from dumbbell.catalog.options.parser import StrictParser
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|load|unload", parser_class=StrictParser)
     actions.add_parser("list", help="which there are, and which are loaded").add_argument("--json", action="store_true")
     load = actions.add_parser("load", help="register one with the kernel until it is unloaded")
@@ -22,10 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Hands `list`, `load` or `unload` to the program `dumbbell-kernel`; its exit status."""
+    """Pass `list`, `load` or `unload` to the program `dumbbell-kernel`; return its exit status."""
     flags = [f"--{name}" for name in ("json", "all") if getattr(arguments, name, False)]
-    named = [arguments.name] if getattr(arguments, "name", None) else []
-    words = [*flags, *named]
+    controller_names = [arguments.name] if getattr(arguments, "name", None) else []
+    words = [*flags, *controller_names]
     for word in words:
         if not word.isprintable():
             raise UserError(f"kernel {arguments.action}: no controller is called `{word}`")

@@ -14,7 +14,7 @@ from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     from dumbbell.api.listing import LISTED
 
     add = parser.add_argument
@@ -41,28 +41,28 @@ _COLUMNS = {
 
 
 _TRANSPORTS = {"kernel": "kernel TCP", "bpf": "kernel TCP", "program": "its own"}
-"""What carries schemes that are not run over our transport."""
+"""Transport of schemes that do not use the built-in transport."""
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints what is listed of one sort: all of it, or what the text and the kind choose."""
-    what, text = arguments.what, " ".join(arguments.text)
-    rows = dumbbell.listing(what, text, kind=arguments.kind, plugins=tuple(arguments.plugins))
+    """Print the listed items of one sort, or those that match the text and the kind."""
+    sort, text = arguments.what, " ".join(arguments.text)
+    rows = dumbbell.listing(sort, text, kind=arguments.kind, plugins=tuple(arguments.plugins))
     if arguments.json:
         sys.stdout.write(to_json(rows))
         return 0
     if not rows:
-        print(f"none of the {what} has `{text}` in it", file=sys.stderr)
+        print(f"none of the {sort} has `{text}` in it", file=sys.stderr)
         return 0
-    print(_table(what, rows))
+    print(_table(sort, rows))
     for row in rows:
         if row.get("missing"):
             print(printable(f"{row['name']} cannot run here: {row['missing']}"))
     return 0
 
 
-def _table(what: str, rows: list[dumbbell.Listed]) -> str:
-    header = _COLUMNS[what]
+def _table(sort: str, rows: list[dumbbell.Listed]) -> str:
+    header = _COLUMNS[sort]
     table = Table.of(header, ([_field(key, row) for key in header] for row in rows))
     return terminal.fit(table, optional=("source",))
 

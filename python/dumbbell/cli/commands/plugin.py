@@ -13,7 +13,7 @@ from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     actions = parser.add_subparsers(
         dest="action", required=True, metavar="include|kernel|cost", parser_class=StrictParser
     )
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints the folder of the C interface or what controllers cost, or compiles one of a kernel's."""
+    """Print the folder of the C interface or the cost of controllers, or compile a kernel controller."""
     if arguments.action == "cost":
         return _print_cost(tuple(arguments.controllers), arguments.json)
     if arguments.action == "kernel":
@@ -36,25 +36,25 @@ def main(arguments: argparse.Namespace) -> int:
 
 
 def _print_include() -> int:
-    """Prints the folder of the C interface, for the compiler's -I."""
+    """Print the folder of the C interface, for the compiler's -I."""
     print(dumbbell.plugin_include())
     return 0
 
 
 def _print_cost(schemes: tuple[str, ...], as_json: bool) -> int:
-    """Prints what the controllers of schemes cost for each ACK."""
-    found = [dumbbell.controller_cost(scheme) for scheme in schemes]
+    """Print the cost of the schemes' controllers for each ACK."""
+    costs = [dumbbell.controller_cost(scheme) for scheme in schemes]
     if as_json:
-        sys.stdout.write(to_json([asdict(cost) for cost in found]))
+        sys.stdout.write(to_json([asdict(cost) for cost in costs]))
         return 0
-    rows = [[cost.scheme, f"{cost.ns_per_ack:.0f}", str(cost.acks), f"{cost.throughput_mbps:.1f}"] for cost in found]
+    rows = [[cost.scheme, f"{cost.ns_per_ack:.0f}", str(cost.acks), f"{cost.throughput_mbps:.1f}"] for cost in costs]
     print(terminal.fit(Table.of(("scheme", "ns per ACK", "ACKs", "Mbit/s"), rows)))
     return 0
 
 
 def _compile_kernel(source: str, library: str | None) -> int:
-    """Makes a plug-in and a scheme file of a controller of the Linux kernel."""
-    made = dumbbell.compile_kernel_controller(source, library)
-    scheme = made.scheme if made.scheme.is_absolute() else f"./{made.scheme}"
-    print(f"{made.library}: run it by its scheme file: dumbbell run --schemes {scheme}")
+    """Make a plug-in and a scheme file from a controller of the Linux kernel."""
+    plugin = dumbbell.compile_kernel_controller(source, library)
+    scheme = plugin.scheme if plugin.scheme.is_absolute() else f"./{plugin.scheme}"
+    print(f"{plugin.library}: run it by its scheme file: dumbbell run --schemes {scheme}")
     return 0

@@ -11,7 +11,7 @@ from dumbbell.cli.options import convention_option, require_room_to_draw
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     add("directory", type=Path, metavar="DIR")
     convention_option(parser)
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Write the report; both forms unless one is asked for. Of a benchmark: its pages."""
+    """Write the report in both forms, or in the requested one; for a benchmark write its pages."""
     require_room_to_draw(arguments.all_runs)
     files = dumbbell.write_report(
         arguments.directory,

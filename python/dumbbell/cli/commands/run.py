@@ -11,14 +11,14 @@ from dumbbell.cli.outcome import dry_run, execute
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     parser.add_argument("experiment", nargs="?", metavar="EXPERIMENT", help="a listed experiment or a TOML file")
     result_options(parser, request_options(parser, dumbbell.RunRequest))
     parser.usage = "%(prog)s [EXPERIMENT] [OPTIONS]"
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Executes the experiment, or tells what would be run; 0 if every run is good, 1 if not."""
+    """Execute the experiment, or print the plan; return 0 if every run is good, else 1."""
     request = request_of(dumbbell.RunRequest, arguments, path=chosen_path(arguments) or ())
     if not arguments.dry_run:
         return execute(request, arguments.json)

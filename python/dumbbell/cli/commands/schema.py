@@ -13,7 +13,7 @@ from dumbbell.catalog.options.values import Choice
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     from dumbbell.catalog.schema.files import FILES
 
     add = parser.add_argument
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints or writes a schema (draft-07)."""
+    """Print or write a schema (draft-07)."""
     if arguments.where:
         print(printable(dumbbell.schema_file(arguments.kind)))
         return 0

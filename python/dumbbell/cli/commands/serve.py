@@ -12,7 +12,7 @@ from dumbbell.catalog.options.values import count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     add("directories", type=Path, nargs="+", metavar="DIR")
     add("--port", type=count, metavar="N", default=0, help="of this machine; default: a free one")
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Serve the results to the browser of this machine until Ctrl-C."""
+    """Serve the results to browsers on this machine until Ctrl-C."""
     server = dumbbell.serve(*arguments.directories, port=arguments.port)
     server.prepare()
 

@@ -29,7 +29,7 @@ from dumbbell.present.tables import Table, terminal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     add = parser.add_argument
     add("directory", type=Path, metavar="DIR")
     add("--json", action="store_true", help="everything, for programs")
@@ -55,15 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Print the results, or metrics, or what each interval transferred.
+    """Print the results, or metrics, or the transfers of each interval.
 
-    Return 0 if every run is at most degraded and everything that was asked for can be read, otherwise 1.
+    Return 0 if every run is done or degraded, and if all requested data can be read; else 1.
     """
     metrics, sort, interval_s = arguments.metrics, arguments.sort, arguments.intervals
     if arguments.tex and arguments.csv:
         raise UserError("--tex: not with --csv: allowed is one of them")
-    for option, given in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv), ("--tex", arguments.tex)):
-        if given and (arguments.json or interval_s is not None):
+    for option, value in (("--metrics", metrics), ("--sort", sort), ("--csv", arguments.csv), ("--tex", arguments.tex)):
+        if value and (arguments.json or interval_s is not None):
             raise UserError(f"{option}: not with {'--json, which has all of it' if arguments.json else '--intervals'}")
     if sort == FAMILY and arguments.csv:
         raise UserError("--sort family: not with --csv, which has no families")
@@ -76,8 +76,8 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.json:
         _print_json(results, transfers)
     elif transfers is not None:
-        for run, found in zip(results.runs, transfers, strict=True):
-            _print_transfers(run, found)
+        for run, transfer in zip(results.runs, transfers, strict=True):
+            _print_transfers(run, transfer)
     elif arguments.csv:
         sys.stdout.write(results.means(metrics, None if sort == GIVEN else sort).as_csv())
     elif metrics:
@@ -90,12 +90,14 @@ def main(arguments: argparse.Namespace) -> int:
             total = sum(results.states.values())
             print(f"running: {total - results.states.get('missing', 0)} of {total} runs are made\n")
         print_summary(results, sort)
-    damaged = [str(each["damaged"]) for each in (results.environment, results.campaign or {}) if "damaged" in each]
-    damaged += results.damaged_batches
+    damaged_parts = [
+        str(part["damaged"]) for part in (results.environment, results.campaign or {}) if "damaged" in part
+    ]
+    damaged_parts += results.damaged_batches
     if not arguments.json:
-        _list_bad(results, damaged, sys.stderr if arguments.csv or arguments.tex else sys.stdout)
-    unread = [each for each in transfers or () if isinstance(each, dumbbell.Error)]
-    return 0 if is_good and not unread and not damaged else 1
+        _list_bad(results, damaged_parts, sys.stderr if arguments.csv or arguments.tex else sys.stdout)
+    unreadable = [transfer for transfer in transfers or () if isinstance(transfer, dumbbell.Error)]
+    return 0 if is_good and not unreadable and not damaged_parts else 1
 
 
 def _print_json(
@@ -104,42 +106,42 @@ def _print_json(
     content = results.as_json()
     if transfers is not None:
         content["runs"] = [
-            {**run.statistics, "transfers": asdict(found) if isinstance(found, dumbbell.Transfers) else None}
-            for run, found in zip(results.runs, transfers, strict=True)
+            {**run.statistics, "transfers": asdict(transfer) if isinstance(transfer, dumbbell.Transfers) else None}
+            for run, transfer in zip(results.runs, transfers, strict=True)
         ]
     sys.stdout.write(to_json(content))
 
 
 def _print_campaign(results: dumbbell.Results) -> None:
-    """Where a campaign stands, unless it is over and whole."""
+    """Print the state of a campaign, unless it is over and complete."""
     campaign = results.campaign
     if campaign and "damaged" not in campaign and (campaign["state"] != "done" or campaign["missed"]):
         print(f"{printable(campaign['in_words'])}\n")
 
 
 def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: str | None, tex: bool) -> None:
-    """One line per path, scheme and whatever has one of the metrics: means over the runs, with intervals."""
+    """Print a row for each path, scheme and entity with one of the metrics: means over the runs, with intervals."""
     rows = []
-    gathered = best_first(results, sort, metrics[0])
+    groups = best_first(results, sort, metrics[0])
     for name in metrics:
-        if not any(group.having(name) for group in gathered):
+        if not any(group.having(name) for group in groups):
             print(f"no run has `{name}`", file=sys.stderr)
-    for group in gathered:
+    for group in groups:
         for entity, index in sorted(group.having(*metrics)):
-            of = entity if entity == "network" else f"{entity} {index}"
+            entity_text = entity if entity == "network" else f"{entity} {index}"
             values = [estimate_text(group.estimate((entity, index, name)), 1.0, 4) for name in metrics]
-            rows.append([group.path, group.scheme, of, *values])
-    defined = {each["name"]: each for each in dumbbell.metrics()}
-    units = {name: defined[name]["unit"] for name in metrics}
+            rows.append([group.path, group.scheme, entity_text, *values])
+    definition_of = {definition["name"]: definition for definition in dumbbell.metrics()}
+    units = {name: definition_of[name]["unit"] for name in metrics}
     head = [f"{name} ({units[name]})" if units[name] else name for name in metrics]
     table = Table.of(["path", "scheme", "of", *head], rows)
     if tex:
-        conventions = ", ".join(f"{name}: {defined[name]['convention']}" for name in metrics)
-        shown = replace(table, caption=f"Means over the runs ({conventions})", name="metrics")
-        print_float(shown, results, gathered)
+        conventions = ", ".join(f"{name}: {definition_of[name]['convention']}" for name in metrics)
+        captioned = replace(table, caption=f"Means over the runs ({conventions})", name="metrics")
+        print_float(captioned, results, groups)
     else:
         print(terminal.render(table))
-        print_legend(gathered)
+        print_legend(groups)
 
 
 def _print_transfers(run: dumbbell.RunResults, transfers: dumbbell.Transfers | dumbbell.Error | None) -> None:
@@ -159,11 +161,11 @@ def _all_transfers(
 ) -> list[dumbbell.Transfers | dumbbell.Error | None]:
     with Progress() as progress:
         stage = progress.expect("transfers of runs", [Piece(run.label, 1.0) for run in runs])
-        return [_transfers(run, interval_s) for run in stage.each(runs)]
+        return [_transfers(run, interval_s) for run in stage.iterate(runs)]
 
 
 def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfers | dumbbell.Error | None:
-    """Return what a run transferred; None without a packet log. Of a damaged log, print and return the reason."""
+    """Return the transfers of a run; None without a packet log. For a damaged log, print and return the reason."""
     try:
         return run.transfers(interval_s)
     except dumbbell.Error as error:
@@ -171,9 +173,9 @@ def _transfers(run: dumbbell.RunResults, interval_s: float) -> dumbbell.Transfer
         return error
 
 
-def _list_bad(results: dumbbell.Results, damaged: list[str], stream: TextIO) -> None:
-    """Print what is wrong with the files of all runs (`damaged`) and with each run, and what else is to be known."""
-    for problem in damaged:
+def _list_bad(results: dumbbell.Results, damaged_parts: list[str], stream: TextIO) -> None:
+    """Print the damaged files, the bad runs, and further notes."""
+    for problem in damaged_parts:
         print(printable(f"damaged: {problem}"), file=stream)
     for run in results.noteworthy:
         if run.status not in ("done", "missing"):

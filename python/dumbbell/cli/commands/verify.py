@@ -11,28 +11,28 @@ from dumbbell.catalog.options.values import count
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds its arguments."""
+    """Add the arguments of the command."""
     parser.add_argument("directories", type=Path, nargs="+", metavar="DIR")
     parser.add_argument("--deep", action="store_true", help="compute the numbers of all runs again from their packets")
     parser.add_argument("--sample", type=count, metavar="N", help="the same of N runs of each DIR, drawn at random")
 
 
 def main(arguments: argparse.Namespace) -> int:
-    """Prints every file that is damaged or missing, and how much was checked; 0 if all is whole."""
-    # what cannot be opened is said before the files of others are read, which can take long
-    opened = [dumbbell.open(directory) for directory in arguments.directories]
+    """Print every damaged or missing file and the number of checked runs; return 0 if all files are intact."""
+    # open all directories first: reading their files can take long
+    all_results = [dumbbell.open(directory) for directory in arguments.directories]
     is_deep = arguments.deep or arguments.sample is not None
-    finished, whole, wrong, unrecorded, recomputed, false = 0, 0, 0, 0, 0, 0
-    for results in opened:
-        # a common table that is damaged is wrong of thousands of runs: `batch_faults` says so once
+    finished_count, intact_count, wrong, unrecorded_count, recomputed_count, false = 0, 0, 0, 0, 0, 0
+    for results in all_results:
+        # a damaged common table affects thousands of runs: `batch_faults` reports it once
         is_common = bool(results.damaged_batches)
         for run, faults in results.faults():
             for fault in faults if not is_common else ():
                 print(printable(f"damaged: {results.directory}: {run.label}: {fault}"), flush=True)
-            finished += 1
-            whole += not faults
+            finished_count += 1
+            intact_count += not faults
             wrong += len(faults) if not is_common else 0
-            unrecorded += not faults and "files" not in run.statistics and not results.experiment.keeps_numbers
+            unrecorded_count += not faults and "files" not in run.statistics and not results.experiment.keeps_numbers
         for fault in results.batch_faults():
             print(printable(f"damaged: {results.directory}: {fault}"), flush=True)
             wrong += 1
@@ -41,17 +41,17 @@ def main(arguments: argparse.Namespace) -> int:
             wrong += 1
         if is_deep:
             for run, difference in results.recompute(arguments.sample):
-                recomputed += 1
+                recomputed_count += 1
                 if difference is not None:
                     print(printable(f"wrong: {results.directory}: {run.label}: {difference}"), flush=True)
                     false += 1
-    others = sum(len(results.runs) for results in opened) - finished
-    said = [f"{whole} of {finished} finished runs are whole, {wrong} files damaged or missing"]
-    if others:
-        said.append(f"{others} other runs are not finished")
-    if unrecorded:
-        said.append(f"of {unrecorded} runs no digests were recorded")
+    unfinished_count = sum(len(results.runs) for results in all_results) - finished_count
+    parts = [f"{intact_count} of {finished_count} finished runs are whole, {wrong} files damaged or missing"]
+    if unfinished_count:
+        parts.append(f"{unfinished_count} other runs are not finished")
+    if unrecorded_count:
+        parts.append(f"of {unrecorded_count} runs no digests were recorded")
     if is_deep:
-        said.append(f"{recomputed} runs were computed again, {false} of them have other numbers")
-    print("; ".join(said))
+        parts.append(f"{recomputed_count} runs were computed again, {false} of them have other numbers")
+    print("; ".join(parts))
     return 1 if wrong or false else 0

@@ -1,9 +1,9 @@
-"""The importers: each file is one, with the name of its kind, and its first line says what it reads.
+"""The importers, one file each. Its name is the kind, and its first line describes the input.
 
-A file has `read`, which makes the results directory that an `ImportRequest` asks for. `OPTIONS` names those fields of
-the request that only some kinds take, and that this kind takes, if any. `places` returns the directories at or below a
-source that become a results directory each, if a kind has such. A kind that makes a file has `convert` instead of
-`read`: `convert(source, out)` returns a sentence about each part that it leaves out.
+The function `read` of a file makes the results directory for an `ImportRequest`. `OPTIONS` names the fields that this
+kind takes, of those that only some kinds take. `places`, if present, returns the directories at or below a source that
+each become a results directory. A kind that makes a file has `convert` instead of `read`: `convert(source, out)`
+returns a sentence about each part that it leaves out.
 
 Other packages add importers by entry points of the group `dumbbell.importers`.
 """
@@ -20,7 +20,7 @@ from dumbbell.base.errors import UserError, listed
 from dumbbell.base.summary_line import summary_line
 from dumbbell.formats.import_request import ImportRequest
 
-if TYPE_CHECKING:  # whoever lists the kinds needs no results
+if TYPE_CHECKING:  # listing the kinds needs no results
     from dumbbell.results import ResultsDirectory
 
 GROUP = "dumbbell.importers"
@@ -29,14 +29,14 @@ _FOLDER = Path(__file__).parent
 
 
 def import_kinds() -> dict[str, str]:
-    """Return each kind of `dumbbell import`, and what it reads: the first line of its file, which is not executed."""
+    """Return each kind of `dumbbell import` with its description: the first line of its file, which is not executed."""
     return {kind: summary_line(file) for kind, file in _files().items()}
 
 
 def import_parts(request: ImportRequest) -> list[ImportRequest]:
-    """Return a request for each results directory that a request asks for: of Pantheon's, each data directory below.
+    """Return a request for each results directory of a request: for Pantheon, one for each data directory.
 
-    Below `out` they lie as their sources do.
+    Their places below `out` are those of the sources below `source`.
 
     Raises:
         dumbbell.Error: If there is no such kind, or it does not take an option.
@@ -51,7 +51,7 @@ def import_parts(request: ImportRequest) -> list[ImportRequest]:
 
 
 def read(request: ImportRequest) -> ResultsDirectory:
-    """Make the results directory that a request asks for, completely or not at all.
+    """Make the results directory of a request, completely or not at all.
 
     Raises:
         UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` is in use.
@@ -65,9 +65,9 @@ def read(request: ImportRequest) -> ResultsDirectory:
 
 
 def import_file(request: ImportRequest) -> list[str] | None:
-    """Make the file that a request asks for, and return a sentence about each part that was left out.
+    """Make the file of a request; return a sentence about each part that was left out.
 
-    Of a kind that makes results nothing is made, and None is returned.
+    For a kind that makes results, this makes nothing and returns None.
 
     Raises:
         UserError: If there is no such kind, it does not take an option, nothing can be used, or `out` exists.
@@ -75,7 +75,7 @@ def import_file(request: ImportRequest) -> list[str] | None:
     _require_kind(request)
     if not (make := getattr(_module(request.kind), "convert", None)):
         return None
-    for name in request.given:
+    for name in request.special_options:
         raise UserError(f"is for results, not for {import_kinds()[request.kind].partition(',')[0]}", argument=name)
     out = Path(request.out)
     require_new(out)
@@ -84,17 +84,17 @@ def import_file(request: ImportRequest) -> list[str] | None:
 
 
 def require_new(file: Path) -> None:
-    """Refuse a file to write that is there already.
+    """Raise an error if an output file exists already.
 
     Raises:
-        UserError: The file exists.
+        UserError: If the file exists.
     """
     if file.exists():
         raise UserError(f"{file}: exists: choose another file")
 
 
 def _files() -> dict[str, Path]:
-    """Return the file of each kind, in the order of their names."""
+    """Return the file of each kind, sorted by name."""
     return module_files(GROUP, {file.stem: file for file in _FOLDER.glob("[a-z]*.py")})
 
 
@@ -104,11 +104,11 @@ def _require_kind(request: ImportRequest) -> None:
 
 
 def _check(request: ImportRequest) -> None:
-    """Refuse an unknown kind, and an option that the kind does not take."""
+    """Raise an error for an unknown kind, or for an option that the kind does not take."""
     _require_kind(request)
-    taken = _options(request.kind)
-    for name in request.given:
-        if name not in taken:
+    own_options = _options(request.kind)
+    for name in request.special_options:
+        if name not in own_options:
             takers = [kind for kind in _files() if name in _options_if_loaded(kind)]
             raise UserError(f"is for {listed(takers)}, not for {request.kind}", argument=name)
 
@@ -118,14 +118,14 @@ def _options(kind: str) -> tuple[str, ...]:
 
 
 def _options_if_loaded(kind: str) -> tuple[str, ...]:
-    """Return the options of a kind for a message: none of another package's that cannot be imported."""
+    """Return the options of a kind for a message; empty if the kind's package cannot be imported."""
     try:
         return _options(kind)
     except UserError:
         return ()
 
 
-def _module(kind: str) -> Any:  # noqa: ANN401 (a module, as this package says)
+def _module(kind: str) -> Any:  # noqa: ANN401 (a module)
     if (_FOLDER / f"{kind}.py").is_file():
         return import_module(f"{__name__}.{kind}")
     return load_entry_point(GROUP, kind)

@@ -1,7 +1,7 @@
 """Reports of iperf3 as JSON (`-J`, `--json-stream`): rates, retransmissions, RTT, window.
 
-It tells totals of intervals and no packets: what needs those is absent. Totals that `end` states win over sums of
-intervals.
+The reports contain totals of intervals and no packets, so metrics of packets are absent. Totals in `end` take
+precedence over sums of intervals.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ there is no one-way delay; what the path carried besides payload is not known ei
 """
 SUFFIXES = (".json",)
 MOST_STREAMS = 256
-"""iperf3 makes at most 128 (`-P`), and as many the other way with `--bidir`."""
+"""Maximum number of streams: 128 in each direction of iperf3 (`-P`, `--bidir`)."""
 _MOST_VALUES = 4_000_000
 _MOST_STREAMED_VALUES = 10_000_000
-"""Maximum number of commas in a stream of events: 128 streams have 9 million in an hour and a half."""
+"""Maximum number of commas in a stream of events: 128 streams have 9 million in 1.5 hours."""
 _MOST_REPORTS = 1_000
 _MOST = 2.0**53
-"""Largest value: up to it every whole number is one of its own."""
+"""Maximum absolute value, up to which every integer has its own floating-point number."""
 _LEAST_DIFFERENCE = 0.01
-"""Fraction by which the intervals and the end differ if a note says so."""
+"""Relative difference between the sum of intervals and the end above which a note mentions it."""
 _MOST_QUOTED = 60
 
 
 Part = Mapping[str, object]
-"""Numbers of a stream: of an interval, or of the end."""
+"""Numbers of a stream, for an interval or for the end."""
 
 
 class _Socket(TypedDict):
@@ -57,7 +57,7 @@ class _Socket(TypedDict):
 
 
 class _Start(TypedDict):
-    """What a report says of its test. What is something else is refused where it is used."""
+    """Facts about the test in a report. A wrong type is refused where the value is used."""
 
     connected: list[_Socket]
     test_start: Part
@@ -71,7 +71,7 @@ class _Interval(TypedDict):
 
 
 class _EndOfStream(TypedDict, total=False):
-    """Totals of a stream, by the end that counted them."""
+    """Totals of a stream, by the end of the connection that counted them."""
 
     sender: Part
     receiver: Part | None
@@ -90,14 +90,14 @@ class _End(TypedDict, total=False):
 
 @dataclass
 class _Report:
-    """A report of a test, and the line in which it begins."""
+    """A report of a test, with its first line number."""
 
     line: int
     content: dict[str, object]
 
     @property
     def test(self) -> tuple[str, bool]:
-        """What tells the test from others, and whether the server wrote the report."""
+        """Key of the test, and True if the server wrote the report."""
         start = self.content.get("start")
         start = start if isinstance(start, dict) else {}
         cookie = start.get("cookie")
@@ -117,21 +117,21 @@ class _Point:
     bytes: float
     retransmissions: float
     packets: float
-    lost: float
+    lost_packets: float
 
 
 @dataclass
 class _Stream:
-    """The samples of a stream, and its totals after each interval."""
+    """Samples of a stream, and its totals after each interval."""
 
     number: int
     sender: bool
-    """Whether the end that wrote the report sent the data."""
+    """True if the end that wrote the report sent the data."""
     rows: list[Row] = field(default_factory=list)
     points: list[_Point] = field(default_factory=list)
     first_s: float | None = None
     stop_s: float = 0.0
-    omitted: bool = False
+    has_omitted_part: bool = False
     has_retransmissions: bool = False
     has_losses: bool = False
 
@@ -139,14 +139,14 @@ class _Stream:
         self.rows.append((round(time_s * 1e9), self.number, name, unit, value))
 
     def put_total(self, name: str, unit: str, until_s: float, total: float, key: str = "") -> None:
-        """Put a counter from the begin to `until_s`, where it is `total`; between, what the intervals say of `key`.
+        """Put a counter that reaches `total` at `until_s`; before, it has the values of `key` in the intervals.
 
-        Intervals that add up to something else are scaled: a counter never goes back, and has no leap at its end.
+        Intervals with another sum are scaled, so that the counter never decreases and has no jump at its end.
         """
         assert self.first_s is not None
         self.put(self.first_s, name, unit, 0.0)
-        counted = getattr(self.last, key) if key else 0.0
-        factor = total / counted if counted > 0 else 0.0
+        interval_sum = getattr(self.last, key) if key else 0.0
+        factor = total / interval_sum if interval_sum > 0 else 0.0
         for point in self.points if key else ():
             if point.time_s < until_s:
                 self.put(point.time_s, name, unit, getattr(point, key) * factor)
@@ -158,16 +158,16 @@ class _Stream:
 
 
 def read(request: ImportRequest) -> ResultsDirectory:
-    """Import iperf3's JSON of tests, or every one in a directory.
+    """Import a file with iperf3's JSON, or every such file in a directory.
 
     Raises:
-        UserError: If there is none, none can be read (file, and line where it is no JSON), or `out` is in use.
+        UserError: If there is no file, none can be read, or `out` is in use. The message has the file and line.
     """
     return import_traces(request, kind="iperf3", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    """Return the tests of a file; those that cannot be used are left out if another one can."""
+    """Return the tests of a file. Unusable tests are left out if another test is usable."""
     reports, notes = _reports(file)
     damage = f" ({'; '.join(notes)})" if notes else ""
     traces: list[Trace] = []
@@ -176,8 +176,8 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
     for number, report in enumerate(reports, 1):
         part = folder / str(number)
         part.mkdir()
-        taken = [*used, *(trace.label for trace in traces)]
-        label = label_of(stem_of(file), taken, "iperf3", number if len(reports) > 1 else None)
+        labels = [*used, *(trace.label for trace in traces)]
+        label = label_of(stem_of(file), labels, "iperf3", number if len(reports) > 1 else None)
         try:
             traces.append(_trace(label, file, part / "flows.parquet", report.content))
         except UserError as error:
@@ -203,13 +203,13 @@ def _trace(label: str, file: Path, samples: Path, report: Mapping[str, object]) 
         raise UserError(f"{file}: is no report of iperf3: needed are the keys start, intervals and end")
     try:
         test = cast("_Start", start)
-        trace, rows = _measured(label, file, samples, test, intervals, cast("_End", end))
+        trace, rows = _measure(label, file, samples, test, intervals, cast("_End", end))
         notes = list(trace.notes)
         if problem or is_cut:
-            said = f"iperf3 says: {one_line(ValueError(str(problem)))}" if problem else "the report has no end"
-            planned = _number(test["test_start"], "duration", 0)
-            of = f" of {planned:g} s" if planned > 0 else " s"
-            notes.append(f"{said}: {trace.last_s:g}{of} were measured")
+            problem_text = f"iperf3 says: {one_line(ValueError(str(problem)))}" if problem else "the report has no end"
+            planned_s = _number(test["test_start"], "duration", 0)
+            of_planned = f" of {planned_s:g} s" if planned_s > 0 else " s"
+            notes.append(f"{problem_text}: {trace.last_s:g}{of_planned} were measured")
     except UserError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -219,88 +219,88 @@ def _trace(label: str, file: Path, samples: Path, report: Mapping[str, object]) 
 
 
 def _reports(file: Path) -> tuple[list[_Report], list[str]]:
-    """Return the reports of a file, each test once, and notes of what else is in it.
+    """Return the reports of a file, each test once, and notes about other content.
 
     Raises:
-        UserError: there is none.
+        UserError: If the file has no report.
     """
     text = read_log(file)
     is_stream = '"event"' in text[:1000]
-    found: list[_Report] = []
+    reports: list[_Report] = []
     notes: list[str] = []
     current: _Report | None = None
-    damaged: list[BadJson] = []
+    errors: list[BadJson] = []
     intervals: list[object] = []
-    others: list[str] = []
+    other_lines: list[str] = []
     try:
         for part in json_parts(text, _MOST_STREAMED_VALUES if is_stream else _MOST_VALUES):
             if part.is_text:
-                quoted = one_line(ValueError((part.problem or "")[:_MOST_QUOTED]))
-                others.append(f"line {part.line} (`{quoted}`)")
+                quotation = one_line(ValueError((part.problem or "")[:_MOST_QUOTED]))
+                other_lines.append(f"line {part.line} (`{quotation}`)")
                 continue
             if part.problem is not None:
-                damaged.append(BadJson(part.line, part.problem))
+                errors.append(BadJson(part.line, part.problem))
                 continue
             for value in part.value if isinstance(part.value, list) and part.value else [part.value]:
                 if not isinstance(value, dict):
-                    damaged.append(BadJson(part.line, "is no JSON object"))
+                    errors.append(BadJson(part.line, "is no JSON object"))
                 elif "event" in value and "data" in value:
                     name = str(value["event"])
                     if current is None or name == "start":
                         intervals = []
                         current = _Report(part.line, {"intervals": intervals})
-                        found.append(current)
+                        reports.append(current)
                     if name == "interval":
                         intervals.append(value["data"])
                     else:
                         current.content[name] = value["data"]
                 else:
-                    found.append(_Report(part.line, value))
-                if len(found) > _MOST_REPORTS:
+                    reports.append(_Report(part.line, value))
+                if len(reports) > _MOST_REPORTS:
                     raise BadJson(part.line, f"has more than {_MOST_REPORTS} reports")
     except BadJson as error:
         raise UserError(f"{file}:{error.line}: {error.reason}") from None
-    if not found:
-        problem = next(iter(damaged), BadJson(1, "is no JSON: needed is a report of iperf3 (`iperf3 -J`)"))
+    if not reports:
+        problem = next(iter(errors), BadJson(1, "is no JSON: needed is a report of iperf3 (`iperf3 -J`)"))
         raise UserError(f"{file}:{problem.line}: {problem.reason}")
-    if damaged:
-        first = f"what is damaged at line {damaged[0].line} is left out: {damaged[0].reason}"
-        notes.append(first + _more(len(damaged) - 1))
-    if others:
-        notes.append(f"what is no JSON is left out: {others[0]}{_more(len(others) - 1)}")
-    return _once_each(found, notes), notes
+    if errors:
+        first = f"what is damaged at line {errors[0].line} is left out: {errors[0].reason}"
+        notes.append(first + _more(len(errors) - 1))
+    if other_lines:
+        notes.append(f"what is no JSON is left out: {other_lines[0]}{_more(len(other_lines) - 1)}")
+    return _once_each(reports, notes), notes
 
 
 def _more(count: int) -> str:
     return f" and {count} more" if count else ""
 
 
-def _once_each(found: list[_Report], notes: list[str]) -> list[_Report]:
-    """Return the reports without those of a test that is there already; notes say which."""
-    kept: dict[tuple[str, bool], _Report] = {}
-    again = []
-    for report in found:
-        first = kept.setdefault(report.test, report)
+def _once_each(reports: list[_Report], notes: list[str]) -> list[_Report]:
+    """Return the reports without repeated tests; `notes` gets the lines of the repeated ones."""
+    unique: dict[tuple[str, bool], _Report] = {}
+    repeated = []
+    for report in reports:
+        first = unique.setdefault(report.test, report)
         if first is report:
             continue
-        again.append(f"the reports in lines {first.line} and {report.line} are of the same test, which counts once")
+        repeated.append(f"the reports in lines {first.line} and {report.line} are of the same test, which counts once")
         if report.has_end and not first.has_end:
-            kept[report.test] = report
-    if again:
-        notes.append(again[0] + _more(len(again) - 1))
-    return list(kept.values())
+            unique[report.test] = report
+    if repeated:
+        notes.append(repeated[0] + _more(len(repeated) - 1))
+    return list(unique.values())
 
 
-def _measured(
+def _measure(
     label: str, file: Path, samples: Path, start: _Start, intervals: list[_Interval], end: _End
 ) -> tuple[Trace, list[Row]]:
-    """Return the trace of a report, and the samples that belong into its file."""
+    """Return the trace of a report, and the samples for its file."""
     if len(start["connected"]) > MOST_STREAMS:
         raise UserError(f"{file}: has {len(start['connected'])} streams: allowed are {MOST_STREAMS}")
     test = start["test_start"]
     protocol = str(test["protocol"])
     is_reverse = bool(test.get("reverse", 0))
-    # before 3.2 intervals do not say who sent
+    # before 3.2, intervals do not contain the sender
     is_sender = is_reverse if "accepted_connection" in start else not is_reverse
     streams = {socket["socket"]: _Stream(number, is_sender) for number, socket in enumerate(start["connected"], 1)}
     for interval in intervals:
@@ -333,42 +333,42 @@ def _measured(
         tells=UNTOLD,
         facts=facts,
         notes=tuple(notes),
-        started=_started(file, start),
+        start_time=_start_time(file, start),
     )
     return trace, rows
 
 
-def _started(file: Path, start: _Start) -> datetime | None:
-    """When the test began, if it says so."""
+def _start_time(file: Path, start: _Start) -> datetime | None:
+    """Return the start time of the test; None if unknown."""
     seconds = (start.get("timestamp") or {}).get("timesecs")
     return started_at(file, float(seconds)) if seconds else None
 
 
 def _number(part: Part, key: str, otherwise: float | None = None, *, least: float = -_MOST) -> float:
-    """A value of iperf3's.
+    """Return a number from a part of the report.
 
     Raises:
-        KeyError, TypeError, ValueError: there is none, or it is no number, or out of bounds.
+        KeyError, TypeError, ValueError: If the value is missing, no number, or out of bounds.
     """
-    stated = part[key] if otherwise is None else part.get(key, otherwise)
-    value = float(cast("float", stated))  # or TypeError
-    if not least <= value <= _MOST:  # nor is what is not a number
+    raw_value = part[key] if otherwise is None else part.get(key, otherwise)
+    value = float(cast("float", raw_value))  # may raise TypeError
+    if not least <= value <= _MOST:  # False for NaN, too
         raise ValueError(f"`{key}` = {value:g}: allowed are numbers from {least:g} to {_MOST:g}")
     return value
 
 
 def _interval(stream: _Stream, part: Part) -> None:
-    """Take in one line of a stream: values at its end, totals since the beginning."""
+    """Add an interval of a stream: values at its end, and totals since the begin."""
     if part.get("omitted", False):
-        stream.omitted = True
+        stream.has_omitted_part = True
         return
     begin_s, end_s = _number(part, "start"), _number(part, "end")
     if not 0.0 <= begin_s <= end_s < 1e9:
         raise ValueError(f"an interval from {begin_s} to {end_s} s")
     stream.sender = bool(part.get("sender", stream.sender))
     if stream.first_s is None:
-        # after what is omitted iperf3 counts from zero, but mostly states the end of that as the first begin
-        stream.first_s = 0.0 if stream.omitted else begin_s
+        # after an omitted part iperf3 counts from zero, but mostly gives the part's end as the first begin
+        stream.first_s = 0.0 if stream.has_omitted_part else begin_s
     stream.has_retransmissions |= "retransmits" in part
     stream.has_losses |= "lost_packets" in part
     before = stream.last if stream.points else _Point(0.0, 0.0, 0.0, 0.0, 0.0)
@@ -377,7 +377,7 @@ def _interval(stream: _Stream, part: Part) -> None:
         bytes=before.bytes + _number(part, "bytes", least=0.0),
         retransmissions=before.retransmissions + _number(part, "retransmits", 0),
         packets=before.packets + _number(part, "packets", 0, least=0.0),
-        lost=before.lost + _number(part, "lost_packets", 0),
+        lost_packets=before.lost_packets + _number(part, "lost_packets", 0),
     )
     stream.points.append(point)
     stream.stop_s = point.time_s
@@ -387,29 +387,29 @@ def _interval(stream: _Stream, part: Part) -> None:
         ("snd_cwnd", "window", "bytes", 1.0),
         ("jitter_ms", "jitter", "ms", 1.0),
     ):
-        # what iperf3 cannot ask for it writes as zero
+        # iperf3 writes zero for values that it cannot obtain
         if (value := _number(part, key, 0)) > 0:
             stream.put(end_s, name, unit, value * factor)
 
 
 def _ends(streams: dict[int, _Stream], end: _End, protocol: str) -> Iterator[str]:
-    """Put the totals of all streams, those that the end states first; yield what to know of them."""
+    """Put the totals of all streams, preferably those of the end; yield notes about them."""
     parts = end.get("streams") or []
-    stated: dict[object, _EndOfStream] = {}
+    end_of_stream: dict[object, _EndOfStream] = {}
     for part in parts:
         socket = (part.get("udp") or part.get("sender") or part.get("receiver") or {}).get("socket")
         if socket in streams:
-            stated[socket] = part
-    if len(streams) == 1 and not stated and "sum_sent" in end:
-        stated = {socket: {"sender": end["sum_sent"], "receiver": end.get("sum_received")} for socket in streams}
-    unreported = 0
+            end_of_stream[socket] = part
+    if len(streams) == 1 and not end_of_stream and "sum_sent" in end:
+        end_of_stream = {socket: {"sender": end["sum_sent"], "receiver": end.get("sum_received")} for socket in streams}
+    silent_count = 0
     for socket, stream in streams.items():
-        part = stated.get(socket) or {}
+        part = end_of_stream.get(socket) or {}
         yield from _udp(stream, part["udp"], end, len(streams)) if "udp" in part else _tcp(stream, part)
-        unreported += not any(row[2] == "delivered" for row in stream.rows)
-    if unreported:
-        yield f"{unreported} of {len(streams)} streams end without the receiver's report: what arrived is not known"
-    if any(stream.omitted for stream in streams.values()):
+        silent_count += not any(row[2] == "delivered" for row in stream.rows)
+    if silent_count:
+        yield f"{silent_count} of {len(streams)} streams end without the receiver's report: what arrived is not known"
+    if any(stream.has_omitted_part for stream in streams.values()):
         yield "what iperf3 omitted at the beginning (-O) does not count"
     if any(stream.sender for stream in streams.values()):
         yield f"written by the sender of the data ({protocol}): intervals are of what it handed to the kernel"
@@ -418,72 +418,72 @@ def _ends(streams: dict[int, _Stream], end: _End, protocol: str) -> Iterator[str
 
 
 def _tcp(stream: _Stream, part: _EndOfStream) -> Iterator[str]:
-    """Put the totals of a stream whose end is in `part`."""
-    sent, received = part.get("sender") or {}, part.get("receiver") or {}
-    own = sent if stream.sender else received
-    total = _number(own, "bytes", 0, least=0.0) or stream.last.bytes
+    """Put the totals of a TCP stream, with its end in `part`."""
+    sender_part, receiver_part = part.get("sender") or {}, part.get("receiver") or {}
+    own_part = sender_part if stream.sender else receiver_part
+    total = _number(own_part, "bytes", 0, least=0.0) or stream.last.bytes
     yield from _difference(stream, "bytes", stream.last.bytes, total)
     stream.put_total("transferred", "bytes", stream.last.time_s, total, "bytes")
-    if stream.sender and (arrived := _number(received, "bytes", 0, least=0.0)) > 0:
-        _deliver(stream, arrived, received)
+    if stream.sender and (arrived_bytes := _number(receiver_part, "bytes", 0, least=0.0)) > 0:
+        _deliver(stream, arrived_bytes, receiver_part)
     elif not stream.sender:
-        _deliver(stream, total, own, "bytes")
-    counted = stream.last.retransmissions
-    retransmissions = _number(sent, "retransmits", -1)  # -1 is what iperf3 writes of systems that do not count
+        _deliver(stream, total, own_part, "bytes")
+    counted_sum = stream.last.retransmissions
+    retransmissions = _number(sender_part, "retransmits", -1)  # iperf3 writes -1 on systems that do not count
     if retransmissions >= 0 or stream.has_retransmissions:
-        total = retransmissions if retransmissions >= 0 else counted
+        total = retransmissions if retransmissions >= 0 else counted_sum
         if stream.has_retransmissions:
-            yield from _difference(stream, "retransmissions", counted, total)
+            yield from _difference(stream, "retransmissions", counted_sum, total)
         key = "retransmissions" if stream.has_retransmissions else ""
         stream.put_total("retransmissions", "packets", stream.last.time_s, total, key)
     if stream.has_losses:
-        _lose(stream, stream.last.packets, stream.last.lost)
+        _lose(stream, stream.last.packets, stream.last.lost_packets)
 
 
 def _udp(stream: _Stream, udp: Part, end: _End, streams: int) -> Iterator[str]:
-    """Put the totals of a stream of UDP, whose end is the receiver's report of packets."""
+    """Put the totals of a UDP stream, whose end is the receiver's report of packets."""
     stream.put_total("transferred", "bytes", stream.last.time_s, stream.last.bytes, "bytes")
-    received = end.get("sum_received") or {} if streams == 1 else {}
-    arrived = _number(received, "bytes", 0, least=0.0)
+    receiver_sum = end.get("sum_received") or {} if streams == 1 else {}
+    arrived_bytes = _number(receiver_sum, "bytes", 0, least=0.0)
     packets = _number(udp, "packets", 0)
     if packets > 0 and "lost_packets" in udp:
-        lost = _number(udp, "lost_packets")
-        if lost > packets:
-            raise ValueError(f"`lost_packets` = {lost:g}: allowed are at most the {packets:g} that were sent")
+        lost_packets = _number(udp, "lost_packets")
+        if lost_packets > packets:
+            raise ValueError(f"`lost_packets` = {lost_packets:g}: allowed are at most the {packets:g} that were sent")
         if stream.has_losses:
             yield from _difference(stream, "packets", stream.last.packets, packets)
-        _lose(stream, packets, lost)
-        arrived = arrived or _number(udp, "bytes") * (1.0 - lost / packets)
+        _lose(stream, packets, lost_packets)
+        arrived_bytes = arrived_bytes or _number(udp, "bytes") * (1.0 - lost_packets / packets)
         if stream.sender:
-            _deliver(stream, arrived, received)
+            _deliver(stream, arrived_bytes, receiver_sum)
     elif stream.has_losses:
-        _lose(stream, stream.last.packets, stream.last.lost)
+        _lose(stream, stream.last.packets, stream.last.lost_packets)
     if not stream.sender:
-        total = arrived or stream.last.bytes
+        total = arrived_bytes or stream.last.bytes
         yield from _difference(stream, "bytes", stream.last.bytes, total)
-        _deliver(stream, total, received, "bytes")
+        _deliver(stream, total, receiver_sum, "bytes")
 
 
-def _deliver(stream: _Stream, total: float, stated: Part, key: str = "") -> None:
-    """Put the bytes that arrived in the time that the receiver states; without it that of the intervals."""
+def _deliver(stream: _Stream, total: float, receiver_part: Part, key: str = "") -> None:
+    """Put the arrived bytes, over the time of the receiver; without such a time over that of the intervals."""
     assert stream.first_s is not None
     until_s = stream.last.time_s
-    # up to 3.9 and later `seconds` is the sender's: the receiver's are from start to end
-    length_s = _number(stated, "end", 0) - _number(stated, "start", 0)
+    # `seconds` is the sender's time (3.9 and later, too); the receiver's is from start to end
+    length_s = _number(receiver_part, "end", 0) - _number(receiver_part, "start", 0)
     if 0.0 < length_s < 1e9:
         until_s = stream.first_s + length_s
     stream.stop_s = max(stream.stop_s, until_s)
     stream.put_total("delivered", "bytes", until_s, total, key)
 
 
-def _lose(stream: _Stream, packets: float, lost: float) -> None:
+def _lose(stream: _Stream, packets: float, lost_packets: float) -> None:
     stream.put_total("sent", "packets", stream.last.time_s, packets, "packets" if stream.has_losses else "")
-    stream.put_total("lost", "packets", stream.last.time_s, lost, "lost" if stream.has_losses else "")
+    stream.put_total("lost", "packets", stream.last.time_s, lost_packets, "lost_packets" if stream.has_losses else "")
 
 
-def _difference(stream: _Stream, what: str, counted: float, stated: float) -> Iterator[str]:
-    if abs(counted - stated) > _LEAST_DIFFERENCE * max(counted, stated):
+def _difference(stream: _Stream, quantity: str, interval_sum: float, end_value: float) -> Iterator[str]:
+    if abs(interval_sum - end_value) > _LEAST_DIFFERENCE * max(interval_sum, end_value):
         yield (
-            f"stream {stream.number}: its intervals add up to {counted:.0f} {what}, its end states {stated:.0f}, "
-            "which counts"
+            f"stream {stream.number}: its intervals add up to {interval_sum:.0f} {quantity}, "
+            f"its end states {end_value:.0f}, which counts"
         )

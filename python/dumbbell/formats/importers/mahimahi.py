@@ -49,15 +49,15 @@ def read(request: ImportRequest) -> ResultsDirectory:
         progress.doing(f"reading {data.name}")
         packets = directory / "packets.parquet"
         other = None if ack is None else str(ack)
-        found = logs.import_mahimahi(str(data), other, str(packets), strict=True)
-        if found["unusable"]:
-            raise UserError(str(found["unusable"]))
-        results = begin(directory, _experiment(data, scheme, found["last_s"]), data, list(request.command))
+        log = logs.import_mahimahi(str(data), other, str(packets), strict=True)
+        if log["unusable"]:
+            raise UserError(str(log["unusable"]))
+        results = begin(directory, _experiment(data, scheme, log["last_s"]), data, list(request.command))
         run = results.experiment.all_runs()[0]
-        zero_ns = found["log_zero_ns"]
+        zero_ns = log["log_zero_ns"]
         statistics = measure(packets, results.experiment, run, numbers=[0], log_zero_ns=zero_ns, tells_flows=False)
-        made = {**statistics, "init_us": found["init_us"], "events": found["records"]}
-        add_run(results, run, [packets], cast("RunStats", made), data.name)
+        complete = {**statistics, "init_us": log["init_us"], "events": log["records"]}
+        add_run(results, run, [packets], cast("RunStats", complete), data.name)
         finish(results)
     return ResultsDirectory(out, results.experiment)
 

@@ -46,13 +46,13 @@ OPTIONS = ("strict",)
 
 
 def read(request: ImportRequest) -> ResultsDirectory:
-    """Import a data directory; every run is measured again.
+    """Import a data directory, and measure every run again.
 
-    What Pantheon's own analysis takes is taken, and said where it is unusual; a run whose logs cannot be used is listed
-    as failed with file and line. `strict`: whatever Pantheon would not write is an error, and nothing is imported.
+    Unusual input that Pantheon's analysis accepts is accepted with a note. A run with unusable logs is listed
+    as failed, with file and line. With `strict`, any input that Pantheon would not write is an error.
 
     Raises:
-        UserError: If it is no such directory, `out` is in use, or, if `strict`, a file is malformed (file and line).
+        UserError: If the source is no such directory, `out` is in use, or a file is malformed and `strict` is set.
     """
     source, out, strict = Path(request.source), Path(request.out), request.strict
     if not source.is_dir():
@@ -60,16 +60,16 @@ def read(request: ImportRequest) -> ResultsDirectory:
     metadata = read_metadata(source, strict)
     files = PantheonFiles(source, metadata)
     numbers, left_out = read_performance(source, strict)
-    with_data = dict.fromkeys([*files.schemes, *(scheme for scheme, made in numbers.items() if made)])
-    others = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
-    schemes = len(metadata.schemes) + len(others)
-    _require_few(metadata.file, schemes, metadata.run_times)  # before they are listed
+    with_data = dict.fromkeys([*files.schemes, *(scheme for scheme, runs_ in numbers.items() if runs_)])
+    unlisted = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
+    schemes = len(metadata.schemes) + len(unlisted)
+    _require_few(metadata.file, schemes, metadata.run_times)  # before the runs are listed
     runs = {
         **{
             scheme: files.runs(scheme, (*metadata.planned_runs, *numbers.get(scheme, ())))
             for scheme in metadata.schemes
         },
-        **{scheme: files.runs(scheme, numbers.get(scheme, ())) for scheme in others},
+        **{scheme: files.runs(scheme, numbers.get(scheme, ())) for scheme in unlisted},
     }
     experiment = _experiment(metadata, source, runs)
     _require_few(metadata.file, schemes, experiment.runs)
@@ -78,33 +78,35 @@ def read(request: ImportRequest) -> ResultsDirectory:
         facts = {"git_summary": metadata.git_summary, "metadata": metadata.raw}
         facts |= {"notes": [_inside(source, remark) for remark in (*metadata.remarks, *left_out)]}
         results = begin(directory, experiment, source, list(request.command), facts)
-        one = _Import(source, results, metadata, numbers, strict)
+        importer = _Import(source, results, metadata, numbers, strict)
         path = next(iter(experiment.paths))
-        planned = [(scheme, number) for scheme, numbers in runs.items() for number in numbers]
-        made = [Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned]
+        planned_runs = [(scheme, number) for scheme, numbers in runs.items() for number in numbers]
+        experiment_runs = [
+            Run(path, metadata.mixes.get(scheme, scheme), number, experiment.seed) for scheme, number in planned_runs
+        ]
         with Progress() as progress:
-            stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in made])
-            for run, (scheme, number) in stage.each(zip(made, planned, strict=True)):
-                about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in others else []
-                one.add(run, files.of(scheme, number), about)
+            stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in experiment_runs])
+            for run, (scheme, number) in stage.iterate(zip(experiment_runs, planned_runs, strict=True)):
+                about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in unlisted else []
+                importer.add(run, files.of(scheme, number), about)
             finish(results)
     return ResultsDirectory(out, experiment)
 
 
 def places(source: Path) -> list[Path]:
-    """Return the data directories at or below a directory, at most four levels down, by name."""
+    """Return the data directories at or below a directory, at most four levels down, sorted by name."""
     return data_directories(source)
 
 
 def _require_few(file: Path, schemes: int, runs: int) -> None:
-    """Refuse more runs than an experiment may have.
+    """Raise an error if there are more runs than an experiment may have.
 
     Raises:
-        UserError: there are more.
+        UserError: If there are too many runs.
     """
     if schemes * runs > MOST_RUNS:
-        made = f"{runs} of {schemes} schemes are {schemes * runs} runs"
-        raise UserError(f"{file}: `run_times`: {made}: allowed are at most {MOST_RUNS}")
+        product = f"{runs} of {schemes} schemes are {schemes * runs} runs"
+        raise UserError(f"{file}: `run_times`: {product}: allowed are at most {MOST_RUNS}")
 
 
 def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[int]]) -> Experiment:
@@ -130,7 +132,7 @@ def _experiment(metadata: PantheonMetadata, source: Path, runs: dict[str, list[i
 
 
 def _inside(source: Path, message: str) -> str:
-    """A message with names of files in the data directory as they are called there."""
+    """Return a message with names of files relative to the data directory."""
     return message.replace(f"{source}/", "")
 
 
@@ -138,7 +140,7 @@ _OF_ABSENT = ("flow", "scheme", "acklink")
 
 
 class _Import:
-    """The runs of one data directory on their way into a results directory."""
+    """Import of the runs of one data directory into a results directory."""
 
     def __init__(
         self, source: Path, results: ResultsDirectory, metadata: PantheonMetadata, numbers: Runs, strict: bool
@@ -150,40 +152,40 @@ class _Import:
         self._strict = strict
 
     def add(self, run: Run, files: RunFiles, notes: list[str]) -> None:
-        """Imports one run; `notes` is what is known to be unusual about it."""
+        """Import a run; `notes` contains the known unusual facts about it."""
         temporary = run_folder(self._results)
         times, odd = read_times(files.stats, self._strict)
         notes = [*notes, *odd]
         if times is None:
             notes.append(f"{files.stats.name} is missing: the start of the run failed, or it was deleted")
-        known = self._known(run, files)
-        found: ImportedLog = (
-            {"unusable": None} if known else self._read(files, times or RunTimes(), temporary / "packets.parquet")
+        published = self._published_numbers(run, files)
+        log_: ImportedLog = (
+            {"unusable": None} if published else self._read(files, times or RunTimes(), temporary / "packets.parquet")
         )
-        reason = found["unusable"]
-        measured: RunStats | None = None
-        if known:
-            measured = statistics_of(known, self._schemes(run))
+        reason = log_["unusable"]
+        run_statistics: RunStats | None = None
+        if published:
+            run_statistics = statistics_of(published, self._schemes(run))
             notes.append(f"its logs are not there: the numbers are those that Pantheon wrote into {PERFORMANCE}")
         elif reason is None:
-            notes += found["oddities"]
-            measured, reason, more = self._measured(temporary / "packets.parquet", run, found)
+            notes += log_["oddities"]
+            run_statistics, reason, more = self._measure(temporary / "packets.parquet", run, log_)
             notes += more
         notes = [_inside(self._source, note) for note in notes]
-        if reason is None and measured is not None:
-            made = {"backend": IMPORTED.form, "status": "done", "reason": None, **measured}
-            statistics = cast("RunStatistics", made)
+        if reason is None and run_statistics is not None:
+            complete = {"backend": IMPORTED.form, "status": "done", "reason": None, **run_statistics}
+            statistics = cast("RunStatistics", complete)
         else:
             reason = _inside(self._source, str(reason))
             statistics = unsuccessful(IMPORTED.form, "failed", reason)
-        imported = cast("ImportTimes", asdict(times or RunTimes()))
-        statistics = {**statistics, "imported": imported, "notes": notes}
+        import_times = cast("ImportTimes", asdict(times or RunTimes()))
+        statistics = {**statistics, "imported": import_times, "notes": notes}
         log = [f"imported from {files.data.name}, {files.ack.name}, {files.stats.name}", *notes]
         log += [] if reason is None else [f"not usable: {reason}"]
         keep_run(self._results, run, temporary, statistics, log)
 
-    def _known(self, run: Run, files: RunFiles) -> Flows | None:
-        """Return the numbers that Pantheon computed of a run, by flow, where its logs are not there."""
+    def _published_numbers(self, run: Run, files: RunFiles) -> Flows | None:
+        """Return the numbers that Pantheon computed for a run, by flow, if its logs are missing."""
         if files.data.is_file() or files.raw.data:
             return None
         return self._numbers.get(files.scheme, {}).get(run.run)
@@ -192,67 +194,73 @@ class _Import:
         return [plan.scheme for plan in self._results.experiment.flow_plans(run.scheme, run.path)]
 
     def _read(self, files: RunFiles, times: RunTimes, packets: Path) -> ImportedLog:
-        """What the logs of a run hold; `unusable` says why they cannot be used, if so, and names all that are bad."""
+        """Return the content of a run's logs. If they cannot be used, `unusable` has the reasons, with all bad logs."""
         data, ack = str(files.data), str(files.ack) if files.ack.is_file() else None
         if not files.data.is_file():
             if not files.raw.data:
                 return {"unusable": f"{files.data.name} is missing{files.instead}"}
             offsets = _offsets(times, self._metadata)
-            found = logs.import_raw_logs(files.raw.data, files.raw.ack, offsets, str(packets), self._strict)
-            if found["unusable"] and files.raw.ack:
+            log = logs.import_raw_logs(files.raw.data, files.raw.ack, offsets, str(packets), self._strict)
+            if log["unusable"] and files.raw.ack:
                 alone = logs.import_raw_logs(files.raw.data, [], offsets, str(packets), self._strict)
-                found = _without_ack(found, alone)
-            return found
+                log = _without_ack(log, alone)
+            return log
         read = logs.import_merged_log if files.is_tunnelled else logs.import_mahimahi
-        found = read(data, ack, str(packets), self._strict)
-        if found["unusable"] and ack is not None:
-            # an unusable ACK log costs the ACK metrics, not the run
+        log = read(data, ack, str(packets), self._strict)
+        if log["unusable"] and ack is not None:
+            # without a usable ACK log only the ACK metrics are missing
             alone = read(data, None, str(packets), self._strict)
             if alone["unusable"]:
                 back = read(ack, None, str(packets.with_name("ack.parquet")), self._strict)
                 packets.with_name("ack.parquet").unlink(missing_ok=True)
                 reasons = [alone["unusable"], back["unusable"]]
                 return {"unusable": "; ".join(reason for reason in reasons if reason)}
-            found = _without_ack(found, alone)
-        return found
+            log = _without_ack(log, alone)
+        return log
 
-    def _measured(self, packets: Path, run: Run, found: ImportedLog) -> tuple[RunStats | None, str | None, list[str]]:
-        """Return the statistics of a run, why it does not count, if so, and what is unusual about its flows."""
-        experiment, there = self._results.experiment, found["flows"]
-        planned = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]
+    def _measure(self, packets: Path, run: Run, log: ImportedLog) -> tuple[RunStats | None, str | None, list[str]]:
+        """Return the statistics of a run, the reason if it does not count, and notes about its flows."""
+        experiment, logged = self._results.experiment, log["flows"]
+        planned_numbers = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]
         notes = []
-        if len(there) > MOST_FLOWS:
-            return None, f"{len(there)} flows: at most {MOST_FLOWS} are allowed", []
-        if there == [0] and self._metadata.flows > 1:
+        if len(logged) > MOST_FLOWS:
+            return None, f"{len(logged)} flows: at most {MOST_FLOWS} are allowed", []
+        if logged == [0] and self._metadata.flows > 1:
             notes.append(f"the log does not tell its flows apart; planned were {self._metadata.flows}")
-        numbers = there if there == [0] else sorted({*planned, *there})
-        absent = [number for number in numbers if number not in there]
+        numbers = logged if logged == [0] else sorted({*planned_numbers, *logged})
+        absent = [number for number in numbers if number not in logged]
         notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
-        tells_flows = there != [0] or self._metadata.flows <= 1
-        zero_ns = found["log_zero_ns"]
-        measured = measure(packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows)
-        told = {"init_us": found["init_us"], "events": found["records"], "sim_wall_s": None}
-        made = {**measured, "flows": [_with_absent(flow, absent) for flow in measured["flows"]], **told}
-        # what Pantheon's own analysis would drop: too short, or a flow without arrivals
-        return cast("RunStats", made), measured["network"].get("invalid_reason"), notes
+        tells_flows = logged != [0] or self._metadata.flows <= 1
+        zero_ns = log["log_zero_ns"]
+        run_statistics = measure(
+            packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows
+        )
+        log_facts = {"init_us": log["init_us"], "events": log["records"], "sim_wall_s": None}
+        complete = {
+            **run_statistics,
+            "flows": [_with_absent(flow, absent) for flow in run_statistics["flows"]],
+            **log_facts,
+        }
+        # Pantheon's analysis drops runs that are too short, or have a flow without arrivals
+        return cast("RunStats", complete), run_statistics["network"].get("invalid_reason"), notes
 
 
-def _without_ack(both: ImportedLog, alone: ImportedLog) -> ImportedLog:
-    """What the data log alone holds, and why the other was left out."""
+def _without_ack(both_logs: ImportedLog, alone: ImportedLog) -> ImportedLog:
+    """Return the content of the data log alone, with the reason for leaving out the ACK log."""
     if alone["unusable"]:
         return alone
-    return {**alone, "oddities": [f"{both['unusable']}: the ACK direction is left out", *alone["oddities"]]}
+    return {**alone, "oddities": [f"{both_logs['unusable']}: the ACK direction is left out", *alone["oddities"]]}
 
 
 def _with_absent(flow: FlowStats, absent: list[int]) -> FlowStats:
-    """Return the metrics of a flow; of one that was not recorded they are null."""
+    """Return the metrics of a flow; all null if the flow was not recorded."""
     if flow["flow"] not in absent:
         return flow
     return cast("FlowStats", {key: value if key in _OF_ABSENT else None for key, value in flow.items()})
 
 
 def _offsets(times: RunTimes, metadata: PantheonMetadata) -> tuple[float, float]:
-    """Clock offsets of the data sender and of the receiver, ms; zero unless both were measured, as in Pantheon."""
+    """Return the clock offsets of data sender and receiver, ms; zero unless both were measured, as in Pantheon."""
     if times.local_offset_ms is None or times.remote_offset_ms is None:
         return (0.0, 0.0)
     local, remote = times.local_offset_ms, times.remote_offset_ms

@@ -1,6 +1,6 @@
 """Logs of QUIC stacks (`.qlog`, `.sqlog`): what senders saw.
 
-A trace knows when a packet was acknowledged, not when it arrived: that counts as its delivery.
+A trace contains the time of a packet's acknowledgement, not of its arrival: the former counts as its delivery.
 """
 
 from pathlib import Path
@@ -20,26 +20,26 @@ acknowledgement. Means of window, bytes in flight and RTT are over time, of what
 """
 SUFFIXES = (".qlog", ".sqlog")
 _OTHER_END = 2.0
-"""An end that received this many times of what it sent was the receiver of the data."""
+"""Ratio of received to sent bytes above which an end was the receiver of the data."""
 
 
 def read(request: ImportRequest) -> ResultsDirectory:
     """Import a qlog file, or every one in a directory.
 
     Raises:
-        UserError: If there is none, none can be read (file and line), or `out` is in use.
+        UserError: If there is no file, none can be read, or `out` is in use. The message has file and line.
     """
     return import_traces(request, kind="qlog", suffixes=SUFFIXES, notes=NOTES, read=_read)
 
 
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
-    found = logs.import_qlog(str(file), str(folder))
+    parts = logs.import_qlog(str(file), str(folder))
     traces: list[Trace] = []
-    for number, held in enumerate(found, 1):
-        taken = [*used, *(trace.label for trace in traces)]
-        label = label_of(stem_of(file), taken, "qlog", number if len(found) > 1 else None)
+    for number, imported in enumerate(parts, 1):
+        labels = [*used, *(trace.label for trace in traces)]
+        label = label_of(stem_of(file), labels, "qlog", number if len(parts) > 1 else None)
         part = folder / str(number)
-        notes = tuple(_notes(held))
+        notes = tuple(_notes(imported))
         traces.append(
             Trace(
                 label=label,
@@ -47,29 +47,29 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
                 flows=(TracedFlow(1),),
                 packets=part / "packets.parquet",
                 samples=part / "flows.parquet",
-                last_s=held["last_s"],
-                events=held["events"],
-                tells={"arrivals": held["acked"] > 0, "marks": False, "delay": "round-trip"},
-                facts={key: value for key, value in held.items() if key != "notes"},
+                last_s=imported["last_s"],
+                events=imported["events"],
+                tells={"arrivals": imported["acked"] > 0, "marks": False, "delay": "round-trip"},
+                facts={key: value for key, value in imported.items() if key != "notes"},
                 notes=notes,
             )
         )
     return traces
 
 
-def _notes(held: ImportedTrace) -> list[str]:
-    """Return what a reader has to know of a trace, which begins with the core's notes."""
-    notes = list(held["notes"])
-    if not held["acked"]:
-        seen = held["ack_frames"]
-        frames = f"{seen} ACK frames, none of a packet that was sent" if seen else "no acknowledged packets"
+def _notes(trace: ImportedTrace) -> list[str]:
+    """Return the notes about a trace, the core's notes first."""
+    notes = list(trace["notes"])
+    if not trace["acked"]:
+        ack_frames = trace["ack_frames"]
+        frames = f"{ack_frames} ACK frames, none of a packet that was sent" if ack_frames else "no acknowledged packets"
         notes.append(f"the trace has {frames}: what arrived, and how much was lost, is not known")
-    sent, received = held["sent_bytes"], held["received_bytes"]
-    if received > _OTHER_END * sent:
-        end = held["vantage_point"]
+    sent_bytes, received_bytes = trace["sent_bytes"], trace["received_bytes"]
+    if received_bytes > _OTHER_END * sent_bytes:
+        end = trace["vantage_point"]
         notes.append(
             f"written by the receiver of the data{f' (the {end})' if end in ('client', 'server') else ''}, which got "
-            f"{received / 1e6:.3f} MB and sent {sent / 1e6:.3f} MB: all numbers are of its own packets; those of the "
-            f"data are in the qlog of the {'server' if end == 'client' else 'other end'}"
+            f"{received_bytes / 1e6:.3f} MB and sent {sent_bytes / 1e6:.3f} MB: all numbers are of its own packets; "
+            f"those of the data are in the qlog of the {'server' if end == 'client' else 'other end'}"
         )
     return notes

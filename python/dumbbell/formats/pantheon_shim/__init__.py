@@ -1,1 +1,1 @@
-"""Runs the wrappers of a Pantheon checkout as they are: stands in for the modules that they import."""
+"""Stand-ins for the modules that the wrappers of a Pantheon checkout import. The wrappers run unchanged."""

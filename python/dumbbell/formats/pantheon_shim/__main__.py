@@ -1,4 +1,4 @@
-"""`python -m dumbbell.formats.pantheon_shim WRAPPER ARGUMENTS...`: the wrapper, under the Python that it needs."""
+"""`python -m dumbbell.formats.pantheon_shim WRAPPER ARGUMENTS...`: run a wrapper under the Python that it needs."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ PYTHON_2 = ("python2.7", "python2")
 
 
 def main() -> NoReturn:
-    """Becomes the interpreter that runs the wrapper."""
+    """Replace this process by the interpreter that runs the wrapper."""
     if len(sys.argv) < 2:
         sys.exit("usage: python -m dumbbell.formats.pantheon_shim WRAPPER ARGUMENTS...")
     wrapper = Path(sys.argv[1])
@@ -27,7 +27,7 @@ def main() -> NoReturn:
 
 
 def compiles(source: bytes) -> bool:
-    """Whether it is valid Python of this version."""
+    """Return True if `source` is valid Python of this version."""
     try:
         compile(source, "wrapper", "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
@@ -36,11 +36,11 @@ def compiles(source: bytes) -> bool:
 
 
 def python_2() -> str | None:
-    """A Python 2.7 that starts; version managers put commands of that name on PATH that do not."""
+    """Return a Python 2.7 that starts. Version managers put commands of this name on PATH that do not start."""
     for name in PYTHON_2:
-        found = shutil.which(name)
-        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
-            return found
+        program = shutil.which(name)
+        if program and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return program
     return None
 
 

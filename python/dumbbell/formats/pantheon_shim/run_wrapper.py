@@ -5,7 +5,7 @@ import runpy
 import sys
 
 if __name__ == "__main__":
-    sys.dont_write_bytecode = True  # nothing is left in the checkout
+    sys.dont_write_bytecode = True  # leave no files in the checkout
     wrapper = sys.argv[1]
     wrappers = os.path.dirname(wrapper)
     modules = os.path.join(os.path.dirname(os.path.abspath(__file__)), "modules")

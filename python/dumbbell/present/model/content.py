@@ -323,7 +323,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         name=experiment.name,
         title=experiment.title,
         backend=backend,
-        convention=experiment.shown,
+        convention=experiment.convention_shown,
         generated_at=f"{generated_at or SYSTEM_CLOCK.utc():%Y-%m-%d %H:%M:%S}",
         duration_s=experiment.duration_s,
         warmup_s=experiment.warmup_s,
@@ -340,7 +340,7 @@ def model_of(results: ResultsDirectory, generated_at: datetime | None = None) ->
         paths=tuple(_path(path, backend, experiment.cells.get(path.name)) for path in experiment.paths.values()),
         runs=tuple(runs),
         every_s=experiment.every_s,
-        published_source=experiment.published.source,
+        published_source=experiment.publication.source,
         published_rows=tuple(beside(experiment, (run.content for run in runs))),
     )
 

@@ -55,12 +55,12 @@ class Replication(ReplicationError):
 
 def beside(experiment: Experiment, runs: Iterable[RunTable]) -> list[Beside]:
     """Return the published rows, path by path; `runs` are as in `show --json`. Empty if nothing is published."""
-    if not experiment.published.rows:
+    if not experiment.publication.rows:
         return []
     groups = repetitions(runs)
     rows = []
     for path in experiment.paths:
-        for row in experiment.published.rows:
+        for row in experiment.publication.rows:
             if row.path not in ("", path):
                 continue
             group = groups.get((path, row.scheme))
@@ -110,7 +110,7 @@ def published_json(experiment: Experiment, rows: Sequence[Beside]) -> dict[str, 
     if not rows:
         return {}
     content = {
-        "source": experiment.published.source,
+        "source": experiment.publication.source,
         "replication": [asdict(error) for error in replications(rows)],
         "rows": [asdict(row) for row in rows],
     }

@@ -26,7 +26,7 @@ class BenchmarkRequest:
                 means="the schemes under test; reference schemes are added",
                 read=names,
                 form=lambda: "A[,B]",
-                needed=True,
+                is_required=True,
             )
         ),
     )

@@ -14,7 +14,7 @@ def sender_first():
 
 
 def _parse(first):
-    """The arguments: `option` and, for a side, `port` and the other side's `ip` if it comes second."""
+    """Return the arguments: `option` and, for a side, `port`, and the other side's `ip` for the second side."""
     parser = argparse.ArgumentParser()
     options = parser.add_subparsers(dest="option", metavar="OPTION")
     options.required = True

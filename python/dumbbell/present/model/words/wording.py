@@ -69,8 +69,8 @@ def path_sentence(path: PathModel, backend: Backend) -> str:
     if (
         not backend.capabilities.executes or backend.capabilities.shared_link
     ):  # the elements of a real network are unknown
-        return f"{backend.wording.tested}: {title}."
-    return f"{backend.wording.tested}: {title}: {path_words(path)}."
+        return f"{backend.wording.path_prefix}: {title}."
+    return f"{backend.wording.path_prefix}: {title}: {path_words(path)}."
 
 
 def data_path(path: PathModel, backend: Backend) -> str:

@@ -92,11 +92,11 @@ class Evidence:
     @cached_property
     def shown(self) -> Convention:
         """Convention of the experiment, or another one if the runs have numbers of that one only."""
-        for convention in (self.experiment.shown, *CONVENTIONS.values()):
+        for convention in (self.experiment.convention_shown, *CONVENTIONS.values()):
             key = ("network", 0, convention.throughput.key)
             if any(key in group.values for group in self.groups):
                 return convention
-        return self.experiment.shown
+        return self.experiment.convention_shown
 
     @property
     def throughput(self) -> MetricKey:

@@ -11,9 +11,9 @@ def load_kernel_module(module):
 
 
 def enable_congestion_control(name):
-    allowed = _sysctl("net.ipv4.tcp_allowed_congestion_control").split()
-    if name not in allowed:
-        _set_sysctl("net.ipv4.tcp_allowed_congestion_control", " ".join(allowed + [name]))
+    names = _sysctl("net.ipv4.tcp_allowed_congestion_control").split()
+    if name not in names:
+        _set_sysctl("net.ipv4.tcp_allowed_congestion_control", " ".join(names + [name]))
 
 
 def check_qdisc(qdisc):

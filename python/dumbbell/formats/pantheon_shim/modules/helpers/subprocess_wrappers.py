@@ -7,7 +7,7 @@ PIPE = subprocess.PIPE
 CalledProcessError = subprocess.CalledProcessError
 
 
-def _told(function):
+def _announce(function):
     def call_and_tell(command, *arguments, **options):
         text = command if isinstance(command, str) else " ".join(str(word) for word in command)
         sys.stderr.write("$ " + text + "\n")
@@ -18,12 +18,12 @@ def _told(function):
 
 
 def _text_output(command, *arguments, **options):
-    """Text in both versions of Python: wrappers split and compare it."""
+    """Return the output as text in both versions of Python: wrappers split and compare it."""
     options.setdefault("universal_newlines", True)
     return subprocess.check_output(command, *arguments, **options)
 
 
-call = _told(subprocess.call)
-check_call = _told(subprocess.check_call)
-check_output = _told(_text_output)
-Popen = _told(subprocess.Popen)
+call = _announce(subprocess.call)
+check_call = _announce(subprocess.check_call)
+check_output = _announce(_text_output)
+Popen = _announce(subprocess.Popen)

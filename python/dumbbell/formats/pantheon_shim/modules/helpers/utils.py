@@ -20,7 +20,7 @@ def make_sure_dir_exists(directory):
 tmp_dir = os.path.join(context.root_dir, "tmp")
 try:
     make_sure_dir_exists(tmp_dir)
-except OSError:  # a checkout that may only be read; those who need the folder will say so
+except OSError:  # a read-only checkout; wrappers that need the folder fail later
     pass
 
 
