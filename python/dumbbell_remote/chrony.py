@@ -7,14 +7,14 @@ import subprocess
 from dumbbell import core
 from dumbbell.base.clock import SYSTEM_CLOCK, Clock
 from dumbbell.base.errors import UserError, one_line, printable
-from dumbbell.machine.sntp import MOST_ROOT_S, Known
+from dumbbell.machine.sntp import MOST_ROOT_S, UtcReading
 
 PATIENCE_S = 3.0
 _COLUMNS = 14
 _READINGS = 9
 
 
-def tracking() -> Known | None:
+def tracking() -> UtcReading | None:
     """Return the clock error in `chronyc -c tracking`; None without chrony, or if chrony follows no source.
 
     Raises:
@@ -34,7 +34,7 @@ def tracking() -> Known | None:
     if not is_synchronised:
         return None
     at_ns, ahead_ns, between_ns = wall_clock_ahead()
-    return Known(at_ns, ahead_ns + round(slow_s * 1e9), math.ceil(error_s * 1e9) + between_ns)
+    return UtcReading(at_ns, ahead_ns + round(slow_s * 1e9), math.ceil(error_s * 1e9) + between_ns)
 
 
 def parse_tracking(text: str) -> tuple[float, float, bool]:

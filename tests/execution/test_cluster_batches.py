@@ -123,7 +123,7 @@ def test_runs_are_shared_between_places(making: Making) -> None:
     with pytest.raises(StopIteration):
         next(making)
     made_batch = perform_batch(batches[1])
-    made_batch.outcome.made.clear()
+    made_batch.outcome.finished_runs.clear()
     making.keep(batches[1], made_batch.outcome, making.new_folders(batches[1]), 1.0)
     assert next(making).planned == batches[1].planned
 

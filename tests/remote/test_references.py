@@ -63,12 +63,12 @@ def serve_time(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
             thread.join()
 
 
-def ask_server(server: str, clock: Clock | None = None) -> list[sntp.Known]:
+def ask_server(server: str, clock: Clock | None = None) -> list[sntp.UtcReading]:
     """Return the answers of a time server; without `clock` time stands still, and no answer is too late."""
     return sntp.ask(sntp.read_server(server), 3, clock=clock or ManualClock())
 
 
-def off_ns(reference: sntp.Known, lies_s: float) -> float:
+def off_ns(reference: sntp.UtcReading, lies_s: float) -> float:
     """How far off an answer is beyond what its way explains, ns; the server's error bound is 6 ms."""
     _, ahead_ns, between_ns = chrony.wall_clock_ahead()
     way_ns = reference.error_ns - 6e6
@@ -88,7 +88,7 @@ def test_a_server_that_is_off_is_off_by_as_much() -> None:
 def test_times_after_2036_are_understood() -> None:
     later = 2_100_000_000.0
     packet = FORM.pack(0x24, 1, 0, -20, bytes(4), bytes(4), b"GPS", 0, 1, stamp(later), stamp(later))
-    reference = sntp.understood(packet, 1_000, 3_000, ManualClock(later))
+    reference = sntp.read_answer(packet, 1_000, 3_000, ManualClock(later))
     assert reference.ahead_ns == int(later * 1e9) - 2_000
     assert (reference.at_ns, reference.error_ns) == (2_000, 1_000 + 954)
 

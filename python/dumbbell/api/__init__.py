@@ -1,1 +1,1 @@
-"""What `import dumbbell` offers: running, reading results, tables for data frames, figures."""
+"""The library behind `import dumbbell`: running experiments, reading results, tables for data frames, figures."""

@@ -1,4 +1,4 @@
-"""Results of other tools read, and results written for them."""
+"""Import of the results of other tools, and export of results for other tools."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 def import_results(request: ImportRequest) -> Results:
     """Read results of another tool into the new results directory `out`.
 
-    Files of a directory that cannot be read are runs that failed; `RunResults.notes` says what a file does not tell.
+    Unreadable files of a directory are failed runs. `RunResults.notes` describes information that a file lacks.
 
     Returns:
-        The results, whose numbers are computed as those of dumbbell's own runs.
+        The results. Their numbers are computed as those of dumbbell's own runs.
 
     Raises:
-        dumbbell.Error: If there is no such kind, it does not take an option, nothing can be used, or `out` is in use;
-            nothing is left behind.
+        dumbbell.Error: If there is no such kind, it does not take an option, no file is usable, or `out` is in use.
+            Then no files are left.
     """
     return import_results_request(request)
 
 
 def import_results_request(request: ImportRequest) -> Results:
-    """Read results of another tool, as a request asks for."""
+    """Read results of another tool, according to a request."""
     from dumbbell.formats import importers
 
     return Results(importers.read(request))
 
 
 def export_pantheon(directory: Place, destination: Place) -> "list[tuple[Run, str]]":
-    """Writes results as logs and statistics for Pantheon's tools; returns the runs that were left out, and why.
+    """Write results as logs and statistics for Pantheon's tools; return the omitted runs with the reasons.
 
     Raises:
-        dumbbell.Error: no results, no packet logs, or `destination` is in use.
+        dumbbell.Error: If there are no results or packet logs, or if `destination` is in use.
     """
     from dumbbell.formats.pantheon_export import export_pantheon
 
@@ -62,16 +62,16 @@ def export_qlog(
     to_s: float | None = None,
     draft: str = "0.3",
 ) -> "tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]":
-    """Writes what each sender saw as qlogs.
+    """Write the view of each sender as qlogs.
 
-    Returns the files, the runs that were left out, and why, and those whose qlogs lack something, and what: a run
+    Return the files, the omitted runs with the reasons, and the runs with incomplete qlogs, with the missing part: a run
     without `log = "full"` has no acknowledged packets.
 
     `run` (`PATH/SCHEME/N`) and `flow` choose one, `from_s` and `to_s` a part of each run, which begins with the state
-    of the sender at that time and whose end is not in it; `draft` is `0.3`, which qvis opens, or `quic-13`.
+    of the sender at that time. `to_s` is exclusive. `draft` is `0.3`, which qvis opens, or `quic-13`.
 
     Raises:
-        dumbbell.Error: no results, no such run, flow or time, no packet logs, or `destination` is in use.
+        dumbbell.Error: If results, the run, flow, time or packet logs do not exist, or if `destination` is in use.
     """
     from dumbbell.formats.qlog_export import export_qlog
 
@@ -81,12 +81,12 @@ def export_qlog(
 def export_trace(
     path: str | PathModel, file: Place, *, direction: str = "data", seed: int = 1, duration: float = 60.0
 ) -> Path:
-    """Writes the delivery opportunities of a path as a trace of mahimahi; the file.
+    """Write the delivery opportunities of a path as a trace of mahimahi; return the file.
 
-    They are those of a run of `duration` s with this seed, in the `direction` `data` or `ack`.
+    The opportunities are those of a run of `duration` s with this seed, in the `direction` `data` or `ack`.
 
     Raises:
-        dumbbell.Error: no such path, it offers no opportunities, or the file cannot be written.
+        dumbbell.Error: If there is no such path, it has no opportunities, or the file cannot be written.
     """
     if not 0 <= seed <= MOST_SEED:
         raise UserError(argument="seed", value=seed, allowed=f"a whole number from 0 to {MOST_SEED}")

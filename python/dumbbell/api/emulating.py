@@ -1,4 +1,4 @@
-"""Any command behind an emulated path."""
+"""Execution of any command behind an emulated path."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ from dumbbell.present.live_lines import LiveLines
 from dumbbell.results.live_runs import LivePlace
 
 _BY_SIGNAL = 128
-"""The exit status of a command that a signal ended has the signal's number on top of this."""
+"""Base of the exit status of a command that a signal ended; the signal's number is added."""
 
 
 def emulate(
@@ -41,26 +41,26 @@ def emulate(
     live: bool = False,
     watch: bool = False,
 ) -> int:
-    """Runs a command at the sender's end of an emulated path, as `dumbbell emulate` does; its exit status.
+    """Run a command at the sender's end of an emulated path, as `dumbbell emulate` does; return its exit status.
 
-    For a program with one thread that is there for this: unless it is root's, the process enters a user namespace and
+    This is for a dedicated program with one thread: unless it is root's, the process enters a user namespace and
     stays in it.
 
     Args:
-        path: a listed one, a TOML file, mahimahi traces UP or UP,DOWN, or a `dumbbell.PathModel`, which
-            `dumbbell.make_path` makes of a few words.
-        command: its words; a shell if there are none.
-        server: a command that runs at the far end meanwhile.
-        internet: the command reaches, behind the far end, what this machine reaches, with its name servers.
-        seed: what every random draw follows from.
-        log: the file of the packet log.
-        quiet: nothing on stderr: neither where the other end is nor statistics.
-        live: show the path in the browser while the command runs; the address goes to stderr.
-        watch: more statistics on stderr, for both directions.
+        path: Listed path, TOML file, mahimahi traces UP or UP,DOWN, or a `dumbbell.PathModel`, which
+            `dumbbell.make_path` makes from path options.
+        command: Words of the command. Default: a shell.
+        server: Command that runs at the far end during that time.
+        internet: True if the command reaches the machine's network, with its name servers, behind the far end.
+        seed: Seed of all random draws.
+        log: File of the packet log.
+        quiet: True to print neither the address of the other end nor statistics on stderr.
+        live: True to show the path in the browser while the command runs; the address goes to stderr.
+        watch: True to print more statistics on stderr, for both directions.
 
     Raises:
-        dumbbell.Error: something that cannot be run, in one line; the command was not started.
-        KeyboardInterrupt: SIGTERM, SIGHUP or SIGINT came, and the command was ended.
+        dumbbell.Error: If the command cannot be run. Then it was not started.
+        KeyboardInterrupt: On SIGTERM, SIGHUP or SIGINT, after the command was ended.
     """
     model = path if isinstance(path, PathModel) else catalog.paths().find(str(path))
     try:
@@ -92,24 +92,24 @@ def emulate(
     require_emulation()
     os.environ["PATH"] = search_path()
     gain_rights()
-    with interruptible(), ExitStack() as shown:
+    with interruptible(), ExitStack() as stack:
         if not (live or watch):
-            return _emulated(specification)
-        folder = shown.enter_context(Scratch("live"))
+            return _emulate(specification)
+        folder = stack.enter_context(Scratch("live"))
         if live:
-            shown.enter_context(served([], print_line, folder))
+            stack.enter_context(served([], print_line, folder))
         if watch:
-            progress = shown.enter_context(Progress())
+            progress = stack.enter_context(Progress())
             progress.doing("emulating")
-            shown.enter_context(progress.below(LiveLines(lambda: LivePlace(Entry.of(folder)).look()[1])))
-        return _emulated(specification | {"live": str(live_file(folder / "0")), "watched": watch})
+            stack.enter_context(progress.below(LiveLines(lambda: LivePlace(Entry.of(folder)).look()[1])))
+        return _emulate(specification | {"live": str(live_file(folder / "0")), "watched": watch})
 
 
-def _emulated(specification: Mapping[str, object]) -> int:
-    """Return the exit status of the command; a signal that ended it here raises `KeyboardInterrupt`."""
-    with ended_by_signals() as asked:
+def _emulate(specification: Mapping[str, object]) -> int:
+    """Return the exit status of the command. If a signal ended the command, raise `KeyboardInterrupt`."""
+    with ended_by_signals() as requests:
         status = emulate_shell(specification)
-        if asked.is_interrupted and status == _BY_SIGNAL + signal.SIGINT:
+        if requests.is_interrupted and status == _BY_SIGNAL + signal.SIGINT:
             raise KeyboardInterrupt
         return status
 

@@ -1,4 +1,4 @@
-"""Compiles a congestion controller of the Linux kernel, as it stands in a kernel's source tree, into a plug-in."""
+"""Compilation of a congestion controller of the Linux kernel, from its unchanged source, into a plug-in."""
 
 import contextlib
 import os
@@ -18,16 +18,17 @@ from dumbbell.results.files import write_atomically
 from dumbbell.results.installation import plugin_include
 
 MAX_COMPILE_S = 120.0
-"""Longest time for the compiler, of all files together."""
+"""Maximum time for the compiler, for all files together, s."""
 
 LIMITS = Limits(memory_bytes=2 * 2**30, file_bytes=256 * 2**20)
-"""Limits of each process of the compiler. Without them, an infinite macro or `.incbin` of a device takes all memory."""
+"""Limits of each process of the compiler. Without limits, an infinite macro or `.incbin` of a device takes all
+memory."""
 
 MAX_SAID_BYTES = 4 * 2**20
-"""Most that the compiler may say."""
+"""Maximum output of the compiler, bytes."""
 
 MAX_NAMES = 8
-"""Most missing names that a message lists."""
+"""Maximum number of missing names that a message lists."""
 
 _FOLDER = plugin_include()
 _ADAPTER = _FOLDER / "kernel"
@@ -44,7 +45,7 @@ _MISSING = (
     (re.compile(rf"no member named {_QUOTED}"), "the member {}"),
     (re.compile(r"undefined reference to [`'\u2018]([\w]+)['\u2019]"), "{}()"),
 )
-"""How gcc and clang say that a name is missing, and how it is told."""
+"""Messages of gcc and clang for a missing name, and the form of the name in dumbbell's message."""
 _SIGNATURE = re.compile(
     rf"initialization of {_TYPE}.* from incompatible pointer type {_TYPE}"
     rf"|incompatible function pointer types initializing {_TYPE}.* with an expression of type {_TYPE}"
@@ -53,14 +54,14 @@ _CAST = re.compile(
     rf"cast between incompatible function types from {_TYPE}.* to {_TYPE}"
     rf"|cast from {_TYPE}.* to {_TYPE}.* converts to incompatible function type"
 )
-"""How they say that a function has other arguments than its callback, and that a cast would hide it."""
+"""Messages for a function with other arguments than its callback, and for a cast that would hide this."""
 _MEMBER = re.compile(r"\.(\w+)\s*=")
 _CONG_CONTROL = (4, 2)
-"""Numbers of arguments that the adapter can call `cong_control` with: since Linux v6.10, and before."""
+"""Numbers of arguments with which the adapter can call `cong_control`: since Linux v6.10, and before."""
 
 
 class _Misfit(UserError):
-    """A callback has other arguments than the adapter calls it with."""
+    """Error of a callback with other arguments than the adapter uses."""
 
     def __init__(self, message: str, callback: str) -> None:
         super().__init__(message)
@@ -69,7 +70,7 @@ class _Misfit(UserError):
 
 @dataclass(frozen=True)
 class KernelController:
-    """What was made of a kernel's source file: a library, and the scheme file that runs it."""
+    """Result of the compilation: a library, and the scheme file that runs it."""
 
     library: Path
     scheme: Path
@@ -87,7 +88,7 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
         The library and the scheme file.
 
     Raises:
-        UserError: no C compiler, no controller in `source`, or one that uses names that the adapter lacks.
+        UserError: If there is no C compiler, no controller in `source`, or if the adapter lacks names.
     """
     file = Path(source)
     text = _read(file)
@@ -100,29 +101,29 @@ def compile_kernel_controller(source: str | Path, library: str | Path | None = N
     scheme = target.with_name(f"{name}.toml")
     _refuse_foreign(scheme, target)
     with interruptible(), Scratch("kernel") as scratch:
-        made = _compile(file, text, name, scratch)
-        require_size(target, CONTROLLER, made.stat().st_size)
-        write_atomically(target, made.read_bytes())
+        new_library = _compile(file, text, name, scratch)
+        require_size(target, CONTROLLER, new_library.stat().st_size)
+        write_atomically(target, new_library.read_bytes())
     write_atomically(scheme, to_toml(_scheme(file, text, name, target)))
     return KernelController(target, scheme)
 
 
 def _refuse_foreign(scheme: Path, library: Path) -> None:
-    """Refuse files in the places of the scheme's and of the library that were not made here.
+    """Raise an error for existing files of other origin in the places of the scheme and of the library.
 
     Raises:
-        UserError: there is one.
+        UserError: If there is such a file.
     """
-    there: dict[str, object] = {}
+    old_scheme: dict[str, object] = {}
     if scheme.exists() or scheme.is_symlink():
         with contextlib.suppress(UserError):
-            there = read_toml(scheme).raw
-        if (there.get("kind"), there.get("name")) != ("plugin", scheme.stem):
+            old_scheme = read_toml(scheme).raw
+        if (old_scheme.get("kind"), old_scheme.get("name")) != ("plugin", scheme.stem):
             raise UserError(
                 f"{scheme}: exists already, and is no scheme of this controller: move it, or choose another "
                 f"{argument('out')}"
             )
-    if (library.exists() or library.is_symlink()) and there.get("library") != f"./{library.name}":
+    if (library.exists() or library.is_symlink()) and old_scheme.get("library") != f"./{library.name}":
         raise UserError(
             f"{library}: exists already, and {scheme.name} beside it does not say that it is of this controller: "
             f"move it, or choose another {argument('out')}"
@@ -145,7 +146,7 @@ def _compile(file: Path, text: str, name: str, scratch: Path, clock: Clock = SYS
     ]
     texts = [text, *(_read(other) for other in companions)]
     texts += [_read(header) for header in _own_headers(file, texts)]
-    for include in {include for each in texts for include in _SYSTEM_INCLUDE.findall(each)}:
+    for include in {include for source_text in texts for include in _SYSTEM_INCLUDE.findall(source_text)}:
         if os.pardir in Path(include).parts:
             raise UserError(f"{file}: includes `{include}`: allowed are names without `..`")
         stub = scratch / "stubs" / include
@@ -159,9 +160,9 @@ def _compile(file: Path, text: str, name: str, scratch: Path, clock: Clock = SYS
     until_s = clock.monotonic() + MAX_COMPILE_S
     common = _with_its_cong_control(file, common, objects[0], until_s, clock)
     sources = [(_ADAPTER / "adapter.c", []), *((other, ["-DDUMBBELL_COMPANION"]) for other in companions)]
-    for number, (each, extra) in enumerate(sources):
+    for number, (source, extra) in enumerate(sources):
         objects.append(scratch / f"{number}.o")
-        _cc(file, [*common, *extra, "-c", _named(each), "-o", str(objects[-1])], until_s, clock)
+        _cc(file, [*common, *extra, "-c", _argument_of(source), "-o", str(objects[-1])], until_s, clock)
     library = scratch / "library.so"
     _cc(file, ["-shared", *map(str, objects), "-Wl,-z,defs", "-o", str(library), "-lm"], until_s, clock)
     return library
@@ -173,15 +174,15 @@ def _own_headers(file: Path, texts: list[str]) -> list[Path]:
 
 
 def _with_its_cong_control(file: Path, common: list[str], target: Path, until_s: float, clock: Clock) -> list[str]:
-    """Compile `file` with the `cong_control` that it has, and return the arguments for the other files.
+    """Compile `file` with its form of `cong_control`, and return the arguments for the other files.
 
     Raises:
-        UserError: it does not compile, or has one that the adapter does not call.
+        UserError: If the file does not compile, or has another form.
     """
     for number in _CONG_CONTROL:
         arguments = [*common, f"-DDUMBBELL_CONG_CONTROL={number}"]
         try:
-            _cc(file, [*arguments, "-c", _named(file), "-o", str(target)], until_s, clock)
+            _cc(file, [*arguments, "-c", _argument_of(file), "-o", str(target)], until_s, clock)
         except _Misfit as misfit:
             if misfit.callback != "cong_control" or number == _CONG_CONTROL[-1]:
                 raise
@@ -190,16 +191,16 @@ def _with_its_cong_control(file: Path, common: list[str], target: Path, until_s:
     raise AssertionError
 
 
-def _named(file: Path) -> str:
-    """Return the name of a file for a command line: it is no option (`-x.c`) and no file of options (`@x.c`)."""
+def _argument_of(file: Path) -> str:
+    """Return the name of a file as an argument, neither an option (`-x.c`) nor an options file (`@x.c`)."""
     return f"{os.curdir}/{file}" if str(file).startswith(("-", "@")) else str(file)
 
 
 def _cc(file: Path, arguments: list[str], until_s: float, clock: Clock) -> None:
-    """Run the compiler; afterwards nothing of it goes on.
+    """Run the compiler, and end all its processes.
 
     Raises:
-        UserError: one line that says what `file` needs and is not there.
+        UserError: If `file` needs something that is missing.
     """
     compiler = os.environ.get("CC", "").strip() or "cc"
     environment = os.environ | {"LC_ALL": "C"}
@@ -208,67 +209,67 @@ def _cc(file: Path, arguments: list[str], until_s: float, clock: Clock) -> None:
     if place is None:
         raise UserError(f"{file}: needs a C compiler: there is no `{compiler}` (Debian: apt install gcc)")
     left_s = max(0.0, until_s - clock.monotonic())
-    done = ask([place, *options, *arguments], left_s, MAX_SAID_BYTES, environment, LIMITS, clock)
-    if done is None:
+    compiler_answer = ask([place, *options, *arguments], left_s, MAX_SAID_BYTES, environment, LIMITS, clock)
+    if compiler_answer is None:
         raise UserError(
             f"{file}: `{compiler}` did not finish within {MAX_COMPILE_S:g} s, or said more than "
             f"{MAX_SAID_BYTES // 2**20} MiB"
         )
-    if done.status != 0:
-        misfit = _misfit(done.problems)
+    if compiler_answer.status != 0:
+        misfit = _misfit(compiler_answer.problems)
         if misfit is not None:
             raise _Misfit(f"{file}: {misfit[1]}", misfit[0])
-        raise UserError(f"{file}: {_complaint(done.problems)}")
+        raise UserError(f"{file}: {_complaint(compiler_answer.problems)}")
 
 
-def _misfit(said: str) -> tuple[str, str] | None:
-    """Return the first callback whose arguments differ from what the adapter calls, and what is wrong in a line."""
-    lines = [*said.splitlines(), "", ""]
+def _misfit(output: str) -> tuple[str, str] | None:
+    """Return the first callback with other arguments than the adapter uses, and a description in one line."""
+    lines = [*output.splitlines(), "", ""]
     for error, source, mark in zip(lines, lines[1:], lines[2:], strict=False):
-        found, cast = _SIGNATURE.search(error), _CAST.search(error)
-        if "error:" not in error or not (found or cast):
+        signature, cast = _SIGNATURE.search(error), _CAST.search(error)
+        if "error:" not in error or not (signature or cast):
             continue
-        # Below the error stand the line of the source and a mark where in it the function is named.
+        # the error is followed by the source line, and by a mark under the function's name
         names = _MEMBER.findall(source[: mark.find("^") + 1]) or _MEMBER.findall(source)
         name = names[-1] if names else ""
-        called = f"`{name}`" if name else "a callback"
-        if found:
-            expected, given = (each for each in found.groups() if each)
+        callback = f"`{name}`" if name else "a callback"
+        if signature:
+            expected, actual = (name_ for name_ in signature.groups() if name_)
             return name, (
-                f"its {called} is of type `{given}`, and the adapter calls it as `{expected}`: allowed are the "
+                f"its {callback} is of type `{actual}`, and the adapter calls it as `{expected}`: allowed are the "
                 "callbacks of Linux v6.12 and of BBRv3 (docs/how-to/plugins.md)"
             )
         return name, (
-            f"its {called} is a function of another type, cast: allowed is one of the type that the adapter calls "
+            f"its {callback} is a function of another type, cast: allowed is one of the type that the adapter calls "
             "(docs/how-to/plugins.md)"
         )
     return None
 
 
-def _complaint(said: str) -> str:
-    """Return what the compiler said in a line."""
-    if "dumbbell_module_init" in said:
+def _complaint(output: str) -> str:
+    """Return the compiler's problem in one line."""
+    if "dumbbell_module_init" in output:
         return "has no module_init: allowed is a congestion controller of the kernel"
     missing: list[str] = []
-    for line in said.splitlines():
+    for line in output.splitlines():
         if "error:" not in line and "undefined reference" not in line:
             continue
         for pattern, form in _MISSING:
-            if found := pattern.search(line):
-                missing.append(form.format(next(name for name in found.groups() if name)))
+            if match := pattern.search(line):
+                missing.append(form.format(next(name for name in match.groups() if name)))
     names = list(dict.fromkeys(missing))
     if names:
         more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
         return f"uses what the kernel adapter lacks: {', '.join(names[:MAX_NAMES])}{more} (docs/how-to/plugins.md)"
-    errors = [line.strip() for line in said.splitlines() if "error:" in line]
-    return f"the C compiler says: {(errors or said.splitlines() or ['nothing'])[0]}"
+    errors = [line.strip() for line in output.splitlines() if "error:" in line]
+    return f"the C compiler says: {(errors or output.splitlines() or ['nothing'])[0]}"
 
 
 def _scheme(file: Path, text: str, name: str, library: Path) -> dict[str, object]:
-    """Return the scheme's file: what the controller needs of the transport is read off its declaration."""
+    """Return the content of the scheme file. Requirements for the transport come from the controller's declaration."""
     transport = {"profile": "tcp"}
     if re.search(r"\.cong_control\s*=", text):
-        transport["recovery"] = "immediate"  # it sets its window during recovery itself
+        transport["recovery"] = "immediate"  # the controller sets its window during recovery itself
     if "TCP_CONG_NEEDS_ECN" in text:
         transport["ecn"] = "ect0"
     return {

@@ -1,4 +1,4 @@
-"""What can be named: schemes, paths, experiments, metrics and parameters."""
+"""Lists of everything with a name: schemes, paths, experiments, metrics and parameters."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,96 +17,96 @@ if TYPE_CHECKING:
     from dumbbell.contract.statistics import Definition
 
 Listed: TypeAlias = dict[str, Any]
-"""One entry of a list, for example of all paths. Its keys are those that `dumbbell list paths --json` prints."""
+"""An entry of a list, for example of all paths. Its keys are those that `dumbbell list paths --json` prints."""
 
 LISTED = ("schemes", "paths", "experiments", "metrics", "parameters", "suites")
-"""What `listing` lists."""
+"""Sorts of entries that `listing` takes."""
 
 _OF_PLUGINS = ("schemes", "parameters")
-"""Sorts of which a plug-in has some of its own."""
+"""Sorts of entries that a plug-in can add."""
 
 
 def schemes() -> "Index[Scheme]":
-    """Every listed scheme, to go through; `find` gives one by its name, its alias or its TOML file."""
+    """Return all listed schemes as an iterable; `find` returns one by its name, its alias or its TOML file."""
     return catalog.schemes()
 
 
 def paths() -> "Index[PathModel]":
-    """Every listed path, to go through; `find` gives one by its name, its alias or its TOML file."""
+    """Return all listed paths as an iterable; `find` returns one by its name, its alias or its TOML file."""
     return catalog.paths()
 
 
 def experiments() -> "Index[ExperimentFile]":
-    """Every listed experiment, to go through; `find` gives one by its name, its alias or its TOML file."""
+    """Return all listed experiments as an iterable; `find` returns one by its name, its alias or its TOML file."""
     return catalog.experiments()
 
 
 def metrics() -> "list[Definition]":
-    """The definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
+    """Return the definition of every metric: `name`, `unit`, `convention`, `level`, `formula`, `source`, `sampled`."""
     from dumbbell.core.metrics import metric_definitions
 
-    return [each.copy() for each in metric_definitions()]
+    return [definition.copy() for definition in metric_definitions()]
 
 
 def settings() -> list[str]:
-    """The names of an experiment's settings: what `settings` of `dumbbell.run` takes beside SCHEME.KEY."""
+    """Return the names of an experiment's settings: the keys of `settings` of `dumbbell.run`, besides SCHEME.KEY."""
     return list(READERS)
 
 
 def plugin_schemes(files: Iterable[str]) -> "list[Scheme]":
-    """The schemes of plug-ins: `./libmine.so`, `mine.py`, `FILE:NAME` for one controller of several, or `mine.toml`.
+    """Return the schemes of plug-ins: `./libmine.so`, `mine.py`, `FILE:NAME` for one controller, or `mine.toml`.
 
     Raises:
-        dumbbell.Error: one is no plug-in and no scheme's file, cannot be loaded, or has no such controller.
+        dumbbell.Error: If a file is no plug-in or scheme file, cannot be loaded, or has no such controller.
     """
     from dumbbell.catalog.outside.plugin_schemes import given_schemes
 
-    found = []
+    all_schemes = []
     for file in files:
-        found += [schemes().find(file)] if file.endswith(".toml") else given_schemes(file)
-    return found
+        all_schemes += [schemes().find(file)] if file.endswith(".toml") else given_schemes(file)
+    return all_schemes
 
 
 def parameters(plugins: Iterable[str] = ()) -> list[Listed]:
-    """Every parameter of every controller, with `controller`, `name`, `unit`, `kind`, limits, `default`, `help`.
+    """Return all parameters of all controllers: `controller`, `name`, `unit`, `kind`, limits, `default`, `help`.
 
-    With plug-ins, given as to `plugin_schemes`, those of their controllers alone.
+    With plug-ins, given as for `plugin_schemes`, return only the parameters of their controllers.
     """
     from dumbbell.core.controllers import builtin_controllers  # schemes are listed without
 
     rows: list[Listed] = []
     files = list(plugins)
-    for controller in _described(files) if files else builtin_controllers():
+    for controller in _controllers_of(files) if files else builtin_controllers():
         rows += [{"controller": controller["name"]} | parameter for parameter in controller["parameters"]]
     return rows
 
 
 def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iterable[str] = ()) -> list[Listed]:
-    """Everything of one sort (`schemes`, `paths`, `experiments`, `metrics`, ...), as `dumbbell list --json`.
+    """Return all entries of one sort (`schemes`, `paths`, `experiments`, `metrics`, ...), as `dumbbell list --json`.
 
-    `text` chooses: every word of it occurs somewhere in what is listed (capitals make no difference). `kind` is one of
-    schemes. With plug-ins, given as to `plugin_schemes` or among the words, their schemes or parameters alone are
+    `text` selects entries that contain all its words, in upper or lower case. `kind` is a kind of
+    schemes. With plug-ins, given as for `plugin_schemes` or in the text, only their schemes or parameters are
     listed.
 
     Raises:
-        dumbbell.Error: there is no such sort or kind.
+        dumbbell.Error: If there is no such sort or kind.
     """
     from dumbbell.catalog.outside.plugin_schemes import plugin_kind
 
     words = text.split()
     files = [word for word in words if what in _OF_PLUGINS and (plugin_kind(word) or word.endswith(".toml"))]
     plugins = [*plugins, *files]
-    made: dict[str, Callable[[], list[Listed]]] = {
+    row_functions: dict[str, Callable[[], list[Listed]]] = {
         "schemes": lambda: _scheme_rows(plugins),
         "paths": lambda: [{"name": item.name, "aliases": list(item.aliases)} | item.table() for item in paths()],
         "experiments": _experiment_rows,
-        "metrics": lambda: [dict(each) for each in metrics()],
+        "metrics": lambda: [dict(definition) for definition in metrics()],
         "parameters": lambda: parameters(plugins),
         "suites": _suite_rows,
     }
-    if what not in made:
-        raise UserError(f"unknown `{what}`{nearest(what, made)}: allowed are {listed(made)}")
-    rows = made[what]()
+    if what not in row_functions:
+        raise UserError(f"unknown `{what}`{nearest(what, row_functions)}: allowed are {listed(row_functions)}")
+    rows = row_functions[what]()
     if kind is not None:
         if what != "schemes":
             raise UserError(f"allowed of schemes only, not of {what}", argument="kind")
@@ -114,12 +114,12 @@ def listing(what: str, text: str = "", *, kind: str | None = None, plugins: Iter
         if kind not in kinds:
             raise UserError(argument="kind", value=kind, allowed=kinds)
         rows = [row for row in rows if row["kind"] == kind]
-    wanted = [word.casefold() for word in words if word not in files]
-    return [row for row in rows if all(word in _told(row) for word in wanted)]
+    search_words = [word.casefold() for word in words if word not in files]
+    return [row for row in rows if all(word in _row_text(row) for word in search_words)]
 
 
-def _told(row: Listed) -> str:
-    """All texts of a row, to look for words in."""
+def _row_text(row: Listed) -> str:
+    """Return all strings of a row, for the search of words."""
     values = [value if isinstance(value, list) else [value] for value in row.values()]
     return "\n".join(item for value in values for item in value if isinstance(item, str)).casefold()
 
@@ -129,8 +129,8 @@ def _scheme_rows(plugins: Iterable[str]) -> list[Listed]:
     files = list(plugins)
     for item in plugin_schemes(files) if files else schemes():
         reason = missing(item)
-        here = {"here": "no" if reason else "yes", "missing": reason}
-        rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | here)
+        runnable = {"here": "no" if reason else "yes", "missing": reason}
+        rows.append({"name": item.name, "aliases": list(item.aliases)} | item.table() | runnable)
     return rows
 
 
@@ -153,13 +153,13 @@ def _suite_rows() -> list[Listed]:
     ]
 
 
-def _described(plugins: Iterable[str]) -> "Iterator[Controller]":
+def _controllers_of(plugins: Iterable[str]) -> "Iterator[Controller]":
     for scheme in plugin_schemes(plugins):
         from dumbbell.catalog.outside.plugin_schemes import plugin_sha256
         from dumbbell.core.controllers import builtin_controllers
         from dumbbell.plugins.isolated import describe  # what it needs is slow to import
 
-        listed: Iterable[Controller] = (
+        controllers: Iterable[Controller] = (
             describe(scheme.code, plugin_sha256(scheme.code)) if scheme.is_outside else builtin_controllers()
         )
-        yield from (item for item in listed if item["name"] == scheme.controller)
+        yield from (item for item in controllers if item["name"] == scheme.controller)

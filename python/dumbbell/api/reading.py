@@ -1,4 +1,4 @@
-"""Results from directories: opened, compared, reported."""
+"""Opening, comparing and reporting of results directories."""
 
 from collections.abc import Iterable
 from os import PathLike
@@ -17,13 +17,13 @@ from dumbbell.results.analysis.counterparts import matched
 
 
 def open(directory: str | PathLike[str], convention: str | None = None) -> Results:
-    """The results in `directory`, for reading.
+    """Return the results in `directory`, for reading.
 
-    `convention` says which metrics are the main ones, in tables and figures: `corrected` or `pantheon`
-    (docs/reference/metrics.md). Unless given it is that of the experiment.
+    `convention` determines the main metrics in tables and figures: `corrected` or `pantheon`
+    (docs/reference/metrics.md). The default is the convention of the experiment.
 
     Raises:
-        dumbbell.Error: it is no results directory, or there is no such convention.
+        dumbbell.Error: If the directory has no results, or there is no such convention.
     """
     return Results(open_results(Path(directory), convention))
 
@@ -33,35 +33,35 @@ def compare(
     second: str | PathLike[str] | Results,
     metrics: Iterable[str] | None = (),
 ) -> list[Comparison]:
-    """Return two results side by side: one row per path, scheme and metric.
+    """Return a comparison of two results, with a row for each path, scheme and metric.
 
-    `metrics` are names; without any they are the main ones, by the convention of the first; all metrics if it is None.
+    `metrics` are names of metrics; empty: the main ones, by the convention of the first results; None: all.
 
     A scheme that Pantheon measured is compared with the one that simulates it (`Results.counterparts`).
 
     A row has `path`, `scheme`, `entity` (`network`, `flow`, `link`) and its `number`, `metric`, `a` and `b` (None or
-    `runs`, `mean`, `low`, `high` and what those are: `bounds`, as in `Repetitions.estimate`), `difference`,
+    `runs`, `mean`, `low`, `high` and their kind `bounds`, as in `Repetitions.estimate`), `difference`,
     `relative`, and where both sides have five runs or more the nominal 95 % interval of the difference `low`, `high`,
-    whether runs were `paired` by their seeds, and the probability `p` of such a difference by chance, also
+    `paired` (True if runs were paired by their seeds), and the probability `p` of such a difference by chance, also
     `p_adjusted` for the number of rows (Holm), `would_show`, the difference that such runs show in 80 of 100 cases,
     and `runs_for_effect`, the runs on either side that show 3 % of A so often. Of fewer runs `apart_by_chance` is the
     probability that ranges without any difference do not overlap. `verdict` is in words.
 
     Raises:
-        dumbbell.Error: one of them is no results directory, or there is no such metric.
+        dumbbell.Error: If an argument is no results directory, or there is no such metric.
     """
-    sides = [each if isinstance(each, Results) else open(each) for each in (first, second)]
-    wanted = None if metrics is None else tuple(metrics) or sides[0].experiment.convention_shown.keys
-    check_metrics(wanted or ())
-    one, other = ((side.experiment.labels, side.counterparts) for side in sides)
+    sides = [side if isinstance(side, Results) else open(side) for side in (first, second)]
+    metric_names = None if metrics is None else tuple(metrics) or sides[0].experiment.convention_shown.keys
+    check_metrics(metric_names or ())
+    first_names, second_names = ((side.experiment.labels, side.counterparts) for side in sides)
     before, after = (
         (
             list(side.experiment.paths),
             [run.statistics | {"scheme": names.get(run.scheme, run.scheme)} for run in side.runs],
         )
-        for side, names in zip(sides, matched(one, other), strict=True)
+        for side, names in zip(sides, matched(first_names, second_names), strict=True)
     )
-    return compare_runs(before, after, wanted)
+    return compare_runs(before, after, metric_names)
 
 
 def write_report(
@@ -78,7 +78,7 @@ def write_report(
     `all_runs` and `run` are as in `Results.write_report`, `convention` is as in `dumbbell.open`.
 
     Raises:
-        dumbbell.Error: it is neither, there is no such run, the options exclude each other, or something that the
+        dumbbell.Error: If the directory has no results, there is no such run, the options exclude each other, or a package that the
             report needs is not installed.
     """
     from dumbbell.results.benchmark_directory import NOTE, open_benchmark
@@ -92,8 +92,8 @@ def write_report(
                 value=convention,
             )
         return open(directory, convention).write_report(html=html, pdf=pdf, all_runs=all_runs, run=run)
-    for name, given in (("pdf", pdf and html is False), ("all_runs", all_runs), ("run", run is not None)):
-        if given:
+    for name, is_given in (("pdf", pdf and html is False), ("all_runs", all_runs), ("run", run is not None)):
+        if is_given:
             raise UserError(
                 f"{directory}: {argument(name)}: a benchmark has pages only; its experiments have reports of their own"
             )

@@ -1,4 +1,4 @@
-"""Running experiments, and single runs in memory."""
+"""Running of experiments, and of single runs in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dumbbell import catalog, core
 from dumbbell.api.records.one_run import RunResults
 from dumbbell.api.records.results import Results
-from dumbbell.api.selection import DEFAULT, chosen_experiment_file, named, with_pantheon
+from dumbbell.api.selection import DEFAULT, chosen_experiment_file, with_names, with_pantheon
 from dumbbell.api.watching import showing
 from dumbbell.base.backend import SIMULATION, executing_backend
 from dumbbell.base.entry import Entry
@@ -42,22 +42,22 @@ if TYPE_CHECKING:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while an experiment or a benchmark ran, or a disk that is full.
+    """An experiment or a benchmark was interrupted by Ctrl-C, or the disk is full.
 
-    What was finished is in `directory`, and `resume=True` continues it; `outcome` says what became of the other runs.
+    The finished runs are in `directory`, and `resume=True` continues them; `outcome` is the outcome of all runs.
     """
 
     def __init__(self, directory: Path, outcome: Outcome) -> None:
-        done = outcome.finished + len(outcome.degraded)
-        why = f"stopped ({outcome.full})" if outcome.full else "interrupted"
-        super().__init__(f"{why}: {directory} has what was finished, {done} runs of this time")
+        finished_count = outcome.finished + len(outcome.degraded)
+        reason = f"stopped ({outcome.full})" if outcome.full else "interrupted"
+        super().__init__(f"{reason}: {directory} has what was finished, {finished_count} runs of this time")
         self.directory = directory
         self.outcome = outcome
 
 
 def run_request(request: RunRequest) -> Results:
-    """Execute a request as `run` does, whose arguments are its fields."""
-    content, outcome = perform_experiment_file(*selected(request))
+    """Execute a request, as `run` does for its fields."""
+    content, outcome = perform_experiment_file(*select(request))
     if outcome.interrupted:
         raise Interrupted(content.directory, outcome)
     return Results(content, outcome)
@@ -65,47 +65,47 @@ def run_request(request: RunRequest) -> Results:
 
 @with_fields_of(RunRequest)
 def run(request: RunRequest) -> Results:
-    """Runs an experiment and keeps its results in a directory, as `dumbbell run` does. Progress goes to stderr.
+    """Run an experiment and keep its results in a directory, as `dumbbell run` does. Progress goes to stderr.
 
-    What is not given is as the experiment says.
+    Unset arguments keep the experiment's values.
 
     Returns:
-        All results; failed runs are among them, with their reasons.
+        All results, including failed runs with their reasons.
 
     Raises:
-        dumbbell.Error: something that cannot be run, in one line; nothing was run.
-        dumbbell.Untrusted: an experiment file would execute what this user has not run before.
-        dumbbell.Interrupted: by Ctrl-C, SIGTERM or SIGHUP.
+        dumbbell.Error: If the experiment cannot be run. Then nothing was run.
+        dumbbell.Untrusted: If an experiment file would execute code that this user has not run before.
+        dumbbell.Interrupted: On Ctrl-C, SIGTERM or SIGHUP.
     """
     return run_request(request)
 
 
 def rerun(directory: str | PathLike[str], run: str, log: str | None = None) -> RunResults:
-    """Make a simulated run again with all its files, where results kept only the numbers of runs.
+    """Make a simulated run again with all its files, for results that keep only the numbers of runs.
 
-    `run` is PATH/SCHEME/N, `log` is `packets` or `full`; without it the packet log is as the experiment says. The
-    files are those that the run would have had, byte for byte.
+    `run` is PATH/SCHEME/N, `log` is `packets` or `full`; None keeps the experiment's packet log. The
+    files equal those of an ordinary run, byte for byte.
 
     Raises:
-        dumbbell.Error: there is no such run, it has its files, or it comes out with other numbers than were kept.
+        dumbbell.Error: If there is no such run, the run has its files, or its new numbers differ from the stored ones.
     """
     from dumbbell.execution.rerun import rerun as make_again
 
     content = open_results(Path(directory))
-    wanted = content.named(run, argument="")
+    stored_run = content.named(run, argument="")
     with Progress() as progress:
-        progress.doing(f"making {wanted.label}")
-        make_again(content, wanted, log)
-    return Results(content).run(wanted.path, wanted.scheme, wanted.run)
+        progress.doing(f"making {stored_run.label}")
+        make_again(content, stored_run, log)
+    return Results(content).run(stored_run.path, stored_run.scheme, stored_run.run)
 
 
-def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution]:
-    """Return the experiment that a request names, the request with every name resolved, and how runs are executed.
+def select(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution]:
+    """Return the experiment of a request, the request with resolved names, and the settings of the execution.
 
     Raises:
-        UserError: an unknown name or a value that is not allowed.
+        UserError: If a name is unknown, or a value is not allowed.
     """
-    how = Execution(
+    execution = Execution(
         jobs=request.jobs,
         out=None if request.out is None else Path(request.out),
         resume=request.resume,
@@ -117,11 +117,13 @@ def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution
         until=None if request.until is None else Until.parse(request.until),
         beside=showing(request.live, request.watch),
     )
-    if how.resume and how.out is None:
-        needed = argument("out", form="DIR")
-        raise UserError(f"{argument('resume', 'True')} needs {needed}: the results to continue")
-    resolved, own = named(request)
-    experiment_file = own.of(chosen_experiment_file(resolved, how.out if how.resume else None))
+    if execution.resume and execution.out is None:
+        out_argument = argument("out", form="DIR")
+        raise UserError(f"{argument('resume', 'True')} needs {out_argument}: the results to continue")
+    resolved_request, own_items = with_names(request)
+    experiment_file = own_items.of(
+        chosen_experiment_file(resolved_request, execution.out if execution.resume else None)
+    )
     used = experiment_file.backend if request.backend is None else executing_backend(request.backend)
     if request.remote is not None and not used.capabilities.shared_link:
         for name, _ in options(type(request.remote)):
@@ -129,8 +131,8 @@ def selected(request: RunRequest) -> tuple[ExperimentFile, RunRequest, Execution
                 problem = f"allowed with {argument('backend')} remote:HOST only, not {used}"
                 raise UserError(problem, argument=f"remote.{name}")
     if request.pantheon_dir is not None:
-        experiment_file = with_pantheon(experiment_file, resolved, Path(request.pantheon_dir))
-    return experiment_file, resolved, how
+        experiment_file = with_pantheon(experiment_file, resolved_request, Path(request.pantheon_dir))
+    return experiment_file, resolved_request, execution
 
 
 def specification(
@@ -147,15 +149,15 @@ def specification(
     log: str | None = None,
     settings: Assignments = (),
 ) -> dict[str, Any]:
-    """What the core is given for one simulated run: for `dumbbell.simulate`, as it is or changed.
+    """Return the run spec of one simulated run for `dumbbell.simulate`, which may be changed before.
 
-    `scheme` or `mix` says who sends, `run` is the number of the repetition; the rest is as in `dumbbell.run`.
+    `scheme` or `mix` is the sender, `run` the number of the repetition; other arguments are as in `dumbbell.run`.
     ARCHITECTURE.md has the keys.
 
     Raises:
-        dumbbell.Error: something that cannot be run, in one line.
+        dumbbell.Error: If the run is not possible.
     """
-    request, own = named(
+    request, own_items = with_names(
         RunRequest(
             schemes=() if scheme is None else scheme,
             path=path,
@@ -170,41 +172,41 @@ def specification(
             settings=settings,
         )
     )
-    experiment = pin(resolve(own.of(DEFAULT), request))
+    experiment = pin(resolve(own_items.of(DEFAULT), request))
     check(experiment)
     agree_to(experiment)
-    runs = [each for each in experiment.all_runs() if each.run == run]
+    runs = [candidate for candidate in experiment.all_runs() if candidate.run == run]
     if len(runs) > 1:
         raise UserError("a specification is of one run: give one of `scheme` and `mix`")
     if not runs:
         raise UserError(f"run = {run}: allowed is the number of a repetition, from 1")
-    # whoever changes it changes no path or scheme
+    # a copy, so that changes by the caller affect no path or scheme
     return cast("dict[str, Any]", deepcopy(experiment.specification(runs[0])))
 
 
 def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False) -> RunResults:
-    """Simulates one run in memory: no file is left, and other threads go on meanwhile.
+    """Simulate one run in memory, without files. Other threads continue meanwhile.
 
-    `specification` is what `dumbbell.specification` makes; its `log` says which packet events are kept. `watch` is
+    `specification` comes from `dumbbell.specification`; its `log` selects the packet events that are kept. `watch` is
     called at the end of every sample interval with the time (s), and with the values of flows (by number) and of links
-    (by name), each by field. What it raises ends the run. Plug-ins run in a process of their own,
-    if they were given to `dumbbell.specification` here, or this user has run them before, or with `trust`.
+    (by name), each by field. An exception in `watch` ends the run. Plug-ins run in a separate process,
+    if this program gave them to `dumbbell.specification`, if this user has run them before, or with `trust`.
 
     Raises:
-        dumbbell.Untrusted: it has a plug-in of somebody else.
-        dumbbell.Error: a key or value that is not allowed, or what a plug-in did wrong, in one line.
+        dumbbell.Untrusted: If the run spec has an unknown plug-in.
+        dumbbell.Error: If a key or value is not allowed, or if a plug-in fails.
     """
     if not trust:
         require_known(specification)
-    statistics, kept = _simulated(specification, watch)
+    statistics, tables = _simulate(specification, watch)
     names = [str(flow["scheme"]) for flow in statistics["flows"]]
     mix = mix_label([(name, names.count(name)) for name in dict.fromkeys(names)])
     identity = {"scheme": mix, "path": "", "run": 1, "seed": specification["seed"]}
-    made = identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics
+    complete = identity | {"backend": SIMULATION.form, "status": "done", "reason": None} | statistics
     return RunResults(
-        cast("RunTable", made),
+        cast("RunTable", complete),
         lambda: cast("RunSpec", specification),
-        {name: table for name, table in kept.items() if table is not None},
+        {name: table for name, table in tables.items() if table is not None},
         {scheme.name: scheme for scheme in catalog.schemes() if scheme.name in names},
     )
 
@@ -212,22 +214,22 @@ def simulate(specification: Mapping[str, Any], watch: Watch | None = None, trust
 async def simulate_async(
     specification: Mapping[str, Any], watch: Watch | None = None, trust: bool = False
 ) -> RunResults:
-    """Simulate one run as `simulate` does, in a thread of its own; to cancel the task ends the run.
+    """Simulate one run as `simulate` does, in its own thread. Cancelling the task ends the run.
 
-    The run ends at the next sample interval after the task is cancelled, before `CancelledError` is raised: nothing
+    The run ends at the next sample interval after the cancellation, before `CancelledError` is raised: nothing
     of it goes on in the background.
 
     Raises:
-        dumbbell.Error: as of `simulate`.
-        asyncio.CancelledError: the task was cancelled.
+        dumbbell.Error: As for `simulate`.
+        asyncio.CancelledError: If the task was cancelled.
     """
     import asyncio
     import threading
 
-    cancelled = threading.Event()
+    cancel_event = threading.Event()
 
     def look(time_s: float, flows: dict[int, dict[str, float]], links: dict[str, dict[str, float]]) -> None:
-        if cancelled.is_set():
+        if cancel_event.is_set():
             raise _CancelledRunError
         if watch is not None:
             watch(time_s, flows, links)
@@ -236,27 +238,27 @@ async def simulate_async(
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:
-        cancelled.set()
+        cancel_event.set()
         await asyncio.wait([running])
-        running.exception()  # nobody else asks for it
+        running.exception()  # marks the exception as retrieved
         raise
 
 
 class _CancelledRunError(Exception):
-    """Ends a run that nobody waits for any more."""
+    """Exception that ends a cancelled run."""
 
 
-def _simulated(
+def _simulate(
     specification: Mapping[str, Any], watch: Watch | None
 ) -> tuple[dict[str, Any], Mapping[str, core.Table | None]]:
-    """The statistics of a run, and its tables."""
+    """Return the statistics of a run, and its tables."""
     plugins = plugin_files(specification)
     if not plugins:
         try:
-            found, packets, flows, links = simulate_in_memory(specification, watch)
+            core_statistics, packets, flows, links = simulate_in_memory(specification, watch)
         except core.Error as error:
             raise UserError(with_hint(str(error))) from None
-        return {**found}, {PACKETS: packets, FLOWS: flows, LINKS: links}
+        return {**core_statistics}, {PACKETS: packets, FLOWS: flows, LINKS: links}
     with Scratch("simulate") as folder:
         statistics: dict[str, Any] = {"status": "done", **isolated.simulate(specification, plugins, folder, watch)}
         require_statistics(f"{listed(plugins)}: told", statistics)
@@ -264,6 +266,6 @@ def _simulated(
 
 
 def plugin_files(specification: Mapping[str, Any]) -> list[str]:
-    """The schemes with controllers from outside, each with its file."""
-    found = [f"{flow.get('scheme')} ({file})" for flow, _, file in outside_code(specification)]
-    return list(dict.fromkeys(found))
+    """Return the schemes with external controllers, each with its file."""
+    descriptions = [f"{flow.get('scheme')} ({file})" for flow, _, file in outside_code(specification)]
+    return list(dict.fromkeys(descriptions))

@@ -11,7 +11,7 @@ def schema_file(kind: str) -> Path:
     """Return the name of the installed file with this schema, for a first line `#:schema NAME`.
 
     Raises:
-        dumbbell.Error: there is no such kind.
+        dumbbell.Error: If there is no such kind.
     """
     require_kind(kind)
     return SHIPPED / f"{kind}.json"
@@ -21,8 +21,8 @@ def export_schema(kind: str, destination: Path | str) -> Path:
     """Write the schema to a file, and return its name.
 
     Raises:
-        dumbbell.Error: there is no such kind.
-        OSError: the file cannot be written.
+        dumbbell.Error: If there is no such kind.
+        OSError: If the file cannot be written.
     """
     file = Path(destination)
     write_atomically(file, to_json(schema(kind)))

@@ -1,4 +1,4 @@
-"""The names of a request resolved: its experiment, schemes and paths."""
+"""Resolution of the names in a request: its experiment, schemes and paths."""
 
 import re
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ from dumbbell.experiment import with_request
 from dumbbell.results.kept_experiment import KEPT, kept_experiment
 
 DEFAULT = ExperimentFile(name="run", paths=["default"])
-"""What is run where no experiment is named."""
+"""Default experiment."""
 
 
 @dataclass(frozen=True)
-class Own:
-    """Schemes and paths of a request that no catalog and no file has, by their names."""
+class OwnItems:
+    """Schemes and paths of a request that are in no catalog and no file, by their names."""
 
     schemes: dict[str, Scheme]
     paths: dict[str, PathModel]
@@ -35,40 +35,44 @@ class Own:
         )
 
 
-def named(request: RunRequest) -> tuple[RunRequest, Own]:
-    """Return the request with names in place of all schemes and paths, and those that only the request has."""
-    wanted, where = schemes_of(request.schemes), paths_of(request.path)
-    own = {each.name: _named(each) for each in wanted if isinstance(each, Scheme)}
-    known = _SchemeNames(names_of(request.plugins), own)
-    names = [each.name if isinstance(each, Scheme) else known.meant(str(each)) for each in wanted]
-    mixed = tuple(known.meant_mix(mix) for mix in request.mix_names)
-    resolved = replace(
+def with_names(request: RunRequest) -> tuple[RunRequest, OwnItems]:
+    """Return the request with names instead of schemes and paths, and the items that only the request has."""
+    request_schemes, request_paths = schemes_of(request.schemes), paths_of(request.path)
+    own_schemes = {scheme.name: _named(scheme) for scheme in request_schemes if isinstance(scheme, Scheme)}
+    scheme_names = _SchemeNames(names_of(request.plugins), own_schemes)
+    names = [
+        scheme.name if isinstance(scheme, Scheme) else scheme_names.name_of(str(scheme)) for scheme in request_schemes
+    ]
+    mixes = tuple(scheme_names.mix_of(mix) for mix in request.mix_names)
+    resolved_request = replace(
         request,
-        schemes=(*names, *known.unnamed()),
-        mixes=mixed,
-        path=tuple(each.name if isinstance(each, PathModel) else str(each) for each in where),
+        schemes=(*names, *scheme_names.unnamed()),
+        mixes=mixes,
+        path=tuple(path.name if isinstance(path, PathModel) else str(path) for path in request_paths),
         cells=request.cell_names,
         settings=request.assignments,
     )
-    return resolved, Own(own, {each.name: _named(each) for each in where if isinstance(each, PathModel)})
+    return resolved_request, OwnItems(
+        own_schemes, {path.name: _named(path) for path in request_paths if isinstance(path, PathModel)}
+    )
 
 
-def one_scheme(given: str) -> Scheme:
-    """Return the scheme that a name, a file, or `NAME=SCHEME` means.
+def one_scheme(text: str) -> Scheme:
+    """Return the scheme of a name, a file, or `NAME=SCHEME`.
 
     Raises:
-        UserError: there is none.
+        UserError: If there is no such scheme.
     """
-    request, own = named(RunRequest(schemes=(given,)))
-    (chosen,) = request.scheme_names
-    return own.schemes.get(chosen) or catalog.schemes().find(chosen)
+    request, own_items = with_names(RunRequest(schemes=(text,)))
+    (name,) = request.scheme_names
+    return own_items.schemes.get(name) or catalog.schemes().find(name)
 
 
-def chosen_experiment_file(request: RunRequest, resumed: Path | None) -> ExperimentFile:
-    """The experiment that is meant; `resumed` are results to continue, which know theirs.
+def chosen_experiment_file(request: RunRequest, results_directory: Path | None) -> ExperimentFile:
+    """Return the experiment of a request; `results_directory` has results to continue, with their experiment.
 
     Raises:
-        UserError: there is none.
+        UserError: If there is no such experiment.
     """
     experiment = request.experiment
     if isinstance(experiment, ExperimentFile):
@@ -76,29 +80,29 @@ def chosen_experiment_file(request: RunRequest, resumed: Path | None) -> Experim
     if experiment is not None:
         _check_spaces(str(experiment), request)
         return catalog.experiments().find(str(experiment))
-    if resumed is None or request.schemes or request.mixes:
+    if results_directory is None or request.schemes or request.mixes:
         return DEFAULT
-    if not (resumed / KEPT).is_file():
-        raise UserError(f"{resumed}: nothing to resume: there is no {KEPT} in it")
-    return kept_experiment(resumed)
+    if not (results_directory / KEPT).is_file():
+        raise UserError(f"{results_directory}: nothing to resume: there is no {KEPT} in it")
+    return kept_experiment(results_directory)
 
 
 def _check_spaces(experiment: str, request: RunRequest) -> None:
-    """Refuse `schemes` and `path` behind which another name stands, which would be the experiment."""
+    """Raise an error for `schemes` or `path` that are followed by a further name, which would be the experiment."""
     if experiment.endswith(".toml") or catalog.experiments().knows(experiment):
         return
     lists = (("schemes", request.scheme_names, catalog.schemes), ("path", request.path_names, catalog.paths))
-    for name, given, known in lists:
-        if given and known().knows(experiment):
-            option = argument(name, form=",".join((*given, experiment)))
+    for name, item_names, index in lists:
+        if item_names and index().knows(experiment):
+            option = argument(name, form=",".join((*item_names, experiment)))
             raise UserError(f"`{experiment}` is no experiment: names stand between commas: {option}")
 
 
 def with_pantheon(experiment_file: ExperimentFile, request: RunRequest, directory: Path) -> ExperimentFile:
-    """Return the experiment file with the schemes of a Pantheon checkout that it uses.
+    """Return the experiment file with its schemes from a Pantheon checkout.
 
-    Pantheon's tests pass its tunnel. The catalog's paths that stand for them have its overhead; so have paths of a few
-    words (`--trace UP --delay 20ms`) when such schemes run over them.
+    Packets of Pantheon's tests pass its tunnel. The catalog's paths for these tests have its overhead; so have paths from
+    path options (`--trace UP --delay 20ms`) if such schemes run over them.
     """
     checkout = Checkout(directory)
     used = with_request(experiment_file, request)
@@ -106,13 +110,13 @@ def with_pantheon(experiment_file: ExperimentFile, request: RunRequest, director
     names += [name for mix in used.mixes for name, _ in parse_mix(mix)]
     if "all" in names:
         names += checkout.names()
-    own = {name: checkout.scheme(name) for name in dict.fromkeys(names) if name.startswith(PREFIX)}
+    checkout_schemes = {name: checkout.scheme(name) for name in dict.fromkeys(names) if name.startswith(PREFIX)}
     paths = (
         {name: _tunnelled(path) for name, path in experiment_file.own_paths.items()}
-        if own
+        if checkout_schemes
         else experiment_file.own_paths
     )
-    return replace(experiment_file, own_schemes=experiment_file.own_schemes | own, own_paths=paths)
+    return replace(experiment_file, own_schemes=experiment_file.own_schemes | checkout_schemes, own_paths=paths)
 
 
 TUNNEL_BYTES = 36
@@ -120,39 +124,39 @@ TUNNEL_BYTES = 36
 
 
 def _tunnelled(path: PathModel) -> PathModel:
-    """Return a path of a few words with the tunnel's overhead; every other path as it is."""
+    """Return a path from path options with the tunnel's overhead; every other path unchanged."""
     if path.overhead_bytes or not path.file.startswith("--"):
         return path
     return replace(path, title=f"{path.title}, Pantheon's tunnel", overhead_bytes=TUNNEL_BYTES)
 
 
 _ALIAS = re.compile(r"([A-Za-z0-9][\w-]*)=(.+)")
-"""`NAME=SCHEME`: the scheme under another name. A file's name before `=` has a `/` or a `.` in it."""
+"""`NAME=SCHEME`: the scheme under another name. The name of a file before `=` has a `/` or a `.`."""
 
 
 class _SchemeNames:
-    """What names of schemes mean beside `--plugin` files, and the schemes that have been given another name."""
+    """Names of schemes and their meaning with `--plugin` files, and the schemes with aliases."""
 
-    def __init__(self, plugins: tuple[str, ...], own: dict[str, Scheme]) -> None:
-        """Aliases are added to `own`."""
-        self._own = own
+    def __init__(self, plugins: tuple[str, ...], own_schemes: dict[str, Scheme]) -> None:
+        """Read the plug-ins. Schemes with aliases are added to `own_schemes`."""
+        self._own = own_schemes
         self._files: list[dict[str, str]] = []
         if plugins:
             from dumbbell.catalog.outside.plugin_schemes import given_schemes  # needs a process
 
             for text in plugins:
                 file = text.partition(":")[0]
-                self._files.append({each.name: f"{file}:{each.controller}" for each in given_schemes(text)})
+                self._files.append({scheme.name: f"{file}:{scheme.controller}" for scheme in given_schemes(text)})
         self._named: set[str] = set()
 
-    def meant(self, text: str) -> str:
-        """Return the name for what `text` stands for: itself, a controller of a plug-in, or a scheme under an alias.
+    def name_of(self, text: str) -> str:
+        """Return the name that `text` means: itself, a controller of a plug-in, or a scheme under an alias.
 
         Raises:
-            UserError: an alias of nothing, or of two schemes.
+            UserError: If an alias has no scheme, or two.
         """
         if alias := _ALIAS.fullmatch(text):
-            name, target = alias[1], self.meant(alias[2])
+            name, target = alias[1], self.name_of(alias[2])
             scheme = replace(self._own.get(target) or catalog.schemes().find(target), name=name, title=name, aliases=())
             if self._own.setdefault(name, scheme) != scheme:
                 raise UserError(f"`{name}` is given to two schemes: give one another name")
@@ -165,22 +169,22 @@ class _SchemeNames:
                 return file[text]
         return text
 
-    def meant_mix(self, text: str) -> str:
-        """Return the mix with every name resolved. Text that is no mix is returned as it is; its reader refuses it."""
+    def mix_of(self, text: str) -> str:
+        """Return the mix with resolved names. A text that is no mix is returned unchanged; its reader refuses it."""
         try:
             parts = parse_mix(text)
         except UserError:
             return text
-        names = [self.meant(name) for name, _ in parts]
+        names = [self.name_of(name) for name, _ in parts]
         if names == [name for name, _ in parts]:
             return text
         return "+".join(f"{name}*{count}" for name, (_, count) in zip(names, parts, strict=True))
 
     def unnamed(self) -> list[str]:
-        """Return the controllers of plug-ins of which none was named: all of them run."""
+        """Return the controllers of plug-ins without any named controller: all of them run."""
         return [name for file in self._files if not self._named & {*file.values()} for name in file.values()]
 
 
 def _named(item: Any) -> Any:  # noqa: ANN401 (one helper for two kinds of items)
-    """The item with a place that messages can name."""
+    """Return the item with a place that messages can name."""
     return item if item.file else replace(item, file=f"{type(item).__name__} `{item.name}`")

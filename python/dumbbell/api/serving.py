@@ -1,4 +1,4 @@
-"""Results to look into: served from this machine, or written as static files."""
+"""Interactive pages of results, served by this machine or written as static files."""
 
 from collections.abc import Iterable
 from os import PathLike
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def serve(*directories: str | PathLike[str], port: int = 0) -> "Server":
-    """Return a server of results directories for the browser of this machine, on a free port unless one is given.
+    """Return a server of results directories for browsers on this machine. The default port is a free one.
 
-    `server.address` is what to open, `server.start()` answers in a thread until `server.stop()`, and `server.serve()`
+    `server.address` is the address to open. `server.start()` answers in a thread until `server.stop()`; `server.serve()`
     answers until Ctrl-C.
 
     Raises:
-        dumbbell.Error: no results are there, or the port is taken.
+        dumbbell.Error: If there are no results, or the port is in use.
     """
     from dumbbell.present.serve.server import Server
 
@@ -35,11 +35,11 @@ def serve(*directories: str | PathLike[str], port: int = 0) -> "Server":
 def write_site(*directories: str | PathLike[str], out: str | PathLike[str]) -> Path:
     """Write the pages of results directories as files, which open from the disk too, into the new folder `out`.
 
-    Series are thinned: of long runs a page shows each series by some thousand minima and maxima. Of a benchmark not all
+    Series are thinned: for long runs a page shows some thousand minima and maxima of each series. In a benchmark not all
     runs have series (docs/how-to/benchmark.md).
 
     Raises:
-        dumbbell.Error: no results are there, or `out` exists.
+        dumbbell.Error: If there are no results, or `out` exists.
     """
     from dumbbell.present.serve.benchmark import BenchmarkDocument
     from dumbbell.present.serve.static import write_static
@@ -48,43 +48,43 @@ def write_site(*directories: str | PathLike[str], out: str | PathLike[str]) -> P
     places = _places(directories, benchmark)
     with Progress() as progress:
         progress.doing("reading the results")
-        judged = BenchmarkDocument(benchmark) if benchmark else None
-        return write_static(places, Path(out), progress, judged, jobs=cpus())
+        document = BenchmarkDocument(benchmark) if benchmark else None
+        return write_static(places, Path(out), progress, document, jobs=cpus())
 
 
 def _benchmark(directories: Iterable[str | PathLike[str]]) -> Benchmark | None:
-    """Return the benchmark that is given; None of other results.
+    """Return the given benchmark; None for other results.
 
     Raises:
-        UserError: it is not the only one.
+        UserError: If a benchmark is not the only directory.
     """
-    found = [Path(each) for each in directories]
-    benchmarks = [each for each in found if (each / NOTE).is_file()]
+    places = [Path(directory) for directory in directories]
+    benchmarks = [place for place in places if (place / NOTE).is_file()]
     if not benchmarks:
         return None
-    if len(found) > 1:
+    if len(places) > 1:
         raise UserError(f"{benchmarks[0]}: is a benchmark: it is shown alone")
-    return open_benchmark(found[0])
+    return open_benchmark(places[0])
 
 
 def _places(directories: Iterable[str | PathLike[str]], benchmark: Benchmark | None) -> "list[Place]":
-    """Return results directories with their names in addresses: the last parts of their paths that tell them apart."""
+    """Return results directories with their names in addresses: the last parts of their paths that distinguish them."""
     from dumbbell.present.serve.benchmark import benchmark_places
     from dumbbell.present.serve.runs_table import Place
 
     if benchmark is not None:
         return benchmark_places(benchmark)
-    found = [Path(each) for each in directories]
-    if not found:
+    paths = [Path(directory) for directory in directories]
+    if not paths:
         raise UserError("no results directory is given")
-    for each in found:
-        require_text("directory", str(each))
-    if len({each.resolve() for each in found}) < len(found):
+    for path in paths:
+        require_text("directory", str(path))
+    if len({path.resolve() for path in paths}) < len(paths):
         raise UserError("a results directory is given twice")
-    labels = _labels([each.resolve() for each in found])
+    labels = _labels([path.resolve() for path in paths])
     return [
-        Place(f"d{number}", label, open_results(each))
-        for number, (each, label) in enumerate(zip(found, labels, strict=True), 1)
+        Place(f"d{number}", label, open_results(path))
+        for number, (path, label) in enumerate(zip(paths, labels, strict=True), 1)
     ]
 
 

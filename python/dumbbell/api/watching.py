@@ -1,4 +1,4 @@
-"""What shows runs while they are made: pages for the browser, lines on the terminal."""
+"""Display of active runs: pages for the browser, lines on the terminal."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def showing(live: bool, watch: bool) -> Beside | None:
-    """Return what shows runs in the browser (`live`) and on the terminal (`watch`); None for neither.
+    """Return a context that shows active runs in the browser (`live`) and on the terminal (`watch`); None for neither.
 
     Raises:
-        UserError: the pages were not built.
+        UserError: If the pages were not built.
     """
     if live:
         from dumbbell.present.serve.application import require_pages
@@ -29,11 +29,11 @@ def showing(live: bool, watch: bool) -> Beside | None:
 
     @contextmanager
     def show(parts: Sequence[ResultsDirectory], progress: Progress) -> Iterator[None]:
-        with ExitStack() as shown:
+        with ExitStack() as stack:
             if live:
-                shown.enter_context(_served(parts, progress))
+                stack.enter_context(_served(parts, progress))
             if watch:
-                shown.enter_context(_lines(parts, progress))
+                stack.enter_context(_lines(parts, progress))
             yield
 
     return show if live or watch else None
@@ -59,11 +59,11 @@ def _served(parts: Sequence[ResultsDirectory], progress: Progress) -> Iterator[N
 
 
 @contextmanager
-def served(places: Sequence[Place], say: Callable[[str], None], shown: Path | None = None) -> Iterator[None]:
-    """Answer the browser of this machine meanwhile, and say its address; `shown` has runs without results."""
+def served(places: Sequence[Place], say: Callable[[str], None], live_folder: Path | None = None) -> Iterator[None]:
+    """Answer browsers on this machine during the context. `live_folder` has runs without results."""
     from dumbbell.present.serve.server import Server
 
-    server = Server(places, shown=shown)
+    server = Server(places, shown=live_folder)
     server.start()
     try:
         say(f"live: {server.address}#/live (only this machine can open it)")

@@ -1,4 +1,4 @@
-"""Backends that execute runs: each is a module with a class `EXECUTOR`, here or in a package of its own."""
+"""Backends that execute runs: each is a module with a class `EXECUTOR`, here or in another package."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Executor", "choose_jobs", "find_executor"]
 
 
 def find_executor(settings: Settings) -> Executor:
-    """Return what executes the runs of an experiment with these settings.
+    """Return the executor for the runs of an experiment with these settings.
 
     Raises:
-        UserError: the backend is unknown, or executes no runs.
+        UserError: If the backend is unknown, or executes no runs.
     """
     backend = settings.backend
     backend.require_executing()
@@ -27,16 +27,16 @@ def find_executor(settings: Settings) -> Executor:
     return executor.of(backend, settings)
 
 
-def choose_jobs(backend: Backend, wanted: int | None, processors: int) -> int:
-    """How many runs go on at once.
+def choose_jobs(backend: Backend, requested: int | None, processors: int) -> int:
+    """Return the number of simultaneous runs.
 
     Raises:
-        UserError: more than the backend can do.
+        UserError: If the backend cannot run so many.
     """
-    most = backend.capabilities.max_jobs
-    if most is None:
-        return wanted or processors
-    if wanted is not None and wanted > most:
-        allowed = f"allowed with {argument('backend')} {backend.full_name} is {most}"
-        raise UserError(f"{allowed}: runs in real time disturb each other", argument="jobs", value=wanted)
-    return wanted or most
+    maximum = backend.capabilities.max_jobs
+    if maximum is None:
+        return requested or processors
+    if requested is not None and requested > maximum:
+        limit_text = f"allowed with {argument('backend')} {backend.full_name} is {maximum}"
+        raise UserError(f"{limit_text}: runs in real time disturb each other", argument="jobs", value=requested)
+    return requested or maximum

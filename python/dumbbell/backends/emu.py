@@ -26,29 +26,29 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Experiment
 
 Verdict: TypeAlias = Literal["done", "degraded", "invalid"]
-"""Status of a run that was emulated to its end."""
+"""Status of a run whose emulation reached its end."""
 ATTEMPTS = 3
-"""How often a run is emulated at most before its lateness is accepted, and said."""
+"""Maximum number of emulations of a run. After the last one its lateness is accepted, and reported."""
 
 
 @dataclass(frozen=True)
 class Emulator:
-    """One run at a time: two would make each other late."""
+    """The emulator. It makes one run at a time, because two would delay each other."""
 
     backend: Backend
 
     @classmethod
     def of(cls, backend: Backend, _settings: Settings) -> Self:
-        """Needs no settings beside the run specification."""
+        """Return the emulator. It needs no settings beside the run spec."""
         return cls(backend)
 
     def check(self, specification: RunSpec) -> None:
-        """Asks the emulator."""
+        """Check the run spec with the emulator."""
         check_run(specification, "emu")
 
     @contextmanager
     def prepared(self, experiment: Experiment) -> Iterator[None]:
-        """Clears what killed runs left, and keeps the controllers in BPF registered with the kernel."""
+        """Remove the remains of killed runs, and keep BPF controllers registered with the kernel during the context."""
         from dumbbell.catalog.outside.bpf import bpf_controllers, registered
         from dumbbell.machine.emulation import require_emulation
 
@@ -58,13 +58,13 @@ class Emulator:
             yield
 
     def environment(self, experiment: Experiment) -> dict[str, object]:
-        """The kernel's TCP, offloads, the programs' versions."""
+        """Return the kernel's TCP settings, the offloads, and the versions of programs."""
         from dumbbell.results.environment import emulation_environment
 
         return emulation_environment(experiment.schemes.values())
 
     def enter(self) -> str | None:
-        """Gains the right to make network namespaces; says why not where that is refused."""
+        """Gain the right to make network namespaces; return the reason if the right is refused."""
         from dumbbell.catalog.outside.availability import search_path
         from dumbbell.machine.emulation import gain_rights
 
@@ -76,52 +76,52 @@ class Emulator:
         return None
 
     def run_one(self, specification: RunSpec, directory: Path, note: Note) -> RunStatistics:
-        """One run with real packets, repeated where this machine was too busy to keep the path's times.
+        """Make one run with real packets, and repeat it if this machine was too busy for the path's times.
 
-        The last repetition counts. It is invalid where packets were lost that the path did not drop.
+        The last repetition counts. It is invalid if packets were lost that the path did not drop.
         """
-        attempt, said = 1, ""
+        attempt, result_text = 1, ""
 
-        def waits(others: bool, process: int | None = None, since_s: int | None = None) -> None:
-            if others:
+        def waits(is_waiting: bool, process: int | None = None, since_s: int | None = None) -> None:
+            if is_waiting:
                 note(f"waiting for another run{lock_holder(process, since_s)}", True)
             else:
                 note(f"attempt {attempt} of {ATTEMPTS} begins", False)
 
         for attempt in range(1, ATTEMPTS + 1):
             if attempt > 1:
-                note(f"attempt {attempt} of {ATTEMPTS} begins, the one before was {said}", False)
+                note(f"attempt {attempt} of {ATTEMPTS} begins, the one before was {result_text}", False)
             shutil.rmtree(directory)
             directory.mkdir()
             live = (str(live_file(directory)), attempt)
-            emulated = emulate(specification, directory, waits, live)
-            status, reason = verdict_of(emulated["emulation"])
-            said = _SAID[status] + (f": {reason}" if reason else "")
-            note(f"attempt {attempt} of {ATTEMPTS}: {said}")
-            for remark in real_notes(emulated["emulation"]):
+            report = emulate(specification, directory, waits, live)
+            status, reason = verdict_of(report["emulation"])
+            result_text = _STATUS_TEXTS[status] + (f": {reason}" if reason else "")
+            note(f"attempt {attempt} of {ATTEMPTS}: {result_text}")
+            for remark in real_notes(report["emulation"]):
                 note(remark)
             if status == "done":
                 break
         verdict = {"status": status, "reason": reason, "attempts": attempt}
-        notes = real_notes(emulated["emulation"])
-        made = {"sim_wall_s": None, **emulated, **verdict, **({"notes": notes} if notes else {})}
-        return cast("RunStatistics", made)
+        notes = real_notes(report["emulation"])
+        complete = {"sim_wall_s": None, **report, **verdict, **({"notes": notes} if notes else {})}
+        return cast("RunStatistics", complete)
 
     def clean_up(self) -> None:
-        """Ends what the programs of a run that was cut short had started."""
+        """End the remaining processes of an interrupted run's programs."""
         core.clean_up()
 
 
-_SAID = {"done": "in time", "degraded": "late", "invalid": "invalid"}
-"""Statuses in a person's words."""
+_STATUS_TEXTS = {"done": "in time", "degraded": "late", "invalid": "invalid"}
+"""Words for statuses."""
 
 
 def verdict_of(emulation: EmulationReport) -> tuple[Verdict, str | None]:
     """Return the status of an emulated run, and the reason if it is not `done`."""
     if invalid := emulation.get("invalid"):
         return "invalid", invalid
-    if degraded := emulation.get("degraded"):
-        return "degraded", degraded
+    if degraded_reason := emulation.get("degraded"):
+        return "degraded", degraded_reason
     return "done", None
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Executor(Protocol):
-    """Executes runs with a backend. Its class is `EXECUTOR` of the backend's module.
+    """Executor of runs with a backend. Its class is `EXECUTOR` in the backend's module.
 
-    It is sent to other processes with each run, so it keeps of an experiment only what its runs need.
+    The executor is sent to other processes with each run, so it keeps only the data that the runs need.
     """
 
     @classmethod
@@ -30,33 +30,33 @@ class Executor(Protocol):
         """The backend, with its argument."""
 
     def check(self, specification: RunSpec) -> None:
-        """Asks whether the run can be executed, which changes nothing.
+        """Check that the run can be executed, without changing anything.
 
         Raises:
-            dumbbell.core.Error: the reason why not.
+            dumbbell.core.Error: If the run cannot be executed.
         """
 
     def prepared(self, experiment: Experiment) -> AbstractContextManager[None]:
-        """Holds this machine ready for the experiment's runs.
+        """Keep this machine ready for the experiment's runs during the context.
 
         Raises:
-            UserError: it cannot be made ready.
+            UserError: If the machine cannot be made ready.
         """
 
     def environment(self, experiment: Experiment) -> dict[str, object]:
-        """What its numbers depend on beside what is recorded of every experiment."""
+        """Return the additional circumstances on which the numbers of this backend depend."""
 
     def enter(self) -> str | None:
-        """Called once in each process that executes runs, before it has a second thread; why it cannot, if so."""
+        """Prepare a process that executes runs, before it has a second thread; return the reason if this fails."""
 
     def run_one(self, specification: RunSpec, directory: Path, note: Note) -> RunStats:
         """Execute a run into an empty directory. Return its statistics, with `status` and `reason` unless it is done.
 
-        `note` adds a line to its log.
+        `note` adds a line to the run's log.
 
         Raises:
-            dumbbell.core.Error: the reason why it failed.
+            dumbbell.core.Error: If the run failed.
         """
 
     def clean_up(self) -> None:
-        """Ends what runs that were cut short left behind."""
+        """End the remaining processes of interrupted runs."""

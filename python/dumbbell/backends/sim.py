@@ -1,4 +1,4 @@
-"""The simulator: runs under a virtual clock, the same packets from the same seed."""
+"""The simulator: runs under a virtual clock, with equal packets for equal seeds."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Simulator:
-    """Runs on any number of processors, here or on a cluster."""
+    """The simulator. It runs on any number of CPUs, on this machine or on a cluster."""
 
     backend: Backend
 
     @classmethod
     def of(cls, backend: Backend, _settings: Settings) -> Self:
-        """Needs no settings beside the run specification."""
+        """Return the simulator. It needs no settings beside the run spec."""
         return cls(backend)
 
     def check(self, specification: RunSpec) -> None:
-        """Asks the simulator."""
+        """Check the run spec with the simulator."""
         check_run(specification, "sim")
 
     def prepared(self, experiment: Experiment) -> AbstractContextManager[None]:
-        """Needs nothing."""
+        """Return an empty context: no preparation is needed."""
         return nullcontext()
 
     def environment(self, experiment: Experiment) -> dict[str, object]:
-        """Its numbers depend on nothing more."""
+        """Return an empty table: the numbers depend on no further circumstances."""
         return {}
 
     def enter(self) -> str | None:
-        """Needs nothing."""
+        """Return None: no preparation is needed."""
         return None
 
     def run_one(self, specification: RunSpec, directory: Path, note: Note) -> SimulatedRun:
-        """One run under the virtual clock."""
+        """Make one run under the virtual clock."""
         statistics = simulate(specification, directory)
         note(f"done in {statistics['sim_wall_s']:.3f} s")
         return statistics
 
     def clean_up(self) -> None:
-        """Leaves nothing behind."""
+        """Do nothing: no processes remain."""
 
 
 EXECUTOR = Simulator

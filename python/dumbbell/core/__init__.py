@@ -1,6 +1,6 @@
-"""The compiled module `dumbbell._core`. No other package imports it, and no other module sees its JSON.
+"""The compiled module `dumbbell._core`. Only this package imports it, and only its modules see its JSON.
 
-Here is what carries numbers, buffers or classes. What carries tables is in the modules of this package, one for each
+Functions with numbers, buffers or classes are here. Functions with tables are in this package's modules, one for each
 subject, with the types of `dumbbell.contract`.
 """
 

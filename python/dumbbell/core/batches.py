@@ -1,4 +1,4 @@
-"""Batches of simulated runs of which only the numbers are kept."""
+"""Batches of simulated runs that keep only their numbers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TABLES = ("runs", "flows", "links")
 
 @dataclass(frozen=True)
 class Template:
-    """Runs of a batch that differ in seed and starts only: their path, their scheme or mix, one specification.
+    """Runs of a batch that differ in seed and starts only: their path, their scheme or mix, one run spec.
 
-    `folder` is the place of the folder of their tables among those of the batch.
+    `folder` is the index of the folder for their tables among those of the batch.
     """
 
     folder: int
@@ -32,7 +32,7 @@ class Template:
 
 @dataclass(frozen=True)
 class BatchRun:
-    """One run of a batch: the place of its template, its repetition, its seed, and when each flow starts, s."""
+    """A run of a batch: the index of its template, its repetition, its seed, and the start of each flow, s."""
 
     template: int
     run: int
@@ -42,12 +42,12 @@ class BatchRun:
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """Places of the runs of a batch that were made; of those that failed, the reasons.
+    """Indices of the runs of a batch that were made, and the reasons of the failed ones.
 
-    `interruption` is what a signal handler raised meanwhile: Ctrl-C.
+    `interruption` is the exception of a signal handler during the batch: Ctrl-C.
     """
 
-    made: list[int]
+    finished_runs: list[int]
     failures: dict[int, str]
     interruption: BaseException | None
 
@@ -59,26 +59,30 @@ def simulate_batch(
     started_at: str,
     threads: int,
     seconds: float,
-    told: Callable[[int], object] | None = None,
+    report: Callable[[int], object] | None = None,
 ) -> BatchOutcome:
     """Simulate runs in their order on several threads, for some seconds, and write their numbers into folders.
 
-    Nothing is written into a folder of which no run was made. `told` is called now and then with the number of runs
-    that are made.
+    A folder without runs stays empty. `report` is called repeatedly with the number of
+    finished runs.
 
     Raises:
-        Error: a specification is not allowed, or a file cannot be written.
+        Error: If a run spec is not allowed, or a file cannot be written.
     """
-    given = [(each.folder, each.path, each.scheme, encoded(each.specification)) for each in templates]
-    wanted = [(each.template, each.run, each.seed, each.starts_s) for each in runs]
+    template_rows = [
+        (template.folder, template.path, template.scheme, encoded(template.specification)) for template in templates
+    ]
+    run_rows = [(run.template, run.run, run.seed, run.starts_s) for run in runs]
     places = [str(folder) for folder in folders]
-    made, failures, raised = _core.simulate_batch(given, wanted, places, started_at, (threads, seconds), told)
-    return BatchOutcome(made, dict(failures), raised)
+    finished, failures, interruption = _core.simulate_batch(
+        template_rows, run_rows, places, started_at, (threads, seconds), report
+    )
+    return BatchOutcome(finished, dict(failures), interruption)
 
 
 @dataclass(frozen=True)
 class MadeRun:
-    """A run that was made elsewhere: the place of the folder of its tables, what run it is, and its statistics.
+    """A run that was made elsewhere: the index of the folder for its tables, its identity, and its statistics.
 
     `failure` is the reason if it failed.
     """
@@ -96,10 +100,10 @@ def write_numbers(runs: Sequence[MadeRun], folders: Sequence[Path], started_at: 
     """Write the numbers of runs that were made elsewhere into folders, as `simulate_batch` does.
 
     Raises:
-        OSError: a file cannot be written.
+        OSError: If a file cannot be written.
     """
     rows: list[tuple[int, str, str, int, int, object, str | None]] = [
-        (each.folder, each.path, each.scheme, each.run, each.seed, each.statistics, each.failure) for each in runs
+        (run.folder, run.path, run.scheme, run.run, run.seed, run.statistics, run.failure) for run in runs
     ]
     try:
         _core.write_numbers(rows, [str(folder) for folder in folders], started_at)
@@ -114,15 +118,15 @@ class NumberBatch:
         """Read the tables.
 
         Raises:
-            Error: one cannot be read, is damaged, or does not belong to the others.
+            Error: If a table cannot be read, is damaged, or does not belong to the others.
         """
         self._batch, self._file = _core.NumberBatch(runs, flows, links), runs
 
     def statistics(self, row: int) -> object:
-        """Return the statistics of the run in a row, with what says which run it is.
+        """Return the statistics of the run in a row, with the identity of the run.
 
         Raises:
-            Error: the row is damaged.
+            Error: If the row is damaged.
         """
         text = self._batch.statistics(row)
         try:
@@ -135,7 +139,7 @@ def read_numbers(file: Log, names: Sequence[str] | None = None) -> Table:
     """Return a table of a batch: all its columns, or those of the given names that it has.
 
     Raises:
-        Error: the file cannot be read, or is damaged.
+        Error: If the file cannot be read, or is damaged.
     """
     return _core.read_numbers(file, None if names is None else list(names))
 
@@ -144,6 +148,6 @@ def number_names(file: Log) -> list[str]:
     """Return the names of the columns of numbers of a table of a batch.
 
     Raises:
-        Error: the file cannot be read, or is damaged.
+        Error: If the file cannot be read, or is damaged.
     """
     return _core.number_names(file)

@@ -12,20 +12,20 @@ from dumbbell import _core
 T = TypeVar("T")
 
 Specification = Mapping[str, object]
-"""The specification of a run. The core checks it: it may come from anybody."""
+"""An unchecked run spec, which may come from an untrusted source. The core checks it."""
 
 
 def decoded(text: str, kind: type[T]) -> T:
     """Return JSON of the core as a value of its type.
 
     Raises:
-        msgspec.ValidationError: the type is not that of what the core wrote, which is a mistake of dumbbell.
+        msgspec.ValidationError: If the core wrote another type, which is a mistake of dumbbell.
     """
     return decoder(kind)(text)
 
 
 def decoder(kind: type[T]) -> Callable[[str], T]:
-    """Return the decoder of a type. After a plug-in, which may remove modules, a process can make no other one."""
+    """Return the decoder of a type. It must be made before plug-ins run, because they may remove modules."""
     decode: Callable[[str], T] = _decoder(cast("Hashable", kind))
     return decode
 
@@ -41,7 +41,7 @@ def encoded(value: object) -> str:
     """Return a value as JSON for the core, which checks it.
 
     Raises:
-        Error: the value is not JSON.
+        Error: If the value is not JSON.
     """
     try:
         return json.dumps(value)

@@ -1,4 +1,4 @@
-"""Controllers: those that are built in, those of plug-ins, their cost, and scripts that drive them."""
+"""Controllers: built-in ones, those of plug-ins, their cost, and scripts that drive them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from dumbbell.core.codec import Specification, decoded, encoded
 
 @cache
 def builtin_controllers() -> list[Controller]:
-    """Return every controller that is built in."""
+    """Return all built-in controllers."""
     return decoded(_core.controllers(), list[Controller])
 
 
 def describe_plugin(file: str, sha256: str) -> list[PluginController]:
     """Return the controllers of a library, or of a file with classes in Python.
 
-    The file must contain the code with this SHA-256. The code runs in this process: ask in a process that may end.
+    The file must contain the code with this SHA-256. The code runs in this process, and may end the process.
     """
     return decoded(_core.describe_plugin(file, sha256), list[PluginController])
 
@@ -44,21 +44,21 @@ def describe_script(text: str) -> ScriptHead:
     """Return the head of a script.
 
     Raises:
-        Error: a line of the script is not allowed.
+        Error: If a line of the script is not allowed.
     """
     return decoded(_core.describe_script(text), ScriptHead)
 
 
 def run_script(text: str, specification: Specification | None = None, steps: bool = False) -> ScriptReport:
-    """Run a script and return its conditions with what was found, and every event with `steps`.
+    """Run a script and return its conditions with their results, and with `steps` every event.
 
     The controller is the script's own, or that of the first flow of a run, `specification`.
 
     Raises:
-        Error: an event or condition is not allowed.
+        Error: If an event or condition is not allowed.
     """
-    given = None if specification is None else encoded(specification)
-    return decoded(_core.run_script(text, given, steps), ScriptReport)
+    specification_text = None if specification is None else encoded(specification)
+    return decoded(_core.run_script(text, specification_text, steps), ScriptReport)
 
 
 def record_script(specification: Specification, head: str) -> str:
@@ -67,6 +67,6 @@ def record_script(specification: Specification, head: str) -> str:
     The header of the script begins with the lines `head`.
 
     Raises:
-        Error: the reason why the run failed.
+        Error: If the run failed.
     """
     return _core.record_script(encoded(specification), head)

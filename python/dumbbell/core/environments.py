@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def environment_fields() -> EnvironmentFields:
-    """Return what environments for agents report."""
+    """Return the fields that environments for agents report."""
     return decoded(_core.environment_fields(), EnvironmentFields)
 
 
@@ -48,12 +48,12 @@ class Environments:
         return self._environments.array(name)
 
     def drawn(self, index: int) -> tuple[int, dict[str, object]]:
-        """Return the seed of the run of an environment's episode, and the values that were drawn for it."""
+        """Return the seed of the run of an environment's episode, and the values drawn for the episode."""
         seed, text = self._environments.drawn(index)
         return seed, decoded(text, dict[str, object])
 
     def record(self, index: int, sample_interval_s: float = 0.1) -> tuple[RunSpec, RunStats, Table, Table, Table]:
-        """Return an environment's episode up to now: specification, statistics, packets and samples."""
+        """Return the current episode of an environment so far: run spec, statistics, packets and samples."""
         text, statistics, *tables = self._environments.record(index, sample_interval_s)
         packets, flows, links = tables
         specification = cast("RunSpec", decoded(text, dict[str, object]))  # written by the core
@@ -67,11 +67,11 @@ def train_controller(
     jobs: int,
     seconds: float,
     start: bytes | None,
-    told: OnProgress,
+    report: OnProgress,
 ) -> bytes:
-    """Train for `seconds` and return the file that was learned.
+    """Train for `seconds` and return the learned file.
 
-    `start` is the file of an earlier training to continue. `told` is called with the state of the training and, at
-    times, with the file so far. An exception of `told` ends the training, and so does Ctrl-C, with `KeyboardInterrupt`.
+    `start` is the file of an earlier training to continue. `report` is called with the state of the training and, at
+    times, with the current file. An exception of `report` ends the training, and so does Ctrl-C (`KeyboardInterrupt`).
     """
-    return _core.train_controller(name, encoded(settings), seed, jobs, seconds, start, told)
+    return _core.train_controller(name, encoded(settings), seed, jobs, seconds, start, report)

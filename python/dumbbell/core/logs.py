@@ -1,4 +1,4 @@
-"""Packet logs: measured, imported, exported and shown."""
+"""Packet logs: measurement, import, export and display."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def measure_log(packets: Log | None, options: MeasureOptions) -> RunStats:
-    """Return all metrics of a packet log; without `packets`, those of the stated samples alone.
+    """Return all metrics of a packet log; without `packets`, those of the samples in `options`.
 
     Raises:
-        Error: the log is damaged, or an option is not allowed.
+        Error: If the log is damaged, or an option is not allowed.
     """
     return decoded(_core.measure_log(packets, encoded(options)), RunStats)
 
@@ -41,7 +41,7 @@ def series(packets: Source, bin_s: float = 0.5) -> RateSeries:
     """Return rates over time of a packet log.
 
     Raises:
-        Error: the log is damaged, or `bin_s` is not allowed.
+        Error: If the log is damaged, or `bin_s` is not allowed.
     """
     return decoded(_core.series(packets, bin_s), RateSeries)
 
@@ -50,16 +50,16 @@ def jain_series(packets: Source, options: JainOptions) -> JainIndexSeries:
     """Return Jain's index of a packet log in windows of time.
 
     Raises:
-        Error: the log is damaged, or an option is not allowed.
+        Error: If the log is damaged, or an option is not allowed.
     """
     return decoded(_core.jain_series(packets, encoded(options)), JainIndexSeries)
 
 
 def transfers(packets: Source, options: TransferOptions) -> Transfers:
-    """Return what the flows of a packet log transferred per interval, at both ends, as iperf reports it.
+    """Return the transfers of the flows of a packet log per interval, at both ends, as iperf reports them.
 
     Raises:
-        Error: the log is damaged, or there are too many intervals.
+        Error: If the log is damaged, or there are too many intervals.
     """
     return decoded(_core.transfers(packets, encoded(options)), Transfers)
 
@@ -67,7 +67,7 @@ def transfers(packets: Source, options: TransferOptions) -> Transfers:
 def normalised(flows: Sequence[ComparedFlow], legacy: bool) -> list[NormalisedScheme]:
     """Return for each scheme its throughput as a share of the largest in its experiment, and its queueing delay.
 
-    `legacy`: with the published denominators.
+    `legacy` selects the published denominators.
     """
     return decoded(_core.normalised(encoded(flows), legacy), list[NormalisedScheme])
 
@@ -75,11 +75,11 @@ def normalised(flows: Sequence[ComparedFlow], legacy: bool) -> list[NormalisedSc
 def import_merged_log(data: str, ack: str | None, packets: str, strict: bool) -> ImportedLog:
     """Import Pantheon's merged logs, which may be compressed, into a packet log.
 
-    Strictly read, only logs without anything in them (the mark of a failed run) are unusable; any other fault is an
-    error. Nothing is left behind in either case.
+    With `strict`, only empty logs (the sign of a failed run) are unusable; any other fault is an
+    error. In both cases no file is left.
 
     Raises:
-        Error: a log is damaged, or the packet log cannot be written.
+        Error: If a log is damaged, or the packet log cannot be written.
     """
     return decoded(_core.import_merged_log(data, ack, packets, strict), ImportedLog)
 
@@ -108,7 +108,7 @@ def import_capture(
     `stamps` or `unknown`.
 
     Raises:
-        Error: a capture is damaged, or contains no flow.
+        Error: If a capture is damaged, or contains no flow.
     """
     return decoded(_core.import_capture(file, receiver, end, clocks, directory), list[ImportedCapture])
 
@@ -117,7 +117,7 @@ def import_qlog(file: str, directory: str) -> list[ImportedTrace]:
     """Import every trace of a qlog file into `directory`/1, 2, ...: `packets.parquet` and `flows.parquet`.
 
     Raises:
-        Error: the file is damaged.
+        Error: If the file is damaged.
     """
     return decoded(_core.import_qlog(file, directory), list[ImportedTrace])
 
@@ -138,17 +138,17 @@ def export_qlog(
     `from_ns` until before `to_ns`, after the state at `from_ns`.
 
     Raises:
-        DamagedLog: a log of the run cannot be read.
-        Error: an argument is not allowed, or the file cannot be written.
+        DamagedLog: If a log of the run cannot be read.
+        Error: If an argument is not allowed, or the file cannot be written.
     """
     return _core.export_qlog(packets, samples, out, flow, draft, encoded(trace), from_ns, to_ns)
 
 
 class RunView:
-    """A run in the explorer: the index of it in memory, and its files, each of which may be absent.
+    """A run in the explorer: its index in memory, and its files, each of which may be absent.
 
-    The files are read once, unless `index` was made of the same files. `retransmissions`: their number by flow, where
-    known; then the retransmitted packets are known.
+    The files are read once, unless `index` belongs to them. `retransmissions` is their number by flow, if known. Then
+    the retransmitted packets are known, too.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class RunView:
 
     @property
     def end_ns(self) -> int:
-        """Latest time of the run."""
+        """Latest time of the run, ns."""
         return self._view.end_ns
 
     def index(self) -> bytes:
@@ -180,26 +180,26 @@ class RunView:
         """Return the series of the run."""
         return decoded(self._view.series(), list[SeriesName])
 
-    def window(self, t0_ns: float, t1_ns: float, columns: int, wanted: Sequence[object]) -> bytes:
+    def window(self, t0_ns: float, t1_ns: float, columns: int, selectors: Sequence[object]) -> bytes:
         """Return series of a part of the run and its rare events, as columns.
 
-        `wanted` are names (of all that have such a series) and pairs of owner and name. Of a series with many samples
+        `selectors` are names (for all owners with such a series) and pairs of owner and name. For a series with many samples
         there is a row for each of `columns` equal parts: the first time, the minimum and the maximum.
         """
-        return self._view.window(t0_ns, t1_ns, columns, encoded(wanted))
+        return self._view.window(t0_ns, t1_ns, columns, encoded(selectors))
 
-    def packets(self, t0_ns: float, t1_ns: float, flow: int = 0, most: int = 100_000) -> bytes:
-        """Return the packets of a flow (0: of all) that were sent or in flight in a part of the run, and ACKs."""
-        return self._view.packets(t0_ns, t1_ns, flow, most)
+    def packets(self, t0_ns: float, t1_ns: float, flow: int = 0, max_packets: int = 100_000) -> bytes:
+        """Return the packets of a flow (0: all flows) that were sent or in flight in a part of the run, and ACKs."""
+        return self._view.packets(t0_ns, t1_ns, flow, max_packets)
 
     def life(self, flow: int, seq: int) -> bytes:
-        """Return JSON for a page: what became of a packet, by names (`packet`) and in `sentences`."""
+        """Return JSON for a page: the fate of a packet, by names (`packet`) and in `sentences`."""
         return self._view.life(flow, seq).encode()
 
     def reading(self, facts: Mapping[str, object]) -> bytes:
-        """Return JSON for a page: what happened in the run, when and why, in `sentences`.
+        """Return JSON for a page: the events of the run with times and causes, in `sentences`.
 
-        Of `facts`, the content of facts.json, `duration_ns` is read, and of each flow `flow`, `scheme`, `application`
-        (its kind) and `metrics.retransmissions`, where they are present.
+        `facts` is the content of facts.json. `duration_ns` is read, and for each flow `flow`, `scheme`, `application`
+        (its kind) and `metrics.retransmissions`, if present.
         """
         return self._view.reading(encoded(facts)).encode()

@@ -10,7 +10,7 @@ from dumbbell.contract.statistics import JoinedRun
 from dumbbell.core.codec import Specification, decoded, encoded
 
 Exchanges = Sequence[object]
-"""Timestamp exchanges, which the core alone reads."""
+"""Timestamp exchanges, in a form that only the core reads."""
 
 
 class RemoteEndpoint:
@@ -24,15 +24,15 @@ class RemoteEndpoint:
         return decoded(self._endpoint.open(encoded(request)), dict[str, object])
 
     def meet(self, request: Mapping[str, object]) -> dict[str, object]:
-        """Find the other side."""
+        """Find the remote side."""
         return decoded(self._endpoint.meet(encoded(request)), dict[str, object])
 
     def ask(self, seconds: float, per_s: float) -> Exchanges:
-        """Ask the other side for the time and return the exchanges."""
+        """Request the time of the remote side, and return the exchanges."""
         return decoded(self._endpoint.ask(seconds, per_s), list[object])
 
     def probe(self, request: Mapping[str, object]) -> dict[str, object]:
-        """Send bursts of packets and listen to those of the other side; return what was sent and what came."""
+        """Send bursts of packets and receive those of the remote side; return the sent and received packets."""
         return decoded(self._endpoint.probe(encoded(request)), dict[str, object])
 
     def run(
@@ -42,7 +42,7 @@ class RemoteEndpoint:
         ready: Callable[[], int],
         live: str | None = None,
     ) -> None:
-        """Do this side's part; `ready` returns the start, ns of this machine's clock.
+        """Do this side's part of a run. `ready` returns the start, ns on this machine's clock.
 
         `live` is a file that shows the run while it goes on.
         """
@@ -53,7 +53,7 @@ class RemoteEndpoint:
         return self._endpoint.finish()
 
     def stop(self) -> None:
-        """End whatever goes on."""
+        """End all activity of this side."""
         self._endpoint.stop()
 
 
@@ -68,23 +68,25 @@ def join_sides(
 ) -> JoinedRun:
     """Make one run of the reports of its two sides and return its statistics.
 
-    `references` say how far apart the clocks are, as known from elsewhere.
+    `references` are clock offsets from other sources.
 
     Raises:
-        Error: a report is damaged, or of another run.
+        Error: If a report is damaged, or belongs to another run.
     """
-    known, folder = encoded(list(references)), None if directory is None else str(directory)
-    text = _core.join_sides(encoded(specification), local_sends, local, remote, max_report_bytes, known, folder)
+    reference_text, folder = encoded(list(references)), None if directory is None else str(directory)
+    text = _core.join_sides(
+        encoded(specification), local_sends, local, remote, max_report_bytes, reference_text, folder
+    )
     return decoded(text, JoinedRun)
 
 
 def clock_offset(exchanges: Exchanges, machine: str) -> tuple[int, int]:
-    """Return the offset of the other clock by the exchange with the shortest round trip, and that round trip, ns.
+    """Return the clock offset from the exchange with the shortest round trip, and this round trip, ns.
 
-    Exchanges in which `machine` states impossible times do not count.
+    Exchanges with impossible times of `machine` do not count.
 
     Raises:
-        Error: no question for the time was answered.
+        Error: If no request was answered.
     """
     return _core.clock_offset(encoded(exchanges), machine)
 

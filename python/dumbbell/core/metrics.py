@@ -26,6 +26,6 @@ def critical_values(level: float, max_tests: int) -> CriticalValues:
     """Return critical values of Student's t for up to `max_tests` tests at once.
 
     Raises:
-        Error: `level` is not between 0 and 1.
+        Error: If `level` is not between 0 and 1.
     """
     return decoded(_core.critical_values(level, max_tests), CriticalValues)

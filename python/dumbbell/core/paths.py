@@ -1,4 +1,4 @@
-"""Paths, and what flows over them are configured with."""
+"""Paths, and the configuration of transports and applications."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def check_path(table: Mapping[str, object]) -> None:
-    """Refuse a path that cannot be built.
+    """Raise an error if a path cannot be built.
 
     Raises:
-        Error: the line names the key and what is allowed.
+        Error: If the path is invalid; the message has the key and the allowed values.
     """
     _core.check_path(encoded(table))
 
@@ -28,7 +28,7 @@ def describe_path(table: Mapping[str, object]) -> PathDescription:
     """Return base RTT, capacity, loss, links and bottleneck of a path.
 
     Raises:
-        Error: the path cannot be built.
+        Error: If the path cannot be built.
     """
     return _path(encoded(table))
 
@@ -42,30 +42,30 @@ def opportunities(path: Mapping[str, object], direction: str, seed: int, seconds
     """Return the times at which a direction (`data` or `ack`) of a path can send, ns, in a run with this seed.
 
     Raises:
-        Error: the path cannot be built.
+        Error: If the path cannot be built.
     """
     return _core.opportunities(encoded(path), direction, seed, seconds)
 
 
 def complete_transport(table: Mapping[str, object] | None) -> TransportSpec:
-    """Return the complete configuration that a transport table stands for.
+    """Return the complete configuration for a transport table.
 
     Raises:
-        Error: the table has a key or value that is not allowed.
+        Error: If the table has a key or value that is not allowed.
     """
     return _transport(encoded(table))
 
 
 @lru_cache(maxsize=4096)
 def _transport(table: str) -> TransportSpec:
-    # msgspec has no unions of tables, of which the receiver is one; the core has checked all
+    # msgspec has no unions of tables, which the receiver needs; the core has checked the table
     return cast("TransportSpec", json.loads(_core.transport(table)))
 
 
 def check_application(table: Mapping[str, object]) -> None:
-    """Refuse an application whose kind, keys or values are not allowed.
+    """Raise an error for an application whose kind, keys or values are not allowed.
 
     Raises:
-        Error: the line names the key and what is allowed.
+        Error: If the application is invalid; the message has the key and the allowed values.
     """
     _core.check_application(encoded(table))

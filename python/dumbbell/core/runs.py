@@ -1,4 +1,4 @@
-"""Runs: checked, simulated and emulated."""
+"""Check, simulation and emulation of runs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def check_run(specification: Specification, backend: str = "sim") -> None:
-    """Refuse a run that `backend` (`sim` or `emu`) cannot execute.
+    """Raise an error for a run that `backend` (`sim` or `emu`) cannot execute.
 
     Raises:
-        Error: the line says why.
+        Error: If the run cannot be executed; the message has the reason.
     """
     _core.check_run(encoded(specification), backend)
 
@@ -31,7 +31,7 @@ def simulate(specification: Specification, directory: Path | None = None, watch:
     with `KeyboardInterrupt`. The interpreter lock is released meanwhile.
 
     Raises:
-        Error: the reason why the run failed.
+        Error: If the run failed.
     """
     folder = None if directory is None else str(directory)
     decode = decoder(SimulatedRun)
@@ -43,10 +43,10 @@ def simulate_in_memory(
 ) -> tuple[SimulatedRun, Table | None, Table, Table]:
     """Execute a run without files, otherwise as `simulate`.
 
-    Returns statistics, the packet log (None if the run keeps none), and the samples of flows and of links.
+    Return statistics, the packet log (None if the run keeps none), and the samples of flows and of links.
 
     Raises:
-        Error: the reason why the run failed.
+        Error: If the run failed.
     """
     text, packets, flows, links = _core.simulate_in_memory(encoded(specification), watch)
     return decoded(text, SimulatedRun), packets, flows, links
@@ -60,12 +60,12 @@ def emulate(
 ) -> EmulatedRun:
     """Execute a run with real packets in real time and return its statistics. A machine executes one run at a time.
 
-    `waits` is called with True, the process that the run waits for and its start (seconds since 1970) whenever that is
+    `waits` is called with True, the process that the run waits for, and its start (s since 1970), whenever this is
     another process; with True alone if the process is not known; and with False at the end of the wait. `live` is a
     file that shows the run while it goes on, and the number of the attempt.
 
     Raises:
-        Error: the reason why the run failed, which ends with a program's last lines.
+        Error: If the run failed; the message ends with a program's last lines.
     """
     folder = None if directory is None else str(directory)
     decode = decoder(EmulatedRun)
@@ -80,11 +80,11 @@ def emulate_shell(specification: Mapping[str, object]) -> int:
     None) and `watched` (True if the caller prints statistics of `live`).
 
     Raises:
-        Error: the reason why the command was not started.
+        Error: If the command was not started.
     """
     return _core.emulate_shell(encoded(specification))
 
 
 def check_emulation() -> list[EmulationCheck]:
-    """Return what emulation needs of this machine."""
+    """Return the requirements of emulation on this machine."""
     return decoded(_core.check_emulation(), list[EmulationCheck])

@@ -8,14 +8,14 @@ from dumbbell import _core
 from dumbbell.core.codec import decoded
 
 JsonSchema = dict[str, Any]
-"""A JSON Schema, whose keys depend on what it describes."""
+"""A JSON Schema. Its keys depend on the described structure."""
 
 
 def run_schema() -> JsonSchema:
-    """Return the JSON Schema (draft-07) of a run specification."""
+    """Return the JSON Schema (draft-07) of a run spec."""
     return decoded(_core.run_schema(), JsonSchema)
 
 
 def statistics_schema() -> JsonSchema:
-    """Return the JSON Schema (draft-07) of statistics: `definitions`, of which each backend's run is one."""
+    """Return the JSON Schema (draft-07) of statistics: `definitions` contains those of each backend."""
     return decoded(_core.statistics_schema(), JsonSchema)

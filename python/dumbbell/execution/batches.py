@@ -178,14 +178,14 @@ class Making(Iterator["Batch"]):
         Raises:
             OSError: If the tables cannot be written.
         """
-        for place in sorted({batch.folder_of(run) for run in batch_outcome.made}):
+        for place in sorted({batch.folder_of(run) for run in batch_outcome.finished_runs}):
             self.writes = batch.results[place]
             self.writes.numbers.record(folders[place])
             publish(folders[place], self.writes.numbers.unused())
-        self.outcome.finished += len(batch_outcome.made) - len(batch_outcome.failures)
+        self.outcome.finished += len(batch_outcome.finished_runs) - len(batch_outcome.failures)
         self.outcome.failed += [(batch.planned[place][1], reason) for place, reason in batch_outcome.failures.items()]
         self.outcome.logs += [None] * len(batch_outcome.failures)
-        made_places = set(batch_outcome.made)
+        made_places = set(batch_outcome.finished_runs)
         left = [run for place, run in enumerate(batch.planned) if place not in made_places]
         self._waiting.extendleft(reversed(left))
         self._rate = len(made_places) / max(seconds, 1e-3)

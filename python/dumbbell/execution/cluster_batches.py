@@ -193,7 +193,7 @@ def _keep(making: Making, batch: Batch, shard: Shard) -> None:
         OSError: If a digest is wrong, or the tables cannot be written.
     """
     folders = making.new_folders(batch)
-    for place in {batch.folder_of(run) for run in shard.outcome.made}:
+    for place in {batch.folder_of(run) for run in shard.outcome.finished_runs}:
         folder, tables = folders[place], shard.tables[place]
         write_files(folder, {name: tables.files.get(name, b"") for name in FILES})
         for name in FILES:

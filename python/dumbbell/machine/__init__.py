@@ -1,1 +1,1 @@
-"""This machine: what it is, what it had to do, what real packets need of it, and controllers in its kernel."""
+"""This machine: its description, its load, its rights for real packets, and controllers in its kernel."""

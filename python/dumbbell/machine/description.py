@@ -1,4 +1,4 @@
-"""What a machine is, as far as numbers depend on it. What cannot be found out is absent, never zero."""
+"""Description of a machine, as far as numbers depend on it. Unknown facts are absent, never zero."""
 
 import ctypes
 import errno
@@ -25,10 +25,10 @@ SYSCTLS = (
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_wmem",
 )
-"""Those that are recorded of every experiment."""
+"""Kernel settings that are recorded for every experiment."""
 
 _OF_PACKETS = ("ipv4/tcp_*", "ipv4/udp_*", "core/*")
-"""Those that the numbers of real packets depend on besides, below `net`."""
+"""Additional kernel settings, below `net`, on which the numbers of real packets depend."""
 
 _SYSTEM = Path("/sys")
 _PROCESSES = Path("/proc")
@@ -36,13 +36,13 @@ _TC_WITHIN_S = 5.0
 
 
 def describe() -> dict[str, object]:
-    """All of it, for the ends of real packets. No host name, no hardware address: results are shown around."""
+    """Return the full description, for the ends of real packets, without names and addresses: results are published."""
     return processor() | clock() | network()
 
 
 def processor() -> dict[str, object]:
-    """Kernel, processors and memory."""
-    found = {
+    """Return facts about kernel, CPUs and memory."""
+    facts = {
         "kernel": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "cpu": _cpu_model(),
@@ -52,11 +52,11 @@ def processor() -> dict[str, object]:
         "steal_share": _steal_share(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def network() -> dict[str, object]:
-    """Settings of the kernel's network code, interfaces, queues in front of them."""
+    """Return the settings of the kernel's network code, the interfaces, and their queueing disciplines."""
     files = [file for pattern in _OF_PACKETS for file in sorted((_PROCESSES / "sys/net").glob(pattern))]
     names = [".".join(file.relative_to(_PROCESSES / "sys").parts) for file in files if "key" not in file.name]
     return {
@@ -67,34 +67,34 @@ def network() -> dict[str, object]:
 
 
 def sysctls(names: Iterable[str]) -> dict[str, str]:
-    """Those settings of the kernel that there are."""
-    found = {name: read(_PROCESSES / "sys" / name.replace(".", "/")) for name in names}
-    return {name: " ".join(value.split()) for name, value in found.items() if value is not None}
+    """Return the existing kernel settings among `names`."""
+    values = {name: read(_PROCESSES / "sys" / name.replace(".", "/")) for name in names}
+    return {name: " ".join(value.split()) for name, value in values.items() if value is not None}
 
 
 def cpus() -> int:
-    """Processors this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def clock() -> dict[str, object]:
-    """Where the kernel's time comes from, and whether something keeps it right.
+    """Return the source of the kernel's time, and facts about its synchronization.
 
-    `frequency_ppm` is what the kernel corrects its clock by, `error_us` how far off it may be, by its own account
+    `frequency_ppm` is the kernel's correction of its clock, `error_us` its own estimate of the maximum error
     (adjtimex(2)).
     """
     folder = _SYSTEM / "devices/system/clocksource/clocksource0"
-    found: dict[str, object] = {
+    facts: dict[str, object] = {
         "source": read(folder / "current_clocksource"),
         "available": (read(folder / "available_clocksource") or "").split() or None,
         **_discipline(),
     }
-    found = {key: value for key, value in found.items() if value is not None}
-    return {"clock": found} if found else {}
+    facts = {key: value for key, value in facts.items() if value is not None}
+    return {"clock": facts} if facts else {}
 
 
 class _Timex(ctypes.Structure):
-    """`struct timex` of adjtimex(2)."""
+    """Layout of `struct timex` of adjtimex(2)."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -112,13 +112,13 @@ def _discipline() -> dict[str, object]:
     library = ctypes.CDLL(None, use_errno=True)
     if not hasattr(library, "adjtimex"):
         return {}
-    found = _Timex()
-    state = library.adjtimex(ctypes.byref(found))
+    timex = _Timex()
+    state = library.adjtimex(ctypes.byref(timex))
     if state < 0:
         return {}
-    disciplined = state != _TIME_ERROR and not found.status & _STA_UNSYNC
-    told = {"disciplined": disciplined, "frequency_ppm": round(found.frequency / _FREQUENCY_PER_PPM, 3)}
-    return told | ({"error_us": found.most_error} if disciplined else {})
+    is_disciplined = state != _TIME_ERROR and not timex.status & _STA_UNSYNC
+    facts = {"disciplined": is_disciplined, "frequency_ppm": round(timex.frequency / _FREQUENCY_PER_PPM, 3)}
+    return facts | ({"error_us": timex.most_error} if is_disciplined else {})
 
 
 def _cpu_model() -> str | None:
@@ -132,7 +132,7 @@ _CLOCKS_OF = {"kvm-clock": "kvm", "hyperv": "hyperv", "xen": "xen"}
 
 
 def _virtualisation() -> str | None:
-    """What it runs in, as far as it shows; `none` where the processor says that nothing is below the kernel."""
+    """Return the kind of virtualisation, as far as it is visible; `none` if the CPU reports no hypervisor."""
     clocks = read(_SYSTEM / "devices/system/clocksource/clocksource0/available_clocksource") or ""
     kind = next((kind for start, kind in _CLOCKS_OF.items() if start in clocks), None)
     kind = kind or read(_SYSTEM / "hypervisor/type")
@@ -151,7 +151,7 @@ def _is_container() -> bool:
 
 
 def _steal_share() -> float | None:
-    """What others took of the processors since the machine started, a fraction of their time."""
+    """Return the share of CPU time that a hypervisor gave to others since the start of the machine."""
     line = (read(_PROCESSES / "stat") or "").partition("\n")[0].split()
     ticks: list[int] = [int(value) for value in line[1:9]] if line[:1] == ["cpu"] else []
     total = sum(ticks)
@@ -159,25 +159,25 @@ def _steal_share() -> float | None:
 
 
 def _qdiscs() -> dict[str, object]:
-    """The queueing disciplines by interface and place, if `tc` is there to tell."""
+    """Return the queueing disciplines by interface and place, if `tc` is installed."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             ["tc", "-j", "qdisc", "show"], capture_output=True, text=True, check=False, timeout=_TC_WITHIN_S
         )
-        listed = json.loads(done.stdout) if done.returncode == 0 else None
+        rows = json.loads(process.stdout) if process.returncode == 0 else None
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return {}
-    if not isinstance(listed, list):
+    if not isinstance(rows, list):
         return {}
-    found: dict[str, dict[str, object]] = {}
-    for each in listed:
-        place = "root" if each.get("root") else str(each.get("parent", each.get("handle", "")))
-        found.setdefault(each["dev"], {})[place] = {"kind": each["kind"]} | each.get("options", {})
-    return {"qdiscs": found}
+    disciplines: dict[str, dict[str, object]] = {}
+    for row in rows:
+        place = "root" if row.get("root") else str(row.get("parent", row.get("handle", "")))
+        disciplines.setdefault(row["dev"], {})[place] = {"kind": row["kind"]} | row.get("options", {})
+    return {"qdiscs": disciplines}
 
 
 def read(file: Path) -> str | None:
-    """The content of a file of the kernel's; `None` where there is none, or it says nothing."""
+    """Return the content of a kernel file; None if it does not exist or is not readable."""
     try:
         return file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError as error:

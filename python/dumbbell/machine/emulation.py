@@ -1,4 +1,4 @@
-"""What this machine permits for real packets."""
+"""Rights and features of this machine for real packets."""
 
 import os
 import subprocess
@@ -17,41 +17,41 @@ _CHECK_IN_USER_NAMESPACE = (
 
 
 def checks() -> list[EmulationCheck]:
-    """What emulation needs, each with `name`, `good`, `found` and `fix`.
+    """Return the requirements of emulation, each with `name`, `good`, `found` and `fix`.
 
-    Without root, runs are emulated in a user namespace, so the looking is done in one too: by a process of its own,
-    because there is no way back out of it.
+    Without root, runs are emulated in a user namespace. So the check runs in a user namespace, too, in a separate process,
+    because a process cannot leave the namespace.
     """
     if not hasattr(core, "enter_user_namespace"):  # the first step of `make report`
         return [{"name": "this build", "good": False, "found": "simulates only", "fix": "make build"}]
     if os.geteuid() == 0:
         return check_emulation()
     command = [*PYTHON, "-c", _CHECK_IN_USER_NAMESPACE]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return decoded(done.stdout, list[EmulationCheck])
-    said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    found, _, fix = said.partition("Error: ")[2].rpartition(": ")
-    return [{"name": "user namespace", "good": False, "found": found or said, "fix": fix or "run as root"}]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode == 0:
+        return decoded(process.stdout, list[EmulationCheck])
+    last_line = (process.stderr.strip().splitlines() or [f"exit status {process.returncode}"])[-1]
+    problem, _, fix = last_line.partition("Error: ")[2].rpartition(": ")
+    return [{"name": "user namespace", "good": False, "found": problem or last_line, "fix": fix or "run as root"}]
 
 
 def gain_rights() -> None:
-    """Give this process the right to make network namespaces: unless it is root's, it enters a user namespace for good.
+    """Give this process the right to make network namespaces. Unless it is root's, it enters a user namespace forever.
 
-    It must not have a second thread yet.
+    The process must have one thread only.
 
     Raises:
-        dumbbell.core.Error: the machine refuses, with the reason.
+        dumbbell.core.Error: If the machine refuses; the message has the reason.
     """
     if os.geteuid() != 0:
         core.enter_user_namespace()
 
 
 def require_emulation() -> None:
-    """Refuses to emulate where something for it is missing.
+    """Raise an error if a requirement of emulation is missing.
 
     Raises:
-        UserError: names what is missing and its fix.
+        UserError: If a requirement is missing; the message has its fix.
     """
     for check in checks():
         if not check["good"]:

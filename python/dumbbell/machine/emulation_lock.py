@@ -3,13 +3,13 @@
 import time
 
 LATEST_S = 2**33
-"""Unix time of a year (2242) in which nobody runs this."""
+"""Unix time in the year 2242, the latest accepted one."""
 
 
 def lock_holder(process: int | None = None, since_s: int | None = None) -> str:
-    """Return which run holds the emulation lock, as ` (pid 4711, since 13:37:00)`; an empty string if not known.
+    """Return the holder of the emulation lock, as ` (pid 4711, since 13:37:00)`; empty if unknown.
 
-    Any user of the machine can state the time. A time that no clock shows counts as not known.
+    Any user of the machine can set the time. An impossible time counts as unknown.
     """
     if process is None or since_s is None or not 0 <= since_s <= LATEST_S:
         return ""

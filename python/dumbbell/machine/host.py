@@ -1,4 +1,4 @@
-"""Another machine as people name it: `[user@]HOST[:PORT]`."""
+"""The name of another machine: `[user@]HOST[:PORT]`."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _PORT = re.compile(r"[0-9]{1,5}")
 
 @dataclass(frozen=True)
 class Host:
-    """A machine, as its own ssh configuration may know it: user and port are absent where they were not given."""
+    """A machine, perhaps from the ssh configuration. User and port are None if they were not given."""
 
     name: str
     user: str | None = None
@@ -26,24 +26,24 @@ class Host:
         return f"{user}{name}{f':{self.port}' if self.port else ''}"
 
     def ssh_words(self) -> list[str]:
-        """What names it to ssh, as the last options."""
+        """Return the arguments that name the machine to ssh, as the last options."""
         user = ["-l", self.user] if self.user else []
         port = ["-p", str(self.port)] if self.port else []
         return [*user, *port, "--", self.name]
 
 
 def read_host(text: str) -> Host:
-    """The host that a text names.
+    """Return the host in a text.
 
     Raises:
-        UserError: it is no name of a host; nothing is passed on that ssh could take for something else.
+        UserError: If the text is no name of a host. So ssh never receives an ambiguous argument.
     """
     user, at, rest = text.rpartition("@")
     if at and not _USER.fullmatch(user):
         raise _refused(text, f"the user `{user}`: allowed are letters, digits and `._@+-`, and no `-` at its beginning")
-    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(.*))?", rest)
-    if bracketed is not None:
-        name, port = bracketed[1], bracketed[2]
+    bracket_match = re.fullmatch(r"\[([^\]]*)\](?::(.*))?", rest)
+    if bracket_match is not None:
+        name, port = bracket_match[1], bracket_match[2]
         if ":" not in name or not _IPV6.fullmatch(name):
             raise _refused(text, f"`{name}` is no IPv6 address")
     else:
@@ -58,5 +58,5 @@ def read_host(text: str) -> Host:
     return Host(name, user or None, None if port is None else int(port))
 
 
-def _refused(text: str, why: str) -> UserError:
-    return UserError(f"host `{text}`: {why}; allowed is {FORM}")
+def _refused(text: str, reason: str) -> UserError:
+    return UserError(f"host `{text}`: {reason}; allowed is {FORM}")

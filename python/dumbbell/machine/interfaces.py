@@ -1,4 +1,4 @@
-"""Network interfaces: driver, speed, MTU, and what they do for the processor (offloads)."""
+"""Network interfaces: driver, speed, MTU, and the work that they take from the CPU (offloads)."""
 
 import ctypes
 import fcntl
@@ -21,23 +21,23 @@ _OFFLOADS = {
     "generic-segmentation-offload": 0x23,
     "generic-receive-offload": 0x2B,
 }
-"""The commands of `linux/ethtool.h` that read each, by the names that ethtool(8) shows."""
+"""Commands of `linux/ethtool.h` that read each offload, by the names of ethtool(8)."""
 
 _FLAGS = {"large-receive-offload": 1 << 15, "ntuple-filters": 1 << 27, "receive-hashing": 1 << 28}
-"""The bits of `ETHTOOL_GFLAGS`."""
+"""Bits of `ETHTOOL_GFLAGS`."""
 
 _IFF_UP = 1
 
 
 def interfaces(folder: Path = Path("/sys/class/net")) -> dict[str, dict[str, object]]:
-    """Those that are up, by name. What a driver does not tell is absent."""
-    with _asked() as ask:
-        found = {entry.name: _interface(entry) | {"offloads": dict(_offloads(ask, entry.name))} for entry in up(folder)}
-    return {name: {key: value for key, value in each.items() if value != {}} for name, each in found.items()}
+    """Return the active interfaces by name. Facts that a driver does not provide are absent."""
+    with _open_socket() as ask:
+        facts = {entry.name: _interface(entry) | {"offloads": dict(_offloads(ask, entry.name))} for entry in up(folder)}
+    return {name: {key: value for key, value in interface.items() if value != {}} for name, interface in facts.items()}
 
 
 def up(folder: Path) -> Iterator[Path]:
-    """The entries of the interfaces that are up."""
+    """Yield the folders of the active interfaces."""
     for entry in sorted(folder.iterdir()) if folder.is_dir() else []:
         flags = _number(entry / "flags", base=16)
         if flags is not None and flags & _IFF_UP:
@@ -47,13 +47,13 @@ def up(folder: Path) -> Iterator[Path]:
 def _interface(folder: Path) -> dict[str, object]:
     speed = _number(folder / "speed")
     driver = folder / "device/driver"
-    told = {
+    facts = {
         "driver": driver.resolve().name if driver.is_symlink() else None,
         "speed_mbps": speed if speed is not None and speed > 0 else None,  # -1: unknown
         "mtu_bytes": _number(folder / "mtu"),
         "tx_queue_packets": _number(folder / "tx_queue_len"),
     }
-    return {key: value for key, value in told.items() if value is not None}
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def _offloads(ask: "_Ask | None", name: str) -> Iterator[tuple[str, bool]]:
@@ -69,7 +69,7 @@ def _offloads(ask: "_Ask | None", name: str) -> Iterator[tuple[str, bool]]:
 
 
 class _Ask:
-    """Asks drivers with `struct ethtool_value`: a command, and a number in answer."""
+    """Query of drivers with `struct ethtool_value`: a command, and a number as the answer."""
 
     def __init__(self, asking: socket.socket) -> None:
         self._socket = asking
@@ -87,7 +87,7 @@ class _Ask:
 
 
 @contextmanager
-def _asked() -> Iterator[_Ask | None]:
+def _open_socket() -> Iterator[_Ask | None]:
     try:
         asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     except OSError:
@@ -98,7 +98,7 @@ def _asked() -> Iterator[_Ask | None]:
 
 
 def _number(file: Path, base: int = 10) -> int | None:
-    """A number of the kernel's; `None` where there is none: some drivers refuse to be read."""
+    """Return a number from a kernel file; None if it does not exist or the driver refuses."""
     try:
         return int(file.read_text(encoding="ascii").strip(), base)
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Controllers from outside: what a class in Python is told and answers; libraries and classes as schemes.
+"""External controllers: the types of events and answers of a class in Python; libraries and classes as schemes.
 
-`docs/how-to/plugins.md` tells how to write one.
+`docs/how-to/plugins.md` describes how to write one.
 """
 
 from dumbbell.core import Ack, Control, Ecn, Frame, Loss, Packet, RateSample, Sent, Start, Timeout

@@ -1,4 +1,4 @@
-"""Loads controllers that are classes in Python: the core calls this in the process that executes a run."""
+"""Loader of controllers that are classes in Python. The core calls it in the process that executes a run."""
 
 import hashlib
 import importlib.machinery
@@ -16,24 +16,24 @@ from dumbbell import core
 from dumbbell.base.errors import listed, nearest, one_line
 
 _PREFIX = "dumbbell_plugin_"
-"""Before the names of plug-ins' own modules."""
+"""Prefix of the names of plug-ins' modules."""
 NEEDED = ("on_ack", "control")
-"""The methods that make a class a controller."""
+"""Methods that make a class a controller."""
 
 
 def load(file: str, code: bytes, name: str) -> tuple[type, str]:
-    """Return the class `name` of `file` and, as JSON, what it declares: `summary`, `parameters` and `fields`.
+    """Return the class `name` of `file` and its declaration as JSON: `summary`, `parameters` and `fields`.
 
-    `code` are the bytes of the file. They are executed anew for each run: what one leaves in its module no other sees.
+    `code` are the bytes of the file. They are executed anew for each run, so that runs do not share a module's state.
 
     Raises:
-        core.Error: one line naming the file and what is wrong with it.
+        core.Error: If the class cannot be loaded; the message has the file and the problem.
     """
-    known = {item.__name__: item for item in _controllers(_execute(file, code))}
-    if name not in known:
-        allowed = f"allowed are {listed(known)}" if known else f"no class in it has {' and '.join(NEEDED)}"
-        raise core.Error(f"{file}: unknown class `{name}`{nearest(name, known)}: {allowed}")
-    cls = known[name]
+    classes = {item.__name__: item for item in _controllers(_execute(file, code))}
+    if name not in classes:
+        hint_text = f"allowed are {listed(classes)}" if classes else f"no class in it has {' and '.join(NEEDED)}"
+        raise core.Error(f"{file}: unknown class `{name}`{nearest(name, classes)}: {hint_text}")
+    cls = classes[name]
     documentation = inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
     declaration = {
         "summary": documentation,
@@ -41,7 +41,7 @@ def load(file: str, code: bytes, name: str) -> tuple[type, str]:
         "fields": _fields(file, cls),
     }
     text = json.dumps(declaration)
-    if "\\ud" in text:  # halves of characters are written like this only
+    if "\\ud" in text:  # JSON writes a lone surrogate only as an escape
         try:
             json.dumps(declaration, ensure_ascii=False).encode()
         except UnicodeEncodeError:
@@ -50,10 +50,10 @@ def load(file: str, code: bytes, name: str) -> tuple[type, str]:
 
 
 def controllers(file: str, code: bytes) -> tuple[str, ...]:
-    """Return the names of the classes of `file`, whose bytes are `code`, that are controllers.
+    """Return the names of the controllers in `file`, whose bytes are `code`.
 
     Raises:
-        core.Error: it cannot be executed, or has none.
+        core.Error: If the file cannot be executed, or has no controller.
     """
     names = tuple(item.__name__ for item in _controllers(_execute(file, code)))
     if not names:
@@ -62,16 +62,16 @@ def controllers(file: str, code: bytes) -> tuple[str, ...]:
 
 
 def describe(error: BaseException) -> str:
-    """What was raised and where, in one line."""
-    where = traceback.extract_tb(error.__traceback__)
-    place = f" ({where[-1].filename}, line {where[-1].lineno})" if where else ""
+    """Return an exception and its place, in one line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
     text = one_line(error)
     name = type(error).__name__
     return f"{name}{place}" if text == name else f"{name}: {text}{place}"
 
 
 class _Read(importlib.machinery.SourceFileLoader):
-    """Loads a module from bytes that were read before: not from its file, nor from compiled code beside that."""
+    """Loader of a module from bytes that were read before, not from its file or a compiled one."""
 
     def __init__(self, name: str, file: str, code: bytes) -> None:
         super().__init__(name, file)
@@ -81,24 +81,24 @@ class _Read(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self._code, self.get_filename(fullname))
 
 
-_added: list[str] = []
+_plugin_folders: list[str] = []
 """Folders of plug-ins that this module has added to `sys.path`, the latest first."""
 
 
 def _enter(folder: str) -> None:
-    """Put a folder first in `sys.path`, and forget modules of the same names from the folders of other plug-ins."""
-    if folder in sys.path and folder not in _added:
-        return  # this process has its own reasons for it
-    others = [each for each in _added if each != folder]
-    for name in [name for name, module in sys.modules.items() if "." not in name and _place(module) in others]:
-        for each in [each for each in sys.modules if each.partition(".")[0] == name]:
-            del sys.modules[each]  # who has imported it keeps it
-    sys.path[:] = [folder, *(each for each in sys.path if each != folder)]
-    _added[:] = [folder, *others]
+    """Put a folder first in `sys.path`, and remove modules of equal names from the folders of other plug-ins."""
+    if folder in sys.path and folder not in _plugin_folders:
+        return  # the process added the folder itself
+    other_folders = [other for other in _plugin_folders if other != folder]
+    for name in [name for name, module in sys.modules.items() if "." not in name and _place(module) in other_folders]:
+        for module_name in [module_name for module_name in sys.modules if module_name.partition(".")[0] == name]:
+            del sys.modules[module_name]  # existing imports stay valid
+    sys.path[:] = [folder, *(other for other in sys.path if other != folder)]
+    _plugin_folders[:] = [folder, *other_folders]
 
 
 def _place(module: types.ModuleType) -> str | None:
-    """Return the folder in which a module or a package lies; None for a plug-in's own module."""
+    """Return the folder of a module or a package; None for a plug-in's own module."""
     file = getattr(module, "__file__", None)
     if not file or module.__name__.startswith(_PREFIX):
         return None
@@ -110,9 +110,9 @@ def _execute(file: str, code: bytes) -> types.ModuleType:
     name = f"{_PREFIX}{hashlib.sha256(file.encode()).hexdigest()[:12]}"
     loader = _Read(name, file, code)
     spec = importlib.util.spec_from_file_location(name, file, loader=loader)
-    assert spec is not None  # as it is given the loader
+    assert spec is not None  # it has a loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickles look for it
+    sys.modules[name] = module  # dataclasses and pickles need it
     try:
         loader.exec_module(module)
     except SyntaxError as error:
@@ -123,7 +123,7 @@ def _execute(file: str, code: bytes) -> types.ModuleType:
 
 
 def _controllers(module: types.ModuleType) -> list[type]:
-    """Classes that the module itself defines."""
+    """Return the classes that the module itself defines."""
     return [
         item
         for item in vars(module).values()
@@ -134,18 +134,18 @@ def _controllers(module: types.ModuleType) -> list[type]:
 
 
 def _keywords(file: str, cls: type) -> list[inspect.Parameter]:
-    """The parameters of the constructor after `start`."""
+    """Return the parameters of the constructor after `start`."""
     try:
-        given = list(inspect.signature(cls, eval_str=True).parameters.values())
+        parameters = list(inspect.signature(cls, eval_str=True).parameters.values())
     except (NameError, TypeError, ValueError) as error:
         raise core.Error(f"{file}: class `{cls.__name__}`: {one_line(error)}") from None
-    if not given:
+    if not parameters:
         raise core.Error(f"{file}: class `{cls.__name__}`: its __init__ needs the parameter `start`")
-    return given[1:]
+    return parameters[1:]
 
 
 def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, object]:
-    """A declared parameter: its kind follows from its default, or from its annotation."""
+    """Return a declared parameter. Its kind follows from its default, or from its annotation."""
     name, default, annotation = parameter.name, parameter.default, parameter.annotation
     choices: list[str] = []
     if annotation is bytes or (get_origin(annotation) in (Union, types.UnionType) and bytes in get_args(annotation)):
@@ -167,23 +167,25 @@ def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, o
 
 
 def _is_choice(default: object, choices: tuple[object, ...]) -> bool:
-    """Return whether all choices are texts, and the default is one of them."""
+    """Return True if all choices are strings, and the default is one of them."""
     return default in choices and all(isinstance(choice, str) for choice in choices)
 
 
-def _within(file: str, cls: str, name: str, default: float, most: float) -> float:
-    """Return the default of a parameter, unless it is larger than the core's numbers, or none."""
-    if not -most <= default <= most:
+def _within(file: str, cls: str, name: str, default: float, maximum: float) -> float:
+    """Return the default of a parameter, unless it is not finite, or larger than the core's numbers."""
+    if not -maximum <= default <= maximum:
         raise core.Error(
-            f"{file}: class `{cls}`: parameter `{name}` of __init__: allowed is a default of up to {most:g}"
+            f"{file}: class `{cls}`: parameter `{name}` of __init__: allowed is a default of up to {maximum:g}"
         )
     return default
 
 
 def _fields(file: str, cls: type) -> list[tuple[str, str]]:
-    declared = getattr(cls, "FIELDS", {})
-    if not isinstance(declared, Mapping) or not all(isinstance(text, str) for text in (*declared, *declared.values())):
+    field_units = getattr(cls, "FIELDS", {})
+    if not isinstance(field_units, Mapping) or not all(
+        isinstance(text, str) for text in (*field_units, *field_units.values())
+    ):
         raise core.Error(f"{file}: class `{cls.__name__}`: FIELDS: allowed is a dict from names of fields to units")
-    if declared and not callable(getattr(cls, "fields", None)):
+    if field_units and not callable(getattr(cls, "fields", None)):
         raise core.Error(f"{file}: class `{cls.__name__}`: FIELDS needs the method `fields`")
-    return list(declared.items())
+    return list(field_units.items())

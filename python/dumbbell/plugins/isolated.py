@@ -1,7 +1,7 @@
-"""Controllers from outside in a process of its own, because loading one runs its code: asked about, or simulated.
+"""External controllers in a separate process, because loading one runs its code: queries and simulations.
 
-Executed as a module, it is that process: a question as a line of JSON on its input, the answer as a message
-(`base/inbox.py`) on its output.
+If executed, this module is that process: it reads a question as a line of JSON on its input, and writes the answer as a
+message (`base/inbox.py`) to its output.
 """
 
 import contextlib
@@ -38,11 +38,11 @@ T = TypeVar("T")
 _COMMAND = [*PYTHON, "-m", __name__]
 
 PATIENCE_S = 30.0
-"""How long loading a plug-in may take; what a class imports may be large."""
+"""Maximum time for loading a plug-in, s. The imports of a class may be large."""
 
 
 class Question(TypedDict, total=False):
-    """A question to the process: the keys of one function below, and what all have."""
+    """A question to the process: the keys of one function below, and common keys."""
 
     describe: str
     sha256: str
@@ -64,7 +64,7 @@ class Question(TypedDict, total=False):
 
 @final
 class ScriptRefusal(TypedDict):
-    """The reason why a script was not run."""
+    """Reason why a script was not run."""
 
     refusal: str
 
@@ -74,25 +74,25 @@ def describe(file: str, sha256: str) -> list[PluginController]:
     """Return `name`, `summary`, `parameters`, `fields` and `hears_ecn` of each controller in a file.
 
     Raises:
-        UserError: it cannot be loaded, does something else than that, or holds other code than that with this SHA-256.
+        UserError: If the file cannot be loaded, misbehaves, or has another SHA-256.
     """
     return _ask({"describe": file, "sha256": sha256}, [file], list[PluginController])
 
 
 def cost(specification: Specification, files: Iterable[str]) -> ControllerFigures:
-    """What the controller of the first flow of a run (JSON) costs. `files` are those of its plug-ins.
+    """Return the cost of the controller of a run's first flow (run spec). `files` are those of its plug-ins.
 
     Raises:
-        UserError: it cannot be loaded, or does something wrong.
+        UserError: If a plug-in cannot be loaded, or misbehaves.
     """
     return _ask({"cost": specification}, files, ControllerFigures)
 
 
 def cost_beside(specifications: Sequence[Specification], files: Iterable[str]) -> ComparedFigures:
-    """What the controllers of the first flows of two runs (JSON) cost in turn. `files` are those of their plug-ins.
+    """Return the alternately measured costs of two runs' controllers (first flows). `files` are those of the plug-ins.
 
     Raises:
-        UserError: one of them cannot be loaded, or does something wrong.
+        UserError: If a plug-in cannot be loaded, or misbehaves.
     """
     return _ask({"beside": specifications}, files, ComparedFigures)
 
@@ -100,27 +100,27 @@ def cost_beside(specifications: Sequence[Specification], files: Iterable[str]) -
 def run_scripts(
     scripts: list[str], specification: Specification, steps: bool, files: Iterable[str]
 ) -> list[ScriptReport | ScriptRefusal]:
-    """Run scripts with the controller of the first flow of a run (JSON); what each shows, or its `refusal`.
+    """Run scripts with the controller of a run's first flow; return the report or the `refusal` of each.
 
     Raises:
-        UserError: If the plug-in in `files` cannot be loaded, or does something wrong.
+        UserError: If the plug-in in `files` cannot be loaded, or misbehaves.
     """
     files = list(files)
     question: Question = {"scripts": scripts, "specification": specification, "steps": steps}
     answers = _ask(question, files, list[dict[str, object]])
     if len(answers) != len(scripts):
-        raise UserError(f"{_named(files)}: {_NO_ANSWER}")
+        raise UserError(f"{_names_text(files)}: {_NO_ANSWER}")
     try:
         return [typed(each, ScriptRefusal) if "refusal" in each else typed(each, ScriptReport) for each in answers]
     except UserError:
-        raise UserError(f"{_named(files)}: {_NO_ANSWER}") from None
+        raise UserError(f"{_names_text(files)}: {_NO_ANSWER}") from None
 
 
 def record_script(specification: Specification, head: str, files: Iterable[str]) -> str:
-    """Return what a run (JSON) of one flow tells its controller, and the answers, as a script that begins with `head`.
+    """Return the events and answers of the controller of a run with one flow, as a script that begins with `head`.
 
     Raises:
-        UserError: If the plug-in in `files` cannot be loaded, or does something wrong.
+        UserError: If the plug-in in `files` cannot be loaded, or misbehaves.
     """
     return _ask({"record": specification, "head": head}, files, str)
 
@@ -128,16 +128,16 @@ def record_script(specification: Specification, head: str, files: Iterable[str])
 def check(
     specifications: Sequence[Specification], real_packets: bool, files: Iterable[str], clock: Clock = SYSTEM_CLOCK
 ) -> list[str | None]:
-    """For each run (JSON) why the core refuses it, or None. `files` are those of its plug-ins.
+    """Return the core's reason for refusing each run, or None. `files` are those of the plug-ins.
 
     Raises:
-        UserError: one of them cannot be loaded, or does something else than that.
+        UserError: If a plug-in cannot be loaded, or misbehaves.
     """
     files = list(files)
     question: Question = {"check": specifications, "real_packets": real_packets}
     refusals = _ask(question, files, list[str | None], clock)
     if len(refusals) != len(specifications):
-        raise UserError(f"{_named(files)}: {_NO_ANSWER}")
+        raise UserError(f"{_names_text(files)}: {_NO_ANSWER}")
     return refusals
 
 
@@ -147,37 +147,37 @@ Watch = Callable[[float, dict[int, dict[str, float]], dict[str, dict[str, float]
 def simulate(
     specification: Specification, plugins: Iterable[str], directory: Path, watch: Watch | None = None
 ) -> SimulatedRun:
-    """Simulates a run with `plugins` into an empty directory; its statistics.
+    """Simulate a run with `plugins` into an empty directory; return its statistics.
 
-    `watch` is called in this process while the run waits; what it raises ends the run.
+    `watch` is called in this process while the run waits. An exception in `watch` ends the run.
 
     Raises:
-        UserError: the run failed, whatever its plug-ins did.
+        UserError: If the run failed, whatever its plug-ins did.
     """
     last_words = directory / "last-words"
     question: Question = {"simulate": specification, "directory": str(directory), "watched": watch is not None}
-    with _Asked(question, last_words) as asked:
+    with _PluginProcess(question, last_words) as plugin_process:
         try:
-            for told in asked.answers():
-                if "moment" not in told:
-                    return _answer_in(told, SimulatedRun)
-                moment = _moment(told["moment"])
+            for message in plugin_process.answers():
+                if "moment" not in message:
+                    return _answer_in(message, SimulatedRun)
+                moment = _moment(message["moment"])
                 if watch is not None:
                     watch(*moment)
-                asked.say(None)
+                plugin_process.say(None)
         except GarbledMessage as error:
-            raise UserError(cause_of_death(asked.end(), None, plugins, str(error))) from None
-        raise UserError(cause_of_death(asked.end(), last_words, plugins))
+            raise UserError(cause_of_death(plugin_process.end(), None, plugins, str(error))) from None
+        raise UserError(cause_of_death(plugin_process.end(), last_words, plugins))
 
 
-def _moment(told: object) -> tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]:
-    """Return the time (s) of a moment of a run, the samples of its flows by number, and those of its links by name.
+def _moment(content: object) -> tuple[float, dict[int, dict[str, float]], dict[str, dict[str, float]]]:
+    """Return the time of a sample moment, s, the samples of flows by number, and those of links by name.
 
     Raises:
-        Garbled: it is nothing that a run says.
+        GarbledMessage: If the content is no message of a run.
     """
     try:
-        time_s, flows, links = typed(told, tuple[float, dict[str, dict[str, float]], dict[str, dict[str, float]]])
+        time_s, flows, links = typed(content, tuple[float, dict[str, dict[str, float]], dict[str, dict[str, float]]])
         return time_s, {int(number): fields for number, fields in flows.items()}, links
     except ValueError:
         raise GarbledMessage(_NO_ANSWER) from None
@@ -186,7 +186,7 @@ def _moment(told: object) -> tuple[float, dict[int, dict[str, float]], dict[str,
 _NO_ANSWER = "told what is no answer"
 
 
-def _named(files: Iterable[str]) -> str:
+def _names_text(files: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(files))
 
 
@@ -196,31 +196,31 @@ def _ask(
     kind: type[T],
     clock: Clock = SYSTEM_CLOCK,
 ) -> T:
-    named = _named(files)
+    names_text = _names_text(files)
     with (
         interruptible(),
         Scratch("plugin") as folder,
-        _Asked(question, last_words := folder / "words", clock) as asked,
+        _PluginProcess(question, last_words := folder / "words", clock) as plugin_process,
     ):
         try:
-            for told in asked.answers(PATIENCE_S):
-                return _answer_in(told, kind)
+            for message in plugin_process.answers(PATIENCE_S):
+                return _answer_in(message, kind)
         except TimeoutError:
             raise UserError(
-                f"{named}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs"
+                f"{names_text}: was not loaded within {PATIENCE_S:g} s: a plug-in does its work in runs"
             ) from None
         except GarbledMessage as error:
-            raise UserError(f"{named}: {error}") from None
-        status = asked.end()
+            raise UserError(f"{names_text}: {error}") from None
+        status = plugin_process.end()
         if last_words.is_file():
-            raise UserError(f"{named}: {cause_of_death(status, last_words, ())}")
+            raise UserError(f"{names_text}: {cause_of_death(status, last_words, ())}")
     if status < 0:
-        raise UserError(f"{named}: crashed while it was loaded ({signal.Signals(-status).name})")
-    raise UserError(f"{named}: ended the process that loaded it (exit status {status})")
+        raise UserError(f"{names_text}: crashed while it was loaded ({signal.Signals(-status).name})")
+    raise UserError(f"{names_text}: ended the process that loaded it (exit status {status})")
 
 
-class _Asked:
-    """A process that was asked something. Afterwards nothing of it is left."""
+class _PluginProcess:
+    """A process with a question. It is ended with all its descendants after the context."""
 
     def __init__(self, question: Question, last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock
@@ -228,7 +228,7 @@ class _Asked:
             _COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches us, and we end it
+            start_new_session=True,  # Ctrl-C reaches only this process, which ends the other
         )
         token = os.urandom(TOKEN_BYTES)
         assert self._process.stdout is not None
@@ -245,18 +245,18 @@ class _Asked:
                 stream.close()  # type: ignore[union-attr]  # they are pipes
 
     def say(self, content: object) -> None:
-        """Says something; nobody may listen any more."""
+        """Send a value; a closed connection is ignored."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.write(f"{encoded(content)}\n".encode())
             self._process.stdin.flush()
 
     def answers(self, within_s: float | None = None) -> Iterator[dict[str, object]]:
-        """What it says until it ends, or for so many seconds.
+        """Yield the messages until the process ends, for at most `within_s` seconds.
 
         Raises:
-            TimeoutError: it has not ended by then.
-            Garbled: somebody else has written there, or what it said was no message.
+            TimeoutError: If the process has not ended by then.
+            GarbledMessage: If the process wrote other bytes than messages.
         """
         assert self._process.stdout is not None
         poll = select.poll()
@@ -272,10 +272,10 @@ class _Asked:
                 return
 
     def end(self) -> int:
-        """Ends it with all that it has started, unless it has ended by itself; how it did."""
+        """End the process with all its descendants, unless it has ended; return its exit code."""
         if self._process.stdout is not None and self._process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                # who has closed its output is about to end
+                # a process that has closed its output is about to end
                 self._process.wait(0.2)
         self._process.terminate()
         try:
@@ -285,34 +285,34 @@ class _Asked:
             return self._process.wait()
 
 
-def _answer_in(told: dict[str, object], kind: type[T]) -> T:
-    """The answer in a message.
+def _answer_in(message: dict[str, object], kind: type[T]) -> T:
+    """Return the answer in a message.
 
     Raises:
-        UserError: the message is a refusal.
-        Garbled: it is no answer of this type.
+        UserError: If the message is a refusal.
+        GarbledMessage: If the answer has another type.
     """
-    if "refusal" in told:
-        raise UserError(with_hint(str(told["refusal"])))
+    if "refusal" in message:
+        raise UserError(with_hint(str(message["refusal"])))
     try:
-        return typed(told.get("answer"), kind)
+        return typed(message.get("answer"), kind)
     except UserError:
         raise GarbledMessage(_NO_ANSWER) from None
 
 
 class _Out:
-    """The pipe that this process writes its answers to."""
+    """Pipe to which this process writes its answers."""
 
     def __init__(self, descriptor: int, token: bytes) -> None:
         self._descriptor = descriptor
         self._token = token
 
     def fileno(self) -> int:
-        """Return its descriptor."""
+        """Return the descriptor of the pipe."""
         return self._descriptor
 
     def say(self, message: dict[str, object]) -> None:
-        """Sends a message; nobody may listen any more."""
+        """Send a message; a closed pipe is ignored."""
         with contextlib.suppress(OSError):
             send(self, self._token, message)
 
@@ -327,9 +327,9 @@ def _answer(question: Question, replies: IO[str], out: _Out) -> object:
     if "record" in question:
         return core_controllers.record_script(question["record"], question["head"])
     if "scripts" in question:
-        return [_scripted(text, question) for text in question["scripts"]]
+        return [_script_report(text, question) for text in question["scripts"]]
     if "simulate" in question:
-        return _simulated(question, replies, out)
+        return _simulate_watched(question, replies, out)
     refusals: list[str | None] = []
     for specification in question["check"]:
         try:
@@ -340,18 +340,21 @@ def _answer(question: Question, replies: IO[str], out: _Out) -> object:
     return refusals
 
 
-def _scripted(text: str, question: Question) -> ScriptReport | ScriptRefusal:
+def _script_report(text: str, question: Question) -> ScriptReport | ScriptRefusal:
     try:
         return run_script(text, question["specification"], question["steps"])
     except core.Error as error:
         return {"refusal": str(error)}
 
 
-def _simulated(question: Question, replies: IO[str], out: _Out) -> SimulatedRun:
-    """The statistics of a run; who asks for it is told of every moment and says when to go on, and may end."""
+def _simulate_watched(question: Question, replies: IO[str], out: _Out) -> SimulatedRun:
+    """Return the statistics of a run.
+
+    The asking process receives every sample moment, and tells the run to continue.
+    """
     core.guard_process(question["last_words"])
     faulthandler.enable(2, all_threads=False)
-    own = os.getpid()
+    own_pid = os.getpid()
 
     def watch(*moment: object) -> None:
         out.say({"moment": moment})
@@ -360,25 +363,25 @@ def _simulated(question: Question, replies: IO[str], out: _Out) -> SimulatedRun:
     statistics = runs.simulate(
         question["simulate"], Path(question["directory"]), watch if question["watched"] else None
     )
-    if os.getpid() != own or was_copied(Path(question["last_words"])):
+    if os.getpid() != own_pid or was_copied(Path(question["last_words"])):
         os._exit(1)
     return statistics
 
 
 def _main() -> None:
-    question: Question = json.loads(sys.stdin.readline())  # the parent's own
+    question: Question = json.loads(sys.stdin.readline())  # from the parent
     replies, out = os.dup(0), os.dup(1)
-    # what the plug-in prints is no part of the answer
+    # output that the plug-in prints is no part of the answer
     guarded(0, 0.0, Bounds(Path(question["last_words"])), [replies, out])
-    own = os.getpid()
+    own_pid = os.getpid()
     answers = _Out(out, bytes.fromhex(question.pop("token")))
     try:
         answer = {"answer": _answer(question, os.fdopen(replies, encoding="utf-8"), answers)}
     except core.Error as error:
         answer = {"refusal": one_line(error)}
-    if os.getpid() == own:  # no copy that the plug-in has made
+    if os.getpid() == own_pid:  # not in a copy that the plug-in has made
         answers.say(answer)
-    os._exit(0)  # whatever its threads and destructors are about to do
+    os._exit(0)  # no thread or destructor may delay the end
 
 
 if __name__ == "__main__":

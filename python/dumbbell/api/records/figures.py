@@ -1,4 +1,4 @@
-"""Figures as objects that show themselves in a notebook."""
+"""Figures as objects, which notebooks show."""
 
 import zlib
 from collections.abc import Callable
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
 
 
 FORMS = (".svg", ".pdf", ".png", ".tex")
-"""The endings of files that a figure can be saved as."""
+"""Suffixes of files in which a figure can be saved."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing. A notebook shows it; `save` makes a file of it."""
+    """A figure. A notebook shows it; `save` writes it to a file."""
 
     title: str
     drawing: str
-    """SVG whose ink is not decided yet."""
+    """SVG with undetermined ink colour."""
     numbers: Callable[[], Table] = field(repr=False)
     sheet: Sheet = SCREEN
-    """Size on paper, letters and theme."""
+    """Size on paper, size of letters, and theme."""
     paper: Callable[[], PaperTable] | None = field(default=None, repr=False)
-    """The numbers as a table for a paper; None: all of them, row by row."""
+    """Function that returns the numbers as a table for a paper; None: all numbers, row by row."""
     name: str = ""
-    """Kind and subject, for the label of that table."""
+    """Kind and subject, for the label of the paper's table."""
     caption: str = ""
-    """Text for below the figure in a paper: its title, the number and length of its runs, and what is counted."""
+    """Caption of the figure in a paper: title, number and length of runs, and the counted packets."""
 
     @property
     def svg(self) -> str:
-        """The figure as an SVG document: in dark ink without a background, unless it has a theme."""
+        """The figure as an SVG document: with dark ink and no background, unless it has a theme."""
         return for_print(self.drawing, self.sheet.theme)
 
     @cached_property
     def data(self) -> Table:
-        """The numbers that it shows."""
+        """Numbers of the figure."""
         return self.numbers()
 
     def save(self, file: str | Path) -> Path:
-        """Writes the figure; the name has to end in `.svg`, `.pdf`, `.png`, or `.tex` for a LaTeX table of its numbers.
+        """Write the figure to a `.svg`, `.pdf` or `.png` file, or its numbers as a LaTeX table to a `.tex` file.
 
         Raises:
-            dumbbell.Error: it ends in something else, or a table would have too many rows.
-            OSError: the file cannot be written.
+            dumbbell.Error: If the suffix is another one, or the table would have too many rows.
+            OSError: If the file cannot be written.
         """
         file = Path(file)
         check_form(file, "figures", FORMS)
@@ -82,10 +82,10 @@ class Figure:
 
 
 def check_figure_files(figure: Path, data: Path) -> None:
-    """Refuses names that a figure and its numbers cannot be saved under, before anything is drawn.
+    """Raise an error for names under which a figure and its numbers cannot be saved, before anything is drawn.
 
     Raises:
-        dumbbell.Error: one of them ends in something else, or its folder does not exist.
+        dumbbell.Error: If a name has another suffix, or its folder does not exist.
     """
     check_form(figure, "figures", FORMS)
     check_form(data, "tables", TABLE_FORMS)
@@ -95,21 +95,21 @@ def check_figure_files(figure: Path, data: Path) -> None:
 
 
 def figure_kinds() -> list[dict[str, str]]:
-    """The kinds of figures: `kind`, `of` (what one figure is of), `shows`, and the `options` that it takes."""
+    """Return the kinds of figures: `kind`, `of` (the subject of a figure), `shows`, and its `options`."""
     return [
-        {"kind": kind, "of": scope(kind), "shows": said, "options": ", ".join(options(kind))}
-        for kind, said in kinds().items()
+        {"kind": kind, "of": scope(kind), "shows": description, "options": ", ".join(options(kind))}
+        for kind, description in kinds().items()
     ]
 
 
 def run_figure(kind: str, run: "RunRecord", options: FigureOptions, sheet: Sheet) -> Figure:
-    """A figure of one run: `RunResults.figure`."""
+    """Return a figure of one run, for `RunResults.figure`."""
     if scope(kind) != RUN:
         raise UserError(f"figure `{kind}`: is of several runs: ask their results for it")
     check_options(kind, options.given)
     # identifiers are unique on a page
-    of = RunFigureRequest(kind, _identifier(f"{kind} {run.label} {run.seed} {options} {sheet}"), run, options)
-    return _figure(kind, of, sheet)
+    request = RunFigureRequest(kind, _identifier(f"{kind} {run.label} {run.seed} {options} {sheet}"), run, options)
+    return _figure(kind, request, sheet)
 
 
 def results_figure(
@@ -122,21 +122,29 @@ def results_figure(
     *,
     convention: str,
 ) -> Figure:
-    """A figure of many runs: `Results.figure`."""
+    """Return a figure of many runs, for `Results.figure`."""
     name = _identifier(f"{kind} {directory} {path} {scheme} {options} {sheet}")
-    of = ResultsFigureRequest(kind, name, load(directory, convention=convention), path, scheme, options)
-    return _figure(kind, of, sheet)
+    request = ResultsFigureRequest(kind, name, load(directory, convention=convention), path, scheme, options)
+    return _figure(kind, request, sheet)
 
 
 def _identifier(text: str) -> str:
     return f"d{zlib.crc32(text.encode()):08x}"
 
 
-def _figure(kind: str, of: RunFigureRequest | ResultsFigureRequest, sheet: Sheet) -> Figure:
+def _figure(kind: str, request: RunFigureRequest | ResultsFigureRequest, sheet: Sheet) -> Figure:
     with use_sheet(sheet):
-        drawn: DrawnFigure = figure_module(kind).draw(of)
-    said = drawn.shows or shows(kind)
-    heading = f"{drawn.subject}: {said}" if drawn.subject else said
-    title = f"{heading}; {drawn.note}" if drawn.note else heading
-    caption = f"{heading if drawn.subject else capitalized(heading)}. {drawn.runs_note}".strip()
-    return Figure(title, drawn.drawing, drawn.data, sheet, drawn.paper, f"{kind} {drawn.subject}".strip(), caption)
+        drawn_figure: DrawnFigure = figure_module(kind).draw(request)
+    description = drawn_figure.shows or shows(kind)
+    heading = f"{drawn_figure.subject}: {description}" if drawn_figure.subject else description
+    title = f"{heading}; {drawn_figure.note}" if drawn_figure.note else heading
+    caption = f"{heading if drawn_figure.subject else capitalized(heading)}. {drawn_figure.runs_note}".strip()
+    return Figure(
+        title,
+        drawn_figure.drawing,
+        drawn_figure.data,
+        sheet,
+        drawn_figure.paper,
+        f"{kind} {drawn_figure.subject}".strip(),
+        caption,
+    )

@@ -1,4 +1,4 @@
-"""The names of metrics, and the numbers of runs as a table."""
+"""Names of metrics, and the numbers of runs as a table."""
 
 from __future__ import annotations
 
@@ -27,31 +27,38 @@ _COLUMNS = {
 
 
 def check_metrics(names: Iterable[str]) -> None:
-    """Refuses names that no metric has.
+    """Raise an error for names that no metric has.
 
     Raises:
-        dumbbell.Error: the first unknown one, with the closest that there is.
+        dumbbell.Error: If a name is unknown; the message has the closest one.
     """
-    known = dict.fromkeys(each.name for each in definitions())
+    names_known = dict.fromkeys(definition.name for definition in definitions())
     for name in names:
-        if name not in known:
-            holding = next((f" (did you mean `{each}`?)" for each in known if name and name.casefold() in each), "")
-            hint = nearest(name, known) or holding
+        if name not in names_known:
+            holding = next(
+                (
+                    f" (did you mean `{known_name}`?)"
+                    for known_name in names_known
+                    if name and name.casefold() in known_name
+                ),
+                "",
+            )
+            hint = nearest(name, names_known) or holding
             raise UserError(f"unknown metric `{name}`{hint}: `dumbbell list metrics` shows all")
 
 
 def metrics_table(runs: Iterable[RunTable]) -> Table:
-    """Every number of the runs, which are as in `dumbbell show --json`; `Results.metrics` has the columns."""
-    units = {(each.entity_kind, each.name): each.unit for each in definitions()}
+    """Return every number of the runs, given as in `dumbbell show --json`; `Results.metrics` describes the columns."""
+    units = {(definition.entity_kind, definition.name): definition.unit for definition in definitions()}
     rows = []
     for run in runs:
-        who = [run["path"], run["scheme"], run["run"], run["status"]]
-        named = {
+        run_fields = [run["path"], run["scheme"], run["run"], run["status"]]
+        name_of = {
             ("network", 0): "",
             **{("flow", index): flow.get("scheme", "") for index, flow in enumerate(run["flows"], 1)},
             **{("link", index): link.get("link", "") for index, link in enumerate(run["links"], 1)},
         }
         for level, number, metric, value in numbers(run):
             unit = units.get((level, metric), "")
-            rows.append([*who, level, number, named[level, number], metric, unit, value])
+            rows.append([*run_fields, level, number, name_of[level, number], metric, unit, value])
     return Table.of(_COLUMNS, rows)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class RunResults(RunRecord):
-    """One run. Its tables are read when they are asked for."""
+    """A run. Its tables are read at their first use."""
 
     def figure(
         self,
@@ -22,12 +22,12 @@ class RunResults(RunRecord):
         font_pt: float | None = None,
         theme: str = "light",
     ) -> "Figure":
-        """Return a figure of the run; `dumbbell.figure_kinds()` lists the kinds, those of one run have `of` = `run`.
+        """Return a figure of the run. `dumbbell.figure_kinds()` lists the kinds; those of one run have `of` = `run`.
 
-        `Results.figure` says what the arguments mean.
+        `Results.figure` describes the arguments.
 
         Raises:
-            dumbbell.Error: there is no such kind, or nothing to draw.
+            dumbbell.Error: If there is no such kind, or nothing to draw.
         """
         from dumbbell.api.records.figures import run_figure  # slow to import
         from dumbbell.present.model.figure_request import FigureOptions

@@ -1,4 +1,4 @@
-"""One run: what it was, its numbers, its events and samples."""
+"""A run: its identity, its numbers, its events and samples."""
 
 from __future__ import annotations
 
@@ -23,92 +23,92 @@ _KEPT = {PACKETS: "packet log", FLOWS: "samples of flows", LINKS: "samples of li
 
 
 class RunRecord:
-    """One run without its figures. Its tables are read when they are asked for."""
+    """A run without its figures. Its tables are read at their first use."""
 
     def __init__(
         self,
         statistics: RunTable,
         specify: Callable[[], RunSpec],
-        kept: Mapping[str, Source],
+        sources: Mapping[str, Source],
         schemes: Mapping[str, Scheme],
     ) -> None:
         self.statistics = statistics
-        """All that is known about it but events and samples, as in `dumbbell show --json`."""
+        """All facts about the run except events and samples, as in `dumbbell show --json`."""
         self._specify = specify
-        self.kept = kept
-        """Where its events and samples are: files, or tables in memory."""
+        self.kept = sources
+        """Places of its events and samples: files, or tables in memory."""
         self.schemes = schemes
-        """The schemes of its flows, as far as they are known, by name."""
+        """The known schemes of its flows, by name."""
 
     @cached_property
     def specification(self) -> RunSpec:
-        """What the core was given for it."""
+        """The run spec that the core received."""
         return self._specify()
 
     @property
     def path(self) -> str:
-        """The name of the path."""
+        """Name of the path."""
         return str(self.statistics["path"])
 
     @property
     def axes(self) -> dict[str, AxisValue]:
-        """The `path` and the value of each axis that the run has in its grid; empty if there is no grid."""
+        """The `path` and the value of each axis of the run's grid; empty without a grid."""
         return dict(self.statistics.get("axes", {}))
 
     @property
     def scheme(self) -> str:
-        """The name of the scheme, or the mix."""
+        """Name of the scheme or mix."""
         return str(self.statistics["scheme"])
 
     @property
     def run(self) -> int:
-        """Which repetition it is, from 1."""
+        """Number of the repetition, from 1."""
         return int(self.statistics["run"])
 
     @property
     def seed(self) -> int | None:
-        """What its random draws follow from; None of imported runs."""
+        """Seed of its random draws; None for imported runs."""
         return self.statistics["seed"]
 
     @property
     def status(self) -> str:
-        """`done`, or why its numbers do not count: `degraded`, `invalid`, `failed`, `missing`, `damaged`."""
+        """`done`, or the reason why its numbers do not count: `degraded`, `invalid`, `failed`, `missing`, `damaged`."""
         return str(self.statistics["status"])
 
     @property
     def reason(self) -> str | None:
-        """Why it is not `done`."""
+        """Reason why it is not `done`; None if it is."""
         reason: str | None = self.statistics["reason"]
         return reason
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of its numbers has to know.
+        """Notes for readers of its numbers.
 
-        Of an imported run that is what is unusual about its files, mostly `FILE:LINE: WHAT`. Of a run with real packets
-        that is how late it was, and what is unusual about the qlogs of its programs.
+        For an imported run they describe unusual facts in its files, mostly as `FILE:LINE: WHAT`. For a run with real
+        packets they describe its lateness, and unusual facts about the qlogs of its programs.
         """
         return tuple(self.statistics.get("notes", ()))
 
     @property
     def qlogs(self) -> tuple[str, ...]:
-        """Names of the qlogs among its files that the programs of a run with real packets wrote."""
-        emulation, kept = self.statistics.get("emulation"), self.statistics.get("files", {})
+        """Names of its qlog files, which the programs of a run with real packets wrote."""
+        emulation, file_records = self.statistics.get("emulation"), self.statistics.get("files", {})
         qlogs = qlogs_of(emulation) if emulation else ()
-        return tuple(qlog["file"] for _, qlog in qlogs if qlog["file"] in kept)
+        return tuple(qlog["file"] for _, qlog in qlogs if qlog["file"] in file_records)
 
     @property
     def label(self) -> str:
-        """For messages."""
+        """Label of the run for messages."""
         return f"{self.scheme} on {self.path}, run {self.run}" if self.path else f"simulated run of {self.scheme}"
 
     @cached_property
     def metrics(self) -> Table:
-        """Every number of the run, one per row: as `Results.metrics`."""
+        """Every number of the run, one per row, as in `Results.metrics`."""
         return metrics_table([self.statistics])
 
     def packets(self, flow: int | None = None) -> Table:
-        """The packet log, of one flow or of all, in time order (imported ones as they were: clocks can step back).
+        """Return the packet log of one flow or of all, in time order (imported logs in their order: clocks can step back).
 
         Columns: `time_ns` (since the start of the run), `flow` (from 1), `event` (`send`, `drop`, `mark`, `deliver`,
         `ack_send`, ..., `lost`), `seq` (packet number within flow and direction), `size_bytes` (on the path),
@@ -116,18 +116,18 @@ class RunRecord:
         `ack_deliver`, else 0).
 
         Raises:
-            dumbbell.Error: it kept none, or has no such flow.
+            dumbbell.Error: If the run has no packet log, or no such flow.
         """
         table = self._table(PACKETS)
         return table if flow is None else self._of_flow(table, flow)
 
     def samples(self, flow: int | None = None, field: str | None = None) -> Table:
-        """What was sampled of the senders, of one flow and field or of all, in time order.
+        """Return the samples of the senders, of one flow and field or of all, in time order.
 
         Columns: `time_ns`, `flow`, `field` (`cwnd`, `srtt`, ...), `unit`, `value`.
 
         Raises:
-            dumbbell.Error: it kept none, or has no such flow or field.
+            dumbbell.Error: If the run has no samples, or no such flow or field.
         """
         table = self._table(FLOWS)
         if field is not None:
@@ -135,12 +135,12 @@ class RunRecord:
         return table if flow is None else self._of_flow(table, flow)
 
     def links(self, link: str | None = None, field: str | None = None) -> Table:
-        """What was sampled of the path's links, of one link and field or of all, in time order.
+        """Return the samples of the path's links, of one link and field or of all, in time order.
 
         Columns: `time_ns`, `link` (`data.0`, ...), `field` (`queue`, `dropped`, ...), `unit`, `value`.
 
         Raises:
-            dumbbell.Error: it kept none, or has no such link or field.
+            dumbbell.Error: If the run has no samples, or no such link or field.
         """
         table = self._table(LINKS)
         for column, value in (("link", link), ("field", field)):
@@ -149,14 +149,14 @@ class RunRecord:
         return table
 
     def transfers(self, interval_s: float) -> Transfers | None:
-        """What each flow transferred in every interval, at both ends; None if it kept no packet log."""
+        """Return the transfers of each flow in every interval, at both ends; None without a packet log."""
         return measure_transfers(self.kept.get(PACKETS), self.statistics, self.specification["duration_s"], interval_s)
 
     def source(self, name: str) -> Source:
-        """Where the core finds what the run kept under this name.
+        """Return the source of the run's data of this name, for the core.
 
         Raises:
-            dumbbell.Error: it kept nothing.
+            dumbbell.Error: If the run has no such data.
         """
         if name not in self.kept:
             raise UserError(f"{self.label}: has no {_KEPT[name]}: {self.reason or 'it kept none'}")
@@ -166,9 +166,13 @@ class RunRecord:
         return Table(read_table(name, self.source(name)))
 
     def _of_flow(self, table: Table, flow: int) -> Table:
-        known = [int(each["flow"]) for each in self.statistics["flows"]]
-        if flow not in known:
-            flows = ", ".join(map(str, known)) if len(known) <= 10 else f"{known[0]} to {known[-1]}"
+        flow_numbers = [int(flow_["flow"]) for flow_ in self.statistics["flows"]]
+        if flow not in flow_numbers:
+            flows = (
+                ", ".join(map(str, flow_numbers))
+                if len(flow_numbers) <= 10
+                else f"{flow_numbers[0]} to {flow_numbers[-1]}"
+            )
             raise UserError(f"{self.label}: no flow {flow!r}: allowed are {flows}")
         return table.where("flow", flow)
 
