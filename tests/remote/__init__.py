@@ -1,1 +1,1 @@
-"""Runs between two machines, and what they stand on; two network namespaces are the machines."""
+"""Tests of runs between two machines, which are two network namespaces."""

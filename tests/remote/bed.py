@@ -1,4 +1,4 @@
-"""Two machines and the Internet between them, made of namespaces on this one; the emulator's packet log is the truth.
+"""Two machines and the Internet between them, made of namespaces; the emulator's packet log is the ground truth.
 
     near --veth-- left --(dumbbell emulate: the path)-- right --veth-- far
       \\______________________ veth: ssh, unless `ssh_over_path` ______________/
@@ -28,7 +28,8 @@ _TOOLS = ("ip", "nft", "conntrack", "nsenter", "unshare", "mount", "ssh", "ssh-k
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TIMEOUT_S = 60.0
 _COMMAND_S = 360.0
-"""Time after which a command hangs: an installation takes a minute of a processor, of which others may want both."""
+"""Time after which a command hangs, s: an installation takes a minute of CPU time, and other tests may use the CPUs
+too."""
 
 SSHD = """\
 Port {port}
@@ -64,7 +65,7 @@ def path_text(
     reorder: float = 0.0,
     mtu: int = 1500,
 ) -> str:
-    """A path as TOML; what near sends is its data direction. Both directions lose packets, and hold some for 3 ms."""
+    """Return a path as TOML; near sends in its data direction. Both directions lose packets, and hold some for 3 ms."""
     link = f'kind = "link"\nrate_mbps = {mbps}\nqueue = {{ kind = "droptail", bytes = {queue_bytes} }}\n'
     noise = [f'kind = "loss"\nprobability = {loss}\n'] if loss else []
     noise += [f'kind = "reorder"\nprobability = {reorder}\ndelay_ms = 3.0\n'] if reorder else []
@@ -76,7 +77,7 @@ def path_text(
 
 
 def why_not() -> str | None:
-    """Why there can be no test bed here."""
+    """Return the reason why this machine cannot have a test bed, or None."""
     if os.geteuid() != 0:
         return "two machines need root: sshd changes users"
     missing = [tool for tool in _TOOLS if shutil.which(tool, path=_SYSTEM_PATH) is None]
@@ -87,13 +88,13 @@ def why_not() -> str | None:
 
 
 def now_running() -> Iterator[int]:
-    """The numbers of all processes."""
+    """Yield the process IDs of all processes."""
     return (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
 
 
 @dataclass
 class BedMachine:
-    """A machine: the namespaces that the process `inside` holds, and what is started there."""
+    """A machine: the namespaces that the process `inside` holds, and the processes started there."""
 
     name: str
     folder: Path
@@ -101,16 +102,16 @@ class BedMachine:
     environment: dict[str, str]
     with_clock: bool = False
     own_processes: set[int] = field(default_factory=set)
-    """Processes that are the machine's, not somebody's doing."""
+    """Process IDs of the machine's own processes, which no test started."""
     started_processes: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def words(self, *words: object) -> list[str]:
-        """What executes a command there."""
+        """Return the words that execute a command on the machine."""
         enter = ["nsenter", "-t", str(self.inside), "-m", "-n", *(["-T"] if self.with_clock else [])]
         return [*enter, "--", "env", "-C", str(self.folder), *map(str, words)]
 
     def start(self, *words: object, stdin: int = subprocess.DEVNULL, **more: str) -> subprocess.Popen[str]:
-        """Starts a command there, in a session of its own; `more` is put into its environment."""
+        """Start a command on the machine, in a session of its own; `more` is put into its environment."""
         process = subprocess.Popen(
             self.words(*words),
             stdin=stdin,
@@ -124,7 +125,7 @@ class BedMachine:
         return process
 
     def run(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
-        """Runs a command there to its end."""
+        """Run a command on the machine to its end."""
         process = self.start(*words, **more)
         try:
             out, errors = process.communicate(timeout=_COMMAND_S)
@@ -136,18 +137,20 @@ class BedMachine:
         return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
     def dumbbell(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
-        """Runs `dumbbell` there."""
+        """Run `dumbbell` on the machine."""
         result = self.run(sys.executable, "-P", "-m", "dumbbell", *words, expect=expect, **more)
         assert "Traceback" not in result.stderr, result.stderr
         return result
 
     def start_dumbbell(self, *words: object, **more: str) -> subprocess.Popen[str]:
-        """Starts `dumbbell` there."""
+        """Start `dumbbell` on the machine."""
         return self.start(sys.executable, "-P", "-m", "dumbbell", *words, **more)
 
     def running(self, mark: str = "") -> dict[int, str]:
-        """What runs there with `mark` in its command line, beside what belongs to the machine: all that it shows is its
-        own view of the file system, wherever it has put its network, or that somebody with that view has started it.
+        """Return the processes of tests on the machine that have `mark` in their command line.
+
+        A process is on the machine if it has the machine's view of the file system, or was started by a process that
+        has it. Its network does not matter.
         """
         place = Path(f"/proc/{self.inside}/ns/mnt").stat().st_ino
         parents: dict[int, int] = {}
@@ -170,12 +173,12 @@ class BedMachine:
         return commands
 
     def empty(self, within_s: float = 20.0, mark: str = "") -> bool:
-        """Whether nothing is left running there in time."""
+        """Return True if no process of a test is left on the machine within `within_s`."""
         return eventually(lambda: not self.running(mark), within_s)
 
 
 def eventually(condition: Callable[[], object], within_s: float = TIMEOUT_S) -> bool:
-    """Whether it becomes so in time."""
+    """Return True if the condition holds within `within_s`."""
     deadline, never = time.monotonic() + within_s, threading.Event()
     while not condition():
         if time.monotonic() > deadline:
@@ -185,7 +188,7 @@ def eventually(condition: Callable[[], object], within_s: float = TIMEOUT_S) -> 
 
 
 class Bed:
-    """The two machines at work, while it is entered."""
+    """The two machines at work, for the time of the block."""
 
     def __init__(
         self,
@@ -197,9 +200,9 @@ class Bed:
         clocks_s: Mapping[str, float] | None = None,
         test_clocks: Mapping[str, str] | None = None,
     ) -> None:
-        """`path` is the text of a path; `nat` names the machines that are behind one.
+        """Set the path's text, the machines behind a NAT (`nat`), and the clocks.
 
-        By machine: `clocks_s` is what its monotonic clock is ahead of this machine's, `test_clocks` is
+        By machine: `clocks_s` is the lead of its monotonic clock over this machine's, `test_clocks` is
         `DUMBBELL_TEST_CLOCK` of its peer processes.
         """
         self.folder = folder
@@ -237,15 +240,15 @@ class Bed:
         assert not died, f"the path ended by itself: {(self.folder / 'path.log').read_text()}"
 
     def dumbbell(self, *words: object, expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
-        """Runs `dumbbell` on the near machine."""
+        """Run `dumbbell` on the near machine."""
         return self.near.dumbbell(*words, expect=expect, **more)
 
     def new_results(self) -> Path:
-        """A place for results on the near machine, which is not there yet."""
+        """Return a new place for results on the near machine."""
         return self.near.folder / f"results{len(list(self.near.folder.glob('results*')))}"
 
     def truth(self) -> Path:
-        """Ends the path and gives its packet log, as `dumbbell emulate --log` writes it."""
+        """End the path and return its packet log, as `dumbbell emulate --log` writes it."""
         self._path_ended = True
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._routers["left"], signal.SIGKILL)
@@ -253,15 +256,15 @@ class Bed:
         return self.folder / "truth.parquet"
 
     def block_udp(self) -> None:
-        """From now on no UDP passes."""
+        """Drop all UDP from now on."""
         self._filter("forward", "meta l4proto udp drop")
 
     def keep_sizes_secret(self) -> None:
-        """Routers drop what is too big for the path and no longer say so: a black hole."""
+        """Make the routers drop packets that are too big without reporting them: a black hole."""
         self._filter("output", "icmp type destination-unreachable drop")
 
     def rebind(self, side: str = "near") -> None:
-        """The NAT before a machine forgets what it knew, and gives other ports from now on."""
+        """Make the NAT before a machine forget its mappings, and use other ports from now on."""
         self._translate(side, first_port=30_000 + time.monotonic_ns() % 20_000)
         self._in_router(_ROUTERS[side], "conntrack", "-F")
 
@@ -275,11 +278,11 @@ class Bed:
         return self._in_router(_ROUTERS[side], *words)
 
     def sessions(self) -> list[int]:
-        """The processes of the far sshd that serve connections."""
+        """Return the processes of the far sshd that serve connections."""
         return [process for process, line in self.far.running("sshd: ").items() if "listener" not in line]
 
     def start_sshd(self) -> None:
-        """Starts the far machine's sshd and waits until it answers."""
+        """Start the far machine's sshd and wait until it answers."""
         program = shutil.which("sshd", path=_SYSTEM_PATH)
         with (self.folder / "sshd.log").open("ab") as log:
             self.sshd = subprocess.Popen(
@@ -293,16 +296,16 @@ class Bed:
         assert eventually(lambda: listens in self.far.run("cat", "/proc/self/net/tcp").stdout), self.sshd_log()
 
     def stop_sshd(self) -> None:
-        """No new connections; those that there are go on."""
+        """Accept no new connections; existing ones go on."""
         _end(self.sshd)
 
     def sshd_log(self) -> str:
-        """What the sshd said until now."""
+        """Return the log of the sshd."""
         return (self.folder / "sshd.log").read_text()
 
     def _start_path(self) -> None:
         (self.folder / "internet.toml").write_text(self._path)
-        # Its process number is that of a PID namespace; its network has one name for all.
+        # The process ID is that of a PID namespace; the network's name is the same for all namespaces.
         stay = "readlink /proc/self/ns/net > {file}.part && mv {file}.part {file} && exec sleep infinity"
         files = {name: self.folder / f"{name}.network" for name in ("left", "right")}
         words = ["emulate", "--path", "internet.toml", "--quiet", "--log", "truth.parquet"]
@@ -366,7 +369,7 @@ class Bed:
         return side
 
     def _join_beside(self) -> None:
-        """TCP from and to the port of the sshd has a way of its own."""
+        """Join the machines by a second link, for TCP from and to the port of the sshd."""
         near, far = self.near.inside, self.far.inside
         _ip(f"link add beside netns {near} type veth peer name beside netns {far}", None)
         ends = ((near, NEAR, "10.9.0.1", "10.9.0.2", "dport"), (far, FAR, "10.9.0.2", "10.9.0.1", "sport"))
@@ -392,7 +395,7 @@ class Bed:
         (far / "sshd_config").write_text(SSHD.format(port=SSH_PORT, address=FAR, folder=far, environment=environment))
 
     def know_host(self, key: str = "host_key") -> None:
-        """The near machine takes this key for the far one's."""
+        """Let the near machine accept this key as the far machine's."""
         public = (self.far.folder / f"{key}.pub").read_text().split()
         (self.near.folder / "known_hosts").write_text(f"[{FAR}]:{SSH_PORT} {public[0]} {public[1]}\n")
 
@@ -416,7 +419,7 @@ class Bed:
         return result.stdout
 
     def _end_all(self) -> None:
-        """Ends what is left on both machines: whoever left it there fails by his own test."""
+        """End the processes left on both machines; the test that left them fails on its own."""
         for side in (self.near, self.far):
             for process in side.running():
                 with contextlib.suppress(ProcessLookupError):
@@ -427,13 +430,13 @@ class Bed:
 
 
 _OWN = ("HOME", "PATH", "TMPDIR", "XDG_RUNTIME_DIR")
-"""What each machine has of its own."""
+"""Variables that differ between the machines."""
 _PASSED = ("DUMBBELL_TEST_CLOCK", "DUMBBELL_TURN", "LANG")
-"""What the far machine's environment has of ours."""
+"""Variables of this process that the far machine's environment contains too."""
 
 
 def process_in(network: str) -> int:
-    """Return the number of the process in a network namespace, which is given as its link in `/proc`."""
+    """Return the process in a network namespace, which is given as its link in `/proc`."""
     for process in now_running():
         with contextlib.suppress(OSError):
             if str(Path(f"/proc/{process}/ns/net").readlink()) == network:
@@ -442,7 +445,7 @@ def process_in(network: str) -> int:
 
 
 def _ip(words: str, inside: int | None) -> None:
-    """Runs `ip`, in the network namespace of a process."""
+    """Run `ip`, in the network namespace of a process."""
     enter = [] if inside is None else ["nsenter", "-t", str(inside), "-n", "--"]
     result = subprocess.run([*enter, "ip", *words.split()], capture_output=True, text=True, check=False)
     assert result.returncode == 0, f"ip {words}: {result.stderr}"

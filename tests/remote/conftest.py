@@ -11,7 +11,7 @@ from .bed import Bed, why_not
 
 @pytest.fixture(scope="session", name="_machines")
 def _machines_can_be_made() -> None:
-    """Skips what needs two machines where they cannot be made."""
+    """Skip tests that need two machines where they cannot be made."""
     reason = why_not()
     if reason is not None:
         pytest.skip(f"no two machines here: {reason}")
@@ -19,7 +19,7 @@ def _machines_can_be_made() -> None:
 
 @pytest.fixture
 def make_bed(_machines: None, tmp_path: Path) -> Iterator[Callable[..., Bed]]:
-    """Makes two machines; they are gone after the test."""
+    """Return a function that makes two machines; they are gone after the test."""
     with ExitStack() as stack:
 
         def make(path: str | None = None, **settings: object) -> Bed:
@@ -32,5 +32,5 @@ def make_bed(_machines: None, tmp_path: Path) -> Iterator[Callable[..., Bed]]:
 
 @pytest.fixture
 def bed(make_bed: Callable[..., Bed]) -> Bed:
-    """Two machines with 20 Mbit/s and 20 ms between them; ssh has a way of its own."""
+    """Return two machines with 20 Mbit/s and 20 ms between them; ssh has a link of its own."""
     return make_bed()

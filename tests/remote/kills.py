@@ -1,4 +1,4 @@
-"""Killing runs between two machines: whoever has a part in one, on either side, at any moment."""
+"""Kills of runs between two machines: any process of a run, on either machine, at any moment."""
 
 import contextlib
 import os
@@ -15,17 +15,17 @@ from .traces import both_machines, left_behind
 
 GONE_WITHIN_S = 20.0
 _PARTS = ("iperf3", "sshd", "bin/ssh ", "remote serve", "resource_tracker", "spawn_main", "dumbbell run")
-"""What tells the processes of a run apart, the most telling first."""
+"""Texts in command lines that tell the processes of a run apart, the most specific first."""
 
 
 class RemoteVictim(Victim):
-    """An experiment on two machines of its own: any process of it is killed, on any of them."""
+    """An experiment on two machines of its own: any process of it is killed, on either machine."""
 
     of_others = 0.9
     goes_on_s = 2.0
 
     def __init__(self, subject: Subject, folder: Path, draw: random.Random) -> None:
-        """Makes the machines too."""
+        """Make the machines too."""
         place = folder / "bed"
         place.mkdir()
         self._bed = Bed(place).__enter__()
@@ -41,17 +41,17 @@ class RemoteVictim(Victim):
             raise
 
     def close(self) -> None:
-        """Ends the machines."""
+        """End the machines."""
         self._bed.__exit__()
 
     def run(self, folder: Path, words: Iterable[str]) -> None:
-        """Runs a command on the near machine."""
+        """Run a command on the near machine."""
         self._bed.near.run("env", "-C", folder, *COMMAND, *words)
-        # what a first run makes for good, in its home, is no trace of a run
+        # Permanent files that a first run makes in its home directory are no trace of a run.
         self._before = self._before or self._settled()
 
     def start(self, words: Iterable[str]) -> "subprocess.Popen[bytes]":
-        """Starts the command on the near machine."""
+        """Start the command on the near machine."""
         near = self._bed.near
         return subprocess.Popen(
             near.words("env", "-C", self.place, *COMMAND, *words),
@@ -63,12 +63,12 @@ class RemoteVictim(Victim):
         )
 
     def lasts_s(self) -> float:
-        """The runs take most of it."""
+        """Return the approximate duration of the remaining work, s: the runs take most of it."""
         left = len(self.expected) - len(self.subject.parts(self.place))
         return self.takes_s * max(1, left) / len(self.expected)
 
     def children(self, process: int) -> list[int]:
-        """One process of each part that there is now, at random."""
+        """Return one random process of a random part of the run."""
         parts: dict[str, list[int]] = {}
         for side in (self._bed.near, self._bed.far):
             running = side.running()
@@ -85,7 +85,7 @@ class RemoteVictim(Victim):
         return [self.draw.choice(sorted(parts[target]))]
 
     def check_gone(self, session: int) -> None:
-        """Waits until both machines are as they were before."""
+        """Wait until both machines are as they were before."""
         if not eventually(lambda: not left_behind(self._bed, self._before), GONE_WITHIN_S):
             left = left_behind(self._bed, self._before)
             self._end_left()
@@ -104,7 +104,7 @@ class RemoteVictim(Victim):
 
 
 def _part(number: int, line: str, running: dict[int, str]) -> str:
-    """What a process does in a run."""
+    """Return the part that a process plays in a run."""
     part = next((part for part in _PARTS if part in line), line.split()[0])
     if part != "remote serve":
         return part

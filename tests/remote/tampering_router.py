@@ -1,7 +1,7 @@
-"""A router that changes datagrams, executed in a router's network: `tampering_router.py FOLDER SHARE SEED`.
+"""Router that changes datagrams, executed in a router's network: `tampering_router.py FOLDER SHARE SEED`.
 
-It is the only way for UDP, and does one of `CHANGES` to a share of the datagrams. At SIGTERM it writes how often it did
-each into `changed.json` of the folder.
+All UDP passes this router, which applies one of `CHANGES` to a share of the datagrams. At SIGTERM it writes the number
+of each change into `changed.json` of the folder.
 """
 
 import json
@@ -18,7 +18,7 @@ _HEAD, _MOST_KEPT, _MTU = 28, 300, 1500
 
 
 def tamper(packet: bytes, change: str, kept_packets: list[bytes], draw: random.Random) -> list[bytes]:
-    """Return what the router sends in the place of a packet of IP and UDP."""
+    """Return the packets that the router sends instead of a packet of IP and UDP."""
     head, body = packet[:_HEAD], bytearray(packet[_HEAD:])
     match change:
         case "flip" if body:
@@ -49,7 +49,7 @@ def tamper(packet: bytes, change: str, kept_packets: list[bytes], draw: random.R
 
 
 def main(folder: Path, share: float, seed: int) -> None:
-    """Carry datagrams until SIGTERM."""
+    """Forward datagrams until SIGTERM."""
     draw, counts, kept_packets, late = random.Random(seed), dict.fromkeys(CHANGES, 0), [], []
     signals: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: signals.append(number))
@@ -80,7 +80,7 @@ def main(folder: Path, share: float, seed: int) -> None:
                 if len(sent_packet) > _MTU:
                     continue  # it has become too long for the link
                 length = len(sent_packet) - 20
-                # no checksum of UDP: the kernel would drop what was changed
+                # The UDP checksum is zero: the kernel would drop a changed datagram.
                 whole_packet = (
                     sent_packet[:2]
                     + len(sent_packet).to_bytes(2)

@@ -1,4 +1,4 @@
-"""The allow file: which programs another machine may have started here."""
+"""Tests of the allow file: programs that another machine may start here."""
 
 import os
 from pathlib import Path

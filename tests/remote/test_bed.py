@@ -1,4 +1,4 @@
-"""The test bed is what it says it is."""
+"""Tests of the test bed itself."""
 
 import subprocess
 import time

@@ -1,4 +1,4 @@
-"""What another machine has, and every way in which it cannot be asked, over a real sshd."""
+"""Tests of checks of a remote machine over a real sshd, with every reason why it cannot be checked."""
 
 import json
 import os
@@ -30,7 +30,7 @@ try:
 except Error as error:
     print(error)
 """
-"""Holds a link, and asks for every line that it is given."""
+"""Program that holds a link, and sends a request for every line that it reads."""
 
 
 def checks(bed: Bed, expect: int = 0, host: str | None = None) -> dict[str, dict[str, Any]]:
@@ -39,7 +39,7 @@ def checks(bed: Bed, expect: int = 0, host: str | None = None) -> dict[str, dict
 
 
 def refusal(bed: Bed) -> str:
-    """The reason why the machine cannot be asked: the same in a check and for whoever links to it."""
+    """Return the reason why the machine cannot be reached, which a check and a link report alike."""
     ssh = checks(bed, expect=1)["ssh"]
     assert not ssh["good"]
     run = bed.near.run(sys.executable, "-P", "-c", LOOK, bed.host)
@@ -49,7 +49,7 @@ def refusal(bed: Bed) -> str:
 
 
 def start_link(bed: Bed, **more: str) -> "subprocess.Popen[str]":
-    """A process that holds a link to the far machine."""
+    """Start a process that holds a link to the far machine."""
     process = bed.near.start(sys.executable, "-P", "-c", LOOK, bed.host, stdin=subprocess.PIPE, **more)
     assert process.stdout is not None
     assert process.stdout.readline() == "up\n"
@@ -65,7 +65,7 @@ def test_a_machine_is_looked_at(bed: Bed) -> None:
     assert answers["version"]["good"]
     assert answers["UDP to there"]["found"] == answers["UDP from there"]["found"] == "arrives"
     assert answers["MTU"]["found"] == "1500 bytes towards this machine"
-    # 20 ms of the path are not on the way of ssh here, and Python takes its time to start
+    # ssh does not take the path with its 20 ms, and Python takes its time to start.
     assert 0 < float(re.findall(r"[\d.]+", answers["ssh"]["found"])[0]) < 200
     assert not answers["allow file"]["good"]
     allow = bed.far.folder / "home/.config/dumbbell/allow"

@@ -1,4 +1,4 @@
-"""A machine takes part in one run at a time, whoever began it."""
+"""Tests that a machine takes part in one run at a time, whoever started it."""
 
 import json
 import os
@@ -30,10 +30,10 @@ def test_the_second_of_two_experiments_with_one_machine_waits_and_says_for_what(
     def make() -> dict[str, Any]:
         out = bed.new_results()
         first = bed.near.start_dumbbell(*words, out / "first", "--duration", 300)
-        # the far machine's ports are open: the first holds the emulation lock of both
+        # Once the far machine's ports are open, the first run holds the emulation lock of both machines.
         assert eventually(lambda: _has_turn(bed))
         second = bed.near.start_dumbbell(*words, out / "second", "--duration", 3)
-        # however long a busy machine takes to begin the second, the first still goes on
+        # The first run lasts longer than a busy machine takes to start the second.
         assert second.stderr is not None
         assert any("another run goes on (pid " in line for line in second.stderr)
         first.send_signal(signal.SIGINT)
@@ -69,7 +69,7 @@ def test_a_machine_that_is_never_free_is_refused_with_who_has_it(monkeypatch: py
     del lock
     answer, _ = run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     assert len(answer["ports"]) == 2
-    # it has it now, for as many runs as it makes, and lets it go as it ends
+    # The peer now holds the lock for all its runs, and releases it at its end.
     run_commands.open_sockets(state, {"turn": True, "request": {"flows": 1}}, b"")
     with pytest.raises(Error, match="stopped"):
         core.take_emulation_lock(0.1, lambda: False, lambda *_: None)

@@ -1,4 +1,4 @@
-"""What can go wrong between two machines, while a run goes on: each with a clear reason, and nothing is left behind."""
+"""Tests of faults between two machines during a run: each has a clear reason, and no process is left behind."""
 
 import contextlib
 import json
@@ -33,12 +33,12 @@ Outcome = dict[str, Any]
 
 @contextlib.contextmanager
 def running(bed: Bed, *words: object, out: Path | None = None) -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
-    """An experiment whose first run is under way: its directory, a new one or `out`, and its process."""
+    """Start an experiment; yield its directory, `out` or a new one, and its process once the first run goes on."""
     out = out or bed.new_results()
     backend = f"remote:{bed.host}"
     process = bed.near.start_dumbbell("run", "--backend", backend, "--out", out, "--json", *words)
     try:
-        # the kernel's clock ticks on: both peer processes are there, and more than the meeting is over
+        # The kernel's clock goes on: by then both peer processes run, and NAT traversal is over.
         begin_file = Path(
             f"/proc/{bed.near.inside}/root{out}/experiment.toml"
         )  # as it is there: it may be on another disk
@@ -51,14 +51,14 @@ def running(bed: Bed, *words: object, out: Path | None = None) -> Iterator[tuple
 
 
 def finish(out: Path, process: "subprocess.Popen[str]") -> Outcome:
-    """Wait for its end."""
+    """Wait for the end of a command; return its outcome."""
     output, errors = process.communicate(timeout=TIMEOUT_S)
     assert "Traceback" not in errors, errors
     return {"out": out, "exit": process.returncode, "runs": json.loads(output)["runs"], "errors": errors}
 
 
 def good(outcome: Outcome) -> tuple[Path, dict[str, Any]]:
-    """The directory, and the only run of a command that went well."""
+    """Return the directory, and the only run of a successful command."""
     (run,) = outcome["runs"]
     assert (outcome["exit"], run["status"]) == (0, "done"), outcome["errors"]
     return outcome["out"], run
@@ -78,7 +78,7 @@ def test_a_connection_that_is_lost_fails_its_run_and_resume_makes_it(
         with running(bed, "--schemes", "copa", "--duration", 8, "--runs", 2) as (out, process):
             victims = bed.sessions() if victim == "ssh" else list(bed.far.running("remote serve"))
             assert victims
-            # all at once: on a busy machine one of them has time to say that another one ended
+            # The signals come together: on a busy machine one victim would have time to report the end of another.
             for what_comes in (signal.SIGSTOP, signal.SIGKILL):
                 for number in victims:
                     with contextlib.suppress(ProcessLookupError):
@@ -138,7 +138,7 @@ def test_a_machine_behind_a_nat_goes_on_when_that_forgets_it(
     def make() -> Outcome:
         bed.rebind()  # the NAT forgets the mappings of earlier attempts
         with running(bed, "--schemes", scheme, "--duration", 10) as (out, process):
-            # on a loaded machine the flow may begin later than its peer's process
+            # On a loaded machine the flow may begin later than its peer process.
             assert eventually(lambda: bed.answered() == 2)
             bed.rebind()
             return finish(out, process)
@@ -161,7 +161,7 @@ def test_a_clock_that_is_set_during_a_run_is_found(make_bed: Callable[..., Bed],
     (run,) = outcome["runs"]
     assert run["status"] == "degraded", outcome["errors"]
     ((at_s, by_ms, _),) = stats(out, run)["clocks"]["steps"]
-    # theta is the remote clock less the local one
+    # The clock offset is the remote clock minus the local one.
     assert by_ms == pytest.approx(step_ms if side == "far" else -step_ms, abs=1.0)
     assert 3.0 < at_s < 9.0
     times = polars.read_parquet(next(out.glob("runs/*/*/1/packets.parquet")))["time_ns"]
@@ -169,13 +169,13 @@ def test_a_clock_that_is_set_during_a_run_is_found(make_bed: Callable[..., Bed],
 
 
 def _udp_ports(bed: Bed) -> list[int]:
-    """The ports that the far machine has open."""
+    """Return the open UDP ports of the far machine."""
     lines = bed.far.run("cat", "/proc/self/net/udp").stdout.splitlines()[1:]
     return [int(line.split()[1].split(":")[1], 16) for line in lines]
 
 
 def test_what_others_send_is_counted_and_does_nothing(bed: Bed, punctual: Punctual[Outcome]) -> None:
-    """Garbage of all lengths, to all ports of the far machine from another of the near one."""
+    """Send garbage of all lengths to all ports of the far machine, from another port of the near one."""
     flood = """
 import os, socket, sys, time
 peer = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -189,7 +189,7 @@ while time.monotonic() < until:
 
     def make() -> Outcome:
         with running(bed, "--schemes", "copa", "--duration", 8) as (out, process):
-            # on a loaded machine they may take longer
+            # On a loaded machine the ports may open later.
             assert eventually(lambda: len(_udp_ports(bed)) == 2)
             bed.near.run("python3", "-c", flood, FAR, *_udp_ports(bed))
             return finish(out, process)
@@ -229,7 +229,7 @@ def test_what_a_router_has_recorded_and_sends_again_does_nothing(
     bed: Bed, punctual: Punctual[Outcome], scheme: str
 ) -> None:
     def make() -> Outcome:
-        # a busy machine takes seconds to begin what records
+        # A busy machine takes seconds to start the recorder.
         with running(bed, "--schemes", scheme, "--duration", 20) as (out, process):
             bed.in_router("far", "python3", "-c", REPLAY, FAR)
             return finish(out, process)
@@ -253,7 +253,7 @@ def test_an_ssh_server_that_hangs_is_told_after_a_while(bed: Bed) -> None:
         try:
             outcome = finish(out, process)
             assert time.monotonic() - began < 40.0
-            # the far peer process does not hear of its controller either
+            # The far peer process gets no message from its controller either.
             assert bed.far.empty(mark="remote serve")
         finally:
             for number in hanging:
@@ -348,7 +348,7 @@ def allow(bed: Bed, program: str) -> None:
 
 def test_a_directory_takes_one_experiment_at_a_time(bed: Bed, punctual: Punctual[Outcome]) -> None:
     def make() -> Outcome:
-        # on a busy machine the second command needs more than ten seconds until it is refused
+        # On a busy machine the second command needs more than ten seconds until it is refused.
         with running(bed, "--schemes", "copa", "--duration", 25) as (out, process):
             refusal = bed.dumbbell("run", "--resume", "--out", out, expect=2)
             assert "results" in refusal.stderr

@@ -1,6 +1,6 @@
-"""dumbbell is put on another machine, over a real sshd; and every way in which it is not.
+"""Tests of the installation on another machine over a real sshd, with every reason why it fails.
 
-It keeps processors busy and does not depend on times: it is not among the tests that do.
+Installations use much CPU time, but do not depend on times, so they are not among the tests that do.
 """
 
 import fcntl
@@ -39,7 +39,7 @@ def main():
             sys.stdout.buffer.write(len(answer).to_bytes(4, "big") + answer)
             sys.stdout.buffer.flush()
 """
-"""What answers as a peer process does, and stands on nothing."""
+"""Program that answers as a peer process does, without dumbbell."""
 
 MARK = """
 import sys
@@ -67,7 +67,7 @@ def fake(
     needs: str = "",
     answers: str = dumbbell.__version__,
 ) -> Path:
-    """A wheel that says it is dumbbell."""
+    """Write a wheel that claims to be dumbbell."""
     name = f"dumbbell-{version}"
     wheel = folder / f"{name}-{tag}.whl"
     requirement = f"Requires-Dist: {needs}\n" if needs else ""
@@ -86,7 +86,7 @@ def fake(
 
 @pytest.fixture(name="bare")
 def _bare(bed: Bed) -> Bed:
-    """The far machine has a Python, and no dumbbell."""
+    """Return machines of which the far one has a Python, and no dumbbell."""
     (bed.far.folder / "bin" / "dumbbell").unlink()
     (bed.far.folder / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
     settings = bed.far.folder / "home/.config/pip/pip.conf"
@@ -100,7 +100,7 @@ def place(bed: Bed) -> Path:
 
 
 def install(bed: Bed, wheel: Path, expect: int = 0) -> str:
-    """What is said: on stdout, or the reason why not."""
+    """Install a wheel; return the single line of output: the result, or the reason why it failed."""
     result = bed.dumbbell("remote", "install", bed.host, "--from", wheel, expect=expect)
     lines = [line for line in (result.stdout + result.stderr).splitlines() if " gone" not in line]
     assert len(lines) == 1, lines
@@ -108,12 +108,12 @@ def install(bed: Bed, wheel: Path, expect: int = 0) -> str:
 
 
 def answering(bed: Bed) -> str:
-    """The mark of what answers there."""
+    """Return the mark of the installation that answers."""
     return bed.near.run(sys.executable, "-P", "-c", MARK, bed.host).stdout.split()[0]
 
 
 def left(bed: Bed) -> list[str]:
-    """What lies beside the place."""
+    """Return the files beside the installation."""
     return sorted(file.name for file in place(bed).parent.iterdir())
 
 
@@ -237,7 +237,7 @@ def test_the_command_for_the_other_machine_stands_alone() -> None:
     inside = INSTALL.removeprefix("exec sh -c '").removesuffix("'")
     assert "'" not in inside
     assert INSTALL.isprintable()
-    # as sh reads it, without the program on its input
+    # sh reads the command as a user would type it, without the program on its input.
 
     result = subprocess.run(["sh", "-c", INSTALL], input=b"10\nprint(6*7)", capture_output=True, check=True)
     assert result.stdout == b"42\n"

@@ -1,4 +1,4 @@
-"""Another machine that says nothing, or does not stop: what asks it ends by Ctrl-C, and nothing is left of it."""
+"""Tests of a remote machine that is silent or does not stop: Ctrl-C ends the command and all its processes."""
 
 import io
 import os
@@ -25,7 +25,7 @@ ENDLESS = "head -c 200000000 /dev/zero >&2"
 
 
 def ssh(folder: Path, does: str) -> dict[str, str]:
-    """An environment in which ssh does something else, and temporary files lie in `folder`."""
+    """Return an environment whose ssh executes the script `does`, and whose temporary files lie in `folder`."""
     (folder / "bin").mkdir()
     (folder / "bin/ssh").write_text(f"#!/bin/sh\n{does}\n")
     (folder / "bin/ssh").chmod(0o755)
@@ -34,7 +34,7 @@ def ssh(folder: Path, does: str) -> dict[str, str]:
 
 
 def wheel(folder: Path, metadata: str = "") -> Path:
-    """A file that is a wheel of this version, as far as it is looked at."""
+    """Write a file that passes the checks for a wheel of this version."""
     file = folder / f"dumbbell-{dumbbell.__version__}-py3-none-any.whl"
     description = f"Metadata-Version: 2.1\nName: dumbbell\nVersion: {dumbbell.__version__}\n{metadata}"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -139,7 +139,7 @@ def test_a_wheel_that_says_much_of_itself_is_none(tmp_path: Path) -> None:
     "words", [("remote", "install", "far.example", "--from", "{wheel}"), ("remote", "check", "far.example")]
 )
 def test_an_interrupt_while_ssh_starts_leaves_nothing(tmp_path: Path, words: tuple[str, ...]) -> None:
-    """The process is there before `Popen` has returned it."""
+    """The process exists before `Popen` has returned it."""
     environment = ssh(tmp_path, MUTE)
     (tmp_path / "late.py").write_text(
         "import os, signal, subprocess, sys\n"

@@ -1,4 +1,4 @@
-"""A peer process of another machine gives one wrong answer: what comes of that is one line that names the machine."""
+"""Tests of one wrong answer of a remote peer process: the result is one line that names the machine."""
 
 import json
 import os
@@ -28,11 +28,11 @@ def answers(module, name, change):
 LIES
 main()
 """
-"""An ssh that starts such a peer process here."""
+"""Script of an ssh that starts such a peer process here."""
 
 
 def answer_lies(folder: Path, lies: str, *words: str, expect: int) -> subprocess.CompletedProcess[str]:
-    """What a command says, and its exit status, where the peer process of the other machine tells these lies."""
+    """Run a command whose remote peer process gives these wrong answers; return its result."""
     (folder / "bin").mkdir()
     (folder / "bin/ssh").write_text(LYING.replace("LIES", lies))
     (folder / "bin/ssh").chmod(0o755)

@@ -1,4 +1,4 @@
-"""A peer process as a child of this machine, and how messages are framed."""
+"""Tests of a peer process as a child of this machine, and of the framing of messages."""
 
 import contextlib
 import fcntl
@@ -45,7 +45,7 @@ SERVING = [sys.executable, "-P", "-m", "dumbbell", "remote", "serve"]
 
 @pytest.fixture(name="pipe")
 def _pipe() -> Iterator[tuple[Messages, int]]:
-    """One direction: who reads it, and where to write. What is not there yet does not come any more."""
+    """Return the reader of one direction, and the descriptor to write to. A message not there yet never comes."""
     source, sink = os.pipe()
     yield Messages(source, sink, ManualClock(turns_in_waits=True)), sink
     for descriptor in (source, sink):
@@ -69,7 +69,7 @@ def wait_until_gone(process: int) -> None:
 
 
 def turned_until_over(clock: ManualClock, answer: "Future[Any]") -> None:
-    """Let time pass, second by second, until there is an answer, or a reason why there is none."""
+    """Let time pass, second by second, until there is an answer or an error."""
 
     def turn() -> bool:
         clock.turn(1.0)
@@ -209,7 +209,7 @@ def test_a_command_waits_for_what_is_said_to_it_for_a_while() -> None:
 
 
 class NamedPeer:
-    """A stand-in for a `Peer`: a side of a run asks it for its name only."""
+    """A stand-in for a `Peer`: an end of a run asks only for its name."""
 
     name = "far"
 
@@ -444,7 +444,7 @@ for function in (wait, fail, panic, talk, hold, leave):
     serve.COMMANDS[function.__name__] = f"made_up.{function.__name__}"
 serve.serve()
 """
-"""A peer process with commands that take their time, fail, hold something and leave something behind."""
+"""Program of a peer process whose commands take long, fail, hold something or leave something behind."""
 
 
 @pytest.fixture(name="made_up")
@@ -476,7 +476,7 @@ def test_a_mistake_in_a_command_is_one_line_and_the_peer_process_goes_on() -> No
         with pytest.raises(CommandRefused, match="fail: KeyError: 'by'"):
             peer.ask("fail")
         assert peer.ask("fail", by=2)[0] == {"x": 0.5}
-        # or who asks would wait for ever
+        # Without this, the waiting command would never end.
         with pytest.raises(CommandRefused, match="panic: BaseException: a panic of the core"):
             peer.begin("panic").result(TIMEOUT_S)
         with pytest.raises(CommandRefused, match=r"a message of 40[0-9]{2} and 0 bytes is longer than allowed"):
@@ -495,7 +495,7 @@ for answer in json.loads(sys.argv[1]):
     messages.send(answer)
 sys.stdin.buffer.read()
 """
-"""A peer process that answers whatever it was told to."""
+"""Program of a peer process that gives any answer it is told to."""
 
 
 @pytest.mark.parametrize(
@@ -542,7 +542,7 @@ def test_requests_that_make_no_sense_are_refused_in_one_line_and_the_peer_proces
             with pytest.raises(CommandRefused) as error:
                 pytest.fail(f"{do}: {peer.begin(do, **arguments).result(TIMEOUT_S)}")
             assert "\n" not in str(error.value), do
-        # nothing that was refused keeps descriptors, and each `open` lets go what the one before had
+        # A refused request keeps no descriptors, and each `open` closes those of the previous one.
         for _ in range(30):
             assert len(peer.ask("open", request={"flows": 50})[0]["ports"]) == 51
         descriptors = len(list(Path(f"/proc/{children(peer._process.pid)[0]}/fd").iterdir()))
@@ -594,7 +594,7 @@ Beats(messages, {"beat": True})
 exec(sys.argv[1])
 sys.stdin.buffer.read()
 """
-"""A peer process that says hello, beats, and then does what it was told to."""
+"""Program of a peer process that sends a greeting and heartbeats, and then executes its instructions."""
 
 HEAD = "import os; head = len(text).to_bytes(4, 'big') + text; "
 

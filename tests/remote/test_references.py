@@ -1,4 +1,4 @@
-"""What both machines know of UTC makes a reference for their clocks."""
+"""Tests of clock references that both machines' knowledge of UTC makes."""
 
 import socket
 import struct
@@ -30,7 +30,7 @@ def stamp(unix_s: float) -> int:
 
 
 def answer(question: bytes, lies_s: float = 0.0, first: int = 0b00_100_100, stratum: int = 2) -> bytes:
-    """What a server says whose clock is off by so much."""
+    """Return the answer of a server whose clock is off by `lies_s`."""
     now = stamp(time.time() + lies_s)
     cookie = FORM.unpack(question)[10]
     fields = (b"RATE", 0, cookie, now, now)
@@ -39,7 +39,7 @@ def answer(question: bytes, lies_s: float = 0.0, first: int = 0b00_100_100, stra
 
 @contextmanager
 def serve_time(reply: Callable[[bytes], list[bytes]]) -> Iterator[str]:
-    """A server on loopback; where it is."""
+    """Serve time on loopback; yield the address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
         end.bind(("127.0.0.1", 0))
         end.settimeout(0.1)
@@ -69,7 +69,7 @@ def ask_server(server: str, clock: Clock | None = None) -> list[sntp.UtcReading]
 
 
 def off_ns(reference: sntp.UtcReading, lies_s: float) -> float:
-    """How far off an answer is beyond what its way explains, ns; the server's error bound is 6 ms."""
+    """Return the error of an answer beyond its round trip, ns; the server's error bound is 6 ms."""
     _, ahead_ns, between_ns = chrony.wall_clock_ahead()
     way_ns = reference.error_ns - 6e6
     slewed_ns = 1e6  # by whoever sets the wall clock meanwhile
@@ -139,7 +139,7 @@ def test_what_is_no_server_is_refused(text: str, dumbbell: Dumbbell) -> None:
 
 
 def test_two_machines_make_a_reference() -> None:
-    # The remote clock is 5 s ahead: UTC is less ahead of it.
+    # The remote clock is 5 s ahead, so UTC is less ahead of it.
     local = [{"at_ns": 10**9, "ahead_ns": 100 * 10**9, "error_ns": 3_000_000}]
     remote = [
         {"at_ns": 6 * 10**9 + 1_000_000, "ahead_ns": 95 * 10**9, "error_ns": 2_000_000},
@@ -170,7 +170,7 @@ def test_peer_processes_ask_the_same_server_and_a_wrong_clock_shows(monkeypatch:
             [reference] = references((local, remote), server, lambda text, _: notes.append(text))
     assert not notes
     assert reference["source"] == f"NTP server {server}"
-    # How much the server lies does not matter: both hear the same lie.
+    # The server's error does not matter: both machines get the same wrong time.
     assert abs(reference["offset_ns"] - 37_000_000) < 5_000_000
     assert reference["error_ns"] < 60_000_000
 

@@ -1,4 +1,4 @@
-"""The log of a run that fails on the other machine: there is an ssh here that leads to this machine."""
+"""Tests of the log of a run that fails on the other machine; here ssh leads to this machine."""
 
 import logging
 import os
@@ -28,12 +28,12 @@ def open_sockets(*_): return 1 // 0
 run_commands.open_sockets = open_sockets
 sys.exit(main(["remote", "serve"]))
 """
-"""Another machine's process with a mistake in it."""
+"""Program of the other machine's process with a mistake in it."""
 DIES = BROKEN.replace("return 1 // 0", "import os; print('no room left', file=sys.stderr, flush=True); os.abort()")
 
 
 def run_with(folder: Path, serves: str, *words: str) -> tuple[str, str]:
-    """What is said of a run that fails with another machine that does this, and the run's log."""
+    """Return the output and the log of a run that fails, with `serves` as the other machine's program."""
     (folder / "far.py").write_text(serves)
     environment = ssh(folder, FAR.format(python=sys.executable, does=folder / "far.py"))
     command = [*COMMAND, *words, *RUN]
@@ -64,7 +64,7 @@ def test_the_log_tells_of_a_process_that_dies_on_the_other_machine(tmp_path: Pat
     assert re.search(rf"info  remote.link: {HOST}: the peer process has ended status=\S+ stderr:\n  no room left", log)
     assert f"warn  remote.link: the link has ended: {HOST}: " in log
     assert f"error execution.worker: failed: {HOST}: " in log.splitlines()[-1]
-    # while it was made
+    # This line was logged during the run.
     assert re.search(rf"info  remote.describe_commands: \[copa on \S+, run 1\] \[{HOST}\] peer process pid=", output)
 
 

@@ -1,4 +1,4 @@
-"""What is decided about a run between two machines before and after it, without machines."""
+"""Tests of decisions about a run between two machines, before and after it, without machines."""
 
 import json
 import pickle
@@ -43,7 +43,7 @@ REMOTE: dict[str, Any] = {
 
 
 def ignore(*_: object) -> None:
-    """Nobody listens."""
+    """Ignore a report."""
 
 
 def experiment(**settings: object) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_the_path_is_the_network_and_the_backend_gets_its_own_settings() -> None
 
 
 def exchange(heard_ns: int, answered_ns: int) -> dict[str, int]:
-    """One that took 30 ms by this machine's clock."""
+    """Return a timestamp exchange that took 30 ms by this machine's clock."""
     asked_ns = 10**12
     return {
         "asked_ns": asked_ns,
@@ -79,7 +79,7 @@ def exchange(heard_ns: int, answered_ns: int) -> dict[str, int]:
 
 
 def test_a_round_trip_that_the_other_machine_makes_up_is_refused_by_its_name() -> None:
-    """One of 3e9 s had the run wait for 286 years."""
+    """A made-up round trip of 3e9 s made the run wait for 286 years."""
     made_up = exchange(heard_ns=4 * 10**18, answered_ns=10**18)
     for function in (_core.clock_offset, _core.round_trips):
         with pytest.raises(Error) as error:

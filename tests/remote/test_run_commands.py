@@ -1,4 +1,4 @@
-"""What a side of a run between two machines is told."""
+"""Tests of the run spec that each end of a run between two machines receives."""
 
 import json
 

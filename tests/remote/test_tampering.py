@@ -1,4 +1,4 @@
-"""A router on the way changes datagrams: they are counted and dropped, and the numbers are those of the rest."""
+"""Tests with a router that changes datagrams: dumbbell counts and drops them; its numbers are those of the others."""
 
 import json
 import subprocess
@@ -43,7 +43,7 @@ def test_what_a_router_changes_is_dropped_and_changes_no_number(
     assert sum(guard["moved"] for guard in guards) == 0
     forged_count = sum(guard["forged"] for guard in guards)
     replayed_count = sum(guard["replayed"] for guard in guards)
-    # greetings before the run are counted by the router alone
+    # Only the router counts the greetings before the run.
     assert 0.5 * sum(counts[change] for change in ("flip", "cut", "longer", "zero", "number")) < forged_count
     assert 0.5 * counts["repeat"] < replayed_count
     log = polars.read_parquet(file.with_name("packets.parquet"))

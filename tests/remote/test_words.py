@@ -1,4 +1,4 @@
-"""What a peer process says may be anything: it is refused in one line, and shown without what terminals act upon."""
+"""Tests of arbitrary text from a peer process: it is refused in one line, and shown without control characters."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ HELLO = {"rights": {"checks": [{"name": "a", "good": True, "found": "b", "fix": 
 
 
 class Peer:
-    """A peer process that answers what it is told to."""
+    """A peer process that answers as it is told to."""
 
     name = "lab"
 

@@ -1,4 +1,4 @@
-"""What there is of a machine of the test bed, to see that a run leaves nothing of itself behind."""
+"""Traces of a run on the machines of the test bed, to check that a run leaves none behind."""
 
 import contextlib
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ _LISTENING_TCP = "0A"
 
 
 def traces(side: BedMachine) -> frozenset[str]:
-    """Processes, devices, namespaces that are kept, sockets and files that are there now."""
+    """Return the current processes, devices, named namespaces, sockets and files of a machine."""
     return frozenset(_traces(side))
 
 
 def left_behind(bed: Bed, before: dict[str, frozenset[str]]) -> list[str]:
-    """What is there that was not before, with the machine's name."""
+    """Return the traces that were not there before, with the machine's name."""
     now = both_machines(bed)
     return sorted(f"{name}: {trace}" for name, current in now.items() for trace in current - before[name])
 
 
 def both_machines(bed: Bed) -> dict[str, frozenset[str]]:
-    """The traces of both machines."""
+    """Return the traces of both machines."""
     return {side.name: traces(side) for side in (bed.near, bed.far)}
 
 

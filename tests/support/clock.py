@@ -1,4 +1,4 @@
-"""Time that a test turns by hand."""
+"""Clock whose time only a test changes."""
 
 import asyncio
 import math
@@ -15,7 +15,7 @@ from support.waiting import wait_for
 T = TypeVar("T")
 
 _LOOK_EVERY_S = 0.002
-"""Time between two looks at whether the time of a wait is over, s of real time."""
+"""Time between two checks for the end of a wait, s of real time."""
 
 
 class ManualClock(Clock):
@@ -32,17 +32,17 @@ class ManualClock(Clock):
         self._turning = threading.Lock()
         self._turns_in_waits = turns_in_waits
         self._waits: dict[object, float] = {}
-        """When each wait that goes on ends."""
+        """Time at which each pending wait ends."""
         self.slept_s: list[float] = []
-        """How long each sleep was."""
+        """Durations of the sleeps, s."""
 
     def turn(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         with self._turning:
             self._passed_s += seconds
 
     def is_waited_by(self, count: int = 1, least_s: float = 0.0) -> bool:
-        """Whether `count` threads wait by this clock, each for more than `least_s` from now on."""
+        """Return True if `count` threads wait by this clock, each for more than `least_s` from now on."""
         after_s = self.monotonic() + least_s
         return sum(until_s > after_s for until_s in list(self._waits.values())) >= count
 

@@ -1,4 +1,4 @@
-"""A Dask cluster for a test."""
+"""Dask cluster for a test."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from .waiting import TIMEOUT_S, wait_for
 
 @contextmanager
 def running(tmp_path: Path, before_worker: Callable[[], None] | None = None, workers: int = 1) -> Iterator[str]:
-    """A scheduler with one worker or more, whose processes begin with `before_worker`."""
+    """Start a scheduler with one worker or more; the workers' processes begin with `before_worker`."""
     note = tmp_path / "scheduler.json"
     common = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
@@ -27,7 +27,7 @@ def running(tmp_path: Path, before_worker: Callable[[], None] | None = None, wor
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--host", "127.0.0.1"]
         worker += ["--nthreads", "1", "--nworkers", "1", "--no-dashboard", "--no-nanny"]
         processes += [subprocess.Popen(worker, preexec_fn=before_worker, **quiet) for _ in range(workers)]
-        # the client refuses a scheduler without workers: wait for them
+        # The client refuses a scheduler without workers, so wait for them.
         from distributed import Client
 
         with Client(address, set_as_default=False) as client:

@@ -1,7 +1,7 @@
-"""The CPU time of tests: the slowest have a recorded one, and one that takes three times its own fails.
+"""CPU time of tests: the slowest have a recorded one, and a test fails if it takes three times as much.
 
-CPU time hardly depends on what else the machine does, but on how fast the machine is: all times are divided by that of
-a reference loop, measured at the start of each process. `make test-budget` writes `cpu_budget.json` anew.
+CPU time hardly depends on the machine's load, but on its speed. All times are therefore divided by that of a reference
+loop, measured at the start of each process. `make test-budget` writes `cpu_budget.json` anew.
 """
 
 import json
@@ -14,13 +14,13 @@ import pytest
 
 FILE = Path(__file__).with_suffix(".json")
 MOST = 3.0
-"""A test may take this many times its recorded CPU time."""
+"""Maximum CPU time of a test, as a multiple of its recorded one."""
 ALWAYS_S = 3.0
-"""Any test may take this long, s: below it the first use of a cache weighs more than the test."""
+"""CPU time that any test may take, s: below it the first use of a cache weighs more than the test."""
 SLOWEST = 20
-"""Tests that are recorded."""
+"""Number of tests that are recorded."""
 SHOWN = 300
-"""Tests whose CPU time is printed when it is recorded."""
+"""Number of tests whose CPU time is printed when it is recorded."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 ADVICE = (
@@ -30,12 +30,12 @@ ADVICE = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option that records."""
+    """Add the option that records."""
     parser.addoption("--record-cpu", action="store_true", help=f"write the slowest {SLOWEST} tests to {FILE.name}")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measures the machine, and begins to record where that was asked for."""
+    """Measure the machine, and begin to record if asked to."""
     config.stash[_MACHINE] = reference_s()
     if config.getoption("record_cpu") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Recorder())
@@ -54,7 +54,7 @@ def _loop_s() -> float:
 
 
 def cpu_s(process: int | None = None) -> float:
-    """Return the CPU time of this process and of all below it, s, those included that have ended."""
+    """Return the CPU time of this process and of all processes below it, s, including ended ones."""
     process = process or os.getpid()
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
@@ -78,7 +78,7 @@ def recorded_times() -> dict[str, float]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Measures a test, and fails it if it takes too long."""
+    """Measure a test, and fail it if it takes too long."""
     before = cpu_s()
     outcome = yield
     used = (cpu_s() - before) / item.config.stash[_MACHINE]
@@ -101,7 +101,7 @@ def describe_excess(used: float, allowed_units: float, unit_s: float) -> str:
 
 
 class _Recorder:
-    """Collects what all processes of pytest measured."""
+    """Collects the measurements of all processes of pytest."""
 
     def __init__(self) -> None:
         self._used: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""Measures which seeded faults the tests find: each one of `tests/faults/faults.toml` is put into a clone, and tested.
+"""Measurement of the seeded faults that tests find: each of `tests/faults/faults.toml` is put into a clone and tested.
 
     git clone . ~/faults
     PYTHONPATH=tests .venv/bin/python -m support.faults --tree ~/faults --prepare --out ~/faults.json
@@ -22,22 +22,22 @@ from support.faults_clone import PAGES, ROOT, OutOfTimeError, change, prepare, r
 
 FAULTS = ROOT / "tests/faults/faults.toml"
 SUITES = {"gate": ["-m", "gate"], "all": ["-m", "not slow and not real"]}
-"""What Python's tests are restricted to; `all` is for commits before there was a gate."""
+"""Options that restrict Python's tests; `all` is for commits before the gate existed."""
 CHECKS_THE_LIST = "tests/house/test_faults.py"
 """The test of the list itself, which finds every fault."""
 REAL, OTHERS = ("datapath", "endpoint"), ("bpf_loader", "quic")
-"""Crates whose integration tests carry real packets, and those that the gate does not compile."""
+"""Crates whose integration tests carry real packets, and crates that the gate does not compile."""
 FIRST_FAILURE = {
     "pytest": re.compile(r"^(?:FAILED|ERROR) ([^\[\s]+(?:\[.*?\])?)(?= - |$)", re.MULTILINE),
     "cargo": re.compile(r"^---- (.+) stdout ----$", re.MULTILINE),
     "npm": re.compile(r"^\s*✖ (.+?)(?: \([\d.]+ms\))?$", re.MULTILINE),
 }
-"""How the runners name a test that failed. A command that is none of them has to succeed: it builds."""
+"""Pattern of a failed test in the output of each runner. A command of no runner builds, and has to succeed."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of the list. `first` are test folders, or arguments of `cargo test`, that are tried first."""
+    """A fault of the list. `first` contains the test folders, or arguments of `cargo test`, that are tried first."""
 
     name: str
     file: str
@@ -50,9 +50,9 @@ class Fault:
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one fault: `found` (`found`, `not found`, `not found in time`, ...), `by` which test, after `seconds`.
+    """Result of one fault: `found` (`found`, `not found`, `not found in time`, ...) `by` a test, after `seconds`.
 
-    `by` is the end of the output where a fault does not build, or a command fails without naming a test (`unclear`).
+    `by` is the end of the output if a fault does not build, or if a command fails without naming a test (`unclear`).
     """
 
     name: str
@@ -69,7 +69,7 @@ def read_faults(file: Path = FAULTS) -> list[Fault]:
 
 
 def steps(fault: Fault, tree: Path, suite: str) -> Iterator[list[str]]:
-    """Yield the commands that look for a fault, those that find it soonest first."""
+    """Yield the commands that look for a fault, the most promising ones first."""
     pytest = [".venv/bin/pytest", "-x", "-rfE", "--tb=no", "-n", "2", f"--ignore={CHECKS_THE_LIST}", *SUITES[suite]]
     top, _, rest = fault.file.partition("/")
     if top == "crates":
@@ -97,7 +97,7 @@ def steps(fault: Fault, tree: Path, suite: str) -> Iterator[list[str]]:
 
 
 def look_for(fault: Fault, tree: Path, suite: str, until: float) -> tuple[str, str]:
-    """Return how the tests met a fault that is in the tree: found, not found, ..., and by which test."""
+    """Return whether the tests found a fault that is in the tree, and the test that found it."""
     for command in steps(fault, tree, suite):
         unsteady: list[str] = []
         name = Path(command[0]).name
@@ -117,7 +117,7 @@ def look_for(fault: Fault, tree: Path, suite: str, until: float) -> tuple[str, s
 
 
 def measure(fault: Fault, tree: Path, suite: str, limit_s: float) -> Result:
-    """Return what the tests of the tree say of a fault, within a time."""
+    """Return the result of a fault, within a time limit."""
     began = time.monotonic()
     file = tree / fault.file
     if not file.is_file() or file.read_text(encoding="utf-8").count(fault.before) != 1:

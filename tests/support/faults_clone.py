@@ -1,4 +1,4 @@
-"""Clones of this checkout into which faults are put: made ready, refused if they are none, changed and restored."""
+"""Clones of this checkout that faults are put into: prepared, checked, changed and restored."""
 
 import os
 import shutil
@@ -12,11 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 MODULE, PAGES = "python/dumbbell/_core.abi3.so", "python/dumbbell/present/serve/pages"
-"""What is built of the crates and of `web/`, in the package."""
+"""Built core module of the crates and built pages of `web/`, in the package."""
 
 
 def prepare(tree: Path) -> None:
-    """Copy the environment and what was built of this checkout into the tree, where they are missing."""
+    """Copy the environment and the built files of this checkout into the tree, where they are missing."""
     for part in (".venv", "target/debug/deps", "target/debug/.fingerprint", "target/debug/build", MODULE, PAGES):
         if not (tree / part).exists() and (ROOT / part).exists():
             (tree / part).parent.mkdir(parents=True, exist_ok=True)
@@ -38,10 +38,10 @@ def prepare(tree: Path) -> None:
 
 
 def require_clone(tree: Path) -> None:
-    """Refuse a tree that is this checkout, has changes, or has the environment of another one.
+    """Refuse a tree that is this checkout, has changes, or has another checkout's environment.
 
     Raises:
-        ValueError: The tree is none of a clone of its own, or its sources are changed.
+        ValueError: The tree is no clone with an environment of its own, or its sources are changed.
     """
     if tree.is_relative_to(ROOT) or ROOT.is_relative_to(tree) or (tree / ".venv").is_symlink():
         raise ValueError(f"{tree}: expected a clone with an environment of its own: faults are written into it")
@@ -57,11 +57,11 @@ def require_clone(tree: Path) -> None:
 
 
 class OutOfTimeError(Exception):
-    """The time of the fault is over."""
+    """The time limit of the fault is exceeded."""
 
 
 def run(command: list[str], tree: Path, until: float) -> tuple[int, str]:
-    """Run a command in the tree; return its exit status and what it printed. It is killed when its time is over."""
+    """Run a command in the tree; return its exit status and its output. It is killed when its time is over."""
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment |= {"CARGO_INCREMENTAL": "0", "DUMBBELL_PROFILE": "dev", "NO_COLOR": "1"}
     with tempfile.TemporaryFile() as output:
@@ -88,7 +88,7 @@ def run(command: list[str], tree: Path, until: float) -> tuple[int, str]:
 
 @contextmanager
 def change(file: Path, before: str, after: str, tree: Path) -> Iterator[None]:
-    """Replace a text of a file of the tree; the file, the module and the pages are as before afterwards."""
+    """Replace a text in a file of the tree; afterwards restore the file, the module and the pages."""
     built_parts = [] if file.suffix == ".py" else [tree / MODULE, tree / PAGES]
     content, status = file.read_bytes(), file.stat()
     with tempfile.TemporaryDirectory() as backup:

@@ -1,4 +1,4 @@
-"""An internet made of namespaces: a machine, and behind its router a web server and a name server.
+"""An internet made of namespaces: a machine, and a web server and a name server behind its router.
 
     machine 192.0.2.2 --veth-- 192.0.2.1 router, 198.51.100.80 (www.example)
 
@@ -60,11 +60,11 @@ Server(("::", 80), Handler).serve_forever()
 
 @dataclass
 class Internet:
-    """The machine and what is behind it, while it is entered."""
+    """The machine, and the network behind it while the block runs."""
 
     folder: Path
     name_server: str = ROUTER
-    """Its address: on loopback it is a server on the machine itself."""
+    """Address of the name server; a server on loopback is on the machine itself."""
     forwards: bool = True
     forwards_ipv6: bool = False
     _machine: int = 0
@@ -90,15 +90,15 @@ class Internet:
         self._closing.close()
 
     def words(self, *words: str) -> list[str]:
-        """Return what executes a command on the machine."""
+        """Return the words that execute a command on the machine."""
         return ["nsenter", "-t", str(self._machine), "-m", "-n", "--", *words]
 
     def in_machine(self, *words: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
-        """Runs a command on the machine to its end."""
+        """Run a command on the machine to its end."""
         return self._run(*self.words(*words), expect=expect)
 
     def emulate(self, *words: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
-        """Runs `dumbbell emulate` on the machine."""
+        """Run `dumbbell emulate` on the machine."""
         return self.in_machine(sys.executable, "-P", "-m", "dumbbell", "emulate", *words, expect=expect)
 
     def visitors(self) -> list[str]:
@@ -106,7 +106,7 @@ class Internet:
         return [line.split()[0] for line in (self.folder / "tcp6.log").read_text().splitlines()]
 
     def left_behind(self) -> str:
-        """Return the rules and the devices of the machine that are not its own."""
+        """Return the rules and devices that dumbbell has left on the machine."""
         rules = self.in_machine("nft", "list", "ruleset").stdout
         devices = self.in_machine("ip", "-o", "link").stdout
         return rules + "".join(line for line in devices.splitlines() if "dumbbell" in line)
@@ -161,7 +161,7 @@ class Internet:
 
 
 def why_not() -> str | None:
-    """Return the reason why there can be no such internet here."""
+    """Return the reason why this machine cannot have such an internet, or None."""
     missing = [tool for tool in TOOLS if shutil.which(tool, path="/usr/sbin:/sbin:/usr/bin:/bin") is None]
     return f"not installed: {', '.join(missing)}" if missing else None
 

@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of work, however busy the machine is: after some CPU time of this process."""
+"""Ctrl-C in the middle of work: after some CPU time of this process, so that the machine's load does not matter."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def interrupt_after(after_cpu_s: float) -> Iterator[None]:
-    """Send SIGINT to this process when the block has taken so much CPU time, and expect it to end the block."""
+    """Send SIGINT to this process after `after_cpu_s` s of CPU time in the block, and expect it to end the block."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
         os.kill(os.getpid(), signal.SIGINT)

@@ -1,4 +1,4 @@
-"""How a test gets the machine: real packets, the emulation lock, and files that not every machine has."""
+"""Fixtures for resources of the machine: real packets, the emulation lock, and files that not every machine has."""
 
 import os
 import socket
@@ -13,11 +13,14 @@ import pytest
 from dumbbell.machine.emulation import checks
 
 _LOOK_S = 0.1
-"""Time between two looks at who holds the emulation lock, s."""
+"""Time between two checks of the emulation lock, s."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Real packets of several processes go side by side, for most of their time they wait: the longest first."""
+    """Give tests of real packets the fixture `_turn`.
+
+    Their processes run side by side, mostly waiting: the longest first.
+    """
     for item in items:
         if item.get_closest_marker("real"):
             item.fixturenames.insert(0, "_turn")  # type: ignore[attr-defined]  # a mark would come too late
@@ -26,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def _turn() -> Iterator[None]:
-    """The machine's emulation lock, shared by the processes of pytest: among each other they do not wait for it."""
+    """Take the machine's emulation lock, which the processes of pytest share: they do not wait for each other."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         yield
         return
@@ -37,7 +40,7 @@ def _turn() -> Iterator[None]:
 
 @contextmanager
 def _machine() -> Iterator[None]:
-    """Holds the emulation lock of the machine, or sees that another process of pytest does."""
+    """Hold the emulation lock of the machine, or see that another process of pytest holds it."""
     with ExitStack() as stack:
         while True:
             queue = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -56,7 +59,7 @@ def _machine() -> Iterator[None]:
 
 
 def need_real_packets() -> None:
-    """The test is skipped where real packets are not possible, with the first reason."""
+    """Skip the test if real packets are not possible here, with the first reason."""
     for check in checks():
         if not check["good"]:
             pytest.skip(f"no real packets here: {check['name']}: {check['found']}")
@@ -64,12 +67,12 @@ def need_real_packets() -> None:
 
 @pytest.fixture(scope="session")
 def real_packets() -> None:
-    """For all tests of a file."""
+    """Skip the tests of a file if real packets are not possible here."""
     need_real_packets()
 
 
 def pantheon_logs() -> Path:
-    """The folder of a Pantheon run's logs; the test is skipped where `PANTHEON_LOGS` does not name it."""
+    """Return the folder of a Pantheon run's logs; skip the test if `PANTHEON_LOGS` does not name it."""
     name = os.environ.get("PANTHEON_LOGS")
     if not name:
         pytest.skip("PANTHEON_LOGS is not set: no real logs")

@@ -1,4 +1,4 @@
-"""Which processes of this machine a test has started."""
+"""Processes of this machine that a test has started."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
-"""How a test gets a run of real packets for which the machine was in time. No test repeats a run in another way.
+"""Repetition of real runs until the machine was in time. No test repeats a run in another way.
 
 A run judges itself: `degraded` and `invalid` say that the machine was late, or lost packets. `punctual(make)` repeats
-what `make` does until no run is one of these, from the same files each time. The test is skipped if `ATTEMPTS` attempts
-have no such run. At its end the session says how many runs were repeated, by dumbbell itself (`attempts`) or by a test.
+`make` until no run has such a status, from the same files each time. The test is skipped if `ATTEMPTS` attempts have no
+such run. The session reports the number of runs that dumbbell itself (`attempts`) or a test repeated.
 """
 
 import json
@@ -18,13 +18,13 @@ from support.commands.command import Dumbbell, replace_options
 from support.inputs import paths
 
 ATTEMPTS = 3
-"""Most attempts at a punctual run; dumbbell repeats each run itself, at most twice."""
+"""Maximum number of attempts at a punctual run; dumbbell repeats each run itself, at most twice."""
 REAL_RUN = ("--backend", "emu", "--path", "far.toml", "--duration", "2", "--warmup", "0.5", "--out", "out")
-"""A short run."""
+"""Words of a short run."""
 LATE = frozenset({"degraded", "invalid"})
 
 Run = dict[str, Any]
-"""A run as `show --json` has it: `status` and `reason`, and `attempts` of real packets."""
+"""A run in the form of `show --json`: `status` and `reason`, and `attempts` of real packets."""
 R = TypeVar("Made", bound=Mapping[str, Any] | Iterable[Mapping[str, Any]])
 Punctual = Callable[[Callable[[], R]], R]
 _REPEATED = pytest.StashKey[int]()
@@ -32,7 +32,7 @@ _REPEATED = pytest.StashKey[int]()
 
 @pytest.fixture
 def punctual(request: pytest.FixtureRequest, tmp_path: Path) -> Punctual[Any]:
-    """Calls a function until no run is late that it returns: one run, several, or an object with `runs`.
+    """Return a function that repeats another until no run is late: one run, several, or an object with `runs`.
 
     Before a repetition, what the last attempt added to the test's directory is removed.
     """
@@ -57,14 +57,14 @@ def punctual(request: pytest.FixtureRequest, tmp_path: Path) -> Punctual[Any]:
 
 
 def _runs(result: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the runs of what a function of a test has returned."""
+    """Return the runs that a function of a test has returned."""
     if isinstance(result, Mapping):
         return _runs(result["runs"]) if "runs" in result else [result]
     return [*result]
 
 
 def runs_of(dumbbell: Dumbbell, directory: object) -> list[Run]:
-    """Return the runs of a results directory, whatever their status."""
+    """Return the runs of a results directory, with any status."""
     result = dumbbell("show", directory, "--json", expect=None)
     assert result.returncode in (0, 1), result.stderr
     runs: list[Run] = json.loads(result.stdout)["runs"]
@@ -72,14 +72,14 @@ def runs_of(dumbbell: Dumbbell, directory: object) -> list[Run]:
 
 
 def emulated_run(result: CompletedProcess[str]) -> Run:
-    """Return what `dumbbell emulate`, without `--quiet`, says of itself, as a run, and the command's output."""
+    """Return a run with the status that `dumbbell emulate` without `--quiet` reports, and with the command's output."""
     _, is_late, reason = result.stderr.partition("; degraded: ")
     return {"status": "degraded" if is_late else "done", "reason": reason.strip(), "stdout": result.stdout}
 
 
 @pytest.fixture
 def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path) -> Callable[..., list[Run]]:
-    """Runs `far.toml` for 2 s with real packets, or as the arguments say, into `out`; returns punctual runs."""
+    """Return a function that makes punctual runs of `far.toml` with real packets into `out`, by default for 2 s."""
     (folder / "far.toml").write_text(paths.FAR)
 
     def make(*arguments: object) -> list[Run]:
@@ -92,24 +92,24 @@ def run_real(dumbbell: Dumbbell, punctual: Punctual[list[Run]], folder: Path) ->
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Starts to count."""
+    """Start to count."""
     config.stash[_REPEATED] = 0
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hands the count of a worker of xdist to the process that started it."""
+    """Hand the count of a worker of xdist to the process that started it."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["repeated_runs"] = session.config.stash[_REPEATED]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401  # a class of xdist, which may be missing
-    """Adds the count of a worker; one that crashed has none."""
+    """Add the count of a worker; a crashed worker has none."""
     node.config.stash[_REPEATED] += getattr(node, "workeroutput", {}).get("repeated_runs", 0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Says how many runs were repeated."""
+    """Report the number of repeated runs."""
     repetitions = config.stash[_REPEATED]
     if repetitions:
         runs = "1 run was" if repetitions == 1 else f"{repetitions} runs were"

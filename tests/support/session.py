@@ -1,4 +1,4 @@
-"""What holds for all tests: how examples are made, signals, and what is compiled once."""
+"""Settings of all tests: examples of hypothesis, signals, and caches of compiled code."""
 
 import compileall
 import os
@@ -12,22 +12,24 @@ from hypothesis import HealthCheck, settings
 
 import dumbbell as package
 
-# How long an example takes says something about the machine's other work only.
+# The duration of an example only tells how busy the machine is.
 _ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-# The same examples each time: a change fails for what it changed. `--hypothesis-profile=explore` draws others.
+# The examples are the same each time: a change fails only for what it changed. `--hypothesis-profile=explore` draws
+# others.
 settings.register_profile("dumbbell", _ANY_MACHINE, derandomize=True)
 settings.register_profile("explore", _ANY_MACHINE)
 settings.load_profile("dumbbell")
 
-# What a shell starts in the background ignores SIGINT, and what `nohup` starts SIGHUP: so would all that tests start.
+# Commands that a shell starts in the background ignore SIGINT, and those of `nohup` SIGHUP. Commands of tests would
+# inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compiles the package once, and lets JAX keep what it compiles: else each of many commands would do it again.
+    """Compile the package once, and let JAX keep its compiled code: else each of many commands would compile again.
 
-    What JAX compiles is not made fast: that would take longer than what the tests compute with it.
+    JAX does not optimise: that would take longer than the computations of the tests.
     """
     if not hasattr(config, "workerinput"):
         compileall.compile_dir(Path(package.__file__).parent, quiet=2)
@@ -45,5 +47,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def trusts_nothing(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test knows what this user, or another test, has agreed to run."""
+    """Hide from a test what this user, or another test, has agreed to run."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / f"state-{uuid.uuid4().hex}"))

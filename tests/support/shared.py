@@ -1,4 +1,4 @@
-"""Directories that one process of pytest makes and all read: what is slow to make is made once per session."""
+"""Directories that all processes of pytest read; slow ones are made once per session."""
 
 import fcntl
 import os
@@ -21,7 +21,7 @@ def shared_folder(factory: pytest.TempPathFactory, name: str) -> Path:
 def made_once(place: Path, make: Callable[[Path], None]) -> Path:
     """Return the directory `place`; the first process that asks lets `make` fill it, and others wait.
 
-    It gets its name when it is complete: what failed half-way is made anew.
+    The directory gets its name when it is complete, so that a failed attempt is made anew.
     """
     with place.with_name(f"{place.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

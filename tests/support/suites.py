@@ -1,6 +1,6 @@
-"""Which tests are the gate, and which are of another suite: a marker says so, or a fixture.
+"""Suites of the tests: a marker or a fixture puts a test into a suite; the rest is the gate.
 
-`make test` runs the gate: what has no marker of a suite, and the smoke tests. `make test-all` runs every suite.
+`make test` runs the gate: tests without a suite's marker, and the smoke tests. `make test-all` runs every suite.
 """
 
 import pytest
@@ -15,9 +15,9 @@ SUITES = {
     "kills": "commands that are killed",
     "slow": "takes long",
 }
-"""Marker of each suite, and what is in it."""
+"""Marker and contents of each suite."""
 SMOKE = "smoke"
-"""Marker of a short test of a real thing: it belongs to the gate whatever it needs."""
+"""Marker of a short test of a real component: it belongs to the gate, whatever it needs."""
 GATE = "gate"
 
 _MARKERS = SUITES | {
@@ -29,14 +29,14 @@ _FIXTURES = {"playwright": "browser", "browser": "browser", "real_packets": "rea
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers the markers."""
+    """Register the markers."""
     for name, meaning in _MARKERS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test with its suites, or as one of the gate."""
+    """Mark each test with its suites, or as one of the gate."""
     for item in items:
         for fixture in _FIXTURES.keys() & item.fixturenames:  # type: ignore[attr-defined]
             item.add_marker(_FIXTURES[fixture])

@@ -1,4 +1,4 @@
-"""What a command says, in the form in which snapshots keep it."""
+"""Output of a command, in the form that snapshots keep."""
 
 import textwrap
 from pathlib import Path
@@ -7,9 +7,9 @@ WIDTH = 100
 
 
 def transcript(text: object, folder: Path) -> str:
-    """Return the text without the name of the test's `folder`, each line folded; what follows is indented.
+    """Return the text without the name of the test's `folder`; long lines are folded and their continuation indented.
 
-    An error with a long list of what is allowed is one line, which nobody could compare.
+    An error with a long list of expected values is one line, which nobody could compare.
     """
     lines = str(text).replace(f"{folder}/", "").rstrip("\n").split("\n")
     return "\n".join(_fold(line) for line in lines)

@@ -1,4 +1,4 @@
-"""Waits of tests, for something that happens: patient with a busy machine, and over as soon as it has happened."""
+"""Waits of tests for an event: patient with a busy machine, and over as soon as the event has happened."""
 
 import threading
 import time
@@ -8,12 +8,12 @@ from typing import TypeVar
 T = TypeVar("T")
 
 TIMEOUT_S = 600.0
-"""Longest wait for anything, s: only a test that fails waits for so long."""
+"""Longest wait for anything, s: only a failing test waits so long."""
 _LOOK_EVERY_S = 0.005
 
 
 def wait_for(condition: Callable[[], T], description: object = None) -> T:
-    """Return the first true value of `condition`, which is asked again and again.
+    """Return the first true value of `condition`, which is called again and again.
 
     Raises:
         AssertionError: It was not true within `TIMEOUT_S`; `description` says more (a function is called then).

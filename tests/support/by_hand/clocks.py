@@ -1,8 +1,10 @@
-"""The linear program of Moon, Skelly and Towsley (INFOCOM 1999, section 5) by trying every line through two points.
+"""Clock skew by the linear program of Moon, Skelly and Towsley (INFOCOM 1999, section 5), tried over all point pairs.
 
-Of all lines that no point is below of, the one with the smallest sum of distances to the points: its slope is the
-skew. The crate `clocks` finds skews in another way; `crates/clocks/tests/moon.json` has series with what comes out
-here, written by `python tests/support/by_hand/clocks.py`.
+The program considers the lines that lie below every point. The slope of the line with the smallest sum of distances to
+the points is the skew.
+
+The crate `clocks` computes skews in another way. `python tests/support/by_hand/clocks.py` writes
+`crates/clocks/tests/moon.json`: series and the skews computed here.
 """
 
 import json
@@ -14,17 +16,17 @@ import numpy
 FILE = Path(__file__).parents[3] / "crates" / "clocks" / "tests" / "moon.json"
 
 Series = list[tuple[int, int]]
-"""(when, apparent delay), ns."""
+"""Times and apparent delays, ns."""
 
 
 def skew(points: Series) -> float:
-    """The slope of the best line, ns per ns."""
+    """Return the slope of the best line, ns per ns."""
     best = (float("inf"), 0.0)
     mean = [sum(axis) / len(points) for axis in zip(*points, strict=True)]
     at, delay = numpy.array(points, dtype=float).T
     for number, (t, y) in enumerate(points):
         slopes = (delay[number + 1 :] - y) / (at[number + 1 :] - t)
-        # below of every point, up to the rounding of a nanosecond
+        # A line may lie above a point by the rounding of a nanosecond.
         below = (delay >= y + slopes[:, None] * (at - t) - 1e-3).all(axis=1)
         for slope in slopes[below]:
             distance = mean[1] - (y + slope * (mean[0] - t))
@@ -33,7 +35,7 @@ def skew(points: Series) -> float:
 
 
 def draw_series(seed: int) -> tuple[Series, Series]:
-    """Packets of both directions, one per 0.2 s for 60 s, between clocks that differ by 37 ms and some ppm."""
+    """Return packets of both directions: one per 0.2 s for 60 s, between clocks that differ by 37 ms and some ppm."""
     draw = random.Random(seed)
     ppm = draw.uniform(-100, 100)
     series: list[Series] = []
@@ -49,7 +51,7 @@ def draw_series(seed: int) -> tuple[Series, Series]:
 
 
 def vectors() -> list[dict[str, object]]:
-    """What the file has."""
+    """Return the series and skews that the file contains."""
     rows: list[dict[str, object]] = []
     for seed in range(4):
         forward, backward = draw_series(seed)

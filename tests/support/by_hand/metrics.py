@@ -1,7 +1,7 @@
-"""The metrics of flows once more: plainly, slowly, and from nothing but a run's files and its specification.
+"""Metrics of flows, recomputed plainly and slowly from a run's files and its run spec alone.
 
-Written from the definitions in docs/reference/metrics.md, not from the code that computes them. Times are whole ns,
-amounts bytes, rates Mbit/s. `network.py` has links and the network.
+The formulas follow the definitions in docs/reference/metrics.md, not the code that computes the metrics. Times are
+whole ns, amounts bytes, rates Mbit/s. `network.py` has the metrics of links and of the network.
 """
 
 import math
@@ -35,7 +35,7 @@ from support.by_hand.run import (
 
 
 def pantheon(departures: Events, arrivals: Events) -> Values:
-    """Whole logs, in which times are whole microseconds."""
+    """Return Pantheon's metrics of whole logs, in which times are whole microseconds."""
 
     def rate(events: Events) -> float:
         span = np.ptp(to_us(events.time)) if len(events.time) else 0
@@ -81,7 +81,7 @@ def corrected_values(flow: Flow) -> Values:
 
 
 def competing(flow: Flow) -> Values:
-    """In the time in which all flows are active."""
+    """Return the metrics of the time in which all flows are active."""
     names = ("goodput_mbps", "share", "owd_p95_ms", "loss_rate")
     time = flow.run.competing
     if time is None:
@@ -120,10 +120,10 @@ def counter_values(flow: Flow) -> Values:
 
 
 def recoveries(flow: Flow) -> tuple[int, list[int]]:
-    """How many times losses began a recovery, and how long those took that are over.
+    """Return the number of recoveries that losses began, and the durations of the completed ones, ns.
 
-    A recovery ends when all that was sent before it has been acknowledged; the next one may begin at once. Marks begin
-    recoveries, too, but these repair nothing.
+    A recovery ends when all packets sent before it have been acknowledged. The next one may begin at once. Marks begin
+    recoveries too, but those repair nothing.
     """
     changes = list(zip(*(column.tolist() for column in flow.run.rows(flow.number, "recovery")), strict=True))
     losses = set(flow.run.events(LOST, flow.number).time.tolist())
@@ -148,7 +148,7 @@ def recoveries(flow: Flow) -> tuple[int, list[int]]:
 
 
 def ccperf(flow: Flow) -> Values:
-    """From the flow's start until it stops, its transfer is complete, or the run ends."""
+    """Return ccperf's metrics, from the flow's start until its stop, the end of its transfer or the end of the run."""
     run, stream = flow.run, flow.stream
     first, last = flow.start, flow.over
     length = last - first
@@ -192,7 +192,7 @@ def ccperf(flow: Flow) -> Values:
 
 
 def sampled_values(flow: Flow) -> Values:
-    """Statistics over the sample intervals; the sender is as it was before what happens at their ends."""
+    """Return statistics over the sample intervals. The sender's state is the one just before the end of an interval."""
     rates = [flow.throughput(interval) for interval in flow.intervals]
     positive = [rate for rate in rates if rate > 0]
     srtt, in_flight = (flow.run.steps(flow.number, field) for field in ("srtt", "in_flight"))
@@ -213,7 +213,7 @@ def sampled_values(flow: Flow) -> Values:
 
 
 def spacings(fresh: Amounts) -> Steps:
-    """The smoothed time between arrivals of new payload, ms."""
+    """Return the smoothed time between arrivals of new payload, ms."""
     arrivals = [time for time, amount in fresh if amount]
     averages: list[float] = []
     for before, after in pairwise(arrivals):
@@ -223,9 +223,9 @@ def spacings(fresh: Amounts) -> Steps:
 
 
 def at_the_application(flow: Flow) -> Values:
-    """What the socket took from the application, and how long until it was read.
+    """Return the bytes that the socket took from the application, and the delays until they were read.
 
-    It takes as much as its buffer holds, or without one what is sent at once.
+    The socket takes as many bytes as its buffer holds. Without a buffer it takes what is sent at once.
     """
     stream, buffer = flow.stream, flow.transport["send_buffer_bytes"]
     taken_bytes = sum(amount for _, amount in stream.first_sent)
@@ -254,7 +254,7 @@ def at_the_application(flow: Flow) -> Values:
 
 
 def response(flow: Flow) -> Values:
-    """Starvation, and how the flow follows the path's last change."""
+    """Return starvation, and the times in which the flow follows the path's last change."""
     run, change = flow.run, flow.run.last_change
     starvation_s, to_90, settling_s = 0.0, None, None
     beside = [other for other in run.flows if other.directions == flow.directions]
@@ -285,7 +285,7 @@ def response(flow: Flow) -> Values:
 
 
 def media(flow: Flow) -> Values:
-    """What became of a live source's frames: `flows.parquet` has when each was decoded, its delay, and its size."""
+    """Return the metrics of a live source's frames, whose decoding times, delays and sizes are in `flows.parquet`."""
     source = flow.spec["application"]
     if source["kind"] != "encoder":
         return {}
@@ -295,7 +295,7 @@ def media(flow: Flow) -> Values:
     pauses = [(flow.start + ns(begin), flow.start + ns(over)) for begin, over in source.get("pauses", [])]
 
     def playing(since: int, until: int) -> int:
-        """The time in which it was not paused by plan."""
+        """Return the part of an interval in which no planned pause was going on, ns."""
         return until - since - sum(max(0, min(over, until) - max(begin, since)) for begin, over in pauses)
 
     between = [playing(before, after) for before, after in pairwise(times)]

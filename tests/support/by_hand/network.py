@@ -1,4 +1,4 @@
-"""The metrics of links and of all flows together once more, as `metrics.py` has those of single flows."""
+"""Metrics of links and of all flows together, recomputed as `metrics.py` recomputes those of single flows."""
 
 import math
 from collections import defaultdict
@@ -43,19 +43,19 @@ def links_with_queues(elements: list[dict[str, Any]]) -> list[str]:
 
 @dataclass
 class Passage:
-    """What happened at one link, in time order."""
+    """Events at one link, in time order."""
 
     waits: list[tuple[int, int, int]] = field(default_factory=list)
-    """When packets left the queue, their time in it, and their bytes."""
+    """Times at which packets left the queue, their time in it, and their bytes."""
     changes: list[tuple[int, int, int]] = field(default_factory=list)
-    """When packets came and went, and how many packets and bytes more were in the queue then."""
+    """Times at which packets entered or left the queue, and the changes of its packets and bytes."""
     arrivals: int = 0
     drops: int = 0
     marks: int = 0
 
 
 def passages(run: Run) -> dict[str, Passage]:
-    """By name, the links of the data direction that have queues, which data passes one after the other."""
+    """Return the passages of the data direction's links with queues, by name; data pass these links in order."""
     by_link: dict[str, Passage] = defaultdict(Passage)
     for flow in run.flows:
         names = links_with_queues(flow.elements_passed("data"))
@@ -92,7 +92,10 @@ def passages(run: Run) -> dict[str, Passage]:
 
 
 def link_metrics(run: Run) -> dict[str, Values]:
-    """By name; the log does not say at which link an acknowledgement was, so none may pass them."""
+    """Return the metrics of links by name.
+
+    The log does not say at which link an ACK was, so no ACK may pass these links.
+    """
     elements = {f"data/{station['name']}": station for station in run.path["data"] if station["kind"] in HAVE_QUEUES}
     by_link = passages(run)
     return {name: of_link(run, element, by_link[element["name"]]) for name, element in elements.items()}
@@ -123,7 +126,7 @@ def of_link(run: Run, element: dict[str, Any], link: Passage) -> Values:
     values["mean_qdisc_length_l2"] = values["mean_queue_packets"]
     values["mean_qdisc_delay_l2"] = values["mean_queue_delay_ms"]
     if element["kind"] == "link":
-        # All but the last one have been sent when the next one leaves the queue.
+        # When the next packet leaves the queue, all earlier ones have been sent.
         left, _, size = link.waits[-1]
         under_way = run.offered_bits(element, left, run.end) < 8 * (size + framing)
         sent_amounts = [amount + framing for _, _, amount in link.waits][: -1 if under_way else None]
@@ -173,7 +176,7 @@ JAIN_WINDOW = ns(0.1)
 
 
 def jain_windows(run: Run) -> Values:
-    """In windows of time, of the flows that something arrived of, and of those that are active in the whole window."""
+    """Return Jain's indices in windows of time: of the flows with arrivals, and of those active in the whole window."""
     deliveries = sorted(
         (int(time), number, int(size))
         for number, flow in enumerate(run.flows)
@@ -211,7 +214,7 @@ def jain_windows(run: Run) -> Values:
 
 
 def fairness(run: Run) -> Values:
-    """Over the time in which all flows are active, which ends with the first transfer that is complete."""
+    """Return the fairness in the time in which all flows are active, until the first complete transfer."""
     first = max(max(flow.active[0] for flow in run.flows), run.warmup)
     last = min(flow.active[1] for flow in run.flows)
     bin_ns = ns(0.5)
@@ -226,7 +229,7 @@ def fairness(run: Run) -> Values:
 
 
 def competing(run: Run) -> Values:
-    """When all flows are active, and what they get then."""
+    """Return the time in which all flows are active, and their goodput in this time."""
     time = run.competing
     if time is None:
         return dict.fromkeys(("competing_from_s", "competing_to_s", "competing_goodput_mbps"))
@@ -239,7 +242,7 @@ def competing(run: Run) -> Values:
 
 
 def means(run: Run) -> Values:
-    """Sums over the flows of what each contributes to the mean over the time from the first start to the last end."""
+    """Return sums over the flows of each one's part of the mean, from the first start to the last end."""
     span = max(flow.over for flow in run.flows) - min(flow.start for flow in run.flows)
     own_values = [(ccperf(flow), flow.over - flow.start) for flow in run.flows]
     values: Values = {}
@@ -251,7 +254,7 @@ def means(run: Run) -> Values:
 
 
 def samples(run: Run) -> Values:
-    """Over the flows that are active in all of a sample interval."""
+    """Return the metrics over the flows that are active in a whole sample interval."""
     rates = [
         [flow.throughput(interval) for flow in run.flows if interval in flow.intervals] for interval in run.intervals
     ]
@@ -268,7 +271,7 @@ def samples(run: Run) -> Values:
 
 
 def convergence(run: Run) -> float | None:
-    """When each second's shares, looked at after each sample interval, come and stay near fair."""
+    """Return the time at which each second's shares become fair and stay so, checked after each sample interval."""
     together = [interval for interval in run.intervals if all(interval in flow.intervals for flow in run.flows)]
     count = SECOND // run.interval
     convergence_s = None

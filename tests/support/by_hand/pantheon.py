@@ -1,8 +1,8 @@
-"""The numbers of a merged log by Pantheon's definitions, computed the plain way: nothing is shared with dumbbell.
+"""Pantheon's numbers of a merged log, computed plainly; no code is shared with dumbbell.
 
-StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py` says what they are: rates divide the bits of a log by the
-time from its first line of the kind to the latest one, in the order of the lines; delays are the 95th percentile by
-nearest rank; losses compare bits.
+StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py` defines them. Rates divide the bits of a log by the time
+from its first line of the kind to the latest one, in the order of the lines. Delays are the 95th percentile by nearest
+rank. Losses compare bits.
 """
 
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass
 class Passing:
-    """Lines of one kind: how many bits, the time of the first line, the latest time."""
+    """Lines of one kind: their bits, the time of the first line, and the latest time."""
 
     bits: int = 0
     first: float | None = None
@@ -34,7 +34,7 @@ class Passing:
 
 @dataclass
 class Flow:
-    """What one flow put into the path, what it got out, and how long that took."""
+    """Departures, arrivals and delays of one flow."""
 
     departures: Passing = field(default_factory=Passing)
     arrivals: Passing = field(default_factory=Passing)
@@ -46,12 +46,12 @@ class Flow:
 
 
 def nearest_rank(values: list[float], part: float) -> float | None:
-    """Python's `round` takes halves to the even number, as the percentile has to."""
+    """Return a percentile by nearest rank. Python's `round` takes halves to the even number, as required."""
     return sorted(values)[round(part * (len(values) - 1))] if values else None
 
 
 def analyse(text: str, runtime_s: float) -> dict[str, Any]:
-    """`flows` (by number: `tput`, `delay`, `loss`), `all` (the same), `capacity`, `seconds` and `valid`."""
+    """Return `flows` (by number: `tput`, `delay`, `loss`), `all` (same keys), `capacity`, `seconds` and `valid`."""
     flows: dict[int, Flow] = {}
     total, link = Flow(), Passing()
     for line in text.splitlines():

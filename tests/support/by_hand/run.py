@@ -1,4 +1,4 @@
-"""What `metrics.py` and `network.py` look at: the packet log of a run, read plainly."""
+"""Packet log of a run, read plainly for `metrics.py` and `network.py`."""
 
 import json
 from collections import deque
@@ -21,7 +21,7 @@ BY_OPPORTUNITIES = ("trace", "poisson", "cellular")
 Values = dict[str, Any]
 """Metrics by their names in docs/reference/metrics.md."""
 Amounts = list[tuple[int, int]]
-"""Times, and how many bytes came then."""
+"""Times, and the bits that came at each."""
 Interval = tuple[int, int]
 
 
@@ -30,7 +30,7 @@ def ns(seconds: float) -> int:
 
 
 def to_us(time: Any) -> Any:  # noqa: ANN401 (a number or a column of them)
-    """Whole microseconds, halves up."""
+    """Return times in whole microseconds; halves round up."""
     return (time + 500) // 1000
 
 
@@ -51,12 +51,12 @@ def mean(values: Sequence[float] | np.ndarray) -> float | None:
 
 
 def variation(values: Sequence[float]) -> float | None:
-    """Sample standard deviation over mean."""
+    """Return the sample standard deviation divided by the mean."""
     return float(np.std(values, ddof=1) / np.mean(values)) if len(values) > 1 and any(values) else None
 
 
 def nearest_rank(values: Sequence[float] | np.ndarray, share: float) -> float | None:
-    """Of the n sorted values the one at index round(share (n - 1)), halves to even."""
+    """Return the sorted value at index round(share (n - 1)), for n values; halves round to even."""
     return float(np.sort(values)[round(share * (len(values) - 1))]) if len(values) else None
 
 
@@ -84,30 +84,30 @@ class Events:
 
 @dataclass
 class Steps:
-    """A value that holds until the next one."""
+    """A value that holds until the next one begins."""
 
     time: np.ndarray
     value: np.ndarray
 
     def integral(self, first: int, last: int) -> float:
-        """Over the part of the time from `first` to `last` in which there is a value."""
+        """Return the integral over the part of the time from `first` to `last` in which a value exists."""
         since = np.clip(self.time, first, last)
         until = np.clip(np.append(self.time[1:], last), first, last)
         return float(((until - since) * self.value).sum())
 
     def mean(self, first: int, last: int) -> float | None:
-        """Over the same time."""
+        """Return the mean over the part of the time from `first` to `last` in which a value exists."""
         times = [time for time in self.time[:1] if time < last]
         return self.integral(first, last) / (last - max(first, int(times[0]))) if times else None
 
     def before(self, time: int) -> float | None:
-        """The value just before `time`."""
+        """Return the value just before `time`."""
         earlier = np.searchsorted(self.time, time)
         return float(self.value[earlier - 1]) if earlier else None
 
 
 class Run:
-    """What a run left behind."""
+    """Packet log, samples and run spec of a run."""
 
     def __init__(self, folder: Path, specification: dict[str, Any]) -> None:
         self.specification = specification
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def competing(self) -> Interval | None:
-        """When all flows are active, after the warm-up: until the first transfer is complete."""
+        """Return the time in which all flows are active: from the warm-up until the first transfer is complete."""
         first = max(max(flow.active[0] for flow in self.flows), self.warmup)
         last = min(flow.active[1] for flow in self.flows)
         return (first, last) if len(self.flows) > 1 and first < last else None
@@ -134,7 +134,7 @@ class Run:
         return Events(*(rows[name].to_numpy() for name in columns))
 
     def rows(self, flow: int, field: str) -> tuple[np.ndarray, np.ndarray]:
-        """Times and values of a field of the sender's state, whenever it changed."""
+        """Return the times and values of a field of the sender's state, at each of its changes."""
         rows = self.samples.filter((pl.col("flow") == flow) & (pl.col("field") == field))
         return rows["time_ns"].cast(pl.Int64).to_numpy(), rows["value"].to_numpy()
 
@@ -147,12 +147,12 @@ class Run:
 
     @cached_property
     def last_change(self) -> int | None:
-        """When the path was last changed by a schedule."""
+        """Return the time of the last scheduled change of the path."""
         elements = self.path["data"] + self.path["ack"]
         return max((ns(change["at_s"]) for element in elements for change in element.get("schedule", [])), default=None)
 
     def offered_bits(self, link: dict[str, Any], first: int, last: int) -> float:
-        """What a link could carry."""
+        """Return the bits that a link could carry."""
         if link["kind"] in BY_OPPORTUNITIES:
             opportunities = self.events(OPPORTUNITY)
             return float(opportunities.size[(opportunities.time > first) & (opportunities.time <= last)].sum() * 8)
@@ -160,18 +160,18 @@ class Run:
 
 
 def planned_steps(element: dict[str, Any], key: str) -> Steps:
-    """The value of an element's key over time."""
+    """Return the value of an element's key over time."""
     changes = [(ns(change["at_s"]), change[key]) for change in element.get("schedule", []) if key in change]
     time, value = zip((0, element[key]), *changes, strict=True)
     return Steps(np.array(time), np.array(value))
 
 
 class Stream:
-    """What became of the bytes of one flow over our transport.
+    """Bytes of one flow over the built-in transport, followed through the packet log.
 
-    The log has packets only. What was lost is sent again, whole and before anything new, unless the loss is taken back.
-    The order is that in which losses were found, with TCP that of the stream. A probe without new data repeats the
-    oldest packet, with TCP the latest.
+    The log has packets only. Lost packets are sent again, whole and before any new ones, unless the loss is taken back.
+    They follow in the order in which their losses were found; with TCP, in that of the stream. A probe without new data
+    repeats the oldest packet; with TCP, the latest.
     """
 
     def __init__(self, log: pl.DataFrame, total: int | None, *, reliable: bool, tcp: bool) -> None:
@@ -179,15 +179,15 @@ class Stream:
         """Packets whose payload had been sent before."""
         self.first_sent: Amounts = []
         self.fresh: Amounts = []
-        """What arrived for the first time, ..."""
+        """Bytes that arrived for the first time."""
         self.read: Amounts = []
-        """... and what the application read: in order, or as it comes if nothing is sent again."""
+        """Bytes that the application read: in order, or as they come if nothing is sent again."""
         self.waited: list[tuple[int, int, int]] = []
-        """When how many bytes were read, and the time since they were first sent."""
+        """Times at which bytes were read, their number, and the time since they were first sent."""
         self.acknowledged: Amounts = [(0, 0)]
-        """Bytes that the sender knew to have arrived without a gap, and since when."""
+        """Times, and the bytes that the sender then knew to have arrived without a gap."""
         silent: set[int] = set()
-        """When all that was in flight was given up."""
+        """Times at which the sender gave up all packets in flight."""
         length: dict[int, int] = {}
         sent_at: dict[int, int] = {}
         offset_of: dict[int, int] = {}
@@ -247,12 +247,12 @@ class Stream:
                 in_flight = dict.fromkeys(sorted([*in_flight, seq]))
         acks = log.filter(pl.col("event") == ACK_DELIVER)["time_ns"]
         self.timeouts = len(silent - set(acks))
-        """How many times that was not because of an acknowledgement."""
+        """Number of these times at which no ACK arrived: timeouts."""
         self.read = [(time, amount) for time, amount, _ in self.waited]
 
 
 class Flow:
-    """One flow of a run, and what its metrics share."""
+    """One flow of a run, with the data that its metrics share."""
 
     def __init__(self, run: Run, number: int) -> None:
         self.run, self.number = run, number
@@ -265,7 +265,7 @@ class Flow:
         self.start = ns(self.spec["start_s"])
         self.stop = ns(self.spec["stop_s"]) if self.spec["stop_s"] is not None else run.end
         self.counted = max(self.start, run.warmup), self.stop
-        """The time of the corrected convention."""
+        """Counted time of the corrected convention."""
         stream = self.stream = Stream(
             self.log,
             self.total,
@@ -274,21 +274,21 @@ class Flow:
         )
         completion_times = [time for time, amount in stream.acknowledged if self.total and amount >= self.total]
         self.completed = completion_times[0] if completion_times else None
-        """When the last byte of a transfer was acknowledged, which ends the time that ccperf's means are over."""
+        """Time at which the last byte of a transfer was acknowledged, which ends the time of ccperf's means."""
         self.over = min(self.stop, completion_times[0] if completion_times else self.stop)
         read_bytes = np.cumsum([amount for _, amount in stream.read])
         full_times = [
             time for (time, _), sum_ in zip(stream.read, read_bytes, strict=True) if self.total and sum_ >= self.total
         ]
         self.active = self.start, min(self.stop, full_times[0] if full_times else self.stop)
-        """From its start until it stops or its last byte arrives."""
+        """Time from the flow's start until it stops or its last byte arrives."""
 
     @property
     def directions(self) -> tuple[str, str]:
         return ("ack", "data") if self.spec.get("reverse") else ("data", "ack")
 
     def elements_passed(self, direction: str) -> list[dict[str, Any]]:
-        """The elements that its packets pass."""
+        """Return the elements that the flow's packets pass."""
         elements: list[dict[str, Any]] = self.run.path[direction]
         if direction != self.directions[0]:
             return elements
@@ -306,11 +306,11 @@ class Flow:
         return [element for element in elements if "rate_mbps" in element or element["kind"] in BY_OPPORTUNITIES]
 
     def capacity(self, first: int, last: int) -> float:
-        """Of the narrowest link of its direction."""
+        """Return the capacity of the narrowest link of the flow's direction."""
         return min(self.run.offered_bits(link, first, last) for link in self.links) / (last - first) * 1e3
 
     def base_rtt_ms(self, first: int, last: int) -> float:
-        """The sum of the fixed delays."""
+        """Return the sum of the fixed delays, ms."""
         delays = [
             planned_steps(element, "delay_ms")
             for direction in self.directions
@@ -324,7 +324,7 @@ class Flow:
 
     @cached_property
     def intervals(self) -> list[Interval]:
-        """The sample intervals in all of which it is active."""
+        """Return the sample intervals in which the flow is active from beginning to end."""
         return [
             interval
             for interval in self.run.intervals
@@ -332,7 +332,7 @@ class Flow:
         ]
 
     def rate(self, amounts: Amounts, interval: Interval) -> float:
-        """Of what came in an interval, at its beginning but not at its end."""
+        """Return the rate of the bytes that came in an interval; its end is excluded."""
         first, last = interval
         return mbps(sum(amount for time, amount in amounts if first <= time < last), last - first)
 

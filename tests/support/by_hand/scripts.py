@@ -1,4 +1,4 @@
-"""CUBIC's window computed a second time, from the formulas of RFC 9438: the numbers of the shipped scripts."""
+"""CUBIC's window, computed from the formulas of RFC 9438: the source of the numbers in the built-in scripts."""
 
 from math import cbrt
 
@@ -7,7 +7,7 @@ ALPHA = 3.0 * (1.0 - BETA) / (1.0 + BETA)
 
 
 class CubicByHand:
-    """Congestion avoidance, one ACK for each segment. Packets and seconds."""
+    """Congestion avoidance with one ACK per segment; packets and seconds."""
 
     def __init__(self, window: float, reno_friendly: bool) -> None:
         self.cwnd = window
@@ -16,17 +16,17 @@ class CubicByHand:
         self.began: float | None = None
 
     def lose(self) -> None:
-        """Sections 4.6 and 4.7."""
+        """Reduce the window after a loss: sections 4.6 and 4.7."""
         self.prior = self.cwnd
         self.w_max = self.cwnd * (1.0 + BETA) / 2.0 if self.cwnd < self.w_max else self.cwnd
         self.cwnd, self.began = max(BETA * self.cwnd, 2.0), None
 
     def cubic(self, t: float) -> float:
-        """Equation 1."""
+        """Return the window after `t` seconds: equation 1."""
         return C * (t - self.k) ** 3 + self.origin
 
     def acknowledge(self, now: float, rtt: float, segments: int) -> float:
-        """Sections 4.2 to 4.5; the window after so many ACKs."""
+        """Return the window after `segments` ACKs: sections 4.2 to 4.5."""
         for _ in range(segments):
             if self.began is None:
                 self.began, self.origin, self.w_est = now, max(self.w_max, self.cwnd), self.cwnd

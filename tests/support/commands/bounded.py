@@ -1,6 +1,6 @@
-"""Commands in a process that has little memory, and little CPU time for each of them.
+"""Commands in a process with little memory, and little CPU time for each command.
 
-Run as a program, this is that process: it reads a command and its directory from each line, and says what came of it.
+Run as a program, this file is that process: it reads a command and its directory from each line, and prints the result.
 """
 
 import json
@@ -20,16 +20,16 @@ TESTS = Path(__file__).parents[2]
 
 
 class BoundedProcess:
-    """Runs commands, one after another, each with at most `cpu_s` s of CPU time; `memory_bytes` are for all."""
+    """Runs commands one after another, each with at most `cpu_s` s of CPU time; all share `memory_bytes`."""
 
     def __init__(self, memory_bytes: int, cpu_s: int) -> None:
         self._command = [sys.executable, __file__, str(memory_bytes), str(cpu_s)]
         self._process: subprocess.Popen[str] | None = None
 
     def run(self, words: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-        """Run a command in `folder`. A process that has died, or hangs, is replaced for the next one."""
+        """Run a command in `folder`. A process that has died or hangs is replaced before the next command."""
         if self._process is None:
-            # each thread of OpenBLAS takes memory for itself
+            # Each thread of OpenBLAS takes memory of its own.
             environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(TESTS)}
             self._process = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -47,7 +47,7 @@ class BoundedProcess:
         return subprocess.CompletedProcess([*words], *json.loads(line))
 
     def read_bytes(self) -> int:
-        """Return how much the process has read until now."""
+        """Return the number of bytes that the process has read until now."""
         if self._process is None:
             return 0
         text = Path(f"/proc/{self._process.pid}/io").read_text()

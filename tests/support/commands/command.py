@@ -1,9 +1,9 @@
-"""How a test runs the command: `dumbbell` in the test's `folder`, `once` to share its results, `start` not to wait.
+"""Fixtures that run the command: `dumbbell` in the test's `folder`, `once` to share results, `start` not to wait.
 
-A command is a call of `main` in the process of the test (`in_process.py`), and its runs are made there too
-(`runs_here.py`). One that needs processes has its own, a fork of a Python that has imported dumbbell (`forks.py`): its
-worker processes are forks too. Such are commands with plug-ins, programs or real packets, those that serve, and all of
-tests about processes (`ABOUT_PROCESSES`, `with_processes`).
+Most commands are a call of `main` in the process of the test (`in_process.py`); their runs are made there too
+(`runs_here.py`). A command that needs processes is a fork of a Python that has imported dumbbell (`forks.py`), and so
+are its worker processes. Such commands have plug-ins, programs or real packets, or serve. All commands of tests about
+processes are forks too (`ABOUT_PROCESSES`, `with_processes`).
 """
 
 import hashlib
@@ -32,16 +32,16 @@ from support.waiting import TIMEOUT_S
 COMMAND = [sys.executable, "-m", "dumbbell"]
 
 PROGRESS = re.compile(r"\b\d+ (?:s|min) gone\b")
-"""A line that says how far a command is."""
+"""Pattern of a line that reports a command's progress."""
 
 APART = frozenset({"emulate", "kernel", "remote", "serve", "train"})
 """Commands that have a process of their own."""
 APART_OPTIONS = frozenset(
     {"--backend", "--cluster", "--live", "--pantheon-dir", "--plugin", "--trust", "--watch", "-v", "-vv"}
 )
-"""Options that ask for one."""
+"""Options for which a command has a process of its own."""
 READS = frozenset({"completion", "diff", "doctor", "export", "figure", "list", "schema", "show", "size", "verify"})
-"""Commands that start no process, whatever the test is about."""
+"""Commands that start no process in any test."""
 ABOUT_PROCESSES = frozenset({"backends", "plugins", "remote", "smoke"})
 """Folders of tests whose subject is processes; single tests elsewhere have the fixture `with_processes`."""
 REFUSED = 2
@@ -50,7 +50,7 @@ Dumbbell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def replace_options(words: Sequence[str], *new_words: object) -> list[str]:
-    """The words of a command line with the options `new_words`; an option with a value gives way to one given again."""
+    """Return the words of a command line with the options `new_words`, which replace options of the same name."""
     option_names = {str(word).partition("=")[0] for word in new_words if str(word).startswith("--")}
     behind = [None, *words[:-1]]
     kept_words = [
@@ -60,7 +60,7 @@ def replace_options(words: Sequence[str], *new_words: object) -> list[str]:
 
 
 def needs_process(words: Sequence[str]) -> bool:
-    """Return whether a command has a process of its own."""
+    """Return True if a command has a process of its own."""
     if "--help" in words:
         return False
     option_names = {word.partition("=")[0] for word in words}
@@ -70,14 +70,14 @@ def needs_process(words: Sequence[str]) -> bool:
 
 
 def is_call(words: Sequence[str], expect: int | None, about_processes: bool) -> bool:
-    """Return whether a command is a call of `main`: it reads, is refused, or needs no processes."""
+    """Return True if a command is a call of `main`: it reads, is refused, or needs no processes."""
     if "--plugin" in words and words[0] != "run":  # it is executed in a process of its own, but may end the command
         return False
     return bool(READS.intersection(words[:1])) or expect == REFUSED or not (about_processes or needs_process(words))
 
 
 def _call(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Return what a command does in the process of the test, its runs included."""
+    """Run a command and its runs in the process of the test; return its result."""
     with runs_here():
         return run_in_process(words, folder)
 
@@ -88,7 +88,7 @@ def _is_about_processes(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
-    """Runs commands without starting Python."""
+    """Return an object that runs commands without starting Python."""
     forks = Forks()
     yield forks
     forks.close()
@@ -96,16 +96,16 @@ def forks() -> Iterator[Forks]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An empty directory with two small paths in it; commands run there."""
+    """Return an empty directory with two small paths in it; commands run there."""
     (tmp_path / "small.toml").write_text(paths.SMALL)
     (tmp_path / "lossy.toml").write_text(paths.LOSSY)
     return tmp_path
 
 
 def check(result: subprocess.CompletedProcess[str], expect: int | None) -> subprocess.CompletedProcess[str]:
-    """Return what was done without its progress, which depends on how busy the machine is.
+    """Return a result without its progress, which depends on how busy the machine is.
 
-    `expect` is the exit status that it must have; None for any.
+    `expect` is the required exit status; None allows any.
     """
     assert expect in (None, result.returncode), f"{result.args}: {result.returncode}\n{result.stdout}\n{result.stderr}"
     assert "Traceback" not in result.stderr
@@ -115,7 +115,7 @@ def check(result: subprocess.CompletedProcess[str], expect: int | None) -> subpr
 
 @pytest.fixture
 def dumbbell_afresh(folder: Path) -> Dumbbell:
-    """Runs the command in `folder`, each time in a Python of its own, whose hashes differ."""
+    """Return a function that runs the command in `folder`, each time in a new Python, whose hashes differ."""
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
         command = [*COMMAND, *map(str, arguments)]
@@ -128,7 +128,7 @@ def dumbbell_afresh(folder: Path) -> Dumbbell:
 
 @pytest.fixture
 def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pytest.FixtureRequest) -> Dumbbell:
-    """Runs the command in `folder`."""
+    """Return a function that runs the command in `folder`."""
     real = request.node.get_closest_marker("real") is not None
     about_processes = real or _is_about_processes(request)
 
@@ -147,7 +147,7 @@ def dumbbell(forks: Forks, folder: Path, dumbbell_afresh: Dumbbell, request: pyt
 
 @pytest.fixture
 def dumbbell_here(forks: Forks, folder: Path, request: pytest.FixtureRequest) -> Dumbbell:
-    """Runs the command in `folder`, with the environment of the moment."""
+    """Return a function that runs the command in `folder`, with the environment at the time of the call."""
     about_processes = _is_about_processes(request)
 
     def run(*arguments: object, expect: int | None = 0) -> subprocess.CompletedProcess[str]:
@@ -161,9 +161,9 @@ def dumbbell_here(forks: Forks, folder: Path, request: pytest.FixtureRequest) ->
 
 @pytest.fixture
 def once(dumbbell: Dumbbell, forks: Forks, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Dumbbell:
-    """Runs the command in `folder`, or copies what it made when another test ran it beside the same files.
+    """Return a function that runs the command, or copies its results if another test ran it beside the same files.
 
-    It is for what several tests begin with, in whichever process of pytest. The command depends on nothing outside of
+    It serves first commands that several tests share, in any process of pytest. The command may depend only on files in
     `folder`.
     """
 
@@ -202,18 +202,18 @@ def with_processes() -> None:
 
 @pytest.fixture
 def runs_made_here() -> Iterator[None]:
-    """The library makes its runs in the process of the test."""
+    """Let the library make its runs in the process of the test."""
     with runs_here():
         yield
 
 
 @pytest.fixture
 def start(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts the command in `folder`, in its own process group, and does not wait; it ends with the test."""
+    """Return a function that starts the command in `folder`, in its own process group, until the test ends."""
     processes: list[subprocess.Popen[str]] = []
 
     def run(*arguments: object) -> subprocess.Popen[str]:
-        # under `nohup` commands would ignore it too, and run to their end
+        # Under `nohup` commands would ignore SIGHUP too, and run to their end.
         own_handler = signal.signal(signal.SIGHUP, signal.SIG_DFL)
         try:
             process = subprocess.Popen(
@@ -237,6 +237,6 @@ def start(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
 
 
 def show(dumbbell: Dumbbell, directory: object, expect: int = 0) -> dict[str, Any]:
-    """What `show --json` prints."""
+    """Return the content of `show --json`."""
     content: dict[str, Any] = json.loads(dumbbell("show", directory, "--json", expect=expect).stdout)
     return content

@@ -1,11 +1,12 @@
-"""The command in forks of one Python that has imported it: to start Python and import takes longer than most commands.
+"""Commands in forks of one Python that has imported dumbbell: starting Python takes longer than most commands.
 
-Run as a program, this is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
-files, directory and arguments of its own; only the interpreter is left as it is at the end. The processes that it
-starts by `multiprocessing` are forks as well: they are given the same, pickled, through the same pipe, but have
-everything imported. It has one processor, as other tests run on the others. Runs with real packets have all (their
-threads and programs go before each other, and wait for each other within the kernel), and start a Python for each
-process. So do commands that tests start by themselves.
+Run as a program, this file is that Python. A fork then does what `python -m dumbbell` does from its first line on, with
+its own files, directory and arguments. The processes that it starts by `multiprocessing` are forks as well: they get
+the same pickled data through the same pipe, but have imported everything.
+
+That Python has one CPU, as other tests run on the other CPUs. Runs with real packets have all CPUs, because their
+threads and programs preempt each other and wait for each other within the kernel. They start a Python for each process.
+Commands that tests start by themselves also start a Python.
 """
 
 import atexit
@@ -35,7 +36,7 @@ PACKAGES = ("dumbbell.cli", "dumbbell.api")
 DRAWING = ("dumbbell.present.serve.benchmark_pages", "dumbbell.present.model.drawing", "dumbbell.present.report.sheets")
 
 _STREAMS: list[object] = []
-"""What must not be finalized: it would write what it has not written yet."""
+"""Streams that must not be finalized: a finalizer would write their pending output."""
 
 PROGRAM = """#!{python} -IS
 import json, os, socket, sys
@@ -45,7 +46,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
     status = int(asking.recv(100))
 sys.exit(status if status >= 0 else 128 - status)
 """
-"""The program `dumbbell` in a folder of its own: it asks the server for a fork, and ends with its exit status."""
+"""Program `dumbbell` in a folder of its own: it asks the server for a fork, and ends with the fork's exit status."""
 
 
 class Forks:
@@ -59,14 +60,14 @@ class Forks:
             self.process = subprocess.Popen([sys.executable, __file__, str(number)], pass_fds=[number])
 
     def would_start_alike(self) -> bool:
-        """Whether a Python that is started now would find the same modules."""
+        """Return True if a Python started now would find the same modules."""
         now = _environment()
         return all(
             now.get(name) == self.environment.get(name) for name in now.keys() | self.environment if _is_pythons(name)
         )
 
     def would_be_the_same(self) -> bool:
-        """Whether a Python that is started now would have the same environment."""
+        """Return True if a Python started now would have the same environment."""
         return _environment() == self.environment
 
     def run(
@@ -78,7 +79,7 @@ class Forks:
         environment: dict[str, str] | None = None,
         real: bool = False,
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command, in another environment if one is given, and on all processors if it is `real`.
+        """Run a command, in `environment` if one is given, and on all CPUs if it is `real`.
 
         Return its exit status and what it wrote.
         """
@@ -99,7 +100,7 @@ class Forks:
         *,
         real: bool = False,
     ) -> int:
-        """Runs a command with these outputs, and this environment if it is another one; its exit status."""
+        """Run a command with these outputs, in `environment` if one is given; return its exit status."""
         self.channel.settimeout(timeout_s)
         socket.send_fds(self.channel, [json.dumps([str(directory), arguments, environment, real]).encode()], files)
         process = int(self.channel.recv(100))
@@ -112,7 +113,7 @@ class Forks:
 
     @contextmanager
     def program(self, folder: Path, timeout_s: float) -> Iterator[None]:
-        """A program `dumbbell` in `folder`, for shells: what it is told to do is done in forks, one after the other."""
+        """Put a program `dumbbell` for shells into `folder`; it runs its commands in forks, one after another."""
         place = str(folder / "socket")
         (folder / "dumbbell").write_text(PROGRAM.format(python=sys.executable, place=place))
         (folder / "dumbbell").chmod(0o755)
@@ -147,13 +148,13 @@ class Forks:
                 thread.join()
 
     def close(self) -> None:
-        """Ends the Python that forks."""
+        """End the Python that forks."""
         self.channel.close()
         self.process.wait()
 
 
 def own_cpu(cpus: set[int]) -> int:
-    """Return the CPU of this process of pytest: the workers beside it have others."""
+    """Return the CPU of this process of pytest; the other workers have other CPUs."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw") or 0
     return sorted(cpus)[int(worker) % len(cpus)]
 
@@ -167,10 +168,10 @@ def _environment() -> dict[str, str]:
 
 
 def _fork_instead(_: bytes, arguments: Sequence[bytes | str], files: Sequence[int]) -> int:
-    """Start a process of `multiprocessing` by a fork, in the place of its `util.spawnv_passfds`; return its number.
+    """Start a process of `multiprocessing` by a fork instead of its `util.spawnv_passfds`; return its process ID.
 
-    The child has of its parent what was imported, and nothing else that a new Python would not have: no files but those
-    it is passed, no signal handlers, nothing that waits to be written, no lock that a thread of the parent holds.
+    The child has its parent's imports. Apart from that it has only what a new Python would have: the files that it is
+    passed, no signal handlers, no pending output, and no lock held by a thread of the parent.
     """
     order = next(os.fsdecode(word) for word in arguments if b"multiprocessing." in os.fsencode(word))
     process = os.fork()
@@ -205,9 +206,9 @@ def _fork_instead(_: bytes, arguments: Sequence[bytes | str], files: Sequence[in
 
 
 def serve(channel: socket.socket, processors: set[int]) -> list[str]:
-    """Forks for every request; returns in the forks only, with the arguments of the command.
+    """Fork for every request; return in the forks only, with the arguments of the command.
 
-    What is real gets all `processors`.
+    A real run gets all `processors`.
     """
     while True:
         request, files, _, _ = socket.recv_fds(channel, 1 << 20, 2)

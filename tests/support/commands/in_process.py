@@ -1,4 +1,4 @@
-"""The command without a process of its own: `main(argv)` with captured output, in the working directory of a test."""
+"""The command without a process of its own: `main(argv)` with captured output, in a test's working directory."""
 
 import contextlib
 import io
@@ -19,7 +19,7 @@ from dumbbell.cli.main import main
 
 
 def run_in_process(arguments: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Run `dumbbell ARGUMENTS` in `folder`; return its exit status and what it wrote."""
+    """Run `dumbbell ARGUMENTS` in `folder`; return its exit status and its output."""
     with _files() as (out, errors), _restore(folder, arguments), contextlib.redirect_stdout(out):
         with contextlib.redirect_stderr(errors):
             status = _status(list(arguments))
@@ -39,7 +39,7 @@ def _status(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _files() -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
-    """Two files in the place of the standard streams: they have descriptors, which the core writes to."""
+    """Return two files for the standard streams. They have descriptors, which the core writes to."""
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8") as out,
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as errors,
@@ -54,7 +54,7 @@ def _text(file: io.TextIOWrapper) -> str:
 
 
 def _levels() -> dict[str, int]:
-    """Return the levels of the loggers of dumbbell that have one of their own, and of the one above all."""
+    """Return the levels of dumbbell's root logger and of its loggers that have a level of their own."""
     names = [name for name in logging.getLogger().manager.loggerDict if name.startswith(f"{logs.PACKAGE}.")]
     level_of = {name: logging.getLogger(name).level for name in (logs.PACKAGE, *names)}
     return {name: level for name, level in level_of.items() if level or name == logs.PACKAGE}
@@ -62,7 +62,7 @@ def _levels() -> dict[str, int]:
 
 @contextlib.contextmanager
 def _restore(folder: Path, arguments: Sequence[str]) -> Iterator[None]:
-    """What a command may change of its process is as before afterwards: a test is one of many in it."""
+    """Restore the process state that a command may change: many tests share one process."""
     directory, environment, argv = Path.cwd(), dict(os.environ), sys.argv
     handlers = {number: signal.getsignal(number) for number in ENDING}
     package = logging.getLogger(logs.PACKAGE)

@@ -1,8 +1,8 @@
-"""Killing: commands that write results are killed with SIGKILL at random moments, and nothing may be lost.
+"""Tests that kill commands with SIGKILL at random moments: no finished result may be lost.
 
-What was finished stays as it is, what is continued ends as if nothing had happened (simulated runs to the bit), and no
-process stays behind. `make fuzz` makes a hundred kills; which command is killed when follows from the seed and from how
-fast the machine is.
+Finished results stay as they are. A continued command ends as if nothing had happened (simulated runs to the bit), and
+no process stays behind. `make fuzz` makes a hundred kills. The seed and the machine's speed determine which command is
+killed when.
 """
 
 import argparse
@@ -30,22 +30,22 @@ COMMAND = [sys.executable, "-m", "dumbbell"]
 GONE_WITHIN_S = 10.0
 
 TIMES = ("sim_wall_s", "started_at", "ended_at", "emulation", "init_us")
-"""What of a run's statistics says when and how fast it was made."""
+"""Keys of a run's statistics that say when and how fast the run was made."""
 
 Contents = dict[str, str]
-"""What is kept of results, by file."""
+"""Contents of results, by file."""
 
 
 class LossError(AssertionError):
-    """Something was lost, changed or left behind."""
+    """Results were lost or changed, or processes or files stayed behind."""
 
 
 @dataclass(frozen=True)
 class Subject:
     """A command that is killed.
 
-    `words` is the command, `again` what continues or repeats it, both in a copy of a folder that `prepare` has filled;
-    `parts` is what has to be the same however often it was killed, and `check` what has to hold after each kill.
+    `words` is the command and `again` continues or repeats it, both in a copy of a folder that `prepare` has filled.
+    `parts` returns the contents that must not depend on the number of kills. `check` is called after each kill.
     """
 
     name: str
@@ -55,22 +55,22 @@ class Subject:
     prepare: Callable[[Path], None] = lambda _: None
     check: Callable[[Path], object] = lambda _: None
     begin_files: tuple[str, ...] = ("out/experiment.toml", "out/benchmark.json")
-    """Of these files one is there once there is something to continue."""
+    """Files of which at least one exists as soon as there is something to continue."""
     make_victim: "Callable[[Subject, Path, random.Random], Victim] | None" = None
-    """What makes a victim of it, if not `Victim` itself."""
+    """Function that makes this subject's victim; None: `Victim`."""
 
     def victim(self, folder: Path, draw: random.Random) -> "Victim":
-        """A victim of this subject, in a folder of its own."""
+        """Return a victim of this subject, in a folder of its own."""
         return (self.make_victim or Victim)(self, folder, draw)
 
 
 MOST_LATE = 20
-"""Kills in a row that may come after the end of their command."""
+"""Maximum number of successive kills that come after the end of their command."""
 
 
 @dataclass
 class Tally:
-    """What was done."""
+    """Number of kills, in all and by subject."""
 
     kills: int = 0
     in_time: int = 0
@@ -90,7 +90,7 @@ def _digest(content: bytes) -> str:
 
 
 def _run_files(folder: Path, bits: bool = True) -> Contents:
-    """The files of finished runs; statistics without what depends on the moment."""
+    """Return the files of finished runs; statistics without the keys that depend on the moment."""
     contents = {}
     for file in sorted(folder.rglob("stats.json")):
         if ".unfinished" in str(file.relative_to(folder)):
@@ -113,7 +113,7 @@ def _run_files(folder: Path, bits: bool = True) -> Contents:
 
 
 def _settled_files(folder: Path) -> dict[str, str]:
-    """Every byte of finished runs: none may change once it is there."""
+    """Return every byte of finished runs; no byte may change once it is there."""
     return {
         str(file): _digest(file.read_bytes())
         for statistics in folder.rglob("stats.json")
@@ -124,7 +124,7 @@ def _settled_files(folder: Path) -> dict[str, str]:
 
 
 def _whole_pages(folder: Path) -> Contents:
-    """Pages are there completely or not at all."""
+    """Return the pages; each is complete or absent."""
     pages = {}
     for file in folder.rglob("*.html"):
         text = file.read_text()
@@ -144,7 +144,7 @@ def _nothing_unfinished(folder: Path) -> None:
 
 
 def _table(folder: Path) -> Contents:
-    """What was learned: the file is there completely or not at all."""
+    """Return the learned file, which is complete or absent."""
     file = folder / "learned.json"
     if not file.exists():
         return {}
@@ -156,7 +156,7 @@ def _table(folder: Path) -> Contents:
 
 
 def _calibration_parts(folder: Path) -> Contents:
-    """What was tried is kept, and the path is there completely or not at all, the same each time."""
+    """Return the trials and the path of a calibration. The path is complete or absent, and always the same."""
     contents = {}
     journal = folder / "found.calibration" / "evaluations.jsonl"
     if journal.exists():
@@ -253,17 +253,17 @@ SUBJECTS = {
 
 
 class Victim:
-    """A subject in a folder of its own: killed and continued as often as one likes."""
+    """A subject in a folder of its own, killed and continued any number of times."""
 
     of_others = 0.25
-    """How often it is one of the command's processes that is killed first."""
+    """Probability that one of the command's processes is killed first."""
     goes_on_s = 0.3
-    """So long at most the command then goes on before it is killed too."""
+    """Maximum time that the command then goes on before it is killed too, s."""
     remark = ""
-    """What there is to say of the last kill."""
+    """Remark about the last kill."""
 
     def __init__(self, subject: Subject, folder: Path, draw: random.Random) -> None:
-        """Prepares, and runs the command once without a kill: how long it takes, and what comes out."""
+        """Prepare the folder, and run the command once without a kill to measure its duration and results."""
         self.subject, self.folder, self.draw = subject, folder, draw
         self.prepared = folder / "prepared"
         self.prepared.mkdir()
@@ -284,9 +284,9 @@ class Victim:
         return place
 
     def kill(self) -> bool:
-        """One kill, of the command or of one of its processes; whether it came in time.
+        """Kill the command or one of its processes; return True if the kill came in time.
 
-        What had ended before is checked, and begun afresh.
+        If the command had ended before, its results are checked, and it begins afresh.
         """
         words = self.subject.again if self._has_results() else self.subject.words
         before = _settled_files(self.place)
@@ -298,7 +298,7 @@ class Victim:
         with contextlib.suppress(ProcessLookupError):
             os.kill(target, signal.SIGKILL)
         if target != process.pid:
-            # the command goes on without it, or ends; either way it says so
+            # The command goes on without its process, or ends; either way it reports the kill.
             time.sleep(self.draw.uniform(0.0, self.goes_on_s))
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGKILL)
@@ -317,11 +317,11 @@ class Victim:
         return any((self.place / name).exists() for name in self.subject.begin_files)
 
     def run(self, folder: Path, words: Iterable[str]) -> None:
-        """Runs a command to its good end."""
+        """Run a command to its successful end."""
         _run(folder, words)
 
     def start(self, words: Iterable[str]) -> "subprocess.Popen[bytes]":
-        """Starts the command that is killed, in a session of its own."""
+        """Start the command that is killed, in a session of its own."""
         return subprocess.Popen(
             [*COMMAND, *words],
             cwd=self.place,
@@ -331,18 +331,18 @@ class Victim:
         )
 
     def lasts_s(self) -> float:
-        """How long it takes what is left, about."""
+        """Return the approximate duration of the remaining work, s."""
         return self.takes_s
 
     def children(self, process: int) -> list[int]:
-        """Whom a kill may hit beside the command itself."""
+        """Return the processes that a kill may hit instead of the command."""
         return [pid for pid in _of_session(process) if pid != process]
 
     def check_gone(self, session: int) -> None:
-        """Waits until nothing of the command is left.
+        """Wait until no process of the command is left.
 
         Raises:
-            Lost: something stays.
+            LossError: A process stays.
         """
         deadline = time.monotonic() + GONE_WITHIN_S
         while left := _of_session(session):
@@ -354,20 +354,20 @@ class Victim:
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Lets go what was made for it."""
+        """Release what was made for the victim."""
 
     def finish(self) -> None:
-        """Continues to the end, compares with what comes out undisturbed, and begins afresh."""
+        """Continue to the end, compare with an undisturbed run, and begin afresh."""
         if self._is_to_be_continued():
             self.run(self.place, self.subject.again if self._has_results() else self.subject.words)
         self.compare()
         self.place = self._afresh()
 
     def compare(self) -> None:
-        """Compares with what comes out undisturbed.
+        """Compare with an undisturbed run.
 
         Raises:
-            Lost: it differs, or something unfinished is there.
+            LossError: The contents differ, or something unfinished is there.
         """
         contents = self.subject.parts(self.place)
         if contents != self.expected:
@@ -378,12 +378,12 @@ class Victim:
         _nothing_unfinished(self.place)
 
     def _is_to_be_continued(self) -> bool:
-        """An import that is there is complete; it is refused a second time."""
+        """Return False after an import: if its results exist, it is complete and would be refused a second time."""
         return self.subject.name != "import" or not (self.place / "out").exists()
 
 
 def _of_session(session: int) -> list[int]:
-    """The processes of a session that live."""
+    """Return the live processes of a session."""
     processes = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -395,10 +395,10 @@ def _of_session(session: int) -> list[int]:
 
 
 def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Callable[[str], None]) -> Tally:
-    """Kill commands so often in all, the one that was killed least first; return what was done.
+    """Kill commands `kills` times in all, the least killed one first; return the number of kills.
 
     Raises:
-        Lost: something was lost, changed or left behind, or a command always ends before it is killed.
+        LossError: Results were lost or changed, something stayed behind, or a command always ends before its kill.
     """
     names = list(names)
     tally = Tally(by_subject=dict.fromkeys(names, 0))
@@ -410,7 +410,7 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
             victims.append(SUBJECTS[name].victim(folder / name, random.Random(f"{seed} {name}")))
             stack.callback(victims[-1].close)
         while tally.in_time < kills:
-            # The one that was killed least: how often one ends before its kill depends on the machine.
+            # Choose the command with the fewest kills: how often one ends before its kill depends on the machine.
             victim = min(victims, key=lambda one_victim: tally.by_subject[one_victim.subject.name])
             name = victim.subject.name
             in_time = victim.kill()
@@ -428,7 +428,7 @@ def kill_all(names: Iterable[str], kills: int, seed: int, folder: Path, say: Cal
 
 
 def main() -> int:
-    """The command."""
+    """Run the kills of the command line."""
     parser = argparse.ArgumentParser(description="Kills dumbbell.", allow_abbrev=False)
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=f"of {', '.join(SUBJECTS)}; default: all")
     parser.add_argument("--kills", type=int, default=100)

@@ -1,4 +1,4 @@
-"""A backend that only plays: what it needs of the package is what any new one needs."""
+"""Backend that only plays: it needs from the package exactly what any new backend needs."""
 
 import sys
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ EXECUTOR = Played
 
 @contextmanager
 def register(backend: Backend, folder: Path) -> Iterator[None]:
-    """Add a backend for the time of the block, as an installed package in this folder adds one."""
+    """Add a backend for the time of the block, as a package installed in this folder would."""
     name = f"played_{backend.name}"
     information = folder / f"{name}-1.0.dist-info"
     information.mkdir(parents=True)

@@ -1,7 +1,8 @@
-"""Runs made in the process of the test, one after another, as a single one always is: several too, with `-v` too.
+"""Runs made in the process of the test, one after another, as a single run always is.
 
-A worker process costs more than most runs of tests, and so does waiting for the disk, which is left out: nobody pulls
-the plug. Tests of both have processes (`dumbbell` in `command.py` says which). Plug-ins always have their own.
+A worker process costs more time than most runs of tests. Waiting for the disk costs as much and is left out, since no
+power is lost. Tests of either have processes (`dumbbell` in `command.py` says which). Plug-ins always have processes of
+their own.
 """
 
 import os
@@ -17,7 +18,7 @@ from dumbbell.results import environment
 from support.commands.forks import own_cpu
 
 _git = cache(environment._git)
-"""What git says of this repository: every command asks, and nothing changes while the tests run."""
+"""Git's description of this repository, read once: it does not change while the tests run."""
 
 
 def _is_made_here(executor: Executor, _: Sequence[object], has_plugins: bool) -> bool:
@@ -26,7 +27,7 @@ def _is_made_here(executor: Executor, _: Sequence[object], has_plugins: bool) ->
 
 @contextmanager
 def runs_here() -> Iterator[None]:
-    """Simulations are made in this process meanwhile, which has one CPU, so that it starts no helpers either."""
+    """Make simulations in this process, which then has one CPU, so that it starts no helpers either."""
     cpus = os.sched_getaffinity(0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "_is_made_here", _is_made_here)

@@ -1,4 +1,4 @@
-"""A `dumbbell run` that several tests read: it is executed once per session, whichever worker of pytest asks first."""
+"""A `dumbbell run` that several tests read; the first worker of pytest that asks executes it, once per session."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from support.shared import made_once, shared_folder
 
 @dataclass(frozen=True)
 class SharedRun:
-    """What a command did and wrote. `folder` is the directory that it ran in; its results are in `folder / "out"`."""
+    """Output and results of a command. `folder` is its working directory; its results are in `folder / "out"`."""
 
     folder: Path
     returncode: int
@@ -40,7 +40,7 @@ class SharedRun:
 def shared_run(
     factory: pytest.TempPathFactory, name: str, execute: Callable[[Path], "CompletedProcess[str]"]
 ) -> SharedRun:
-    """Return what `execute` did in the folder that it was given; the folder is called `name` for the whole session."""
+    """Return the result of `execute` in its folder, which is called `name` for the whole session."""
 
     def make(folder: Path) -> None:
         (folder / "small.toml").write_text(paths.SMALL)

@@ -1,14 +1,14 @@
-"""Processes that programs of tests leave behind: each is `sleep` with a number that no other has."""
+"""Processes that programs of tests leave behind: each is `sleep` with a number that no other process has."""
 
 import uuid
 from pathlib import Path
 
 SECONDS = f"6{uuid.uuid4().int % 10**9:09d}"
-"""The argument of `sleep` by which it is known."""
+"""Argument of `sleep` that identifies the processes."""
 
 
 def sleepers() -> list[int]:
-    """Return the numbers of the processes that sleep so long."""
+    """Return the process IDs of these `sleep` commands."""
     processes = []
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():

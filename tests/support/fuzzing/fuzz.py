@@ -1,7 +1,7 @@
-"""Fuzzing: mutations of valid inputs: each is taken, or refused in one line, in bounded time and memory.
+"""Fuzzing with mutations of valid inputs: each is accepted, or refused in one line, in bounded time and memory.
 
-`make fuzz` runs this for ten minutes. Input number i of a target follows from the seed, the target and i alone. What is
-found is kept in a file, with the command that gives it once more.
+`make fuzz` runs this for ten minutes. The seed, the target and i determine input number i of a target. The input of a
+finding is kept in a file, with the command that gives it to dumbbell again.
 """
 
 import argparse
@@ -28,20 +28,20 @@ from support.fuzzing.mutation import mutate
 from support.fuzzing.targets import TARGETS, Target
 
 BATCH = 100
-"""Inputs of a process."""
+"""Number of inputs of a process."""
 
 CPU_S, WAIT_S = 10.0, 90.0
-"""What one input may take: of the processor, and by the clock of a busy machine."""
+"""Maximum CPU time of one input, and its maximum time by the clock of a busy machine, s."""
 
 MEMORY_BYTES = 3 << 29
-"""What a process may take beyond what it begins with."""
+"""Maximum memory of a process beyond its initial memory, bytes."""
 
 LONGEST_LINE = 4000
 
 
 @dataclass(frozen=True)
 class Finding:
-    """An input that was neither taken nor refused as it should be."""
+    """An input that was neither accepted nor refused as it should be."""
 
     target: str
     number: int
@@ -50,7 +50,7 @@ class Finding:
 
 
 def inputs(target: Target, valid: list[bytes], seed: int, first: int, count: int) -> Iterator[tuple[int, bytes]]:
-    """Inputs of a target, by number. The first ones are the valid ones as they are."""
+    """Yield inputs of a target, by number. The first ones are the unchanged valid inputs."""
     for number in range(first, first + count):
         if number < len(valid):
             yield number, valid[number]
@@ -59,7 +59,7 @@ def inputs(target: Target, valid: list[bytes], seed: int, first: int, count: int
 
 
 def objection(target: Target, content: bytes, folder: Path) -> str | None:
-    """What is wrong with how dumbbell takes one input; `folder` is empty."""
+    """Return the complaint about how dumbbell handles one input, or None; `folder` is empty."""
     is_refused = False
     os.chdir(folder)
     try:
@@ -82,7 +82,7 @@ def objection(target: Target, content: bytes, folder: Path) -> str | None:
 
 
 def _child(target: Target, batch: list[tuple[int, bytes]], folder: Path, pipe: int) -> None:
-    """Gives inputs to dumbbell; tells the number of each before, and what is wrong after it."""
+    """Give inputs to dumbbell; write each one's number before it, and the complaint after it."""
     faulthandler.disable()  # what pytest would print of a process that dies
     silence = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
@@ -104,10 +104,10 @@ def _child(target: Target, batch: list[tuple[int, bytes]], folder: Path, pipe: i
 
 
 def _read_lines(pipe: int) -> Iterator[str]:
-    """Lines from a child until it ends.
+    """Yield lines from a child until it ends.
 
     Raises:
-        TimeoutError: it says nothing any more.
+        TimeoutError: The child writes nothing any more.
     """
     rest = b""
     while True:
@@ -121,7 +121,7 @@ def _read_lines(pipe: int) -> Iterator[str]:
 
 
 def run_batch(target: Target, batch: list[tuple[int, bytes]]) -> Iterator[Finding]:
-    """Gives inputs to dumbbell in a process of its own, and to another one what comes after an input that ends it."""
+    """Give inputs to dumbbell in a process; a new process gets the inputs after one that ended it."""
     while batch:
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
             reading, writing = os.pipe()
@@ -170,7 +170,7 @@ def fuzz(
     part: tuple[int, int] = (0, 1),
     batch: int = BATCH,
 ) -> tuple[int, list[Finding]]:
-    """Fuzzes targets in turn until `enough` of the inputs of each are done; how many, and what was found.
+    """Fuzz targets in turn until `enough` of the inputs of each are done; return their number and the findings.
 
     `part` is (i, n) for the i-th of n processes that share the work.
     """
@@ -191,7 +191,7 @@ def fuzz(
 
 
 def describe(finding: Finding, folder: Path) -> str:
-    """Keeps the input of a finding in a file; what to say of it."""
+    """Keep the input of a finding in a file; return its description."""
     folder.mkdir(exist_ok=True)
     file = folder / f"{finding.target}-{hashlib.sha256(finding.content).hexdigest()[:12]}"
     file.write_bytes(finding.content)
@@ -201,7 +201,7 @@ def describe(finding: Finding, folder: Path) -> str:
 
 
 def main() -> int:
-    """The command."""
+    """Run the fuzzing of the command line."""
     parser = argparse.ArgumentParser(description="Fuzzes what dumbbell reads.", allow_abbrev=False)
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(TARGETS)}; default: all")
     parser.add_argument("--seconds", type=float, default=600.0)

@@ -1,4 +1,4 @@
-"""What is given to dumbbell when it is fuzzed: targets, simulations that end, inputs that are several files."""
+"""Parts of fuzzing targets: the target itself, simulations that end, inputs that are several files."""
 
 import re
 from collections.abc import Callable
@@ -10,12 +10,12 @@ import dumbbell
 from support.inputs.paths import SMALL
 
 MOST_EVENTS, MOST_PACKETS, LONGEST_S = 200_000, 50_000, 60.0
-"""What a simulation of an input may cost: events in all, packets at a time, simulated seconds."""
+"""Limits of a simulation of an input: events in all, packets at a time, simulated seconds."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that reads what people give it.
+    """A function that reads input from users.
 
     `valid` makes valid inputs in a folder of its own; `give` gives one input to dumbbell, in an empty folder.
     """
@@ -26,7 +26,7 @@ class Target:
 
 
 def simulate(specification: dict[str, Any]) -> None:
-    """A run, for as long as it is worth."""
+    """Simulate a run within these limits."""
 
     def at_most(key: str, limit: float) -> None:
         value = specification.get(key, limit)
@@ -50,7 +50,7 @@ def write_content(content: bytes, file: Path) -> Path:
 
 
 def results(folder: Path) -> Path:
-    """A results directory with two short runs."""
+    """Return a results directory with two short runs."""
     (folder / "small.toml").write_text(SMALL)
     place = folder / "results"
     if not place.exists():
@@ -59,7 +59,7 @@ def results(folder: Path) -> Path:
 
 
 MARK = b"\n---- %s ----\n"
-"""What stands before a file, where an input is several."""
+"""Separator before each file of an input that contains several."""
 
 
 def join_files(files: dict[str, bytes]) -> bytes:
@@ -67,7 +67,7 @@ def join_files(files: dict[str, bytes]) -> bytes:
 
 
 def split_files(content: bytes, names: list[str], folder: Path) -> None:
-    """Writes the files of an input into a folder, as far as they are still there."""
+    """Write the files of an input into a folder, as far as they are still there."""
     folder.mkdir(parents=True)
     starts = [(content.find(MARK % name.encode()), name) for name in names]
     starts_there = sorted(start for start in starts if start[0] >= 0)

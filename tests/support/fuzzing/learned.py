@@ -1,4 +1,4 @@
-"""Files of learned controllers: tables and networks, checked and followed for a while."""
+"""Fuzzing targets of learned controllers' files: tables and networks, checked and then used for a while."""
 
 import json
 import struct
@@ -13,7 +13,7 @@ from support.fuzzing.given import MARK, Target, join_files, simulate
 
 
 def _rules(_: Path) -> list[bytes]:
-    """Tables: ours, thinned out, and one as Remy writes it: a tree of two leaves."""
+    """Return tables: built-in, thinned out, and one as Remy writes it, a tree of two leaves."""
     span = [{"from": [0, 0, 0, 0], "to": [163840, 163840, 1.5, 163840]}]
     span += [{"from": [0, 0, 1.5, 0], "to": [163840, 163840, 163840, 163840]}]
     action = {"window_increment": 60, "window_multiple": 0.01, "intersend_ms": 0.292}
@@ -40,7 +40,7 @@ def _give_rules(content: bytes, folder: Path) -> None:
 
 
 def _follow(controller: str, parameter: str, content: bytes, folder: Path) -> None:
-    """A flow that is controlled by a file."""
+    """Simulate a flow that a file controls."""
     file = folder / "given.file"
     file.write_bytes(content)
     flow = {"scheme": "learned", "controller": controller, "parameters": {parameter: str(file)}}
@@ -61,7 +61,7 @@ SHAPES = {
     "10.center": (2,), "10.scale": (2,),
     "13.kernel": (2, 1), "13.bias": (1,),
 }  # fmt: skip
-"""Of a network of every kind of layer, which nobody would make."""
+"""Shapes of a network with every kind of layer, which nobody would train."""
 LAYERS = (
     "dense leaky_relu:0.2 batch_norm:0.001 keep dense relu add gru layer_norm:0.001 lstm:1 normalise clip:3 sigmoid "
     "dense tanh"
@@ -69,7 +69,7 @@ LAYERS = (
 
 
 def _networks(folder: Path) -> list[bytes]:
-    """Each after the name of its controller: one of every layer, small ones, and data files of checkpoints."""
+    """Return networks, each with the name of its controller: one with all layers, small ones, and checkpoints."""
     draw = numpy.random.default_rng(1)
 
     def network(layers: str, shapes: dict[str, tuple[int, ...]], policy: Policy | None = None) -> bytes:

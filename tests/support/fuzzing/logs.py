@@ -1,4 +1,4 @@
-"""Logs of other tools: what is fuzzed of them, and the valid ones."""
+"""Fuzzing targets of other tools' logs, and valid logs."""
 
 import bz2
 import gzip
@@ -52,7 +52,7 @@ def _mahimahi(folder: Path) -> list[bytes]:
 
 
 HEAD = b"# mahimahi mm-link (Uplink) [12mbps.trace]\n# init timestamp: 1514764800123\n# base timestamp: 0\n"
-"""What a log of mm-link begins with."""
+"""First lines of a log of mm-link."""
 
 
 def _give_mahimahi(content: bytes, folder: Path) -> None:
@@ -111,7 +111,7 @@ QLOG_OF_TWO_PATHS = {
         },
     ],
 }
-"""A trace of a multipath connection, beside one that is missing."""
+"""Qlog of a multipath connection, in which one trace is missing."""
 
 
 def _give_qlog(content: bytes, folder: Path) -> None:
@@ -120,7 +120,7 @@ def _give_qlog(content: bytes, folder: Path) -> None:
 
 
 def _captures(folder: Path) -> list[bytes]:
-    """A capture of every form; one end, and both."""
+    """Return a capture of every format, captures of one end, and of both ends."""
     forms = ((write_pcap, ETHERNET, transfer(0)), (write_pcapng, SLL2, transfer(0, version=6)))
     forms += ((write_pcap, RAW, quic(30, 0, 10 * MS)), (write_pcap, RAW, transfer(20 * MS)))
     captures = []
@@ -196,7 +196,7 @@ def _flent_results(_: Path) -> list[bytes]:
 
 
 def _read(give: Callable[[], dumbbell.Results]) -> None:
-    """What is refused is named, what is read is measured."""
+    """Check that an error names the file, or that the results can be measured."""
     try:
         read = give()
     except dumbbell.Error as error:

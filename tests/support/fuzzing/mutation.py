@@ -1,4 +1,4 @@
-"""Mutations of valid inputs: what transfers, editors, other tools and other people do to files."""
+"""Mutations of valid inputs: changes that transfers, editors, other tools and other people make to files."""
 
 import random
 import re
@@ -8,7 +8,7 @@ NUMBERS = [
     *b"9007199254740993 18446744073709551616 1e400 nan inf -inf NaN Infinity 1_000 0x10 007 1e 1.5.2 +5".split(),
     *(b"9" * 5000, b"0." + b"0" * 400 + b"1", "\N{ARABIC-INDIC DIGIT THREE}".encode()),
 ]
-"""Numbers at the borders of what is stored, and what looks like one."""
+"""Numbers at the limits of the stored types, and texts that look like numbers."""
 
 TEXTS = (
     *(b"", b" ", b"\n", b"\r\n", b"\t", b"\0", b"\x1b[31m", b"\xef\xbb\xbf", b"\xff", b"\xed\xa0\x80", b"\\ud800"),
@@ -49,7 +49,7 @@ _WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
 def mutate(valid: list[bytes], draw: random.Random) -> bytes:
-    """One of the valid inputs, changed once or a few times."""
+    """Return one of the valid inputs, changed once or a few times."""
     content = draw.choice(valid)
     for _ in range(draw.choice((1, 1, 1, 2, 3, 8))):
         content = draw.choice(_CHANGES)(content, valid, draw)

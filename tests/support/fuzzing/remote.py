@@ -1,4 +1,4 @@
-"""What is fuzzed of runs between machines: how a host is named, the allow file, what the other side sends."""
+"""Fuzzing targets of runs between machines: host names, the allow file, messages of the remote machine."""
 
 import contextlib
 import fcntl

@@ -1,7 +1,7 @@
-"""What is fuzzed: how each input is given to dumbbell, and valid inputs, made by dumbbell's own writers.
+"""Fuzzing targets: for each a function that gives an input to dumbbell, and valid inputs by dumbbell's own writers.
 
-A target is an entry in `TARGETS`. What it is given may be refused in one line (`dumbbell.Error`) or taken; everything
-else is a finding, and so is anything but a new `out` in its folder, or an `out` after a refusal.
+A target is an entry in `TARGETS`. Its input may be refused in one line (`dumbbell.Error`) or accepted. Everything else
+is a finding, and so is anything but a new `out` in its folder, or an `out` after a refusal.
 """
 
 import json
@@ -38,7 +38,7 @@ from support.fuzzing.remote import REMOTE
 from support.inputs.packetdrill_scripts import CLIENT, LOSS, MIXED, RECEIVER
 from support.inputs.paths import SMALL
 
-# Files of schemes, paths and experiments, and tables to calibrate to.
+# Files of schemes, paths and experiments, and tables of measurements.
 
 TABLE = """scheme,level,number,runs,throughput_mbps,throughput_mbps_low,throughput_mbps_high,delay_p95_ms,loss_rate
 cubic,network,0,3,11.6,11.2,11.9,57.9,0.004
@@ -118,7 +118,7 @@ def _resolve(plan: ExperimentFile, runs: int = 1) -> None:
 
 
 def dumbbell_toml(table: dict[str, Any]) -> str:
-    """A table as a results directory has it."""
+    """Return a table as a results directory contains it."""
     from dumbbell.catalog.toml_tables import to_toml
 
     return to_toml(table)
@@ -224,7 +224,7 @@ def _specifications(folder: Path) -> list[bytes]:
 
 
 def _every_element() -> list[dict[str, Any]]:
-    """One element of each kind, and a queue of each."""
+    """Return one element of each kind, and one queue of each kind."""
     change = [{"at_s": 0.1, "rate_mbps": 4.0}]
     queues = ("droptail", "drophead", "codel", "fq-codel", "pie", "red", "cobalt", "dualpi2")
     return [
@@ -277,7 +277,7 @@ def _names(_: Path) -> list[bytes]:
 
 
 def _give_name(content: bytes, _: Path) -> None:
-    """The names of a scheme, a path and an experiment, wherever they may come from."""
+    """Check the names of a scheme, a path and an experiment, from any source."""
     scheme, path, name = [*content.decode("utf-8", "replace").split("\n"), "", ""][:3]
     table = {"name": name, "schemes": [scheme], "paths": [path], "duration_s": 0.1}
     table |= {
@@ -353,7 +353,7 @@ def _files_of_run(run: Path) -> tuple[Path, Path, Path]:
 
 
 def _give_index(content: bytes, folder: Path) -> None:
-    """An index without the files that it is of: whatever is in it is shown, or it is refused."""
+    """Show an index without its files: its content is shown, or it is refused."""
     looked_at = _core.RunView.of_index(content)
     names = json.dumps([[series["owner"], series["name"]] for series in json.loads(looked_at.series())[:100]])
     for end in (1.0, 1e9, float(max(looked_at.end_ns, 1))):
@@ -384,4 +384,4 @@ TARGETS = {
         *REMOTE,
     )
 }
-"""Everything that is fuzzed, by name. A new target is a line here, in `LOGS`, `LEARNED` or `REMOTE`."""
+"""All fuzzing targets by name. A new target is a line here, in `LOGS`, `LEARNED` or `REMOTE`."""

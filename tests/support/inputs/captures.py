@@ -12,7 +12,7 @@ from pathlib import Path
 
 ETHERNET, RAW, SLL, SLL2, LOOPBACK = 1, 101, 113, 276, 0
 Packet = tuple[int, bytes]
-"""Time since 1970 in ns, and the IP datagram (or the frame)."""
+"""Time since 1970 in ns, and the IP datagram or the frame."""
 START_NS = 1_700_000_000_123_456_789
 MSS = 1448
 MS = 1_000_000
@@ -22,7 +22,7 @@ def write_pcap(
     file: Path, packets: Iterable[Packet], link: int = RAW, *, nanoseconds: bool = True, snaplen: int = 262144,
     big_endian: bool = False,
 ) -> Path:  # fmt: skip
-    """A capture file in the old form."""
+    """Write a capture file in the old format."""
     order = ">" if big_endian else "<"
     magic, unit = (0xA1B23C4D, 1) if nanoseconds else (0xA1B2C3D4, 1000)
     with file.open("wb") as out:
@@ -35,14 +35,14 @@ def write_pcap(
 
 
 def block(kind: int, body: bytes) -> bytes:
-    """A block of pcapng."""
+    """Return a block of pcapng."""
     body += bytes(-len(body) % 4)
     length = len(body) + 12
     return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
 
 
 def write_pcapng(file: Path, packets: Iterable[Packet], link: int = RAW, resolution: int = 9) -> Path:
-    """A capture file in the new form, with times in units of 10^-resolution s."""
+    """Write a capture file in the new format, with times in units of 10^-resolution s."""
     unit = 10 ** (9 - resolution)
     interface = struct.pack("<HHI", link, 0, 0) + struct.pack("<HHB3x", 9, 1, resolution) + struct.pack("<HH", 0, 0)
     with file.open("wb") as out:
@@ -57,7 +57,7 @@ def write_pcapng(file: Path, packets: Iterable[Packet], link: int = RAW, resolut
 
 
 def frame_bytes(data: bytes, link: int, vlan: int | None = None) -> bytes:
-    """An IP datagram in a frame of the link layer."""
+    """Return an IP datagram in a frame of the link layer."""
     protocol = struct.pack("!H", 0x0800 if data[0] >> 4 == 4 else 0x86DD)
     if link == ETHERNET:
         tag = b"" if vlan is None else struct.pack("!HH", 0x8100, vlan)
@@ -88,7 +88,7 @@ class Tcp:
 
 
 def ip_header(protocol: int, length: int, from_a: bool, version: int, ident: int = 0, ce: bool = False) -> bytes:
-    """Without a checksum, which nobody looks at."""
+    """Return an IP header; its checksum is zero, since no reader checks it."""
     if version == 4:
         ends = (b"\x0a\0\0\x01", b"\x0a\0\0\x02")
         source, target = ends if from_a else ends[::-1]
@@ -100,7 +100,7 @@ def ip_header(protocol: int, length: int, from_a: bool, version: int, ident: int
 
 
 def tcp(segment: Tcp, version: int = 4) -> bytes:
-    """The datagram of a segment, with a payload of zeros."""
+    """Return the datagram of a segment, with a payload of zeros."""
     options = b"" if segment.mss is None else struct.pack("!BBH", 2, 4, segment.mss)
     if segment.stamps is not None:
         options += b"\1\1" + struct.pack("!BBII", 8, 10, *segment.stamps)
@@ -118,14 +118,14 @@ def tcp(segment: Tcp, version: int = 4) -> bytes:
 
 
 def udp(payload: bytes, from_a: bool, version: int = 4, ce: bool = False) -> bytes:
-    """A datagram of UDP."""
+    """Return a UDP datagram."""
     ports = (1000, 2000) if from_a else (2000, 1000)
     body = struct.pack("!HHHH", *ports, len(payload) + 8, 0) + payload
     return ip_header(17, len(body), from_a, version, 0, ce) + body
 
 
 def transfer(place_ns: int, count: int = 20, version: int = 4, jumbo: int = 1) -> list[Packet]:
-    """A TCP transfer over a path of 40 ms each way, seen at a place that data passes so long after it was sent."""
+    """Return a TCP transfer over a path of 40 ms each way, captured `place_ns` after the sender."""
     back_ns = 80 * MS - place_ns
     stamp = lambda at_ns: at_ns // MS + 1  # noqa: E731
     packets = [
@@ -142,7 +142,7 @@ def transfer(place_ns: int, count: int = 20, version: int = 4, jumbo: int = 1) -
 
 
 def quic(count: int, place_ns: int, spin_ns: int) -> list[Packet]:
-    """A QUIC connection that nobody can decrypt: a handshake, and datagrams of which some bits spin."""
+    """Return a QUIC connection that nobody can decrypt: a handshake, and datagrams with spin bits."""
     rng = random.Random(7)
     long_header = bytes([0xC3, 0, 0, 0, 1]) + rng.randbytes(1195)
     packets = [
@@ -158,7 +158,10 @@ def quic(count: int, place_ns: int, spin_ns: int) -> list[Packet]:
 
 @contextmanager
 def sniff(interface: str) -> Iterator[list[Packet]]:
-    """What passes an interface meanwhile, as Ethernet frames. Needs root; packets are cut after their headers."""
+    """Collect the packets of an interface for the time of the block, as Ethernet frames.
+
+    Sniffing needs root. Packets are cut after their headers.
+    """
     packets: list[Packet] = []
     sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     sniffer.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE

@@ -1,4 +1,4 @@
-"""A result of flent by hand: an upload with TCP_INFO, a download and a ping."""
+"""Result of flent by hand: an upload with TCP_INFO, a download and a ping."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ START_S = 1_700_000_000.0
 
 
 def flent_result() -> dict[str, Any]:
-    """Return a result: uploads of 8 Mbit/s and downloads of 4 Mbit/s for 2 s, pings of 40 ms from 1 s before on."""
+    """Return a result: uploads of 8 Mbit/s and downloads of 4 Mbit/s for 2 s; pings of 40 ms begin 1 s earlier."""
     up = [{"t": START_S + 1.5 + 0.5 * index, "dur": 0.5, "val": 8.0} for index in range(4)]
     info = [
         {"t": START_S + 1.2 + index, "tcp_cwnd": 20 + 10 * index, "tcp_rtt": 50.0 + 10 * index, "tcp_rtt_var": 5.0}

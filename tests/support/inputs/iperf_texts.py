@@ -1,4 +1,4 @@
-"""What iperf2 and iperf3 print, by hand."""
+"""Outputs of iperf2 and iperf3, by hand."""
 
 IPERF3 = """\
 Connecting to host 10.0.0.2, port 5201

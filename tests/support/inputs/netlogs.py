@@ -1,4 +1,4 @@
-"""A log of Chrome's network stack by hand: a QUIC session that uploads, and one that does nothing."""
+"""Log of Chrome's network stack by hand: a QUIC session that uploads, and an idle one."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scripts in packetdrill's syntax: a server that loses a segment, one that receives, a client, one with all else."""
+"""Scripts in packetdrill's syntax: a server that loses a segment, a receiver, a client, one with all other commands."""
 
 OPEN = """// a server
 `../common/defaults.sh
@@ -67,7 +67,7 @@ MIXED = """--tolerance_usecs=6000
 `../../common/defaults.sh
  ../../common/set_sysctls.py /proc/sys/net/ipv4/tcp_slow_start_after_idle=1 \\
                              /proc/sys/net/ipv4/tcp_min_tso_segs=10
- # no tail loss probe
+ # There is no tail loss probe.
  sysctl -q net/ipv4/tcp_early_retrans=0 net.ipv4.tcp_sack=1
  echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect
  ip tcp_metrics flush all > /dev/null 2>&1`

@@ -1,4 +1,4 @@
-"""A made-up Pantheon checkout with wrappers in the manner of the real ones, for tests."""
+"""Made-up Pantheon checkout for tests, with wrappers like the real ones."""
 
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def main():
 if __name__ == '__main__':
     main()
 """,
-    # The receiver starts second and speaks first: the data go to wherever its hello came from.
+    # The receiver starts second and speaks first: the data go to the address that its hello came from.
     "backward": """
 def main():
     args = arg_parser.sender_first()
@@ -130,7 +130,7 @@ def main():
 if __name__ == '__main__':
     main()
 """,
-    # Listens, is connected to, and nobody ever sends; a child leaves the process group.
+    # The receiver listens and gets a connection, but no data; a child leaves the process group.
     "stuck": TCP
     + """
 def main():
@@ -181,14 +181,14 @@ if __name__ == '__main__':
 
 
 def make_checkout(folder: Path) -> Path:
-    """Writes the checkout; its directory has a space and braces in its name."""
+    """Write the checkout; its directory has a space and braces in its name."""
     directory = folder / "a {pantheon} checkout"
     wrappers = directory / "src" / "wrappers"
     wrappers.mkdir(parents=True)
     (directory / "src" / "config.yml").write_text(CONFIG)
     for name, text in WRAPPERS.items():
         (wrappers / f"{name}.py").write_text(HEAD + text)
-    # Must not be the ones that are imported: real ones need Python 2 and PyYAML.
+    # These files must not be imported: the real ones need Python 2 and PyYAML.
     for name in ("arg_parser.py", "context.py"):
         (wrappers / name).write_text("print 'the wrong module'\n")
     helpers = directory / "src" / "helpers"

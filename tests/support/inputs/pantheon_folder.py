@@ -1,4 +1,4 @@
-"""The files of a small Pantheon run, made by hand."""
+"""Files of a small Pantheon run, made by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The paths that tests run over, as files: one link with its queue, a delay in each direction, perhaps loss."""
+"""Paths of tests, as files: one link with its queue, a delay in each direction, and loss if a test wants it."""
 
 
 def path_text(
@@ -8,7 +8,7 @@ def path_text(
     loss: float | None = None,
     head: str = "",
 ) -> str:
-    """A path's table. `head` stands before it, `link` has the other lines of the link."""
+    """Return a path's table. `head` precedes it; `link` has the other lines of the link."""
     loss_text = "" if loss is None else f'\n[[data]]\nkind = "loss"\nprobability = {loss}\n'
     return f"""{head}
 [[data]]

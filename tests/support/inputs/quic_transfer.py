@@ -1,4 +1,4 @@
-"""A client and a server of aioquic on loopback, with a small relay between them that delays and drops."""
+"""Client and server of aioquic on loopback, with a small relay between them that delays and drops."""
 
 import asyncio
 from collections import Counter
@@ -21,12 +21,12 @@ REQUEST_BYTES = 100_000
 ANSWER_BYTES = 400_000
 DELAY_S = 0.01
 LOOPBACK = ("127.0.0.1", 0)
-# Set in packets with a long header, those of the handshake. [RFC 8999 5.1]
+# Bit that is set in packets with a long header, which are those of the handshake. [RFC 8999 5.1]
 LONG_HEADER = 0x80
 
 
 class Relay(asyncio.DatagramProtocol):
-    """Passes datagrams on after `DELAY_S`, and drops every so many of the large ones with data, of each direction."""
+    """Forwards datagrams after `DELAY_S`, and drops one of `drop_every` large ones with data, in each direction."""
 
     def __init__(self, server: tuple[str, int], drop_every: int | None) -> None:
         self.server = server
@@ -52,7 +52,7 @@ class Relay(asyncio.DatagramProtocol):
 
 
 def transfer(client_log: QuicLogger, server_log: QuicLogger, drop_every: int | None) -> Counter[str]:
-    """Sends a request and an answer; returns how many datagrams of each end the relay dropped."""
+    """Send a request and an answer; return the number of datagrams that the relay dropped, by sender."""
     return asyncio.run(asyncio.wait_for(_transfer(client_log, server_log, drop_every), TIMEOUT_S))
 
 
@@ -107,7 +107,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 @asynccontextmanager
 async def _endpoint(protocol: asyncio.DatagramProtocol) -> AsyncIterator[tuple[str, int]]:
-    """Puts `protocol` on a port of loopback, and tells its address."""
+    """Put `protocol` on a port of loopback; return its address."""
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_datagram_endpoint(lambda: protocol, local_addr=LOOPBACK)
     try:

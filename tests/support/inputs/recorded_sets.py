@@ -1,4 +1,4 @@
-"""Runs of our own simulator as other tools would have recorded them: captures of senders, qlogs, iperf3's JSON."""
+"""Simulated runs in the formats of other tools: captures of senders, qlogs, JSON of iperf3."""
 
 import json
 from pathlib import Path
@@ -15,9 +15,9 @@ from .captures import write_pcap
 from .sender_capture import ACKED, LOST, SenderOnTcp
 
 KERNEL = {"cubic-linux": "cubic"}
-"""What the kernel calls a scheme."""
+"""Names of schemes in the kernel."""
 HEADERS = 120
-"""Bytes of each packet that a capture keeps."""
+"""Number of bytes of each packet that a capture keeps."""
 
 
 def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], duration_s: float, **more: object) -> Path:
@@ -36,13 +36,13 @@ def recorded_sets(folder: Path, path: PathModel, schemes: tuple[str, ...], durat
 
 
 def flows_of(run: Path) -> list[dict[str, Any]]:
-    """The statistics of a run's flows."""
+    """Return the statistics of a run's flows."""
     flows: list[dict[str, Any]] = json.loads((run / "stats.json").read_text())["flows"]
     return flows
 
 
 def write_capture(run: Path, file: Path) -> None:
-    """What tcpdump would have seen at the senders of a run."""
+    """Write the capture that tcpdump would have written at the senders of a run."""
     log = polars.read_parquet(run / "packets.parquet")
     packets = []
     for flow in flows_of(run):
@@ -53,7 +53,7 @@ def write_capture(run: Path, file: Path) -> None:
 
 
 def iperf3_report(run: Path, congestion: str, duration_s: float) -> dict[str, Any]:
-    """What iperf3 would have written at the sender of a run: intervals of a second."""
+    """Return the report that iperf3 would have written at the sender of a run, with intervals of 1 s."""
     log, samples, flows = (
         polars.read_parquet(run / "packets.parquet"),
         read_samples(run / "flows.parquet"),
@@ -92,7 +92,7 @@ def iperf3_report(run: Path, congestion: str, duration_s: float) -> dict[str, An
 
 
 def _at(series: Series, time_s: float) -> float:
-    """What was sampled last; zero before the first sample."""
+    """Return the latest sample; zero before the first one."""
     times, values = series
     index = int(np.searchsorted(times, time_s, "right")) - 1
     return float(values[index]) if index >= 0 else 0.0

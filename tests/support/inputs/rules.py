@@ -1,10 +1,10 @@
-"""Tables of rules for Remy that no training makes."""
+"""Rule tables for Remy that no training makes."""
 
 import json
 
 
 def rules_in_each_other(count: int) -> str:
-    """Slices of the space, on one axis after the other, each of what the one before left."""
+    """Return `count` rules: slices of the space on one axis after another, each within the rest of the previous one."""
     end = 163_840.0
     thickness = end / 2 / (count // 4 + 2)
     action = {"window_increment": 1, "window_multiple": 1.0, "intersend_ms": 3.0}

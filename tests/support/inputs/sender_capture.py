@@ -1,4 +1,4 @@
-"""What tcpdump would have seen at the sender of a simulated run."""
+"""Capture that tcpdump would have written at the sender of a simulated run."""
 
 from collections import Counter, deque
 from dataclasses import replace
@@ -11,10 +11,10 @@ SEND, LOST, ACKED = 0, 12, 13
 
 
 class SenderOnTcp:
-    """What tcpdump would have seen at the sender of a run of ours, had it spoken TCP: written without our code.
+    """Packets that tcpdump would have seen at a simulated sender, had it spoken TCP; no code of dumbbell is used.
 
-    It sends from `port`. A packet that was declared lost is sent again before anything new, as our reliable transport
-    does.
+    The sender uses `port`. Like the built-in reliable transport, it sends a packet that was declared lost again before
+    any new one.
     """
 
     def __init__(self, log: polars.DataFrame, base: int, stamps: bool, port: int = 1000) -> None:
@@ -40,7 +40,7 @@ class SenderOnTcp:
             at_ns, events = int(rows["time_ns"][0]), list(rows.iter_rows(named=True))
             newly = [row["seq"] for row in events if row["event"] == ACKED and row["data_bytes"]]
             for number in newly:
-                # Without timestamps nothing tells which copy was acknowledged: the round-trip time before counts.
+                # Without timestamps no field tells which copy was acknowledged, so the previous round-trip time counts.
                 is_known = stamps or self.sendings[self.start[number]] == 1
                 self.rtts_ms.append((at_ns - self.sent_ns[number]) / 1e6 if is_known else self.rtts_ms[-1])
             if newly:
@@ -52,7 +52,7 @@ class SenderOnTcp:
                     self.send(at_ns, row["seq"])
 
     def clock(self, at_ns: int, echo_ns: int = 0) -> tuple[int, int] | None:
-        """Timestamps in units of 100 us, so that packets of a burst share one."""
+        """Return timestamps in units of 100 us, so that packets of a burst share one."""
         return (at_ns // 100_000 + 1, echo_ns // 100_000 + 1) if self.stamps else None
 
     def add_packet(self, at_ns: int, segment: Tcp) -> None:

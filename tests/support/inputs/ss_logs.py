@@ -1,4 +1,4 @@
-"""Logs of `ss -ti` in the forms in which people record them: one connection of 1 Mbit/s for 1.9 s."""
+"""Logs of `ss -ti` in the formats that people record: one connection of 1 Mbit/s for 1.9 s."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ SS_HEADER = "State Recv-Q Send-Q Local Address:Port Peer Address:Port"
 
 
 def info(number: int, more: int = 0) -> str:
-    """TCP_INFO of the connection: 12,500 bytes each 0.1 s are 1 Mbit/s."""
+    """Return TCP_INFO of the connection: 12,500 bytes in each 0.1 s are 1 Mbit/s."""
     return (
         f"\t cubic wscale:7,7 rto:240 rtt:40.{number % 10}/0.5 mss:1448 cwnd:{10 + number} ssthresh:30 "
         f"bytes_acked:{1 + more + number * 12_500} segs_out:{number * 9} send 2.9Mbps pacing_rate 3.5Mbps/9Mbps "
@@ -27,7 +27,7 @@ def date(form: str) -> Callable[[int], str]:
 
 
 def block(stamp: Callable[[int], str]) -> Callable[[int], str]:
-    """A time on a line of its own before what `ss` wrote."""
+    """Return a function that puts a time on a line of its own before the output of `ss`."""
     return lambda number: f"{stamp(number)}\n{SS_HEADER}\n{SS_NAMES}\n{info(number)}\n"
 
 
@@ -50,7 +50,7 @@ SS_FORMS: dict[str, Callable[[int], str]] = {
     "date-decorated": block(date("=== %a %b %e %H:%M:%S UTC %Y ===")),
     "clock": block(date("%H:%M:%S.%f")),
     "flent": block(lambda number: f"Time: {epoch(number, 9)}"),
-    # flent's own loop writes the time behind what it is of
+    # flent's own loop writes the time after the output.
     "flent-behind": lambda number: f"{SS_HEADER}\n{SS_NAMES}\n{info(number)}\n\nTime: {epoch(number, 9)}\n---\n",
     "behind": lambda number: f"{SS_NAMES}\n{info(number)} {epoch(number)}\n",
     "behind-date": lambda number: f"{SS_NAMES} {info(number)} {date('%a %b %d %H:%M:%S UTC %Y')(number)}\n",

@@ -1,4 +1,4 @@
-"""A report of iperf3 and a log of ss, by hand."""
+"""Report of iperf3 and log of ss, by hand."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ REPORT: dict[str, Any] = {
 
 
 def events() -> str:
-    """The same report as lines of events (`--json-stream`)."""
+    """Return the report as lines of events (`--json-stream`)."""
     entries = [
         ("start", REPORT["start"]),
         *(("interval", entry) for entry in REPORT["intervals"]),

@@ -1,12 +1,12 @@
-"""The pages as who reads them types them: shell blocks and Python, run in order in an empty folder.
+"""Documentation pages as readers type them: shell blocks and Python, run in order in an empty folder.
 
-Comments directly before a block say what else holds for it:
+Comments directly before a block are instructions for it:
 
-    <!-- file: NAME -->             the block is this file, which later blocks find
-    <!-- given: NAME -->            a file of the reader's own, which `GIVEN` makes
-    <!-- run shorter: OPTIONS -->   these stand behind the other options of its `dumbbell run`, `train`, ..., or of what
-                                    stands before them: `train remy --minutes 0.1`; there may be several
-    <!-- not run: REASON -->        it is not run
+    <!-- file: NAME -->            the block is this file, which later blocks find
+    <!-- given: NAME -->           a file of the reader's own, which `GIVEN` makes
+    <!-- run shorter: OPTIONS -->  these follow the other options of its `dumbbell run`, `train`, ..., or of the words
+                                   before them: `train remy --minutes 0.1`; there may be several
+    <!-- not run: REASON -->       the block is not run
 
 A block is a shell's if it says `sh` or nothing. Commands with real packets are run apart from the others, which are
 forks (`forks.py`).
@@ -27,7 +27,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("kern
 
 SHELL = ("", "sh")
 OPTIONAL = ("polars", "pandas", "duckdb", "pyarrow", "distributed", "gymnasium")
-"""Packages that a fresh install lacks: a page may import one behind a line that tells how to install it."""
+"""Packages that a fresh install lacks: a page may import one after a line that says how to install it."""
 
 GIVEN = {
     "uplink.log": "# init timestamp: 1514764800000\n# base timestamp: 0\n"
@@ -56,12 +56,12 @@ class Absent:
             raise ModuleNotFoundError(f"a fresh install lacks {name}: say how to install it, above")
 sys.meta_path.insert(0, Absent())
 """
-"""What makes Python as a fresh install has it."""
+"""Code that lets Python import only the modules of a fresh install."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block of a page; `marks` are what its comments say, `before` is all of the page above it."""
+    """One block of a page; `marks` are its comments, `before` is the whole page above it."""
 
     language: str
     text: str
@@ -70,17 +70,17 @@ class Block:
 
     @property
     def real(self) -> bool:
-        """Whether it needs real packets."""
+        """True if the block needs real packets."""
         return self.language in SHELL and _REAL.search(self.text) is not None
 
     @property
     def runs(self) -> bool:
-        """Whether it is a shell's or Python, and neither a file nor left out."""
+        """True if the block is a shell's or Python, and is neither a file nor left out."""
         return self.language in (*SHELL, "python") and not {"file", "not run"} & self.marks.keys()
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """The blocks of a page, in order."""
+    """Yield the blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     for match in _BLOCK.finditer(text):
         marks: dict[str, str] = {}
@@ -90,15 +90,15 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def texts(page: Path, *languages: str) -> list[str]:
-    """The blocks of a page in these languages."""
+    """Return the blocks of a page in these languages."""
     return [block.text for block in blocks(page) if block.language in languages]
 
 
 def run_page(page: Path, folder: Path, real: bool = False, commands: Path = COMMANDS) -> str:
-    """Runs what a page shows, or of it what needs real packets; what was printed. `commands` has `dumbbell`.
+    """Run a page's blocks, or only those with real packets; return their output. `commands` contains `dumbbell`.
 
     Raises:
-        AssertionError: a block ended with another status than 0.
+        AssertionError: A block ended with another status than 0.
     """
     (folder / "examples").symlink_to(ROOT / "examples")
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "SHELL")}
@@ -120,7 +120,7 @@ def run_page(page: Path, folder: Path, real: bool = False, commands: Path = COMM
 
 
 def _provide(block: Block, folder: Path) -> None:
-    """The files that a block is, or that it finds."""
+    """Write the files that a block is or needs."""
     for name in filter(None, block.marks.get("given", "").split(", ")):
         (folder / name).write_text(GIVEN[name], encoding="utf-8")
     if "file" in block.marks:
@@ -128,7 +128,7 @@ def _provide(block: Block, folder: Path) -> None:
 
 
 def shorten(block: Block) -> str:
-    """The text of a block with the options that make it shorter; those that stand there already give way."""
+    """Return the text of a block with the shortening options, which replace options of the same name."""
     text = block.text
     for mark in block.marks.get("run shorter", "").splitlines():
         words, dashes, options = mark.partition("--")
@@ -144,7 +144,7 @@ def _with(match: re.Match[str], old: re.Pattern[str], more: str) -> str:
 
 
 def _absent(block: Block) -> set[str]:
-    """What a fresh install lacks, and the page did not tell to install."""
+    """Return the packages that a fresh install lacks, unless the page said to install them."""
     extras = {word for words in _INSTALLED.findall(block.before) for word in re.split(r"[ ,]+", words)}
     return {name for name in OPTIONAL if name not in extras}
 

@@ -1,4 +1,4 @@
-"""Pages of reports in a real browser, with its script and without; tests are skipped where there is no browser."""
+"""Pages of reports in a real browser, with and without its script; without a browser the tests are skipped."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ _BROWSER = "chromium-headless-shell"
 
 
 def play(page: str, script: str, folder: Path) -> Any:  # noqa: ANN401 (whatever it returns)
-    """Return what the body of a function of JavaScript returns on the page; the page's policy holds for all else."""
+    """Return the result of a function body of JavaScript on the page, under the page's own policy."""
     if shutil.which(_BROWSER) is None:
         pytest.skip(f"no {_BROWSER} here")
     script = f"document.title = JSON.stringify((() => {{{script}}})());"

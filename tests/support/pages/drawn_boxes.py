@@ -1,4 +1,4 @@
-"""What texts and marks of a drawing cover: boxes in the units of its view box, y downwards."""
+"""Boxes of a drawing's texts and marks, in the units of its view box, y downwards."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LINK = "{http://www.w3.org/1999/xlink}href"
 
 @dataclass(frozen=True)
 class Box:
-    """A text or a mark, and its box."""
+    """A text or a mark, and the box that it covers."""
 
     label: str
     left: float
@@ -22,29 +22,29 @@ class Box:
     bottom: float
 
     def meets(self, other: "Box", slack: float = 0.3) -> bool:
-        """Whether both cover more than a hair of the same ground."""
+        """Return True if two boxes overlap by more than `slack`."""
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return across > slack and down > slack
 
     def is_inside(self, width: float, height: float) -> bool:
-        """Whether all of it is in the drawing."""
+        """Return True if the whole box is in the drawing."""
         return self.left >= -0.5 and self.top >= -0.5 and self.right <= width + 0.5 and self.bottom <= height + 0.5
 
 
 def root_of(svg: str) -> ElementTree.Element:
-    """The drawing, which has to be well-formed."""
+    """Return the drawing, which has to be well-formed."""
     return ElementTree.fromstring(svg)
 
 
 def size_of(svg: str) -> tuple[float, float]:
-    """Width and height of its view box."""
+    """Return width and height of the drawing's view box."""
     width, height = root_of(svg).attrib["viewBox"].split()[2:]
     return float(width), float(height)
 
 
 def texts(svg: str) -> list[Box]:
-    """Its texts: what their letters cover."""
+    """Return the boxes that the letters of the drawing's texts cover."""
     boxes = []
     for element in root_of(svg).iter(f"{SVG}text"):
         text = (element.text or "").strip()
@@ -70,7 +70,7 @@ def texts(svg: str) -> list[Box]:
 
 
 def marks(svg: str) -> list[Box]:
-    """Its marks that say of which scheme they are and where they lie."""
+    """Return the boxes of the marks that name their scheme and position."""
     root = root_of(svg)
     shapes = {element.attrib["id"]: element for element in root.iter(f"{SVG}path") if "id" in element.attrib}
     boxes = []
@@ -86,7 +86,7 @@ def marks(svg: str) -> list[Box]:
 
 
 def crossings(svg: str) -> list[tuple[str, str]]:
-    """The pairs of texts that cover each other, and of texts that cover marks; and what leaves the drawing."""
+    """Return the pairs of texts that overlap, of texts that cover marks, and the boxes that leave the drawing."""
     text_boxes, mark_boxes = texts(svg), marks(svg)
     width, height = size_of(svg)
     pairs = [

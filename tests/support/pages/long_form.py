@@ -1,4 +1,4 @@
-"""The long form of a report as its layout is given it: texts, rows of tables, drawings."""
+"""Long form of a report, as its layout receives it: texts, rows of tables, drawings."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from dumbbell.present.report.sheets import sources
 
 @dataclass(frozen=True)
 class LongForm:
-    """What the PDF says. A cell of `rows` is its text, `|`, and its note. Drawings are SVG, by name."""
+    """Content of the PDF. A cell of `rows` is its text, `|`, and its note. Drawings are SVG, by name."""
 
     data: dict[str, Any]
     text: str
@@ -40,7 +40,7 @@ class LongForm:
 
     @property
     def drawn(self) -> str:
-        """The text of all drawings."""
+        """Return the text of all drawings."""
         return "\n".join(self.drawings.values())
 
 
@@ -56,7 +56,7 @@ def _tables(value: object) -> Iterator[dict[str, Any]]:
 
 
 def _texts(value: object, drawings: dict[str, str]) -> Iterator[str]:
-    """Yield texts in the order of the layout, those of drawings among them."""
+    """Yield texts in the order of the layout, including those of drawings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):

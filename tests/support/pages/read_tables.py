@@ -14,6 +14,6 @@ def csv_rows(file: Path) -> list[dict[str, str]]:
 
 
 def sql_rows(file: Path, query: str) -> list[tuple[Any, ...]]:
-    """Return what a query of a database in a file finds."""
+    """Return the rows that a query finds in a database file."""
     with closing(sqlite3.connect(file)) as connection:
         return connection.execute(query).fetchall()

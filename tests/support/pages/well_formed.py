@@ -1,4 +1,4 @@
-"""Reading HTML pages as strictly as they are written."""
+"""Strict reader of HTML pages."""
 
 import html.parser
 
@@ -15,16 +15,16 @@ class HtmlChecker(html.parser.HTMLParser):
         self.text = ""
 
     def read(self, page: str) -> None:
-        """Reads all of a page."""
+        """Read a whole page."""
         self.feed(page)
         self.close()
         assert self.open == []
 
     def start(self, tag: str, attributes: dict[str, str | None]) -> None:
-        """An element begins; `open` has it already, unless it is void."""
+        """Handle the start of an element, which `open` contains already unless it is void."""
 
     def data(self, data: str) -> None:
-        """Text that readers see."""
+        """Handle text that readers see."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = dict(attrs)

@@ -1,4 +1,4 @@
-"""A small benchmark made by real runs, for tests of its pages."""
+"""Small benchmark of real runs, for tests of its pages."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ EXPERIMENTS = {
 
 
 def plan_text(name: str) -> str:
-    """The file of one of the experiments."""
+    """Return the file of one of the experiments."""
     base, page, grid = EXPERIMENTS[name]
     head = {"name": name, "title": f"Test of {name} <x>", "duration_s": 3.0, "warmup_s": 0.5, "spread_ms": 0.0}
     page = {"text": "One thing & another.\\n\\nA good result is <good>."} | page
@@ -81,7 +81,7 @@ def plan_text(name: str) -> str:
 
 
 def make(directory: Path, names: list[str] | None = None) -> Benchmark:
-    """Runs the experiments and returns the benchmark."""
+    """Run the experiments and return the benchmark."""
     (directory / "plans").mkdir(parents=True)
     parts, work = [], []
     for name in names or EXPERIMENTS:

@@ -1,4 +1,4 @@
-"""Statistics as runs with real packets, remote runs and imports leave them, written as recorded."""
+"""Recorded statistics of runs with real packets, of remote runs and of imports."""
 
 import itertools
 import json
@@ -50,13 +50,13 @@ EMULATED_LATENESS = {
 
 
 def change(directory: Path, folder: str, **values: object) -> None:
-    """Rewrites keys of a run's statistics."""
+    """Rewrite keys of a run's statistics."""
     file = directory / folder / "stats.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | values))
 
 
 def emulate(directory: Path, path: str, schemes: Sequence[str] = ("cubic", "vegas"), duration_s: float = 4.0) -> None:
-    """Makes results that look like emulated ones; the second run of each of the two schemes does not count."""
+    """Make results that look like emulated ones; the second run of each of the two schemes does not count."""
     good, bad = schemes
     kernel = replace(catalog.schemes().find(bad), kind="kernel", transport={}, source=f"Linux tcp_{bad}.c")
     plan = {"schemes": [good, bad], "paths": [path], "runs": 2, "duration_s": duration_s, "warmup_s": 0.5}

@@ -1,4 +1,4 @@
-"""A results directory for tests of reports: logs made by formula, measured by the core."""
+"""Results directory for tests of reports: logs made by formula, measured by the core."""
 
 import json
 import math
@@ -22,7 +22,7 @@ SIZE_BYTES = 1500
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How a scheme behaves in the made-up logs: share of the capacity it takes, queueing delay, loss."""
+    """Behaviour of a scheme in the made-up logs: its share of the capacity, queueing delay and loss."""
 
     share: float
     queue_ms: float
@@ -54,7 +54,7 @@ ENVIRONMENT = {
 
 
 def make(directory: Path, plan: Mapping[str, Any], bad: Mapping[str, str | None] | None = None) -> Experiment:
-    """Makes the results of the experiment `plan` in `directory`, shown as Pantheon would: its logs tell no payload.
+    """Make the results of the experiment `plan` in `directory`, shown as Pantheon would: its logs have no payload.
 
     `bad` maps the directories of runs that fail to their reason, or to `None` for a run that was never made.
     """
@@ -103,7 +103,7 @@ def _made_up_statistics(experiment: Experiment, run: Run, folder: Path) -> dict[
 
 
 def _merged_log(experiment: Experiment, run: Run) -> Sequence[str]:
-    """A log in Pantheon's format: a saw-tooth of queueing delay, losses at random, opportunities every ms."""
+    """Return a log in Pantheon's format: a saw-tooth of queueing delay, random losses, opportunities every ms."""
     draw = random.Random(f"{run.seed}")
     plans = experiment.flow_plans(run.scheme, run.path)
     end_ms = experiment.duration_s * 1e3
@@ -128,6 +128,6 @@ def _merged_log(experiment: Experiment, run: Run) -> Sequence[str]:
 
 
 def stats_of(directory: Path, folder: str) -> dict[str, Any]:
-    """The contents of the `stats.json` of the run in `folder`."""
+    """Return the contents of the `stats.json` of the run in `folder`."""
     content: dict[str, Any] = json.loads((directory / folder / "stats.json").read_text(encoding="utf-8"))
     return content
