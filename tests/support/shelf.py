@@ -31,7 +31,7 @@ from support.shared import made_once, shared_folder
 BEGAN = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
 """Start of the campaign."""
 _CACHES = re.compile(r".*\.sqlite-(shm|wal)")
-"""Files that looking at results may write: indexes of packet logs, and what SQLite has beside a database in use."""
+"""Files that readers of results may write: indexes of packet logs, and SQLite's files beside a database in use."""
 
 Stamp = dict[str, tuple[int, int]]
 
@@ -83,7 +83,7 @@ class Shelf:
 
     @cached_property
     def emulated(self) -> Path:
-        """CUBIC and the kernel's Vegas on `india-aws-india`, as real packets leave them: two of four runs are bad."""
+        """CUBIC and the kernel's Vegas on `india-aws-india`, like real packets: two of four runs are bad."""
         return self.made("emulated", _make_emulated)
 
     @cached_property
@@ -97,7 +97,7 @@ class Shelf:
         return place
 
     def check(self) -> None:
-        """Fail if somebody has changed a directory that this process has read."""
+        """Fail if a test has changed a directory that this process has read."""
         changed_files = [place.name for place, stamp in self._stamps.items() if _stamp(place) != stamp]
         if changed_files:
             for place in self._stamps:
@@ -109,7 +109,7 @@ class Shelf:
             )
 
     def made(self, name: str, make: Callable[[Path], object]) -> Path:
-        """Return a directory of one file of tests: `make` fills it, or anything else, once per session."""
+        """Return a directory of one file of tests: `make` fills it once per session."""
 
         def fill(building: Path) -> None:
             with runs_here():
@@ -123,7 +123,7 @@ class Shelf:
 
 
 def _stamp(directory: Path) -> Stamp:
-    """Return what changes when a file of a directory does: sizes and times of modification by name."""
+    """Return the sizes and modification times of a directory's files, by name."""
     stamp: Stamp = {}
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -181,7 +181,7 @@ def _campaign(out: Path) -> None:
 
 
 def at_hours(out: Path, goodput_mbps: Callable[[int, datetime], float]) -> None:
-    """Makes of repetitions the rounds of a campaign, one an hour; goodput is what the function says, throughput twice.
+    """Turn repetitions into the rounds of a campaign, hourly; the function returns the goodput, half of the throughput.
 
     A campaign of two days takes two days: this one is written as recorded.
     """
@@ -243,7 +243,7 @@ def _shelf(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
 
 @pytest.fixture(autouse=True)
 def _shelf_check(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Results on the shelf are as they were after each test that could reach them."""
+    """Check after each test that could read the shelf that its results are unchanged."""
     yield
     if "shelf" in request.fixturenames:
         request.getfixturevalue("shelf").check()

@@ -26,7 +26,7 @@ class Metric:
 
     Attributes:
         show: Format of the value.
-        published: The published number, or the range that the published words mean; None if there is none.
+        published_range: The published number, or the range that the published words mean; None if there is none.
         change: True for a relative change or a difference: its range is judged as one of factors, 1 + value.
     """
 
@@ -40,7 +40,7 @@ class Tolerance:
     """Limits that were set on a day, with the reason for them.
 
     Attributes:
-        limits: Of simulated values; with real packets too, unless `real` differs.
+        limits: Limits of simulated values, and of real packets too unless `real` differs.
         carried_over: True if the limits were once written together with a result.
     """
 
@@ -65,13 +65,13 @@ class ClaimRow:
     """One published figure. A row without a tolerance is shown, and not judged.
 
     Attributes:
-        why: What is known of a difference.
-        illustration: Why the row cannot contradict its publication; such a row has no tolerance.
+        reason: Known reason of a difference.
+        illustration: Reason why the row cannot contradict its publication; such a row has no tolerance.
         tolerances: Oldest first: the last one decides.
-        published_runs: Number of runs that the published figure is of; 0 if unknown.
-        corrected: Causes that were changed in the set-up (kernel, sockets, pacing, qdisc, offloads, host).
+        published_runs: Number of runs behind the published figure; 0 if unknown.
+        corrections: Causes that were changed in the set-up (kernel, sockets, pacing, qdisc, offloads, host).
         before: The simulated figure before the set-up was corrected.
-        scheme: The scheme whose reliance the row tells; empty if there is none.
+        scheme: The scheme whose reliability the row shows; empty if there is none.
         matters: True if the row is in the first table of the page.
     """
 

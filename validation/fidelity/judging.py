@@ -17,7 +17,7 @@ def judge_results(results: Mapping[str, Results]) -> list[JudgedResult]:
 
     Raises:
         UserError: A claim's file is wrong, or too many rows matter.
-        Unregistered: A claim lacks a tolerance that was committed once.
+        UnregisteredError: A claim lacks a tolerance that was committed once.
     """
     judged_results = []
     for check in checks.every():

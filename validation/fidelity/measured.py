@@ -49,7 +49,7 @@ class Runs:
         """Mean over the runs of a metric, such as `flows.0.goodput_mbps`, or of what a function makes of a run.
 
         Raises:
-            Failed: there is no good run, or it does not have the metric.
+            RunFailure: There is no good run, or a run lacks the metric.
         """
         if not self.runs:
             raise RunFailure("no good run to judge")
@@ -68,7 +68,7 @@ def value(run: Run, metric: str) -> float:
     """A metric of a run by its place.
 
     Raises:
-        Failed: the run does not have it.
+        RunFailure: The run lacks the metric.
     """
     node: Any = run
     for part in metric.split("."):

@@ -38,8 +38,8 @@ class Check:
     Attributes:
         id: Name of the result, as its claim has it.
         name: Name of the module, and of the claim's file.
-        simulated: Returns what so many repetitions measured; None if nothing can be measured.
-        real: Returns what was measured with real packets; None if nothing is.
+        simulate: Function that returns the values of that many repetitions; None if nothing can be measured.
+        real: Function that returns the values measured with real packets; None if nothing is measured.
     """
 
     id: str
@@ -80,7 +80,7 @@ class Work:
         Checks that ask for the same share the runs.
 
         Raises:
-            Failed: the command was refused, or runs failed.
+            RunFailure: The command was refused, or runs failed.
         """
         return self.results(name, *words, "--runs", str(count), "--seed", str(seed(self.draw, name)))
 
@@ -91,7 +91,7 @@ class Work:
         are degraded are among the results.
 
         Raises:
-            Failed: the command was refused, or runs failed.
+            RunFailure: The command was refused, or runs failed.
         """
         self.commands.append(f"dumbbell run {' '.join([name, *words])}")
         task_text = json.dumps([name, *words])

@@ -50,7 +50,7 @@ class History:
         """Check that the claim still has every tolerance that was ever committed.
 
         Raises:
-            Unregistered: A tolerance is gone.
+            UnregisteredError: A tolerance is gone.
         """
         for version in self.versions:
             for row in version.claim.rows:
@@ -84,7 +84,7 @@ def committed_blob(file: Path) -> str:
     """Return the blob of a committed file: of a claim, which new results name, or of the rule.
 
     Raises:
-        Unregistered: The file is not committed as it is.
+        UnregisteredError: The file is not committed as it is.
     """
     now, committed_version = _git(file, "hash-object", file.name), _git(file, "rev-parse", f"HEAD:./{file.name}")
     if committed_version is None:
@@ -101,7 +101,7 @@ def verify(file: Path) -> tuple[Claim, History]:
 
     Raises:
         UserError: The file is no claim.
-        Unregistered: It lacks a tolerance that was committed once.
+        UnregisteredError: The claim lacks a tolerance that was committed once.
     """
     claim, past = load(file), history(file)
     past.check_kept(claim)

@@ -22,7 +22,7 @@ class Repetition:
     Attributes:
         draw: The name that the other seeds were drawn from.
         rows: Number of rows that were judged both times.
-        changed: Of these, those with another verdict: result, row, and both verdicts with the single runs within.
+        changes: Rows with another verdict: result, row, and both verdicts with the single runs within.
         uninformative: Number of rows that are uninformative with the seeds of at least one draw.
         lacking: Results that were not measured again.
     """

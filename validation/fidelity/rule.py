@@ -27,7 +27,8 @@ class Ruling:
     Attributes:
         wide: Judged metrics with a simulated range wider than a factor of two.
         median: True if the median of every judged metric is within its limits.
-        published: True if the one published run is in the simulated range of every judged metric; None if no such run.
+        is_published_inside: True if the one published run is in the simulated range of every judged metric; None if
+            there is no such run.
     """
 
     wide: tuple[str, ...]

@@ -58,9 +58,9 @@ class Judgement:
     """What one tolerance says of a row.
 
     Attributes:
-        registered: The commit that set the tolerance, or None.
-        refused: Why the simulated row is not judged, or an empty string.
-        simulated: None if nothing was simulated or the tolerance may not judge it.
+        version: The commit that set the tolerance, or None.
+        refusal: Reason why the simulated row is not judged, or an empty string.
+        simulated_count: None if nothing was simulated or the tolerance may not judge it.
         ruling: None if nothing was simulated or the tolerance or the rule may not judge it.
         real: Whether values measured with real packets are within, or None.
         real_refused: Why it may not judge those.
@@ -99,7 +99,7 @@ class JudgedRow:
     """A row, its values, and what each of its tolerances says, oldest first.
 
     Attributes:
-        ranged: True if the rule of the simulated range holds for the results.
+        has_range: True if the rule of the simulated range holds for the results.
     """
 
     row: ClaimRow

@@ -37,7 +37,7 @@ def measure(jain_values: Mapping[tuple[str, str], float]) -> dict[str, dict[str,
     """Return each scheme's median over the plain queue, and how far Copa's is above the largest of the others.
 
     Raises:
-        Failed: a scheme has no good run.
+        RunFailure: A scheme has no good run.
     """
     for scheme in SCHEMES:
         if ("plain", scheme) not in jain_values:
